@@ -1,0 +1,83 @@
+"""The arena: a graph as parallel lists, a node an integer."""
+
+import weakref
+from typing import Any, Protocol
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.watching import Watch
+
+__all__ = ["RELEASED", "Arena", "Handle", "function_name"]
+
+RELEASED: Any = None
+"""What stands in place of a node's partials once a sweep with ``release=True`` has used them."""
+
+
+class Handle(Protocol):
+    """What the floors below `Tensor` know of a handle."""
+
+    record: Any
+    index: int
+    data: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+
+@define(eq=False, repr=False, weakref_slot=True)
+class Arena:
+    """Nodes by index, in the order of their making, which is a topological order.
+
+    Attributes
+    ----------
+    functions : list
+        The function that made each node; None for a leaf.
+    parents : list of tuple of int
+        The nodes that each was computed from; an index may stand there twice.
+    partials : list of tuple of LinearMap
+        For each parent, the local partial with respect to it.
+    shapes, dtypes : list
+        The space that a node's cotangent lives in.
+    handles : list of weakref
+        For each node, a weak reference to its handle.
+    within : Arena or None
+        The arena that this one is nested in.
+    watch : Watch or None
+        Fingerprints of the arrays that operations have used, if anybody asked for them.
+    """
+
+    functions: list[Any] = field(factory=list, init=False)
+    parents: list[tuple[int, ...]] = field(factory=list, init=False)
+    partials: list[tuple[LinearMap, ...]] = field(factory=list, init=False)
+    shapes: list[tuple[int, ...]] = field(factory=list, init=False)
+    dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
+    handles: list["weakref.ref[Any]"] = field(factory=list, init=False)
+    within: "Arena | None" = field(default=None, kw_only=True)
+    watch: Watch | None = field(default=None, init=False)
+
+    def is_within(self, other: "Arena") -> bool:
+        """Tell whether `other` encloses this arena, directly or at several removes."""
+        enclosing = self.within
+        while enclosing is not None and enclosing is not other:
+            enclosing = enclosing.within
+        return enclosing is not None
+
+
+def function_name(function: Any) -> str:
+    """Name a node's function as a user would: ``matmul``, ``add.reduce``; a leaf is ``leaf``.
+
+    Examples
+    --------
+    >>> function_name(np.add.reduce)
+    'add.reduce'
+    """
+    if function is None:
+        return "leaf"
+    name = str(getattr(function, "__name__", function))
+    owner = getattr(function, "__self__", None)
+    return f"{owner.__name__}.{name}" if isinstance(owner, np.ufunc) else name

@@ -1,0 +1,102 @@
+"""Gradients as a value: a read-only map from handles to arrays."""
+
+import weakref
+from typing import Any
+
+import numpy as np
+from attrs import define
+
+from tape_ad.arena import Arena
+from tape_ad.errors import RecordMismatchError
+from tape_ad.linear_maps import Array
+from tape_ad.trees import map_leaves
+
+__all__ = ["Gradients"]
+
+
+@define(eq=False, repr=False)
+class Gradients:
+    """The result of one reverse sweep, asked with `wrt`.
+
+    It holds the gradient of every handle that was alive during the sweep, leaf or intermediate;
+    it keeps neither the record nor its partials alive.
+    """
+
+    _arena: "weakref.ref[Arena]"
+    _root: int
+    _stack: tuple[int, ...]
+    _cotangents: dict[int, Array]
+
+    def wrt(self, tree: Any) -> Any:
+        """Give the gradient with respect to a handle, or to each handle of a nested structure.
+
+        Parameters
+        ----------
+        tree : Tensor, or a dict, list, tuple or attrs class of them
+            What `ComputationRecord.bind` returned, for example. None and other things that are
+            not arrays stay as they are, as they do in `bind`.
+
+        Returns
+        -------
+        ndarray, or the same structure of them
+            Of the handle's shape and dtype, behind the seed's leading axes if it had any; zeros
+            where the result does not depend on the handle. The arrays are read-only, for two
+            entries may share memory.
+
+        Raises
+        ------
+        RecordMismatchError
+            When a handle belongs to another record.
+        TypeError
+            When an array stands where a handle is expected.
+
+        Examples
+        --------
+        >>> import tape_ad as ta
+        >>> rec = ta.ComputationRecord()
+        >>> x, y = rec.tensor(2.0), rec.tensor(3.0)
+        >>> grads = (x * y).grad()
+        >>> grads.wrt(x), grads.wrt({"y": y})
+        (array(3.), {'y': array(2.)})
+        """
+        return map_leaves(self._entry, tree)
+
+    def __contains__(self, handle: Any) -> bool:
+        """Tell whether the result depends on a handle."""
+        return self._index(handle, "") in self._cotangents
+
+    def __repr__(self) -> str:
+        return f"<Gradients of node %{self._root}: {len(self._cotangents)} handles reached>"
+
+    def _entry(self, leaf: Any, path: str) -> Any:
+        if not hasattr(leaf, "dtype"):
+            return leaf
+        index = self._index(leaf, path)
+        ct = self._cotangents.get(index)
+        if ct is None:
+            ct = np.zeros(self._stack + leaf.shape, leaf.dtype)
+        return read_only(ct)
+
+    def _index(self, handle: Any, path: str) -> int:
+        where = f" (at {path})" if path else ""
+        record = getattr(handle, "record", None)
+        if record is None:
+            raise TypeError(
+                f"gradients are asked with a handle, got {type(handle).__name__}{where}; pass what "
+                "rec.tensor(...) or rec.bind(...) returned, not the array that it was made from"
+            )
+        if record is not self._arena():
+            raise RecordMismatchError(
+                f"the handle %{handle.index}{where} belongs to another record than these "
+                "gradients; ask with a handle of the record that the result was computed on"
+            )
+        index: int = handle.index
+        return index
+
+
+def read_only(array: Array) -> Array:
+    """View an array without the right to write; what is not NumPy's is given as it is."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        array = np.asarray(array).view()
+        array.flags.writeable = False
+    return array

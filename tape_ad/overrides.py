@@ -1,0 +1,44 @@
+"""Functions of our own that answer NEP 18, as NumPy's functions do."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+__all__ = ["overridable"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def overridable(function: F) -> F:
+    """Let a function of arrays be taken over by the array types that it is called with.
+
+    Called with plain arrays, `function` simply runs. When a positional argument speaks NEP 18
+    (a handle does), that argument's ``__array_function__`` gets the call, so a function of our
+    own is recorded, looked up in the rule tables and differentiated exactly like one of NumPy's.
+
+    Parameters
+    ----------
+    function : callable
+        A function of arrays, written for plain ones. It must take its arrays by position.
+
+    Returns
+    -------
+    callable
+        The function to publish, and to use as a key in a rule table.
+
+    Notes
+    -----
+    The protocol is NEP 18, https://numpy.org/neps/nep-0018-array-function-protocol.html.
+    """
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        for argument in args:
+            kind = type(argument)
+            if kind is not np.ndarray and hasattr(kind, "__array_function__"):
+                return argument.__array_function__(public, (kind,), args, kwargs)
+        return function(*args, **kwargs)
+
+    return cast("F", public)

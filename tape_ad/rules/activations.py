@@ -1,0 +1,279 @@
+"""Activations and losses that NumPy lacks, each one node, stable for large inputs.
+
+They are functions of arrays like NumPy's own: plain arrays in, plain arrays out, and recorded
+when they meet a handle. `tape_ad.nn` publishes them. The formulas are the usual ones, as in
+Goodfellow, Bengio & Courville, *Deep Learning*, chapter 6.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.errors import ShapeError
+from tape_ad.linear_maps import Array, LinearMap, Mask, Scale, WeightedSum
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Call, Entry, axes_of, rule
+
+__all__ = [
+    "ACTIVATIONS",
+    "cross_entropy",
+    "log_softmax",
+    "logsumexp",
+    "relu",
+    "sigmoid",
+    "softmax",
+]
+
+Axis = int | tuple[int, ...] | None
+
+
+@overridable
+def relu(x: Array) -> Array:
+    """Rectify: max(x, 0), with derivative 0 at the kink.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> relu(np.array([-1.0, 0.0, 2.0]))
+    array([0., 0., 2.])
+    """
+    return np.maximum(x, 0)
+
+
+@overridable
+def sigmoid(x: Array) -> Array:
+    """Compute the logistic function 1 / (1 + exp(-x)) without overflow.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> sigmoid(np.array([-1e4, 0.0, 1e4]))
+    array([0. , 0.5, 1. ])
+    """
+    e = np.exp(-np.abs(x))
+    return np.where(np.greater_equal(x, 0), 1, e) / (1 + e)
+
+
+@overridable
+def logsumexp(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Compute log(sum(exp(x))) without overflow; -inf where all elements are.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    axis : int, tuple of int or None
+        The axes to reduce; None for all.
+    keepdims : bool
+        Keep the reduced axes with length one.
+
+    Returns
+    -------
+    array or Tensor
+
+    Examples
+    --------
+    >>> logsumexp(np.array([1e4, 1e4]))
+    np.float64(10000.69314718056)
+    """
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    total = np.sum(np.exp(x - top), axis=axis, keepdims=True)
+    with np.errstate(divide="ignore"):  # log(0) is the -inf that is meant
+        out = np.log(total) + top
+    return out if keepdims else np.squeeze(out, axis=axis)[()]
+
+
+@overridable
+def softmax(x: Array, axis: Axis = -1) -> Array:
+    """Compute exp(x) / sum(exp(x)) along axes without overflow.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    axis : int, tuple of int or None
+        The axes that sum to one; None for all.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> softmax(np.array([1e4, 1e4, -1e4]))
+    array([0.5, 0.5, 0. ])
+    """
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+@overridable
+def log_softmax(x: Array, axis: Axis = -1) -> Array:
+    """Compute log(softmax(x)) along axes, finite also for large inputs.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    axis : int, tuple of int or None
+        The axes that sum to one after `exp`; None for all.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> log_softmax(np.array([1e4, -1e4]))
+    array([     0., -20000.])
+    """
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+@overridable
+def cross_entropy(logits: Array, targets: Array) -> Array:
+    """Average -log(softmax(logits)) of the targets over a batch.
+
+    Parameters
+    ----------
+    logits : array or Tensor, shape (..., classes)
+    targets : array of int, shape (...), or array or Tensor of float, shape (..., classes)
+        Class numbers, or a probability for each class.
+
+    Returns
+    -------
+    array or Tensor, shape ()
+
+    Raises
+    ------
+    ShapeError
+        When the shapes do not fit, or the batch is empty.
+    ValueError
+        When a class number is not one of the classes.
+
+    Examples
+    --------
+    >>> cross_entropy(np.array([[1e4, -1e4], [0.0, 0.0]]), np.array([0, 1]))
+    np.float64(0.34657359027997264)
+    """
+    logits, targets = np.asarray(logits), np.asarray(targets)
+    size = checked_batch(logits, targets)
+    log_p = log_softmax(logits)
+    if targets.dtype.kind in "iu":
+        return -np.sum(np.take_along_axis(log_p, targets[..., None], axis=-1)) / size
+    return -np.sum(targets * log_p) / size
+
+
+def checked_batch(logits: Array, targets: Array) -> int:
+    """Give the number of samples in a batch whose shapes and class numbers fit."""
+    by_number = targets.dtype.kind in "iu"
+    expected = logits.shape[:-1] if by_number else logits.shape
+    if logits.ndim == 0 or targets.shape != expected:
+        kind = "class numbers" if by_number else "probabilities"
+        raise ShapeError(
+            f"cross_entropy: logits of shape {logits.shape} need {kind} of shape {expected}, "
+            f"got targets of shape {targets.shape}"
+        )
+    if logits.size == 0:
+        raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
+    if by_number and not (0 <= targets.min() and targets.max() < logits.shape[-1]):
+        raise ValueError(
+            f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
+            f"got {targets.min()}..{targets.max()}"
+        )
+    return int(logits.size // logits.shape[-1])
+
+
+@define(eq=False)
+class SoftmaxMap:
+    """The derivative of softmax, p * (t - sum(p * t)); symmetric."""
+
+    broadcasts: ClassVar[bool] = False
+    p: Array
+    axes: tuple[int, ...]
+
+    def push(self, t: Array) -> Array:
+        weighted = self.p * t
+        return weighted - self.p * np.add.reduce(weighted, axis=self.axes, keepdims=True)
+
+    def pull(self, ct: Array) -> Array:
+        return self.push(ct)
+
+
+@define(eq=False)
+class LogSoftmaxMap:
+    """The derivative of log_softmax, t - sum(p * t)."""
+
+    broadcasts: ClassVar[bool] = False
+    p: Array
+    axes: tuple[int, ...]
+
+    def push(self, t: Array) -> Array:
+        return t - np.add.reduce(self.p * t, axis=self.axes, keepdims=True)
+
+    def pull(self, ct: Array) -> Array:
+        return ct - self.p * np.add.reduce(ct, axis=self.axes, keepdims=True)
+
+
+def logsumexp_partial(out: Array, x: Array, axis: Axis, keepdims: bool) -> LinearMap:
+    """Weigh the sum by softmax(x); by 0 where every element is -inf."""
+    total = logsumexp(x, axis, True)
+    weights = np.exp(x - np.where(np.equal(total, -np.inf), 0, total))
+    return WeightedSum(weights, x.ndim, axes_of(x.ndim, axis), keepdims)
+
+
+def cross_entropy_logits(out: Array, logits: Array, targets: Array) -> LinearMap:
+    """(softmax(logits) * sum(targets) - targets) / n, where class numbers stand for one-hot rows."""
+    targets = targets if hasattr(targets, "dtype") else np.asarray(targets)
+    size = logits.size // logits.shape[-1]
+    p = softmax(logits)
+    if targets.dtype.kind in "iu":
+        weights = p - np.equal(targets[..., None], np.arange(logits.shape[-1]))
+    else:
+        weights = p * np.sum(targets, axis=-1, keepdims=True) - targets
+    return WeightedSum(weights * (1 / size), logits.ndim, axes_of(logits.ndim, None), False)
+
+
+def cross_entropy_targets(out: Array, logits: Array, targets: Array) -> LinearMap:
+    """-log(softmax(logits)) / n."""
+    weights = log_softmax(logits) * (-logits.shape[-1] / logits.size)
+    return WeightedSum(weights, targets.ndim, axes_of(targets.ndim, None), False)
+
+
+def logsumexp_signature(x: Array, axis: Axis = None, keepdims: bool = False) -> Call:
+    """Sort the arguments of `logsumexp`."""
+    return (x,), {"axis": axis, "keepdims": keepdims}
+
+
+def along_axis(x: Array, axis: Axis = -1) -> Call:
+    """Sort the arguments of `softmax` and `log_softmax`."""
+    return (x,), {"axis": axis}
+
+
+ACTIVATIONS: dict[Any, Entry] = {
+    relu: rule(lambda out, x: Mask(np.greater(x, 0))),
+    sigmoid: rule(lambda out, x: Scale(out * (1 - out))),
+    logsumexp: rule(logsumexp_partial, signature=logsumexp_signature),
+    softmax: rule(
+        lambda out, x, axis: SoftmaxMap(out, axes_of(x.ndim, axis)), signature=along_axis
+    ),
+    log_softmax: rule(
+        lambda out, x, axis: LogSoftmaxMap(np.exp(out), axes_of(x.ndim, axis)),
+        signature=along_axis,
+    ),
+    cross_entropy: rule(cross_entropy_logits, cross_entropy_targets),
+}

@@ -1,0 +1,148 @@
+"""What a rule is, and the small pieces that the tables share."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.linear_maps import Array, LinearMap
+
+__all__ = [
+    "Call",
+    "Constant",
+    "Derivation",
+    "Entry",
+    "Maker",
+    "Rule",
+    "Signature",
+    "axes_of",
+    "each",
+    "quiet",
+    "refuse",
+    "rule",
+]
+
+Maker = Callable[..., LinearMap]
+"""``maker(out, *operands, **options) -> LinearMap``: the partial with respect to one operand."""
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""The operands and the options of a call: what a derivative may be asked for, and the rest."""
+
+Signature = Callable[..., Call]
+"""Takes a call's arguments as NumPy's function does, gives the `Call`."""
+
+
+@frozen(eq=False)
+class Rule:
+    """How to compute a function and make the partial for each of its operands.
+
+    Attributes
+    ----------
+    makers : tuple of Maker or None
+        One for each operand; None where the function is piecewise constant in it.
+    variadic : Maker or None
+        For a function of any number of operands, called as ``variadic(position, out, ...)``.
+    signature : Signature or None
+        Sorts a call's arguments into operands and options; None for a ufunc.
+    compute : callable or None
+        ``compute(*operands, **options)``; None for the function itself.
+    """
+
+    makers: tuple[Maker | None, ...] = ()
+    variadic: Maker | None = None
+    signature: Signature | None = None
+    compute: Callable[..., Any] | None = None
+
+    def maker(self, position: int) -> Maker | None:
+        """Give the maker for one operand."""
+        if self.variadic is not None:
+            return functools.partial(self.variadic, position)
+        return self.makers[position]
+
+
+@frozen(eq=False)
+class Derivation:
+    """A composition: a few lines of NumPy that are recorded themselves.
+
+    Attributes
+    ----------
+    compute : callable
+        The lines.
+    signature : Signature or None
+        Sorts a call's arguments into those of `compute`; None where they are the same.
+    """
+
+    compute: Callable[..., Any]
+    signature: Signature | None = None
+
+
+@frozen(eq=False)
+class Constant:
+    """A function that is piecewise constant, or not about values: it returns plain data."""
+
+
+Entry = Rule | Derivation | Constant
+
+
+def rule(
+    *makers: Maker | None,
+    signature: Signature | None = None,
+    compute: Callable[..., Any] | None = None,
+) -> Rule:
+    """Make a rule from one maker per operand."""
+    return Rule(makers=makers, signature=signature, compute=compute)
+
+
+def each(
+    variadic: Maker, *, signature: Signature, compute: Callable[..., Any] | None = None
+) -> Rule:
+    """Make a rule for a function of any number of operands."""
+    return Rule(variadic=variadic, signature=signature, compute=compute)
+
+
+def refuse(name: str, **arguments: Any) -> None:
+    """Refuse arguments that were given a value other than None or NumPy's "no value".
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        It names the argument and what to write instead.
+    """
+    for argument, value in arguments.items():
+        if value is None or value is np._NoValue:
+            continue
+        if argument == "out":
+            instead = "handles are never written to, so use the returned handle"
+        elif argument == "where":
+            instead = "write np.where(mask, result, other) around the operands or the result"
+        else:
+            instead = "combine it with the result yourself"
+        raise UnsupportedArgumentError(
+            f"np.{name}: the argument {argument}= is not supported on handles; {instead}"
+        )
+
+
+def axes_of(ndim: int, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """Write NumPy's `axis` argument as a tuple of negative axes."""
+    if axis is None:
+        return tuple(range(-ndim, 0))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(int(a) if a < 0 else int(a) - ndim for a in axes)
+
+
+def quiet(maker: Maker) -> Maker:
+    """Let a maker meet a singular point (``sqrt`` at 0) without a warning.
+
+    The partial is then inf or nan, which is the answer; NumPy's own warnings about the value of
+    the function stay as they are.
+    """
+
+    @functools.wraps(maker)
+    def silenced(out: Array, *operands: Array, **options: Any) -> LinearMap:
+        with np.errstate(all="ignore"):
+            return maker(out, *operands, **options)
+
+    return silenced

@@ -1,0 +1,204 @@
+"""Functions that act element by element.
+
+Conventions at points where the derivative is not unique: `absolute` and `hypot` have derivative 0
+at 0; where the two operands of maximum, minimum, fmax and fmin tie, they share the gradient
+equally.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    Conjugate,
+    Divide,
+    ImaginaryPart,
+    LinearMap,
+    Mask,
+    Negate,
+    RealPart,
+    Same,
+    Scale,
+)
+from tape_ad.rules.base import Call, Constant, Derivation, Entry, quiet, refuse, rule
+
+__all__ = ["ELEMENTWISE"]
+
+LN2 = math.log(2.0)
+LN10 = math.log(10.0)
+
+
+def is_complex(x: Array) -> bool:
+    """Tell whether an array, a handle or a Python number is complex."""
+    return isinstance(x, complex) if not hasattr(x, "dtype") else bool(x.dtype.kind == "c")
+
+
+def real_scale(factor: Array, x: Array) -> LinearMap:
+    """Make the partial of a real function: Re(factor * t), which for a real `x` is a scale."""
+    return Chain((Scale(factor), RealPart())) if is_complex(x) else Scale(factor)
+
+
+def nonzero(x: Array) -> Array:
+    """Replace zeros by ones, to divide by where the numerator is zero too."""
+    return np.where(x == 0, 1, x)
+
+
+def absolute(out: Array, x: Array) -> LinearMap:
+    """|z|' = Re(conj(z) / |z| * t), which is sign(x) on the reals; 0 at 0."""
+    if is_complex(x):
+        return real_scale((x / nonzero(out)).conjugate(), x)
+    return Scale(np.sign(x))
+
+
+def power_base(out: Array, x: Array, y: Array) -> LinearMap:
+    """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
+    if type(y) in (int, float):
+        return Scale(2 * x) if y == 2 else Scale(y * x ** (y - 1) if y else 0.0)
+    return Scale(np.where(y == 0, 0, y * x ** np.where(y == 0, 1, y - 1)))
+
+
+def power_exponent(out: Array, x: Array, y: Array) -> LinearMap:
+    """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
+    log = np.log(nonzero(x))
+    return Scale(out * (log if hasattr(x, "dtype") else log.item()))  # .item() keeps float32
+
+
+def share(out: Array, x: Array, y: Array) -> LinearMap:
+    """Give the gradient to `x` where the extremum is `x`, half of it where `y` ties."""
+    chosen = x == out
+    tie = chosen & (y == out)
+    return Scale(chosen - tie * out.dtype.type(0.5)) if tie.any() else Mask(chosen)
+
+
+def first_logistic(out: Array, x: Array, y: Array) -> LinearMap:
+    """d logaddexp(x, y) / dx = 1 / (1 + exp(y - x)), without overflow, 1/2 where x = y."""
+    return Scale(np.exp(-np.logaddexp(0, difference(y, x))))
+
+
+def first_logistic2(out: Array, x: Array, y: Array) -> LinearMap:
+    """The same in base 2."""
+    return Scale(np.exp2(-np.logaddexp2(0, difference(y, x))))
+
+
+def difference(x: Array, y: Array) -> Array:
+    """x - y, and 0 where they are equal, also where both are infinite."""
+    return np.where(x == y, 0, x - y)
+
+
+def clip(
+    a: Array,
+    a_min: Array = None,
+    a_max: Array = None,
+    out: None = None,
+    *,
+    min: Array = None,  # noqa: A002  NumPy's own name for the argument
+    max: Array = None,  # noqa: A002  NumPy's own name for the argument
+    **options: Any,
+) -> Array:
+    """Clip by maximum and minimum; at a bound, the gradient is shared with it."""
+    refuse("clip", out=out, **options)
+    low = min if a_min is None else a_min
+    high = max if a_max is None else a_max
+    if low is not None:
+        a = np.maximum(a, low)
+    return a if high is None else np.minimum(a, high)
+
+
+def where_signature(condition: Array, *choices: Array) -> Call:
+    """Sort the arguments of `numpy.where`."""
+    return (condition, *choices), {}
+
+
+def astype_signature(
+    x: Array, dtype: Any, /, **options: Any
+) -> Call:
+    """Sort the arguments of `numpy.astype`."""
+    return (x,), {"dtype": dtype, **options}
+
+
+ELEMENTWISE: dict[Any, Entry] = {
+    # Arithmetic
+    np.add: rule(lambda out, x, y: Same(), lambda out, x, y: Same()),
+    np.subtract: rule(lambda out, x, y: Same(), lambda out, x, y: Negate()),
+    np.multiply: rule(lambda out, x, y: Scale(y), lambda out, x, y: Scale(x)),
+    np.divide: rule(lambda out, x, y: Divide(y), lambda out, x, y: Scale(-out / y)),
+    np.negative: rule(lambda out, x: Negate()),
+    np.positive: rule(lambda out, x: Same()),
+    np.reciprocal: rule(lambda out, x: Scale(-out * out)),
+    np.square: rule(lambda out, x: Scale(2 * x)),
+    np.power: rule(quiet(power_base), quiet(power_exponent)),
+    np.sqrt: rule(quiet(lambda out, x: Scale(0.5 / out))),
+    np.cbrt: rule(quiet(lambda out, x: Scale(1 / (3 * out * out)))),
+    # Exponentials and logarithms
+    np.exp: rule(lambda out, x: Scale(out)),
+    np.expm1: rule(lambda out, x: Scale(out + 1)),
+    np.exp2: rule(lambda out, x: Scale(out * LN2)),
+    np.log: rule(lambda out, x: Scale(1 / x)),
+    np.log1p: rule(lambda out, x: Scale(1 / (1 + x))),
+    np.log2: rule(lambda out, x: Scale(1 / (x * LN2))),
+    np.log10: rule(lambda out, x: Scale(1 / (x * LN10))),
+    np.logaddexp: rule(
+        quiet(first_logistic), quiet(lambda out, x, y: first_logistic(out, y, x))
+    ),
+    np.logaddexp2: rule(
+        quiet(first_logistic2), quiet(lambda out, x, y: first_logistic2(out, y, x))
+    ),
+    # Trigonometric and hyperbolic functions
+    np.sin: rule(lambda out, x: Scale(np.cos(x))),
+    np.cos: rule(lambda out, x: Scale(-np.sin(x))),
+    np.tan: rule(lambda out, x: Scale(1 + out * out)),
+    np.arcsin: rule(quiet(lambda out, x: Scale(1 / np.sqrt((1 - x) * (1 + x))))),
+    np.arccos: rule(quiet(lambda out, x: Scale(-1 / np.sqrt((1 - x) * (1 + x))))),
+    np.arctan: rule(lambda out, x: Scale(1 / (1 + x * x))),
+    np.arctan2: rule(
+        quiet(lambda out, y, x: Scale(x / (x * x + y * y))),
+        quiet(lambda out, y, x: Scale(-y / (x * x + y * y))),
+    ),
+    np.hypot: rule(
+        lambda out, x, y: Scale(x / nonzero(out)), lambda out, x, y: Scale(y / nonzero(out))
+    ),
+    np.sinh: rule(lambda out, x: Scale(np.cosh(x))),
+    np.cosh: rule(lambda out, x: Scale(np.sinh(x))),
+    np.tanh: rule(lambda out, x: Scale(1 - out * out)),
+    np.arcsinh: rule(lambda out, x: Scale(1 / np.sqrt(x * x + 1))),
+    np.arccosh: rule(quiet(lambda out, x: Scale(1 / (np.sqrt(x - 1) * np.sqrt(x + 1))))),
+    np.arctanh: rule(quiet(lambda out, x: Scale(1 / ((1 - x) * (1 + x))))),
+    # Magnitude, order and choice
+    np.absolute: rule(absolute),
+    np.fabs: rule(lambda out, x: Scale(np.sign(x))),
+    np.maximum: rule(share, lambda out, x, y: share(out, y, x)),
+    np.minimum: rule(share, lambda out, x, y: share(out, y, x)),
+    np.fmax: rule(share, lambda out, x, y: share(out, y, x)),
+    np.fmin: rule(share, lambda out, x, y: share(out, y, x)),
+    np.clip: Derivation(clip),
+    np.where: rule(
+        None,
+        lambda out, condition, x, y: Mask(np.not_equal(condition, 0)),
+        lambda out, condition, x, y: Mask(np.equal(condition, 0)),
+        signature=where_signature,
+    ),
+    # Complex numbers and dtypes
+    np.conjugate: rule(lambda out, x: Conjugate() if is_complex(x) else Same()),
+    np.real: rule(
+        lambda out, val: RealPart() if is_complex(val) else Same(), signature=lambda val: ((val,), {})
+    ),
+    np.imag: rule(
+        lambda out, val: ImaginaryPart() if is_complex(val) else Scale(0.0),
+        signature=lambda val: ((val,), {}),
+    ),
+    np.astype: rule(lambda out, x, **options: Same(), signature=astype_signature),
+    # Piecewise constant
+    **dict.fromkeys(
+        (
+            *(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
+            *(np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
+            *(np.isnan, np.isinf, np.isfinite, np.signbit, np.isreal, np.iscomplex),
+            *(np.floor, np.ceil, np.trunc, np.rint, np.round, np.floor_divide),
+            *(np.isclose, np.isposinf, np.isneginf),
+        ),
+        Constant(),
+    ),
+}

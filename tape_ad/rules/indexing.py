@@ -1,0 +1,77 @@
+"""Indexing of every NumPy kind: basic, advanced, and mixtures of both."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import Adjoint, Array, Index, LinearMap, scatter
+from tape_ad.rules.base import Entry, rule
+
+__all__ = ["INDEXING"]
+
+
+def indexed(out: Array, a: Array, key: Any) -> LinearMap:
+    """Make the partial of ``a[key]``."""
+    full = full_key(key, a.ndim)
+    arrays = [k for k in full if isinstance(k, np.ndarray)]
+    return Index(
+        key=full,
+        parent=a.shape,
+        node=out.shape,
+        repeats=any(k.dtype != bool and k.size > 1 for k in arrays),
+        front=front_axes(full, arrays) if arrays else 0,
+    )
+
+
+def full_key(key: Any, ndim: int) -> tuple[Any, ...]:
+    """Write a key as a tuple with one entry for each axis of the array, and no ellipsis.
+
+    Examples
+    --------
+    >>> full_key((..., 0), 3)
+    (slice(None, None, None), slice(None, None, None), 0)
+    """
+    entries = [as_entry(k) for k in (key if isinstance(key, tuple) else (key,))]
+    used = sum(k.ndim if is_mask(k) else k is not None and k is not Ellipsis for k in entries)
+    rest = [slice(None)] * (ndim - used)
+    dots = next((i for i, k in enumerate(entries) if k is Ellipsis), None)
+    if dots is None:
+        return (*entries, *rest)
+    return (*entries[:dots], *rest, *entries[dots + 1 :])
+
+
+def as_entry(k: Any) -> Any:
+    """Take lists to arrays, and integers and masks of every kind to one kind each."""
+    if k is None or k is Ellipsis or isinstance(k, (slice, int)) and not isinstance(k, bool):
+        return k
+    array = np.asarray(k)
+    if array.ndim == 0 and array.dtype != bool:
+        return operator.index(array)
+    return array.astype(np.intp) if array.size == 0 and array.dtype != bool else array
+
+
+def is_mask(k: Any) -> bool:
+    """Tell whether an entry of a key is a boolean mask."""
+    return isinstance(k, np.ndarray) and k.dtype == bool
+
+
+def front_axes(key: tuple[Any, ...], arrays: list[np.ndarray[Any, Any]]) -> int:
+    """Count the axes that NumPy puts first, as it does when advanced entries stand apart.
+
+    Beside an array an integer is an advanced entry too.
+    """
+    places = [i for i, k in enumerate(key) if isinstance(k, (np.ndarray, int))]
+    if places[-1] - places[0] == len(places) - 1:
+        return 0
+    return max(1 if is_mask(k) else k.ndim for k in arrays)
+
+
+INDEXING: dict[Any, Entry] = {
+    operator.getitem: rule(
+        indexed, signature=lambda a, key: ((a,), {"key": key}), compute=lambda a, key: a[key]
+    ),
+    scatter: rule(
+        lambda out, ct, index: Adjoint(index), signature=lambda ct, index: ((ct,), {"index": index})
+    ),
+}

@@ -1,0 +1,126 @@
+"""Functions that rearrange an array's axes and change no element."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Same, Transpose
+from tape_ad.rules.base import Call, Constant, Derivation, Entry, rule
+
+__all__ = ["SHAPING"]
+
+Axes = int | Sequence[int]
+
+
+def reshape_signature(
+    a: Array, /, shape: Any, order: str = "C", *, copy: bool | None = None
+) -> Call:
+    """Sort the arguments of `numpy.reshape`; a copy cannot be told from a view on handles."""
+    return (a,), {"shape": shape, "order": checked("reshape", order)}
+
+
+def ravel_signature(a: Array, order: str = "C") -> Call:
+    """Sort the arguments of `numpy.ravel`."""
+    return (a,), {"shape": -1, "order": checked("ravel", order)}
+
+
+def checked(name: str, order: str) -> str:
+    """Refuse orders that depend on how memory happens to be laid out."""
+    if order not in ("C", "F"):
+        raise UnsupportedArgumentError(
+            f"np.{name}: order={order!r} depends on the memory layout, which a handle does not "
+            "have; write order='C' or order='F'"
+        )
+    return order
+
+
+def reshaped(out: Array, a: Array, shape: Any, order: str) -> LinearMap:
+    """Make the partial of a reshape; Fortran's order is C's between two transposes."""
+    if order == "C":
+        return Reshape(a.shape, out.shape)
+    before, after = reversing(a.ndim), reversing(out.ndim)
+    return Chain((before, Reshape(a.shape[::-1], out.shape[::-1]), after))
+
+
+def reversing(ndim: int) -> Transpose:
+    """Make the map that reverses all axes."""
+    return Transpose(tuple(range(-1, -ndim - 1, -1)))
+
+
+def same_elements(out: Array, a: Array, **options: Any) -> LinearMap:
+    """Make the partial of a function that keeps the elements in C order."""
+    return Reshape(a.shape, out.shape)
+
+
+def transpose_signature(a: Array, axes: Sequence[int] | None = None) -> Call:
+    """Sort the arguments of `numpy.transpose`."""
+    return (a,), {"axes": axes}
+
+
+def transposed(out: Array, a: Array, axes: Sequence[int] | None) -> LinearMap:
+    """Make the partial of a permutation of the axes."""
+    order = range(a.ndim)[::-1] if axes is None else axes
+    return Transpose(tuple(int(axis) % a.ndim - a.ndim for axis in order))
+
+
+def swapaxes(a: Array, axis1: int, axis2: int) -> Array:
+    """Swap two axes."""
+    return np.transpose(a, np.swapaxes(axis_numbers(a), axis1, axis2).shape)
+
+
+def moveaxis(a: Array, source: Axes, destination: Axes) -> Array:
+    """Move axes to other places."""
+    return np.transpose(a, np.moveaxis(axis_numbers(a), source, destination).shape)
+
+
+def matrix_transpose(x: Array, /) -> Array:
+    """Swap the last two axes."""
+    return np.swapaxes(x, -1, -2)
+
+
+def axis_numbers(a: Array) -> np.ndarray[Any, Any]:
+    """Make an array without memory whose axis i has length i, so that moved axes tell their way."""
+    return np.broadcast_to(np.zeros(()), tuple(range(a.ndim)))
+
+
+def squeeze_signature(a: Array, axis: Axes | None = None) -> Call:
+    """Sort the arguments of `numpy.squeeze`."""
+    return (a,), {"axis": axis}
+
+
+def expand_dims_signature(a: Array, axis: Axes) -> Call:
+    """Sort the arguments of `numpy.expand_dims`."""
+    return (a,), {"axis": axis}
+
+
+def broadcast_to_signature(array: Array, shape: Any, subok: bool = False) -> Call:
+    """Sort the arguments of `numpy.broadcast_to`."""
+    return (array,), {"shape": shape}
+
+
+def as_method(a: Array, shape: Any, order: str) -> Array:
+    """Reshape by the method, which has been spelled the same in all of NumPy 2."""
+    return a.reshape(shape, order=order)
+
+
+SHAPING: dict[Any, Entry] = {
+    np.reshape: rule(reshaped, signature=reshape_signature, compute=as_method),
+    np.ravel: rule(reshaped, signature=ravel_signature, compute=as_method),
+    np.squeeze: rule(same_elements, signature=squeeze_signature),
+    np.expand_dims: rule(same_elements, signature=expand_dims_signature),
+    np.transpose: rule(transposed, signature=transpose_signature),
+    np.swapaxes: Derivation(swapaxes),
+    np.moveaxis: Derivation(moveaxis),
+    np.matrix_transpose: Derivation(matrix_transpose),
+    np.broadcast_to: rule(lambda out, a, shape: Same(), signature=broadcast_to_signature),
+    # About the array, not its values
+    **dict.fromkeys(
+        (
+            *(np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.min_scalar_type),
+            *(np.iscomplexobj, np.isrealobj, np.zeros_like, np.ones_like, np.empty_like),
+        ),
+        Constant(),
+    ),
+}

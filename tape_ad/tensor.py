@@ -1,0 +1,342 @@
+"""Handles, and the one dispatch from a NumPy call to a record."""
+
+import weakref
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from attrs import define
+
+from tape_ad.arena import Arena, function_name
+from tape_ad.array_interface import ArrayInterface
+from tape_ad.errors import (
+    InPlaceError,
+    NoRuleError,
+    RecordMismatchError,
+    SeedError,
+    ShapeError,
+    UnsupportedArgumentError,
+)
+from tape_ad.gradients import Gradients
+from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.rules import RULES
+from tape_ad.rules.base import Constant, Derivation, Rule, refuse
+from tape_ad.sweeps import conform, reverse_sweep
+from tape_ad.trees import map_leaves
+
+__all__ = ["Tensor", "append", "record_call"]
+
+Function = Callable[..., Any]
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
+
+
+def record_call(
+    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
+) -> Any:
+    """Compute a function, and record it where its arguments hold handles.
+
+    It is recorded on the innermost record among the handles; handles of enclosing records are
+    constants there, and the computation itself, being NumPy calls on them, is recorded on theirs.
+
+    Parameters
+    ----------
+    function : callable
+        A NumPy function, a ufunc or one of its methods, or one of ours with an entry in the rules.
+    args, kwargs
+        As the user called it.
+
+    Returns
+    -------
+    Tensor, or plain data where the function is piecewise constant
+
+    Raises
+    ------
+    NoRuleError
+        When no table has the function.
+    RecordMismatchError
+        When two handles belong to records that are not nested in each other.
+    ShapeError
+        When NumPy refuses the shapes.
+    """
+    rule = RULES.get(function)
+    if type(rule) is not Rule:
+        return call_unrecorded(function, rule, args, kwargs)
+    options: Mapping[str, Any] = kwargs
+    if rule.signature is not None:
+        args, options = rule.signature(*args, **kwargs)
+    elif kwargs:
+        options = ufunc_options(function, kwargs)
+
+    record: Arena | None = None
+    values = list(args)
+    mixed = False
+    for i, operand in enumerate(args):
+        kind = type(operand)
+        if kind is Tensor:
+            if record is None:
+                record = operand.record
+            elif operand.record is not record:
+                record = innermost(record, operand.record, function)
+                mixed = True
+            values[i] = operand.data
+        elif kind not in AS_THEY_ARE and not hasattr(kind, "shape"):
+            values[i] = np.asarray(operand)
+    if record is None:
+        raise misplaced_handle(function)
+    if mixed:
+        values = [
+            operand if type(operand) is Tensor and operand.record is not record else value
+            for operand, value in zip(args, values, strict=True)
+        ]
+
+    try:
+        out = (rule.compute or function)(*values, **options)
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        raise misshapen(function, values, error) from error
+    if out.dtype.kind not in "fc":
+        return out
+    if rule.signature is None:
+        options = NO_OPTIONS
+    parents: list[int] = []
+    partials: list[LinearMap] = []
+    for i, operand in enumerate(args):
+        if type(operand) is Tensor and operand.record is record:
+            maker = rule.maker(i)
+            if maker is not None:
+                parents.append(operand.index)
+                partials.append(maker(out, *values, **options))
+    if not parents:
+        return out
+    if record.watch is not None:
+        record.watch.see(values, f"node %{len(record.functions)} ({function_name(function)})")
+    return append(record, out, function, tuple(parents), tuple(partials))
+
+
+def append(
+    record: Arena,
+    data: Array,
+    function: Function | None = None,
+    parents: tuple[int, ...] = (),
+    partials: tuple[LinearMap, ...] = (),
+) -> "Tensor":
+    """Append a node to a record and make the handle to it."""
+    handle = Tensor(record, len(record.functions), data)
+    record.functions.append(function)
+    record.parents.append(parents)
+    record.partials.append(partials)
+    record.shapes.append(data.shape)
+    record.dtypes.append(data.dtype)
+    record.handles.append(weakref.ref(handle))
+    return handle
+
+
+@define(eq=False, repr=False, weakref_slot=True)
+class Tensor(ArrayInterface):
+    """A handle: an index into a record, and the primal that was computed there.
+
+    It looks like an ndarray and is never written to. Handles are made by
+    `ComputationRecord.tensor`, by `ComputationRecord.bind`, and by calling NumPy on handles.
+
+    Attributes
+    ----------
+    record : ComputationRecord
+        The record that the node stands in.
+    index : int
+        The node's index there.
+    data : array
+        The primal. It lives as long as the handle, or as a partial that needs it.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> x = ta.ComputationRecord().tensor([1.0, 2.0])
+    >>> y = np.sum(x * x)
+    >>> y
+    Tensor(%2, float64[], 5.)
+    >>> y.grad().wrt(x)
+    array([2., 4.])
+    """
+
+    record: Any
+    index: int
+    data: Array
+
+    _call = staticmethod(record_call)
+
+    def grad(self, seed: Any = None, *, release: bool = False) -> Gradients:
+        """Sweep back from this handle and give the gradients of all handles that are alive.
+
+        Parameters
+        ----------
+        seed : array, shape stack + self.shape, optional
+            The cotangent to start from; 1 for a scalar when left out. Any leading axes are a
+            stack of seeds, swept at once, and the gradients have them too.
+        release : bool
+            Free each partial as soon as it is used. Those nodes cannot be swept again.
+
+        Returns
+        -------
+        Gradients
+            The gradient of the real part of ``sum(conj(seed) * self)``. For complex handles it is
+            the one under the real inner product, so that ``z -= rate * gradient`` descends.
+
+        Raises
+        ------
+        SeedError
+            When a handle that is not a real scalar gets no seed, or a seed does not fit.
+        ReleasedError
+            When the sweep meets a node that an earlier one has released.
+        MutatedInputError
+            With ``ComputationRecord(check_inputs=True)``, when an array was written to meanwhile.
+        """
+        record: Arena = self.record
+        start = checked_seed(self, seed)
+        if record.watch is not None:
+            record.watch.check()
+        cotangents = reverse_sweep(record, self.index, start, release=release)
+        stack = start.shape[: start.ndim - self.ndim]
+        return Gradients(weakref.ref(record), self.index, stack, cotangents)
+
+    def __repr__(self) -> str:
+        value = self.data
+        if type(value) is not Tensor:
+            value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
+            value = " ".join(value.split())
+        return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value})"
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
+    ) -> Any:
+        if method == "__call__":
+            return record_call(ufunc, inputs, kwargs)
+        return record_call(getattr(ufunc, method), inputs, kwargs)
+
+    def __array_function__(
+        self, function: Function, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        return record_call(function, args, kwargs)
+
+
+def call_unrecorded(
+    function: Function, entry: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Run a function that adds no node of its own: a derivation, or a piecewise constant one."""
+    if type(entry) is Derivation:
+        if entry.signature is not None:
+            args, kwargs = entry.signature(*args, **kwargs)
+        return entry.compute(*args, **kwargs)
+    if type(entry) is Constant:
+        refuse(function_name(function), out=no_output(kwargs.get("out")))
+        return function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
+    raise NoRuleError(
+        f"np.{function_name(function)} has no rule, so its gradient would be lost; write it with "
+        "functions that have one, or apply it to t.data if no gradient is meant to flow"
+    )
+
+
+def primal(leaf: Any, path: str = "") -> Any:
+    """Give the plain array behind a handle of any nesting; anything else as it is."""
+    while type(leaf) is Tensor:
+        leaf = leaf.data
+    return leaf
+
+
+def no_output(out: Any) -> Any:
+    """Read ufunc's way to say that there is no ``out=``: a tuple of None."""
+    return None if isinstance(out, tuple) and all(each is None for each in out) else out
+
+
+def ufunc_options(function: Function, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Sort out the keyword arguments of a ufunc."""
+    options = dict(kwargs)
+    out, where = options.pop("out", None), options.pop("where", True)
+    out = no_output(out)
+    if out is not None and any(type(each) is not Tensor for each in out):
+        raise InPlaceError(
+            f"np.{function_name(function)} would write a handle into a plain array (out= or an "
+            "augmented assignment such as a += t) and drop its gradient; write a = a + t"
+        )
+    refuse(function_name(function), out=out, where=None if where is True else where)
+    for name in options.keys() - {"dtype", "casting", "order", "subok", "signature"}:
+        refuse(function_name(function), **{name: options[name]})
+    return options
+
+
+def innermost(one: Arena, other: Arena, function: Function) -> Arena:
+    """Choose the record that lies within the other.
+
+    Raises
+    ------
+    RecordMismatchError
+        When neither does.
+    """
+    if one.is_within(other):
+        return one
+    if other.is_within(one):
+        return other
+    raise RecordMismatchError(
+        f"np.{function_name(function)} got handles of two records of which neither is within "
+        "the other; use one record for the whole computation, write "
+        "ComputationRecord(within=outer), or pass .data of one of them as a constant"
+    )
+
+
+def misshapen(function: Function, values: list[Any], error: ValueError) -> ShapeError:
+    """Put the function's name and its operands' shapes before NumPy's message."""
+    shapes = ", ".join(str(np.shape(primal(value))) for value in values)
+    return ShapeError(f"np.{function_name(function)} of shapes {shapes}: {error}")
+
+
+def misplaced_handle(function: Function) -> UnsupportedArgumentError:
+    """Say that a handle stands where no derivative can be taken."""
+    return UnsupportedArgumentError(
+        f"np.{function_name(function)} got a handle in an argument that it cannot be "
+        "differentiated in; pass t.data there if it is meant as a constant"
+    )
+
+
+def checked_seed(root: Tensor, seed: Any) -> Array:
+    """Bring a seed to the root's dtype, or make the one that a real scalar starts from.
+
+    Raises
+    ------
+    SeedError
+        When the seed is missing or does not fit.
+    RecordMismatchError
+        When the seed is a handle of a record that does not enclose the root's.
+    """
+    if seed is None:
+        if root.shape != ():
+            raise SeedError(
+                f"grad() of a handle of shape {root.shape} needs a seed of that shape (its "
+                "cotangent); write np.sum(t).grad(), or t.grad(seed=np.ones(t.shape)) for the same"
+            )
+        if root.dtype.kind == "c":
+            raise SeedError(
+                "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
+                "of the real part, or t.grad(seed=1j) for that of the imaginary part"
+            )
+        return np.ones_like(root.data)
+    if type(seed) is Tensor:
+        if not root.record.is_within(seed.record):
+            raise RecordMismatchError(
+                "a seed may be a handle only of a record that encloses the one it is swept on; "
+                "pass seed.data if it is meant as a constant"
+            )
+    elif not hasattr(seed, "shape"):
+        seed = np.asarray(seed)
+    stack = seed.ndim - root.ndim
+    if stack < 0 or seed.shape[stack:] != root.shape:
+        raise SeedError(
+            f"the seed has shape {seed.shape}; it must be the handle's shape {root.shape}, with "
+            "any further axes in front for a stack of seeds"
+        )
+    if seed.dtype.kind not in "biufc" or (seed.dtype.kind == "c" and root.dtype.kind != "c"):
+        raise SeedError(
+            f"a seed of dtype {seed.dtype} does not fit a handle of dtype {root.dtype}"
+        )
+    return conform(seed, root.shape, root.dtype, stack)

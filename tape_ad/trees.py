@@ -1,0 +1,49 @@
+"""The one walker over nested structures: dict, list, tuple, named tuple and attrs class."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+__all__ = ["map_leaves"]
+
+
+def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -> Any:
+    """Rebuild a nested structure with every leaf replaced.
+
+    Parameters
+    ----------
+    function : callable
+        Called as ``function(leaf, path)``, where `path` says where the leaf stands, written as
+        Python would (``"['layer'][0].weight"``); for a bare leaf it is empty.
+    tree : any
+        A mapping, list, tuple, named tuple or attrs class, nested to any depth. Everything else
+        is a leaf, and so is every array, even one whose class is made with attrs.
+    path : str
+        What to put before each path.
+
+    Returns
+    -------
+    any
+        The same structure. Mappings come back as plain dicts, in the same order.
+
+    Examples
+    --------
+    >>> map_leaves(lambda leaf, path: (path, leaf), {"a": [1, 2]})
+    {'a': [("['a'][0]", 1), ("['a'][1]", 2)]}
+    """
+    if isinstance(tree, Mapping):
+        return {k: map_leaves(function, v, f"{path}[{k!r}]") for k, v in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        items = [map_leaves(function, v, f"{path}[{i}]") for i, v in enumerate(tree)]
+        if hasattr(tree, "_fields"):
+            return type(tree)(*items)
+        return items if isinstance(tree, list) else tuple(items)
+    if attrs.has(type(tree)) and not hasattr(type(tree), "__array_function__"):
+        changes = {
+            field.alias: map_leaves(function, getattr(tree, field.name), f"{path}.{field.name}")
+            for field in attrs.fields(type(tree))
+            if field.init and field.alias is not None
+        }
+        return attrs.evolve(tree, **changes)
+    return function(tree, path)
