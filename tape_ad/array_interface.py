@@ -14,7 +14,17 @@ Axis = int | tuple[int, ...] | None
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 WRITING = frozenset(
-    ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
+    (
+        "fill",
+        "itemset",
+        "partition",
+        "put",
+        "resize",
+        "setfield",
+        "setflags",
+        "sort",
+        "byteswap",
+    )
 )
 
 
@@ -66,12 +76,12 @@ class ArrayInterface:
         return int(self.data.nbytes)
 
     @property
-    def T(self) -> Self:  # noqa: N802  ndarray's name
+    def T(self) -> Self:
         """The array with its axes reversed."""
         return self._call(np.transpose, (self,))
 
     @property
-    def mT(self) -> Self:  # noqa: N802  ndarray's name
+    def mT(self) -> Self:
         """The array with its last two axes swapped."""
         return self._call(np.matrix_transpose, (self,))
 
@@ -157,19 +167,6 @@ class ArrayInterface:
     def copy(self, order: str = "C") -> Self:
         """Give the handle itself, which nothing can write to."""
         return self
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name in WRITING:
-            raise AttributeError(
-                f"a handle is never written to, so it has no .{name}(); write np.{name}(t) if "
-                "NumPy has it as a function, or use t.data"
-            )
-        if hasattr(np.ndarray, name) and not name.startswith("__"):
-            raise AttributeError(
-                f"handles do not have the ndarray attribute .{name} (it has no rule); "
-                f"t.data.{name} is the primal's"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # Operators
 
@@ -311,7 +308,9 @@ class ArrayInterface:
 
     def reshape(self, *shape: Any, **options: Any) -> Self:
         """Reshape, to ``reshape(2, 3)`` or ``reshape((2, 3))``; see `numpy.reshape`."""
-        return self._call(np.reshape, (self, shape[0] if len(shape) == 1 else shape), options)
+        return self._call(
+            np.reshape, (self, shape[0] if len(shape) == 1 else shape), options
+        )
 
     def ravel(self, order: str = "C") -> Self:
         """Flatten; see `numpy.ravel`."""
@@ -323,7 +322,9 @@ class ArrayInterface:
 
     def transpose(self, *axes: Any) -> Self:
         """Permute the axes, ``transpose(1, 0)`` or ``transpose((1, 0))``; see `numpy.transpose`."""
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        order = (
+            axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        )
         return self._call(np.transpose, (self, order))
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
@@ -338,7 +339,7 @@ class ArrayInterface:
         """Multiply; see `numpy.dot`."""
         return self._call(np.dot, (self, b))
 
-    def clip(self, min: Any = None, max: Any = None) -> Self:  # noqa: A002  ndarray's names
+    def clip(self, min: Any = None, max: Any = None) -> Self:
         """Limit the values; see `numpy.clip`."""
         return self._call(np.clip, (self, min, max))
 
@@ -353,3 +354,35 @@ class ArrayInterface:
     def astype(self, dtype: Any, **options: Any) -> Any:
         """Cast: a handle for floating and complex dtypes, plain data for others."""
         return self._call(np.astype, (self, np.dtype(dtype)), options)
+
+
+class Absent:
+    """An attribute that ndarrays have and handles do not; asking for it says why.
+
+    Descriptors, and not ``__getattr__``, because a class with that method has slow attributes.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, handle: Any, owner: type) -> NoReturn:
+        if self.name in WRITING:
+            raise AttributeError(
+                f"a handle is never written to, so it has no .{self.name}(); if NumPy has it as a "
+                f"function, write np.{self.name}(t), or use t.data"
+            )
+        raise AttributeError(
+            f"handles do not have the ndarray attribute .{self.name}, for it has no rule; "
+            f"t.data.{self.name} is the primal's"
+        )
+
+
+for _name in dir(np.ndarray):
+    if (
+        not _name.startswith("__")
+        and not hasattr(ArrayInterface, _name)
+        and _name != "data"
+    ):
+        setattr(ArrayInterface, _name, Absent(_name))

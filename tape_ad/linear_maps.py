@@ -8,7 +8,7 @@ The maps are written in plain NumPy calls on whatever they hold, since that may 
 enclosing record, or any other array that speaks NEP 13 and NEP 18.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Protocol
 
 import attrs
@@ -43,6 +43,10 @@ Array = Any
 """An ndarray, a NumPy scalar, or anything that speaks NEP 13 and NEP 18 (handles do)."""
 
 Shape = tuple[int, ...]
+
+add_reduce: Callable[..., Array] = (
+    np.add.reduce
+)  # its own type has no overload for a bool variable
 
 
 class LinearMap(Protocol):
@@ -213,7 +217,7 @@ class WeightedSum:
     keepdims: bool
 
     def push(self, t: Array) -> Array:
-        return np.add.reduce(t * self.weights, axis=self.axes, keepdims=self.keepdims)
+        return add_reduce(t * self.weights, axis=self.axes, keepdims=self.keepdims)
 
     def pull(self, ct: Array) -> Array:
         spread = ct if self.keepdims else ct[expanding_key(self.ndim, self.axes)]
@@ -231,7 +235,7 @@ class Sum:
     scale: float = 1.0
 
     def push(self, t: Array) -> Array:
-        total = np.add.reduce(t, axis=self.axes, keepdims=self.keepdims)
+        total = add_reduce(t, axis=self.axes, keepdims=self.keepdims)
         return total if self.scale == 1.0 else total * self.scale
 
     def pull(self, ct: Array) -> Array:

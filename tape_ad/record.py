@@ -43,7 +43,9 @@ class Node:
 
     def __str__(self) -> str:
         shape = ",".join(map(str, self.shape))
-        call = " ".join([function_name(self.function), *(f"%{p}" for p in self.parents)])
+        call = " ".join(
+            [function_name(self.function), *(f"%{p}" for p in self.parents)]
+        )
         return f"%{self.index}: {self.dtype}[{shape}] = {call}"
 
 
@@ -81,7 +83,9 @@ class ComputationRecord(Arena):
 
     def __attrs_post_init__(self) -> None:
         if self.within is not None and not isinstance(self.within, ComputationRecord):
-            raise TypeError(f"within= takes a ComputationRecord, got {type(self.within).__name__}")
+            raise TypeError(
+                f"within= takes a ComputationRecord, got {type(self.within).__name__}"
+            )
         if self.check_inputs:
             self.watch = Watch()
 

@@ -41,7 +41,9 @@ def reverse_sweep(
     stack = seed.ndim - len(shapes[root])
     cotangents: list[Array] = [None] * (root + 1)
     cotangents[root] = seed
-    owned = bytearray(root + 1)  # 1 where the sum is the sweep's own array, so `+=` is safe
+    owned = bytearray(
+        root + 1
+    )  # 1 where the sum is the sweep's own array, so `+=` is safe
     kept: dict[int, Array] = {}
     for node in range(root, -1, -1):
         ct = cotangents[node]
@@ -50,14 +52,16 @@ def reverse_sweep(
         partials = arena.partials[node]
         if partials is RELEASED:
             raise released(arena, node)
-        for parent, partial in zip(arena.parents[node], partials, strict=True):
+        for parent, partial in zip(arena.parents[node], partials):
             contribution = partial.pull(ct)
             if (
                 stack
                 or contribution.shape != shapes[parent]
                 or contribution.dtype is not dtypes[parent]
             ):
-                contribution = conform(contribution, shapes[parent], dtypes[parent], stack)
+                contribution = conform(
+                    contribution, shapes[parent], dtypes[parent], stack
+                )
             total = cotangents[parent]
             if total is None:
                 cotangents[parent] = contribution
@@ -75,7 +79,9 @@ def reverse_sweep(
     return kept
 
 
-def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[int, Array]:
+def forward_sweep(
+    arena: Arena, tangents: dict[int, Array], last: int
+) -> dict[int, Array]:
     """Push tangents from some nodes forward to everything up to `last` that depends on them.
 
     Parameters
@@ -106,7 +112,7 @@ def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[i
         if partials is RELEASED:
             raise released(arena, node)
         shape, dtype = arena.shapes[node], arena.dtypes[node]
-        for parent, partial in zip(arena.parents[node], partials, strict=True):
+        for parent, partial in zip(arena.parents[node], partials):
             t = reached.get(parent)
             if t is None:
                 continue
@@ -119,7 +125,9 @@ def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[i
     return reached
 
 
-def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: int) -> Array:
+def conform(
+    array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: int
+) -> Array:
     """Bring a contribution into the space it belongs to.
 
     Axes that broadcasting added or stretched are summed, axes that are still to be stretched are
@@ -146,7 +154,10 @@ def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: i
         stretched = tuple(
             axis
             for axis, have, want in zip(
-                range(-1, -len(shape) - 1, -1), array.shape[::-1], shape[::-1], strict=False
+                range(-1, -len(shape) - 1, -1),
+                array.shape[::-1],
+                shape[::-1],
+                strict=False,
             )
             if want == 1 and have != 1
         )

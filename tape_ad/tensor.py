@@ -1,9 +1,9 @@
 """Handles, and the one dispatch from a NumPy call to a record."""
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from attrs import define
@@ -63,44 +63,71 @@ def record_call(
     rule = RULES.get(function)
     if type(rule) is not Rule:
         return call_unrecorded(function, rule, args, kwargs)
-    options: Mapping[str, Any] = kwargs
+    if kwargs or not rule.straight:
+        return record_general(function, rule, args, kwargs)
+    # Straight lines for the calls that small arrays spend their time in
+    x = args[0]
+    if len(args) == 1:
+        record = x.record
+        if record.watch is None:
+            data = x.data
+            out = function(data)
+            return append(
+                record, out, function, (x.index,), (rule.makers[0](out, data),)
+            )
+    else:
+        y = args[1]
+        x_kind, y_kind = type(x), type(y)
+        record = x.record if x_kind is Tensor else y.record
+        try:
+            if record.watch is not None:
+                pass
+            elif y_kind in AS_THEY_ARE:
+                data = x.data
+                out = function(data, y)
+                return append(
+                    record, out, function, (x.index,), (rule.makers[0](out, data, y),)
+                )
+            elif x_kind in AS_THEY_ARE:
+                data = y.data
+                out = function(x, data)
+                return append(
+                    record, out, function, (y.index,), (rule.makers[1](out, x, data),)
+                )
+            elif x_kind is y_kind and y.record is record:
+                one, two = x.data, y.data
+                out = function(one, two)
+                first, second = rule.makers
+                partials = (first(out, one, two), second(out, one, two))
+                return append(record, out, function, (x.index, y.index), partials)
+        except ValueError as error:
+            raise_with_name(function, args, error)
+    return record_general(function, rule, args, kwargs)
+
+
+def record_general(
+    function: Function, rule: Rule, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Do what `record_call` does for any number of operands, options, records and array-likes."""
+    options: Mapping[str, Any] = NO_OPTIONS
     if rule.signature is not None:
         args, options = rule.signature(*args, **kwargs)
-    elif kwargs:
-        options = ufunc_options(function, kwargs)
-
-    record: Arena | None = None
-    values = list(args)
-    mixed = False
-    for i, operand in enumerate(args):
-        kind = type(operand)
-        if kind is Tensor:
-            if record is None:
-                record = operand.record
-            elif operand.record is not record:
-                record = innermost(record, operand.record, function)
-                mixed = True
-            values[i] = operand.data
-        elif kind not in AS_THEY_ARE and not hasattr(kind, "shape"):
-            values[i] = np.asarray(operand)
-    if record is None:
-        raise misplaced_handle(function)
-    if mixed:
-        values = [
-            operand if type(operand) is Tensor and operand.record is not record else value
-            for operand, value in zip(args, values, strict=True)
-        ]
-
+    call_options = (
+        options if rule.signature is not None else ufunc_options(function, kwargs)
+    )
+    record = common_record(function, args)
+    values = [
+        operand.data
+        if type(operand) is Tensor and operand.record is record
+        else (operand if hasattr(operand, "shape") else as_operand(operand))
+        for operand in args
+    ]
     try:
-        out = (rule.compute or function)(*values, **options)
+        out = (rule.compute or function)(*values, **call_options)
     except ValueError as error:
-        if type(error) is not ValueError:
-            raise
-        raise misshapen(function, values, error) from error
+        raise_with_name(function, values, error)
     if out.dtype.kind not in "fc":
         return out
-    if rule.signature is None:
-        options = NO_OPTIONS
     parents: list[int] = []
     partials: list[LinearMap] = []
     for i, operand in enumerate(args):
@@ -112,7 +139,9 @@ def record_call(
     if not parents:
         return out
     if record.watch is not None:
-        record.watch.see(values, f"node %{len(record.functions)} ({function_name(function)})")
+        record.watch.see(
+            values, f"node %{len(record.functions)} ({function_name(function)})"
+        )
     return append(record, out, function, tuple(parents), tuple(partials))
 
 
@@ -204,7 +233,9 @@ class Tensor(ArrayInterface):
     def __repr__(self) -> str:
         value = self.data
         if type(value) is not Tensor:
-            value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
+            value = np.array2string(
+                np.asarray(value), precision=6, threshold=8, edgeitems=2
+            )
             value = " ".join(value.split())
         return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value})"
 
@@ -216,7 +247,11 @@ class Tensor(ArrayInterface):
         return record_call(getattr(ufunc, method), inputs, kwargs)
 
     def __array_function__(
-        self, function: Function, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        function: Function,
+        types: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         return record_call(function, args, kwargs)
 
@@ -266,37 +301,55 @@ def ufunc_options(function: Function, kwargs: Mapping[str, Any]) -> dict[str, An
     return options
 
 
-def innermost(one: Arena, other: Arena, function: Function) -> Arena:
-    """Choose the record that lies within the other.
+def common_record(function: Function, args: tuple[Any, ...]) -> Arena:
+    """Find the innermost of the records that a call's handles belong to.
 
     Raises
     ------
     RecordMismatchError
-        When neither does.
+        When two of the records are not nested in each other.
+    UnsupportedArgumentError
+        When no operand is a handle, so the one that brought us here stands elsewhere.
     """
-    if one.is_within(other):
-        return one
-    if other.is_within(one):
-        return other
-    raise RecordMismatchError(
-        f"np.{function_name(function)} got handles of two records of which neither is within "
-        "the other; use one record for the whole computation, write "
-        "ComputationRecord(within=outer), or pass .data of one of them as a constant"
-    )
+    record: Arena | None = None
+    for operand in args:
+        if type(operand) is not Tensor or operand.record is record:
+            continue
+        if record is None or operand.record.is_within(record):
+            record = operand.record
+        elif not record.is_within(operand.record):
+            raise RecordMismatchError(
+                f"np.{function_name(function)} got handles of two records of which neither is "
+                "within the other; use one record for the whole computation, write "
+                "ComputationRecord(within=outer), or pass .data of one of them as a constant"
+            )
+    if record is None:
+        raise UnsupportedArgumentError(
+            f"np.{function_name(function)} got a handle in an argument that it cannot be "
+            "differentiated in; pass t.data there if it is meant as a constant"
+        )
+    return record
 
 
-def misshapen(function: Function, values: list[Any], error: ValueError) -> ShapeError:
-    """Put the function's name and its operands' shapes before NumPy's message."""
+def as_operand(value: Any) -> Any:
+    """Take lists and their like to arrays; Python numbers stay, and so do their weak dtypes."""
+    return value if type(value) in AS_THEY_ARE else np.asarray(value)
+
+
+def raise_with_name(
+    function: Function, values: Sequence[Any], error: ValueError
+) -> NoReturn:
+    """Put the function's name and its operands' shapes before NumPy's message.
+
+    Errors that are more than a plain ValueError (a singular matrix, or one of ours) stay as
+    they are.
+    """
+    if type(error) is not ValueError:
+        raise error
     shapes = ", ".join(str(np.shape(primal(value))) for value in values)
-    return ShapeError(f"np.{function_name(function)} of shapes {shapes}: {error}")
-
-
-def misplaced_handle(function: Function) -> UnsupportedArgumentError:
-    """Say that a handle stands where no derivative can be taken."""
-    return UnsupportedArgumentError(
-        f"np.{function_name(function)} got a handle in an argument that it cannot be "
-        "differentiated in; pass t.data there if it is meant as a constant"
-    )
+    raise ShapeError(
+        f"np.{function_name(function)} of shapes {shapes}: {error}"
+    ) from error
 
 
 def checked_seed(root: Tensor, seed: Any) -> Array:
@@ -335,7 +388,9 @@ def checked_seed(root: Tensor, seed: Any) -> Array:
             f"the seed has shape {seed.shape}; it must be the handle's shape {root.shape}, with "
             "any further axes in front for a stack of seeds"
         )
-    if seed.dtype.kind not in "biufc" or (seed.dtype.kind == "c" and root.dtype.kind != "c"):
+    if seed.dtype.kind not in "biufc" or (
+        seed.dtype.kind == "c" and root.dtype.kind != "c"
+    ):
         raise SeedError(
             f"a seed of dtype {seed.dtype} does not fit a handle of dtype {root.dtype}"
         )

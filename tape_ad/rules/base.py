@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, LinearMap
@@ -49,18 +49,31 @@ class Rule:
         Sorts a call's arguments into operands and options; None for a ufunc.
     compute : callable or None
         ``compute(*operands, **options)``; None for the function itself.
+    straight : bool
+        Whether the function takes one or two operands, no options, and has a partial for each:
+        what the dispatch does in straight lines.
     """
 
-    makers: tuple[Maker | None, ...] = ()
+    makers: tuple[Any, ...] = ()
     variadic: Maker | None = None
     signature: Signature | None = None
     compute: Callable[..., Any] | None = None
+    straight: bool = field(init=False)
+
+    @straight.default
+    def _is_straight(self) -> bool:
+        return (
+            self.signature is None
+            and len(self.makers) in (1, 2)
+            and None not in self.makers
+        )
 
     def maker(self, position: int) -> Maker | None:
         """Give the maker for one operand."""
         if self.variadic is not None:
             return functools.partial(self.variadic, position)
-        return self.makers[position]
+        maker: Maker | None = self.makers[position]
+        return maker
 
 
 @frozen(eq=False)
@@ -117,7 +130,9 @@ def refuse(name: str, **arguments: Any) -> None:
         if argument == "out":
             instead = "handles are never written to, so use the returned handle"
         elif argument == "where":
-            instead = "write np.where(mask, result, other) around the operands or the result"
+            instead = (
+                "write np.where(mask, result, other) around the operands or the result"
+            )
         else:
             instead = "combine it with the result yourself"
         raise UnsupportedArgumentError(

@@ -33,7 +33,9 @@ LN10 = math.log(10.0)
 
 def is_complex(x: Array) -> bool:
     """Tell whether an array, a handle or a Python number is complex."""
-    return isinstance(x, complex) if not hasattr(x, "dtype") else bool(x.dtype.kind == "c")
+    return (
+        isinstance(x, complex) if not hasattr(x, "dtype") else bool(x.dtype.kind == "c")
+    )
 
 
 def real_scale(factor: Array, x: Array) -> LinearMap:
@@ -63,7 +65,9 @@ def power_base(out: Array, x: Array, y: Array) -> LinearMap:
 def power_exponent(out: Array, x: Array, y: Array) -> LinearMap:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
     log = np.log(nonzero(x))
-    return Scale(out * (log if hasattr(x, "dtype") else log.item()))  # .item() keeps float32
+    return Scale(
+        out * (log if hasattr(x, "dtype") else log.item())
+    )  # .item() keeps float32
 
 
 def share(out: Array, x: Array, y: Array) -> LinearMap:
@@ -94,8 +98,8 @@ def clip(
     a_max: Array = None,
     out: None = None,
     *,
-    min: Array = None,  # noqa: A002  NumPy's own name for the argument
-    max: Array = None,  # noqa: A002  NumPy's own name for the argument
+    min: Array = None,
+    max: Array = None,
     **options: Any,
 ) -> Array:
     """Clip by maximum and minimum; at a bound, the gradient is shared with it."""
@@ -112,9 +116,7 @@ def where_signature(condition: Array, *choices: Array) -> Call:
     return (condition, *choices), {}
 
 
-def astype_signature(
-    x: Array, dtype: Any, /, **options: Any
-) -> Call:
+def astype_signature(x: Array, dtype: Any, /, **options: Any) -> Call:
     """Sort the arguments of `numpy.astype`."""
     return (x,), {"dtype": dtype, **options}
 
@@ -125,6 +127,9 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.subtract: rule(lambda out, x, y: Same(), lambda out, x, y: Negate()),
     np.multiply: rule(lambda out, x, y: Scale(y), lambda out, x, y: Scale(x)),
     np.divide: rule(lambda out, x, y: Divide(y), lambda out, x, y: Scale(-out / y)),
+    np.remainder: rule(
+        lambda out, x, y: Same(), lambda out, x, y: Scale(-np.floor_divide(x, y))
+    ),
     np.negative: rule(lambda out, x: Negate()),
     np.positive: rule(lambda out, x: Same()),
     np.reciprocal: rule(lambda out, x: Scale(-out * out)),
@@ -158,13 +163,16 @@ ELEMENTWISE: dict[Any, Entry] = {
         quiet(lambda out, y, x: Scale(-y / (x * x + y * y))),
     ),
     np.hypot: rule(
-        lambda out, x, y: Scale(x / nonzero(out)), lambda out, x, y: Scale(y / nonzero(out))
+        lambda out, x, y: Scale(x / nonzero(out)),
+        lambda out, x, y: Scale(y / nonzero(out)),
     ),
     np.sinh: rule(lambda out, x: Scale(np.cosh(x))),
     np.cosh: rule(lambda out, x: Scale(np.sinh(x))),
     np.tanh: rule(lambda out, x: Scale(1 - out * out)),
     np.arcsinh: rule(lambda out, x: Scale(1 / np.sqrt(x * x + 1))),
-    np.arccosh: rule(quiet(lambda out, x: Scale(1 / (np.sqrt(x - 1) * np.sqrt(x + 1))))),
+    np.arccosh: rule(
+        quiet(lambda out, x: Scale(1 / (np.sqrt(x - 1) * np.sqrt(x + 1))))
+    ),
     np.arctanh: rule(quiet(lambda out, x: Scale(1 / ((1 - x) * (1 + x))))),
     # Magnitude, order and choice
     np.absolute: rule(absolute),
@@ -183,7 +191,8 @@ ELEMENTWISE: dict[Any, Entry] = {
     # Complex numbers and dtypes
     np.conjugate: rule(lambda out, x: Conjugate() if is_complex(x) else Same()),
     np.real: rule(
-        lambda out, val: RealPart() if is_complex(val) else Same(), signature=lambda val: ((val,), {})
+        lambda out, val: RealPart() if is_complex(val) else Same(),
+        signature=lambda val: ((val,), {}),
     ),
     np.imag: rule(
         lambda out, val: ImaginaryPart() if is_complex(val) else Scale(0.0),
@@ -193,7 +202,14 @@ ELEMENTWISE: dict[Any, Entry] = {
     # Piecewise constant
     **dict.fromkeys(
         (
-            *(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
+            *(
+                np.equal,
+                np.not_equal,
+                np.less,
+                np.less_equal,
+                np.greater,
+                np.greater_equal,
+            ),
             *(np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
             *(np.isnan, np.isinf, np.isfinite, np.signbit, np.isreal, np.iscomplex),
             *(np.floor, np.ceil, np.trunc, np.rint, np.round, np.floor_divide),

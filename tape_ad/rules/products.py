@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation, Entry, refuse, rule
 
 __all__ = ["PRODUCTS"]
@@ -81,8 +81,12 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:
     rows = tuple(a.shape[i] for i in free_a)
     columns = tuple(b.shape[i] for i in free_b)
     inside = int(np.prod([a.shape[i] for i in of_a], dtype=int))
-    left = np.transpose(a, free_a + of_a).reshape((int(np.prod(rows, dtype=int)), inside))
-    right = np.transpose(b, of_b + free_b).reshape((inside, int(np.prod(columns, dtype=int))))
+    left = np.transpose(a, free_a + of_a).reshape(
+        (int(np.prod(rows, dtype=int)), inside)
+    )
+    right = np.transpose(b, of_b + free_b).reshape(
+        (inside, int(np.prod(columns, dtype=int)))
+    )
     return np.matmul(left, right).reshape(rows + columns)
 
 
@@ -111,7 +115,8 @@ def outer(a: Array, b: Array, out: None = None) -> Array:
 
 PRODUCTS: dict[Any, Entry] = {
     np.matmul: rule(
-        lambda out, a, b: MatmulLeft(b, a.ndim), lambda out, a, b: MatmulRight(a, b.ndim)
+        lambda out, a, b: MatmulLeft(b, a.ndim),
+        lambda out, a, b: MatmulRight(a, b.ndim),
     ),
     np.dot: Derivation(dot),
     np.inner: Derivation(inner),

@@ -9,8 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, RealPart, Sum, WeightedSum, expanding_key
-from tape_ad.rules.base import Call, Constant, Derivation, Entry, axes_of, quiet, refuse, rule
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    LinearMap,
+    RealPart,
+    Sum,
+    WeightedSum,
+    expanding_key,
+)
+from tape_ad.rules.base import (
+    Call,
+    Constant,
+    Derivation,
+    Entry,
+    axes_of,
+    quiet,
+    refuse,
+    rule,
+)
 from tape_ad.rules.elementwise import is_complex, nonzero
 
 __all__ = ["REDUCTIONS"]
@@ -23,12 +40,14 @@ def reduction(
     axis: Axis = None,
     dtype: Any = None,
     out: None = None,
-    keepdims: bool = False,
+    keepdims: Any = False,
     initial: Any = None,
     where: Any = None,
 ) -> Call:
     """Sort the arguments of `numpy.sum`, `numpy.mean` and their like."""
-    refuse("reductions", out=out, initial=initial, where=None if where is True else where)
+    refuse(
+        "reductions", out=out, initial=initial, where=None if where is True else where
+    )
     keepdims = False if keepdims is np._NoValue else keepdims
     return (a,), {"axis": axis, "dtype": dtype, "keepdims": keepdims}
 
@@ -37,7 +56,7 @@ def extremum(
     a: Array,
     axis: Axis = None,
     out: None = None,
-    keepdims: bool = False,
+    keepdims: Any = False,
     initial: Any = None,
     where: Any = None,
 ) -> Call:
@@ -50,7 +69,7 @@ def ufunc_reduction(
     axis: Axis = 0,
     dtype: Any = None,
     out: None = None,
-    keepdims: bool = False,
+    keepdims: Any = False,
     initial: Any = None,
     where: Any = None,
 ) -> Call:
@@ -107,7 +126,9 @@ def extremum_partial(
     return WeightedSum(chosen / nonzero(ties), a.ndim, axes, keepdims)
 
 
-def product(a: Array, axis: Axis = 0, dtype: Any = None, keepdims: bool = False) -> Array:
+def product(
+    a: Array, axis: Axis = 0, dtype: Any = None, keepdims: bool = False
+) -> Array:
     """Multiply along axes by halving, so that no zero is ever divided by."""
     axes = axes_of(a.ndim, axis)
     if dtype is not None:

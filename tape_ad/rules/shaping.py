@@ -114,12 +114,27 @@ SHAPING: dict[Any, Entry] = {
     np.swapaxes: Derivation(swapaxes),
     np.moveaxis: Derivation(moveaxis),
     np.matrix_transpose: Derivation(matrix_transpose),
-    np.broadcast_to: rule(lambda out, a, shape: Same(), signature=broadcast_to_signature),
+    np.broadcast_to: rule(
+        lambda out, a, shape: Same(), signature=broadcast_to_signature
+    ),
     # About the array, not its values
     **dict.fromkeys(
         (
-            *(np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.min_scalar_type),
-            *(np.iscomplexobj, np.isrealobj, np.zeros_like, np.ones_like, np.empty_like),
+            *(
+                np.shape,
+                np.ndim,
+                np.size,
+                np.result_type,
+                np.can_cast,
+                np.min_scalar_type,
+            ),
+            *(
+                np.iscomplexobj,
+                np.isrealobj,
+                np.zeros_like,
+                np.ones_like,
+                np.empty_like,
+            ),
         ),
         Constant(),
     ),
