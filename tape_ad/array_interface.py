@@ -308,9 +308,7 @@ class ArrayInterface:
 
     def reshape(self, *shape: Any, **options: Any) -> Self:
         """Reshape, to ``reshape(2, 3)`` or ``reshape((2, 3))``; see `numpy.reshape`."""
-        return self._call(
-            np.reshape, (self, shape[0] if len(shape) == 1 else shape), options
-        )
+        return self._call(np.reshape, (self, shape[0] if len(shape) == 1 else shape), options)
 
     def ravel(self, order: str = "C") -> Self:
         """Flatten; see `numpy.ravel`."""
@@ -322,9 +320,7 @@ class ArrayInterface:
 
     def transpose(self, *axes: Any) -> Self:
         """Permute the axes, ``transpose(1, 0)`` or ``transpose((1, 0))``; see `numpy.transpose`."""
-        order = (
-            axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-        )
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
         return self._call(np.transpose, (self, order))
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
@@ -380,9 +376,5 @@ class Absent:
 
 
 for _name in dir(np.ndarray):
-    if (
-        not _name.startswith("__")
-        and not hasattr(ArrayInterface, _name)
-        and _name != "data"
-    ):
+    if not _name.startswith("__") and not hasattr(ArrayInterface, _name) and _name != "data":
         setattr(ArrayInterface, _name, Absent(_name))

@@ -44,9 +44,7 @@ Array = Any
 
 Shape = tuple[int, ...]
 
-add_reduce: Callable[..., Array] = (
-    np.add.reduce
-)  # its own type has no overload for a bool variable
+add_reduce: Callable[..., Array] = np.add.reduce  # its own type has no overload for a bool variable
 
 
 class LinearMap(Protocol):

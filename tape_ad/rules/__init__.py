@@ -33,6 +33,4 @@ def merged(*tables: dict[Callable[..., Any], Entry]) -> dict[Callable[..., Any],
     return together
 
 
-RULES = merged(
-    ELEMENTWISE, REDUCTIONS, SHAPING, INDEXING, JOINING, PRODUCTS, EINSUM, ACTIVATIONS
-)
+RULES = merged(ELEMENTWISE, REDUCTIONS, SHAPING, INDEXING, JOINING, PRODUCTS, EINSUM, ACTIVATIONS)

@@ -208,9 +208,7 @@ class SoftmaxMap:
 
     def push(self, t: Array) -> Array:
         weighted = self.p * t
-        return weighted - self.p * np.add.reduce(
-            weighted, axis=self.axes, keepdims=True
-        )
+        return weighted - self.p * np.add.reduce(weighted, axis=self.axes, keepdims=True)
 
     def pull(self, ct: Array) -> Array:
         return self.push(ct)
@@ -247,9 +245,7 @@ def cross_entropy_logits(out: Array, logits: Array, targets: Array) -> LinearMap
         weights = p - np.equal(targets[..., None], np.arange(logits.shape[-1]))
     else:
         weights = p * np.sum(targets, axis=-1, keepdims=True) - targets
-    return WeightedSum(
-        weights * (1 / size), logits.ndim, axes_of(logits.ndim, None), False
-    )
+    return WeightedSum(weights * (1 / size), logits.ndim, axes_of(logits.ndim, None), False)
 
 
 def cross_entropy_targets(out: Array, logits: Array, targets: Array) -> LinearMap:

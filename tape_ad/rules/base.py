@@ -62,11 +62,7 @@ class Rule:
 
     @straight.default
     def _is_straight(self) -> bool:
-        return (
-            self.signature is None
-            and len(self.makers) in (1, 2)
-            and None not in self.makers
-        )
+        return self.signature is None and len(self.makers) in (1, 2) and None not in self.makers
 
     def maker(self, position: int) -> Maker | None:
         """Give the maker for one operand."""
@@ -130,9 +126,7 @@ def refuse(name: str, **arguments: Any) -> None:
         if argument == "out":
             instead = "handles are never written to, so use the returned handle"
         elif argument == "where":
-            instead = (
-                "write np.where(mask, result, other) around the operands or the result"
-            )
+            instead = "write np.where(mask, result, other) around the operands or the result"
         else:
             instead = "combine it with the result yourself"
         raise UnsupportedArgumentError(

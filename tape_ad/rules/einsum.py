@@ -13,9 +13,7 @@ from tape_ad.rules.base import Call, Entry, each, refuse
 
 __all__ = ["EINSUM"]
 
-LETTERS = (
-    ascii_uppercase + ascii_lowercase
-)  # in ASCII order, as NumPy sorts implicit outputs
+LETTERS = ascii_uppercase + ascii_lowercase  # in ASCII order, as NumPy sorts implicit outputs
 
 
 @define(eq=False)
@@ -70,14 +68,10 @@ class Contraction:
         own = self.inputs[self.position]
         sizes = tuple(self.shape[own.index(i)] for i in distinct)
         if found != distinct:  # the operand was summed over the missing indices
-            ct = ct[
-                (Ellipsis, *(slice(None) if i in found else None for i in distinct))
-            ]
+            ct = ct[(Ellipsis, *(slice(None) if i in found else None for i in distinct))]
         stack = ct.ndim - len(sizes)
         stretched = tuple(
-            stack + i
-            for i, n in enumerate(sizes)
-            if n == 1 and ct.shape[stack + i] != 1
+            stack + i for i, n in enumerate(sizes) if n == 1 and ct.shape[stack + i] != 1
         )
         if stretched:
             ct = np.add.reduce(ct, axis=stretched, keepdims=True)
@@ -86,8 +80,7 @@ class Contraction:
         if distinct == own:
             return ct
         steps = [
-            np.arange(n).reshape((n,) + (1,) * (len(sizes) - 1 - i))
-            for i, n in enumerate(sizes)
+            np.arange(n).reshape((n,) + (1,) * (len(sizes) - 1 - i)) for i, n in enumerate(sizes)
         ]
         key = tuple(steps[distinct.index(i)] for i in own)
         return scatter(ct, Index(key, parent=self.shape, node=sizes))
@@ -121,24 +114,18 @@ def explicit(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
     >>> explicit("...ij,j", [3, 1])
     (['Aij', 'j'], 'Ai')
     """
-    left, arrow, output = (
-        subscripts.replace(" ", "").replace("...", ".").partition("->")
-    )
+    left, arrow, output = subscripts.replace(" ", "").replace("...", ".").partition("->")
     terms = left.split(",")
     if not arrow:
         counts = Counter(left)
         output = "." * ("." in left) + "".join(
             sorted(i for i in counts if i not in ",." and counts[i] == 1)
         )
-    hidden = [
-        n - len(term) + 1 if "." in term else 0
-        for term, n in zip(terms, ndims, strict=True)
-    ]
+    hidden = [n - len(term) + 1 if "." in term else 0 for term, n in zip(terms, ndims, strict=True)]
     unused = [letter for letter in LETTERS if letter not in subscripts]
     dots = "".join(unused[: max(hidden)])
     inputs = [
-        term.replace(".", dots[len(dots) - n :])
-        for term, n in zip(terms, hidden, strict=True)
+        term.replace(".", dots[len(dots) - n :]) for term, n in zip(terms, hidden, strict=True)
     ]
     return inputs, output.replace(".", dots)
 

@@ -33,9 +33,7 @@ LN10 = math.log(10.0)
 
 def is_complex(x: Array) -> bool:
     """Tell whether an array, a handle or a Python number is complex."""
-    return (
-        isinstance(x, complex) if not hasattr(x, "dtype") else bool(x.dtype.kind == "c")
-    )
+    return isinstance(x, complex) if not hasattr(x, "dtype") else bool(x.dtype.kind == "c")
 
 
 def real_scale(factor: Array, x: Array) -> LinearMap:
@@ -65,9 +63,7 @@ def power_base(out: Array, x: Array, y: Array) -> LinearMap:
 def power_exponent(out: Array, x: Array, y: Array) -> LinearMap:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
     log = np.log(nonzero(x))
-    return Scale(
-        out * (log if hasattr(x, "dtype") else log.item())
-    )  # .item() keeps float32
+    return Scale(out * (log if hasattr(x, "dtype") else log.item()))  # .item() keeps float32
 
 
 def share(out: Array, x: Array, y: Array) -> LinearMap:
@@ -127,9 +123,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.subtract: rule(lambda out, x, y: Same(), lambda out, x, y: Negate()),
     np.multiply: rule(lambda out, x, y: Scale(y), lambda out, x, y: Scale(x)),
     np.divide: rule(lambda out, x, y: Divide(y), lambda out, x, y: Scale(-out / y)),
-    np.remainder: rule(
-        lambda out, x, y: Same(), lambda out, x, y: Scale(-np.floor_divide(x, y))
-    ),
+    np.remainder: rule(lambda out, x, y: Same(), lambda out, x, y: Scale(-np.floor_divide(x, y))),
     np.negative: rule(lambda out, x: Negate()),
     np.positive: rule(lambda out, x: Same()),
     np.reciprocal: rule(lambda out, x: Scale(-out * out)),
@@ -145,9 +139,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.log1p: rule(lambda out, x: Scale(1 / (1 + x))),
     np.log2: rule(lambda out, x: Scale(1 / (x * LN2))),
     np.log10: rule(lambda out, x: Scale(1 / (x * LN10))),
-    np.logaddexp: rule(
-        quiet(first_logistic), quiet(lambda out, x, y: first_logistic(out, y, x))
-    ),
+    np.logaddexp: rule(quiet(first_logistic), quiet(lambda out, x, y: first_logistic(out, y, x))),
     np.logaddexp2: rule(
         quiet(first_logistic2), quiet(lambda out, x, y: first_logistic2(out, y, x))
     ),
@@ -170,9 +162,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.cosh: rule(lambda out, x: Scale(np.sinh(x))),
     np.tanh: rule(lambda out, x: Scale(1 - out * out)),
     np.arcsinh: rule(lambda out, x: Scale(1 / np.sqrt(x * x + 1))),
-    np.arccosh: rule(
-        quiet(lambda out, x: Scale(1 / (np.sqrt(x - 1) * np.sqrt(x + 1))))
-    ),
+    np.arccosh: rule(quiet(lambda out, x: Scale(1 / (np.sqrt(x - 1) * np.sqrt(x + 1))))),
     np.arctanh: rule(quiet(lambda out, x: Scale(1 / ((1 - x) * (1 + x))))),
     # Magnitude, order and choice
     np.absolute: rule(absolute),

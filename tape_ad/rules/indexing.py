@@ -33,9 +33,7 @@ def full_key(key: Any, ndim: int) -> tuple[Any, ...]:
     (slice(None, None, None), slice(None, None, None), 0)
     """
     entries = [as_entry(k) for k in (key if isinstance(key, tuple) else (key,))]
-    used = sum(
-        k.ndim if is_mask(k) else k is not None and k is not Ellipsis for k in entries
-    )
+    used = sum(k.ndim if is_mask(k) else k is not None and k is not Ellipsis for k in entries)
     rest = [slice(None)] * (ndim - used)
     dots = next((i for i, k in enumerate(entries) if k is Ellipsis), None)
     if dots is None:
@@ -45,12 +43,7 @@ def full_key(key: Any, ndim: int) -> tuple[Any, ...]:
 
 def as_entry(k: Any) -> Any:
     """Take lists to arrays, and integers and masks of every kind to one kind each."""
-    if (
-        k is None
-        or k is Ellipsis
-        or isinstance(k, (slice, int))
-        and not isinstance(k, bool)
-    ):
+    if k is None or k is Ellipsis or isinstance(k, (slice, int)) and not isinstance(k, bool):
         return k
     array = np.asarray(k)
     if array.ndim == 0 and array.dtype != bool:

@@ -32,9 +32,7 @@ def concatenated(
     shape = np.shape(arrays[position])
     if axis is None:
         start = sum(np.size(a) for a in arrays[:position])
-        flat = Index(
-            (slice(start, start + math.prod(shape)),), out.shape, (math.prod(shape),)
-        )
+        flat = Index((slice(start, start + math.prod(shape)),), out.shape, (math.prod(shape),))
         return Chain((Reshape(shape, flat.node), Adjoint(flat)))
     start = sum(np.shape(a)[axis] for a in arrays[:position])
     key = [slice(None)] * out.ndim
@@ -42,9 +40,7 @@ def concatenated(
     return Adjoint(Index(tuple(key), out.shape, shape))
 
 
-def stacked(
-    position: int, out: Array, *arrays: Array, axis: int, **options: Any
-) -> LinearMap:
+def stacked(position: int, out: Array, *arrays: Array, axis: int, **options: Any) -> LinearMap:
     """Make the partial of `numpy.stack`: the operand lands at one place of a new axis."""
     key: list[Any] = [slice(None)] * out.ndim
     key[axis] = position

@@ -81,12 +81,8 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:
     rows = tuple(a.shape[i] for i in free_a)
     columns = tuple(b.shape[i] for i in free_b)
     inside = int(np.prod([a.shape[i] for i in of_a], dtype=int))
-    left = np.transpose(a, free_a + of_a).reshape(
-        (int(np.prod(rows, dtype=int)), inside)
-    )
-    right = np.transpose(b, of_b + free_b).reshape(
-        (inside, int(np.prod(columns, dtype=int)))
-    )
+    left = np.transpose(a, free_a + of_a).reshape((int(np.prod(rows, dtype=int)), inside))
+    right = np.transpose(b, of_b + free_b).reshape((inside, int(np.prod(columns, dtype=int))))
     return np.matmul(left, right).reshape(rows + columns)
 
 

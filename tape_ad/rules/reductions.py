@@ -45,9 +45,7 @@ def reduction(
     where: Any = None,
 ) -> Call:
     """Sort the arguments of `numpy.sum`, `numpy.mean` and their like."""
-    refuse(
-        "reductions", out=out, initial=initial, where=None if where is True else where
-    )
+    refuse("reductions", out=out, initial=initial, where=None if where is True else where)
     keepdims = False if keepdims is np._NoValue else keepdims
     return (a,), {"axis": axis, "dtype": dtype, "keepdims": keepdims}
 
@@ -126,9 +124,7 @@ def extremum_partial(
     return WeightedSum(chosen / nonzero(ties), a.ndim, axes, keepdims)
 
 
-def product(
-    a: Array, axis: Axis = 0, dtype: Any = None, keepdims: bool = False
-) -> Array:
+def product(a: Array, axis: Axis = 0, dtype: Any = None, keepdims: bool = False) -> Array:
     """Multiply along axes by halving, so that no zero is ever divided by."""
     axes = axes_of(a.ndim, axis)
     if dtype is not None:
@@ -177,9 +173,7 @@ def std_partial(
     return real_weighted_sum(weights, a, axes, keepdims)
 
 
-def real_weighted_sum(
-    weights: Array, a: Array, axes: tuple[int, ...], keepdims: bool
-) -> LinearMap:
+def real_weighted_sum(weights: Array, a: Array, axes: tuple[int, ...], keepdims: bool) -> LinearMap:
     """Make the partial of a real function of `a`: Re(sum(conj(weights) * t))."""
     if not is_complex(a):
         return WeightedSum(weights, a.ndim, axes, keepdims)

@@ -114,9 +114,7 @@ SHAPING: dict[Any, Entry] = {
     np.swapaxes: Derivation(swapaxes),
     np.moveaxis: Derivation(moveaxis),
     np.matrix_transpose: Derivation(matrix_transpose),
-    np.broadcast_to: rule(
-        lambda out, a, shape: Same(), signature=broadcast_to_signature
-    ),
+    np.broadcast_to: rule(lambda out, a, shape: Same(), signature=broadcast_to_signature),
     # About the array, not its values
     **dict.fromkeys(
         (
