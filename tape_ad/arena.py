@@ -1,32 +1,20 @@
 """The arena: a graph as parallel lists, a node an integer."""
 
 import weakref
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Any
 
+import attrs
 import numpy as np
 from attrs import define, field
 
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import LinearMap
 from tape_ad.watching import Watch
 
-__all__ = ["RELEASED", "Arena", "Handle", "function_name"]
+__all__ = ["RELEASED", "Arena", "function_name", "held_arrays"]
 
 RELEASED: Any = None
 """What stands in place of a node's partials once a sweep with ``release=True`` has used them."""
-
-
-class Handle(Protocol):
-    """What the floors below `Tensor` know of a handle."""
-
-    record: Any
-    index: int
-    data: Array
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
 
 
 @define(eq=False, repr=False, weakref_slot=True)
@@ -81,3 +69,18 @@ def function_name(function: Any) -> str:
     name = str(getattr(function, "__name__", function))
     owner = getattr(function, "__self__", None)
     return f"{owner.__name__}.{name}" if isinstance(owner, np.ufunc) else name
+
+
+def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield the plain arrays that a map, or anything inside it, keeps alive.
+
+    A view is given as the array that owns its memory.
+    """
+    if isinstance(held, np.ndarray):
+        yield held if not isinstance(held.base, np.ndarray) else held.base
+    elif isinstance(held, (tuple, list)):
+        for item in held:
+            yield from held_arrays(item)
+    elif attrs.has(type(held)) and not hasattr(type(held), "__array_function__"):
+        for field in attrs.fields(type(held)):
+            yield from held_arrays(getattr(held, field.name))

@@ -1,4 +1,4 @@
-"""What makes a handle look like an ndarray: operators, methods and properties, all by way of `_call`."""
+"""What makes a handle look like an ndarray: operators, methods and properties."""
 
 import operator
 from collections.abc import Callable, Iterator
@@ -76,12 +76,12 @@ class ArrayInterface:
         return int(self.data.nbytes)
 
     @property
-    def T(self) -> Self:
+    def T(self) -> Self:  # noqa: N802 - the name that ndarray gives it
         """The array with its axes reversed."""
         return self._call(np.transpose, (self,))
 
     @property
-    def mT(self) -> Self:
+    def mT(self) -> Self:  # noqa: N802 - the name that ndarray gives it
         """The array with its last two axes swapped."""
         return self._call(np.matrix_transpose, (self,))
 
@@ -335,7 +335,7 @@ class ArrayInterface:
         """Multiply; see `numpy.dot`."""
         return self._call(np.dot, (self, b))
 
-    def clip(self, min: Any = None, max: Any = None) -> Self:
+    def clip(self, min: Any = None, max: Any = None) -> Self:  # noqa: A002 - ndarray's names
         """Limit the values; see `numpy.clip`."""
         return self._call(np.clip, (self, min, max))
 

@@ -8,10 +8,9 @@ The maps are written in plain NumPy calls on whatever they hold, since that may 
 enclosing record, or any other array that speaks NEP 13 and NEP 18.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
-import attrs
 import numpy as np
 from attrs import define
 
@@ -35,7 +34,6 @@ __all__ = [
     "Sum",
     "Transpose",
     "WeightedSum",
-    "held_arrays",
     "scatter",
 ]
 
@@ -52,8 +50,10 @@ class LinearMap(Protocol):
 
     @property
     def broadcasts(self) -> bool:
-        """Whether the parent broadcasts against the node from the right, as in an elementwise
-        function. A forward sweep then inserts the axes that a stacked tangent lacks."""
+        """Whether the parent broadcasts against the node from the right, as elementwise ones do.
+
+        A forward sweep then inserts the axes that a stacked tangent lacks.
+        """
 
     def push(self, t: Array) -> Array:
         """Take a tangent of the parent to the tangent of the node.
@@ -276,7 +276,7 @@ class Reshape:
 
 @define(eq=False)
 class Transpose:
-    """A permutation of the axes: axis ``axes[i]`` of the parent (negative) is axis i of the node."""
+    """A permutation: axis i of the node is axis ``axes[i]`` of the parent, a negative number."""
 
     broadcasts: ClassVar[bool] = False
     axes: tuple[int, ...]
@@ -391,18 +391,3 @@ class Adjoint:
 
     def pull(self, ct: Array) -> Array:
         return self.map.push(ct)
-
-
-def held_arrays(held: Any) -> Iterator[np.ndarray]:
-    """Yield the plain arrays that a map, or anything inside it, keeps alive.
-
-    A view is given as the array that owns its memory.
-    """
-    if isinstance(held, np.ndarray):
-        yield held if not isinstance(held.base, np.ndarray) else held.base
-    elif isinstance(held, (tuple, list)):
-        for item in held:
-            yield from held_arrays(item)
-    elif attrs.has(type(held)) and not hasattr(type(held), "__array_function__"):
-        for field in attrs.fields(type(held)):
-            yield from held_arrays(getattr(held, field.name))

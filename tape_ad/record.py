@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.arena import Arena, function_name
+from tape_ad.arena import Arena, function_name, held_arrays
+from tape_ad.arguments import as_operand
 from tape_ad.errors import DtypeError, RecordMismatchError
-from tape_ad.linear_maps import held_arrays
 from tape_ad.tensor import Tensor, append
 from tape_ad.trees import map_leaves
 from tape_ad.watching import Watch
@@ -43,9 +43,7 @@ class Node:
 
     def __str__(self) -> str:
         shape = ",".join(map(str, self.shape))
-        call = " ".join(
-            [function_name(self.function), *(f"%{p}" for p in self.parents)]
-        )
+        call = " ".join([function_name(self.function), *(f"%{p}" for p in self.parents)])
         return f"%{self.index}: {self.dtype}[{shape}] = {call}"
 
 
@@ -83,9 +81,7 @@ class ComputationRecord(Arena):
 
     def __attrs_post_init__(self) -> None:
         if self.within is not None and not isinstance(self.within, ComputationRecord):
-            raise TypeError(
-                f"within= takes a ComputationRecord, got {type(self.within).__name__}"
-            )
+            raise TypeError(f"within= takes a ComputationRecord, got {type(self.within).__name__}")
         if self.check_inputs:
             self.watch = Watch()
 
@@ -175,7 +171,9 @@ class ComputationRecord(Arena):
     def __repr__(self) -> str:
         leaves = sum(function is None for function in self.functions)
         nested = ", within another" if self.within is not None else ""
-        return f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
+        return (
+            f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
+        )
 
     def _leaf_of(self, leaf: Any, path: str) -> Any:
         return append(self, self._data_of(leaf, path)) if is_number_like(leaf) else leaf
@@ -206,13 +204,8 @@ def is_number_like(leaf: Any) -> bool:
 
 def as_data(data: Any, path: str) -> Any:
     """Take array-likes to arrays that can be differentiated; copies floating arrays never."""
-    if isinstance(data, (np.ma.MaskedArray, np.matrix)):
-        raise DtypeError(
-            f"{place(path)} is a {type(data).__name__}, whose arithmetic is not the array's; pass "
-            "a plain array (.filled(...) of a masked one)"
-        )
-    speaks_numpy = hasattr(type(data), "__array_function__")
-    if isinstance(data, np.ndarray) or not speaks_numpy:
+    data = as_operand(data)
+    if not hasattr(data, "dtype") or isinstance(data, np.generic):
         data = np.asarray(data)
     if data.dtype.kind in "biu":
         return data.astype(np.float64)

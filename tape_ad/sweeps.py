@@ -37,31 +37,28 @@ def reverse_sweep(
     ReleasedError
         When the sweep meets a node whose partials are released.
     """
+    all_parents, all_partials = arena.parents, arena.partials
     shapes, dtypes, handles = arena.shapes, arena.dtypes, arena.handles
     stack = seed.ndim - len(shapes[root])
     cotangents: list[Array] = [None] * (root + 1)
     cotangents[root] = seed
-    owned = bytearray(
-        root + 1
-    )  # 1 where the sum is the sweep's own array, so `+=` is safe
+    owned = bytearray(root + 1)  # 1 where the sum is the sweep's own array, so `+=` is safe
     kept: dict[int, Array] = {}
     for node in range(root, -1, -1):
         ct = cotangents[node]
         if ct is None:
             continue
-        partials = arena.partials[node]
+        partials = all_partials[node]
         if partials is RELEASED:
             raise released(arena, node)
-        for parent, partial in zip(arena.parents[node], partials):
+        for parent, partial in zip(all_parents[node], partials):  # noqa: B905 - strict= is slow
             contribution = partial.pull(ct)
             if (
                 stack
                 or contribution.shape != shapes[parent]
                 or contribution.dtype is not dtypes[parent]
             ):
-                contribution = conform(
-                    contribution, shapes[parent], dtypes[parent], stack
-                )
+                contribution = conform(contribution, shapes[parent], dtypes[parent], stack)
             total = cotangents[parent]
             if total is None:
                 cotangents[parent] = contribution
@@ -79,9 +76,7 @@ def reverse_sweep(
     return kept
 
 
-def forward_sweep(
-    arena: Arena, tangents: dict[int, Array], last: int
-) -> dict[int, Array]:
+def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[int, Array]:
     """Push tangents from some nodes forward to everything up to `last` that depends on them.
 
     Parameters
@@ -112,7 +107,7 @@ def forward_sweep(
         if partials is RELEASED:
             raise released(arena, node)
         shape, dtype = arena.shapes[node], arena.dtypes[node]
-        for parent, partial in zip(arena.parents[node], partials):
+        for parent, partial in zip(arena.parents[node], partials, strict=True):
             t = reached.get(parent)
             if t is None:
                 continue
@@ -125,9 +120,7 @@ def forward_sweep(
     return reached
 
 
-def conform(
-    array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: int
-) -> Array:
+def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: int) -> Array:
     """Bring a contribution into the space it belongs to.
 
     Axes that broadcasting added or stretched are summed, axes that are still to be stretched are

@@ -1,35 +1,35 @@
 """Handles, and the one dispatch from a NumPy call to a record."""
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from attrs import define
 
 from tape_ad.arena import Arena, function_name
-from tape_ad.array_interface import ArrayInterface
-from tape_ad.errors import (
-    InPlaceError,
-    NoRuleError,
-    RecordMismatchError,
-    SeedError,
-    ShapeError,
-    UnsupportedArgumentError,
+from tape_ad.arguments import (
+    AS_THEY_ARE,
+    as_operand,
+    checked_seed,
+    no_output,
+    raise_with_name,
+    ufunc_options,
 )
+from tape_ad.array_interface import ArrayInterface
+from tape_ad.errors import NoRuleError, RecordMismatchError, UnsupportedArgumentError
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array, LinearMap
 from tape_ad.rules import RULES
 from tape_ad.rules.base import Constant, Derivation, Rule, refuse
-from tape_ad.sweeps import conform, reverse_sweep
+from tape_ad.sweeps import reverse_sweep
 from tape_ad.trees import map_leaves
 
 __all__ = ["Tensor", "append", "record_call"]
 
 Function = Callable[..., Any]
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
-AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
 
 
 def record_call(
@@ -65,44 +65,38 @@ def record_call(
         return call_unrecorded(function, rule, args, kwargs)
     if kwargs or not rule.straight:
         return record_general(function, rule, args, kwargs)
-    # Straight lines for the calls that small arrays spend their time in
-    x = args[0]
-    if len(args) == 1:
-        record = x.record
-        if record.watch is None:
+    # Straight lines for one or two operands, where small arrays spend their time
+    x, y = args[0], args[-1]
+    x_kind, y_kind = type(x), type(y)
+    record = x.record if x_kind is Tensor else y.record
+    if record.watch is not None:
+        return record_general(function, rule, args, kwargs)
+    parents: tuple[int, ...]
+    partials: tuple[LinearMap, ...]
+    try:
+        if y_kind in AS_THEY_ARE:
+            data = x.data
+            out = function(data, y)
+            parents, partials = (x.index,), (rule.makers[0](out, data, y),)
+        elif len(args) == 1:
             data = x.data
             out = function(data)
-            return append(
-                record, out, function, (x.index,), (rule.makers[0](out, data),)
-            )
-    else:
-        y = args[1]
-        x_kind, y_kind = type(x), type(y)
-        record = x.record if x_kind is Tensor else y.record
-        try:
-            if record.watch is not None:
-                pass
-            elif y_kind in AS_THEY_ARE:
-                data = x.data
-                out = function(data, y)
-                return append(
-                    record, out, function, (x.index,), (rule.makers[0](out, data, y),)
-                )
-            elif x_kind in AS_THEY_ARE:
-                data = y.data
-                out = function(x, data)
-                return append(
-                    record, out, function, (y.index,), (rule.makers[1](out, x, data),)
-                )
-            elif x_kind is y_kind and y.record is record:
-                one, two = x.data, y.data
-                out = function(one, two)
-                first, second = rule.makers
-                partials = (first(out, one, two), second(out, one, two))
-                return append(record, out, function, (x.index, y.index), partials)
-        except ValueError as error:
-            raise_with_name(function, args, error)
-    return record_general(function, rule, args, kwargs)
+            parents, partials = (x.index,), (rule.makers[0](out, data),)
+        elif x_kind in AS_THEY_ARE:
+            data = y.data
+            out = function(x, data)
+            parents, partials = (y.index,), (rule.makers[1](out, x, data),)
+        elif x_kind is y_kind and y.record is record:
+            one, two = x.data, y.data
+            out = function(one, two)
+            first, second = rule.makers
+            parents = (x.index, y.index)
+            partials = (first(out, one, two), second(out, one, two))
+        else:
+            return record_general(function, rule, args, kwargs)
+    except ValueError as error:
+        raise_with_name(function, args, error)
+    return append(record, out, function, parents, partials)
 
 
 def record_general(
@@ -112,37 +106,56 @@ def record_general(
     options: Mapping[str, Any] = NO_OPTIONS
     if rule.signature is not None:
         args, options = rule.signature(*args, **kwargs)
-    call_options = (
-        options if rule.signature is not None else ufunc_options(function, kwargs)
-    )
+    call_options = options if rule.signature is not None else ufunc_options(function, kwargs)
     record = common_record(function, args)
     values = [
         operand.data
         if type(operand) is Tensor and operand.record is record
-        else (operand if hasattr(operand, "shape") else as_operand(operand))
+        else as_operand(operand)
         for operand in args
     ]
     try:
         out = (rule.compute or function)(*values, **call_options)
     except ValueError as error:
         raise_with_name(function, values, error)
+    if record.watch is not None:
+        record.watch.see(values, f"node %{len(record.functions)} ({function_name(function)})")
+    parents = {
+        position: operand.index
+        for position, operand in enumerate(args)
+        if type(operand) is Tensor and operand.record is record
+    }
+    if not rule.multiple:
+        return record_output(record, function, rule, parents, out, (out, *values), options)
+    handles = [
+        record_output(record, function, rule, parents, each, (i, out, *values), options)
+        for i, each in enumerate(out)
+    ]
+    return out._make(handles) if hasattr(out, "_make") else type(out)(handles)
+
+
+def record_output(
+    record: Arena,
+    function: Function,
+    rule: Rule,
+    parents: Mapping[int, int],
+    out: Array,
+    arguments: tuple[Any, ...],
+    options: Mapping[str, Any],
+) -> Any:
+    """Append a node for one output, unless no parent has a partial or the output is no number."""
     if out.dtype.kind not in "fc":
         return out
-    parents: list[int] = []
-    partials: list[LinearMap] = []
-    for i, operand in enumerate(args):
-        if type(operand) is Tensor and operand.record is record:
-            maker = rule.maker(i)
-            if maker is not None:
-                parents.append(operand.index)
-                partials.append(maker(out, *values, **options))
-    if not parents:
+    edges = []
+    for position, parent in parents.items():
+        maker = rule.maker(position)
+        partial = maker and maker(*arguments, **options)
+        if partial is not None:
+            edges.append((parent, partial))
+    if not edges:
         return out
-    if record.watch is not None:
-        record.watch.see(
-            values, f"node %{len(record.functions)} ({function_name(function)})"
-        )
-    return append(record, out, function, tuple(parents), tuple(partials))
+    indices, partials = zip(*edges, strict=True)
+    return append(record, out, function, indices, partials)
 
 
 def append(
@@ -233,15 +246,11 @@ class Tensor(ArrayInterface):
     def __repr__(self) -> str:
         value = self.data
         if type(value) is not Tensor:
-            value = np.array2string(
-                np.asarray(value), precision=6, threshold=8, edgeitems=2
-            )
+            value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
             value = " ".join(value.split())
         return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value})"
 
-    def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
-    ) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__":
             return record_call(ufunc, inputs, kwargs)
         return record_call(getattr(ufunc, method), inputs, kwargs)
@@ -280,27 +289,6 @@ def primal(leaf: Any, path: str = "") -> Any:
     return leaf
 
 
-def no_output(out: Any) -> Any:
-    """Read ufunc's way to say that there is no ``out=``: a tuple of None."""
-    return None if isinstance(out, tuple) and all(each is None for each in out) else out
-
-
-def ufunc_options(function: Function, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Sort out the keyword arguments of a ufunc."""
-    options = dict(kwargs)
-    out, where = options.pop("out", None), options.pop("where", True)
-    out = no_output(out)
-    if out is not None and any(type(each) is not Tensor for each in out):
-        raise InPlaceError(
-            f"np.{function_name(function)} would write a handle into a plain array (out= or an "
-            "augmented assignment such as a += t) and drop its gradient; write a = a + t"
-        )
-    refuse(function_name(function), out=out, where=None if where is True else where)
-    for name in options.keys() - {"dtype", "casting", "order", "subok", "signature"}:
-        refuse(function_name(function), **{name: options[name]})
-    return options
-
-
 def common_record(function: Function, args: tuple[Any, ...]) -> Arena:
     """Find the innermost of the records that a call's handles belong to.
 
@@ -329,69 +317,3 @@ def common_record(function: Function, args: tuple[Any, ...]) -> Arena:
             "differentiated in; pass t.data there if it is meant as a constant"
         )
     return record
-
-
-def as_operand(value: Any) -> Any:
-    """Take lists and their like to arrays; Python numbers stay, and so do their weak dtypes."""
-    return value if type(value) in AS_THEY_ARE else np.asarray(value)
-
-
-def raise_with_name(
-    function: Function, values: Sequence[Any], error: ValueError
-) -> NoReturn:
-    """Put the function's name and its operands' shapes before NumPy's message.
-
-    Errors that are more than a plain ValueError (a singular matrix, or one of ours) stay as
-    they are.
-    """
-    if type(error) is not ValueError:
-        raise error
-    shapes = ", ".join(str(np.shape(primal(value))) for value in values)
-    raise ShapeError(
-        f"np.{function_name(function)} of shapes {shapes}: {error}"
-    ) from error
-
-
-def checked_seed(root: Tensor, seed: Any) -> Array:
-    """Bring a seed to the root's dtype, or make the one that a real scalar starts from.
-
-    Raises
-    ------
-    SeedError
-        When the seed is missing or does not fit.
-    RecordMismatchError
-        When the seed is a handle of a record that does not enclose the root's.
-    """
-    if seed is None:
-        if root.shape != ():
-            raise SeedError(
-                f"grad() of a handle of shape {root.shape} needs a seed of that shape (its "
-                "cotangent); write np.sum(t).grad(), or t.grad(seed=np.ones(t.shape)) for the same"
-            )
-        if root.dtype.kind == "c":
-            raise SeedError(
-                "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
-                "of the real part, or t.grad(seed=1j) for that of the imaginary part"
-            )
-        return np.ones_like(root.data)
-    if type(seed) is Tensor:
-        if not root.record.is_within(seed.record):
-            raise RecordMismatchError(
-                "a seed may be a handle only of a record that encloses the one it is swept on; "
-                "pass seed.data if it is meant as a constant"
-            )
-    elif not hasattr(seed, "shape"):
-        seed = np.asarray(seed)
-    stack = seed.ndim - root.ndim
-    if stack < 0 or seed.shape[stack:] != root.shape:
-        raise SeedError(
-            f"the seed has shape {seed.shape}; it must be the handle's shape {root.shape}, with "
-            "any further axes in front for a stack of seeds"
-        )
-    if seed.dtype.kind not in "biufc" or (
-        seed.dtype.kind == "c" and root.dtype.kind != "c"
-    ):
-        raise SeedError(
-            f"a seed of dtype {seed.dtype} does not fit a handle of dtype {root.dtype}"
-        )
-    return conform(seed, root.shape, root.dtype, stack)

@@ -41,9 +41,7 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
         return items if isinstance(tree, list) else tuple(items)
     if attrs.has(type(tree)) and not hasattr(type(tree), "__array_function__"):
         changes = {
-            field.alias: map_leaves(
-                function, getattr(tree, field.name), f"{path}.{field.name}"
-            )
+            field.alias: map_leaves(function, getattr(tree, field.name), f"{path}.{field.name}")
             for field in attrs.fields(type(tree))
             if field.init and field.alias is not None
         }

@@ -48,6 +48,4 @@ class Watch:
 
 def fingerprint(array: Plain) -> bytes:
     """Hash the bytes of an array."""
-    return hashlib.blake2b(
-        np.ascontiguousarray(array).tobytes(), digest_size=16
-    ).digest()
+    return hashlib.blake2b(np.ascontiguousarray(array).tobytes(), digest_size=16).digest()

@@ -190,7 +190,7 @@ def checked_batch(logits: Array, targets: Array) -> int:
         )
     if logits.size == 0:
         raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
-    if by_number and not (0 <= targets.min() and targets.max() < logits.shape[-1]):
+    if by_number and (targets.min() < 0 or targets.max() >= logits.shape[-1]):
         raise ValueError(
             f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
             f"got {targets.min()}..{targets.max()}"
@@ -237,7 +237,7 @@ def logsumexp_partial(out: Array, x: Array, axis: Axis, keepdims: bool) -> Linea
 
 
 def cross_entropy_logits(out: Array, logits: Array, targets: Array) -> LinearMap:
-    """(softmax(logits) * sum(targets) - targets) / n, where class numbers stand for one-hot rows."""
+    """(softmax(logits) * sum(targets) - targets) / n; a class number stands for a one-hot row."""
     targets = targets if hasattr(targets, "dtype") else np.asarray(targets)
     size = logits.size // logits.shape[-1]
     p = softmax(logits)

@@ -20,6 +20,7 @@ __all__ = [
     "Signature",
     "axes_of",
     "each",
+    "outputs",
     "quiet",
     "refuse",
     "rule",
@@ -49,6 +50,10 @@ class Rule:
         Sorts a call's arguments into operands and options; None for a ufunc.
     compute : callable or None
         ``compute(*operands, **options)``; None for the function itself.
+    multiple : bool
+        Whether the function has several outputs. Each gets a node, and a maker is then called as
+        ``maker(output, outs, *operands, **options)`` with the number of the output and all of
+        them; it gives None where that output does not depend on the operand.
     straight : bool
         Whether the function takes one or two operands, no options, and has a partial for each:
         what the dispatch does in straight lines.
@@ -58,11 +63,13 @@ class Rule:
     variadic: Maker | None = None
     signature: Signature | None = None
     compute: Callable[..., Any] | None = None
+    multiple: bool = False
     straight: bool = field(init=False)
 
     @straight.default
     def _is_straight(self) -> bool:
-        return self.signature is None and len(self.makers) in (1, 2) and None not in self.makers
+        one_or_two = len(self.makers) in (1, 2) and None not in self.makers
+        return one_or_two and self.signature is None and not self.multiple
 
     def maker(self, position: int) -> Maker | None:
         """Give the maker for one operand."""
@@ -103,6 +110,15 @@ def rule(
 ) -> Rule:
     """Make a rule from one maker per operand."""
     return Rule(makers=makers, signature=signature, compute=compute)
+
+
+def outputs(
+    *makers: Maker | None,
+    signature: Signature,
+    compute: Callable[..., Any] | None = None,
+) -> Rule:
+    """Make a rule for a function with several outputs from one maker per operand."""
+    return Rule(makers=makers, signature=signature, compute=compute, multiple=True)
 
 
 def each(

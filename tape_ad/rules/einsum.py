@@ -1,4 +1,4 @@
-"""`numpy.einsum`: any number of operands, repeated and missing indices, ellipsis, both spellings."""
+"""`numpy.einsum`, with repeated and missing indices, ellipsis, and both ways to write them."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -94,8 +94,8 @@ def clip(
     a_max: Array = None,
     out: None = None,
     *,
-    min: Array = None,
-    max: Array = None,
+    min: Array = None,  # noqa: A002 - NumPy's name
+    max: Array = None,  # noqa: A002 - NumPy's name
     **options: Any,
 ) -> Array:
     """Clip by maximum and minimum; at a bound, the gradient is shared with it."""

@@ -43,7 +43,7 @@ def full_key(key: Any, ndim: int) -> tuple[Any, ...]:
 
 def as_entry(k: Any) -> Any:
     """Take lists to arrays, and integers and masks of every kind to one kind each."""
-    if k is None or k is Ellipsis or isinstance(k, (slice, int)) and not isinstance(k, bool):
+    if k is None or k is Ellipsis or (isinstance(k, (slice, int)) and not isinstance(k, bool)):
         return k
     array = np.asarray(k)
     if array.ndim == 0 and array.dtype != bool:

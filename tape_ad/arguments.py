@@ -1,0 +1,120 @@
+"""What users hand in besides handles: operands, options and seeds, checked and made uniform."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tape_ad.arena import function_name
+from tape_ad.errors import DtypeError, InPlaceError, RecordMismatchError, SeedError, ShapeError
+from tape_ad.linear_maps import Array
+from tape_ad.rules.base import refuse
+from tape_ad.sweeps import conform
+
+__all__ = [
+    "AS_THEY_ARE",
+    "as_operand",
+    "checked_seed",
+    "no_output",
+    "raise_with_name",
+    "ufunc_options",
+]
+
+AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
+"""The types of operands that need no look."""
+
+
+def as_operand(value: Any) -> Any:
+    """Take array-likes to arrays; Python numbers stay, and so do their weak dtypes.
+
+    Raises
+    ------
+    DtypeError
+        For masked arrays and matrices.
+    """
+    if type(value) in AS_THEY_ARE or isinstance(value, np.generic):
+        return value
+    if isinstance(value, (np.ma.MaskedArray, np.matrix)):
+        raise DtypeError(
+            f"a {type(value).__name__} has another arithmetic than the array; pass a plain array "
+            "(np.asarray of a matrix, .filled(...) of a masked array)"
+        )
+    if not isinstance(value, np.ndarray) and hasattr(type(value), "__array_function__"):
+        return value
+    return np.asarray(value)
+
+
+def ufunc_options(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Sort out the keyword arguments of a ufunc."""
+    options = dict(kwargs)
+    out, where = options.pop("out", None), options.pop("where", True)
+    out = no_output(out)
+    if out is not None and any(not hasattr(each, "record") for each in out):
+        raise InPlaceError(
+            f"np.{function_name(function)} would write a handle into a plain array (out= or an "
+            "augmented assignment such as a += t) and drop its gradient; write a = a + t"
+        )
+    refuse(function_name(function), out=out, where=None if where is True else where)
+    for name in options.keys() - {"dtype", "casting", "order", "subok", "signature"}:
+        refuse(function_name(function), **{name: options[name]})
+    return options
+
+
+def no_output(out: Any) -> Any:
+    """Read ufunc's way to say that there is no ``out=``: a tuple of None."""
+    return None if isinstance(out, tuple) and all(each is None for each in out) else out
+
+
+def raise_with_name(
+    function: Callable[..., Any], values: Sequence[Any], error: ValueError
+) -> NoReturn:
+    """Put the function's name and its operands' shapes before NumPy's message.
+
+    Errors that are more than a plain ValueError (a singular matrix, or one of ours) stay as
+    they are.
+    """
+    if type(error) is not ValueError:
+        raise error
+    shapes = ", ".join(str(getattr(value, "shape", ())) for value in values)
+    raise ShapeError(f"np.{function_name(function)} of shapes {shapes}: {error}") from error
+
+
+def checked_seed(root: Any, seed: Any) -> Array:
+    """Bring a seed to the root's dtype, or make the one that a real scalar starts from.
+
+    Raises
+    ------
+    SeedError
+        When the seed is missing or does not fit.
+    RecordMismatchError
+        When the seed is a handle of a record that does not enclose the root's.
+    """
+    if seed is None:
+        if root.shape != ():
+            raise SeedError(
+                f"grad() of a handle of shape {root.shape} needs a seed of that shape (its "
+                "cotangent); write np.sum(t).grad(), or t.grad(seed=np.ones(t.shape)) for the same"
+            )
+        if root.dtype.kind == "c":
+            raise SeedError(
+                "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
+                "of the real part, or t.grad(seed=1j) for that of the imaginary part"
+            )
+        return np.ones_like(root.data)
+    if hasattr(seed, "record"):
+        if not root.record.is_within(seed.record):
+            raise RecordMismatchError(
+                "a seed may be a handle only of a record that encloses the one it is swept on; "
+                "pass seed.data if it is meant as a constant"
+            )
+    elif not hasattr(seed, "shape"):
+        seed = np.asarray(seed)
+    stack = seed.ndim - root.ndim
+    if stack < 0 or seed.shape[stack:] != root.shape:
+        raise SeedError(
+            f"the seed has shape {seed.shape}; it must be the handle's shape {root.shape}, with "
+            "any further axes in front for a stack of seeds"
+        )
+    if seed.dtype.kind not in "biufc" or (seed.dtype.kind == "c" and root.dtype.kind != "c"):
+        raise SeedError(f"a seed of dtype {seed.dtype} does not fit a handle of dtype {root.dtype}")
+    return conform(seed, root.shape, root.dtype, stack)
