@@ -69,12 +69,14 @@ class Gradients:
         return f"<Gradients of node %{self._root}: {len(self._cotangents)} handles reached>"
 
     def _entry(self, leaf: Any, path: str) -> Any:
-        if not hasattr(leaf, "dtype"):
+        if not hasattr(leaf, "dtype") or isinstance(leaf, type):
             return leaf
         index = self._index(leaf, path)
         ct = self._cotangents.get(index)
         if ct is None:
             ct = np.zeros(self._stack + leaf.shape, leaf.dtype)
+        elif ct.dtype != leaf.dtype:
+            ct = ct.astype(leaf.dtype)  # a sum is in the machine's byte order
         return read_only(ct)
 
     def _index(self, handle: Any, path: str) -> int:

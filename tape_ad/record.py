@@ -199,7 +199,7 @@ class ComputationRecord(Arena):
 def is_number_like(leaf: Any) -> bool:
     """Tell what `bind` makes a handle of: arrays and Python numbers, but no bools."""
     number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
-    return number or hasattr(leaf, "dtype")
+    return number or (hasattr(leaf, "dtype") and not isinstance(leaf, type))
 
 
 def as_data(data: Any, path: str) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.arena import RELEASED, Arena, function_name
 from tape_ad.errors import ReleasedError
-from tape_ad.linear_maps import Array
+from tape_ad.linear_maps import Array, Chain, Divide, LinearMap, Mask, Scale
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
 
@@ -44,6 +44,7 @@ def reverse_sweep(
     cotangents[root] = seed
     owned = bytearray(root + 1)  # 1 where the sum is the sweep's own array, so `+=` is safe
     kept: dict[int, Array] = {}
+    masked = False  # whether some cotangents are 0 because a branch was not taken
     for node in range(root, -1, -1):
         ct = cotangents[node]
         if ct is None:
@@ -52,7 +53,9 @@ def reverse_sweep(
         if partials is RELEASED:
             raise released(arena, node)
         for parent, partial in zip(all_parents[node], partials):  # noqa: B905 - strict= is slow
-            contribution = partial.pull(ct)
+            contribution = pull_masked(partial, ct) if masked else partial.pull(ct)
+            if type(partial) is Mask:
+                masked = True
             if (
                 stack
                 or contribution.shape != shapes[parent]
@@ -74,6 +77,25 @@ def reverse_sweep(
         if release and partials:
             arena.partials[node] = RELEASED
     return kept
+
+
+def pull_masked(partial: LinearMap, ct: Array) -> Array:
+    """Pull a cotangent whose zeros count for nothing, even where the partial is nan or inf.
+
+    So the branch that `numpy.where` did not take contributes exactly 0, as in
+    ``np.where(x > 0, np.sqrt(x), 0)`` at a negative x.
+    """
+    if type(partial) is Chain:
+        for each in reversed(partial.maps):
+            ct = pull_masked(each, ct)
+        return ct
+    if type(partial) is not Scale and type(partial) is not Divide:
+        return partial.pull(ct)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        contribution = partial.pull(ct)
+    if np.isfinite(contribution).all():
+        return contribution
+    return np.where(np.equal(ct, 0), 0, contribution)
 
 
 def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[int, Array]:

@@ -108,6 +108,8 @@ def record_general(
         args, options = rule.signature(*args, **kwargs)
     call_options = options if rule.signature is not None else ufunc_options(function, kwargs)
     record = common_record(function, args)
+    if any(type(option) is Tensor for option in options.values()):
+        raise misplaced_handle(function)
     values = [
         operand.data
         if type(operand) is Tensor and operand.record is record
@@ -312,8 +314,13 @@ def common_record(function: Function, args: tuple[Any, ...]) -> Arena:
                 "ComputationRecord(within=outer), or pass .data of one of them as a constant"
             )
     if record is None:
-        raise UnsupportedArgumentError(
-            f"np.{function_name(function)} got a handle in an argument that it cannot be "
-            "differentiated in; pass t.data there if it is meant as a constant"
-        )
+        raise misplaced_handle(function)
     return record
+
+
+def misplaced_handle(function: Function) -> UnsupportedArgumentError:
+    """Say that a handle stands where no derivative can be taken."""
+    return UnsupportedArgumentError(
+        f"np.{function_name(function)} got a handle in an argument that it cannot be "
+        "differentiated in; pass t.data there if it is meant as a constant"
+    )

@@ -24,9 +24,11 @@ class Watch:
     _seen: dict[int, tuple[Plain, bytes, str]] = field(factory=dict, init=False)
 
     def see(self, values: Any, use: str) -> None:
-        """Take the fingerprints of the plain arrays among `values`, which `use` has used."""
+        """Take the fingerprints of the plain arrays in nested tuples, which `use` has used."""
         for value in values:
-            if isinstance(value, np.ndarray) and id(value) not in self._seen:
+            if isinstance(value, (tuple, list)):
+                self.see(value, use)
+            elif isinstance(value, np.ndarray) and id(value) not in self._seen:
                 self._seen[id(value)] = (value, fingerprint(value), use)
 
     def check(self) -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "Maker",
     "Rule",
     "Signature",
+    "as_array",
     "axes_of",
     "each",
     "outputs",
@@ -148,6 +149,11 @@ def refuse(name: str, **arguments: Any) -> None:
         raise UnsupportedArgumentError(
             f"np.{name}: the argument {argument}= is not supported on handles; {instead}"
         )
+
+
+def as_array(x: Any) -> Array:
+    """Take a list or a number to an array; handles and arrays stay as they are."""
+    return x if hasattr(x, "ndim") else np.asarray(x)
 
 
 def axes_of(ndim: int, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Index, LinearMap, scatter
-from tape_ad.rules.base import Call, Entry, each, refuse
+from tape_ad.rules.base import Call, Entry, as_array, each, refuse
 
 __all__ = ["EINSUM"]
 
@@ -142,7 +142,7 @@ def einsum_signature(
         subscripts = ",".join(spelled(indices) for indices in arguments[1::2])
         if len(arguments) % 2:
             subscripts += "->" + spelled(arguments[-1])
-    arrays = tuple(a if hasattr(a, "shape") else np.asarray(a) for a in operands)
+    arrays = tuple(map(as_array, operands))
     return arrays, {"subscripts": subscripts, "optimize": optimize, **options}
 
 

@@ -53,6 +53,14 @@ def absolute(out: Array, x: Array) -> LinearMap:
     return Scale(np.sign(x))
 
 
+def sign(x: Array, /) -> Array:
+    """Compute z / |z|, which on the reals is piecewise constant and so plain data."""
+    if is_complex(x):
+        return x / nonzero(np.absolute(x))
+    signs = np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)
+    return np.where(np.isnan(x), x.dtype.type(np.nan), signs)[()]
+
+
 def power_base(out: Array, x: Array, y: Array) -> LinearMap:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
     if type(y) in (int, float):
@@ -114,7 +122,7 @@ def where_signature(condition: Array, *choices: Array) -> Call:
 
 def astype_signature(x: Array, dtype: Any, /, **options: Any) -> Call:
     """Sort the arguments of `numpy.astype`."""
-    return (x,), {"dtype": dtype, **options}
+    return (x,), {"dtype": np.dtype(dtype), **options}
 
 
 ELEMENTWISE: dict[Any, Entry] = {
@@ -166,6 +174,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.arctanh: rule(quiet(lambda out, x: Scale(1 / ((1 - x) * (1 + x))))),
     # Magnitude, order and choice
     np.absolute: rule(absolute),
+    np.sign: Derivation(sign),
     np.fabs: rule(lambda out, x: Scale(np.sign(x))),
     np.maximum: rule(share, lambda out, x, y: share(out, y, x)),
     np.minimum: rule(share, lambda out, x, y: share(out, y, x)),
@@ -188,7 +197,11 @@ ELEMENTWISE: dict[Any, Entry] = {
         lambda out, val: ImaginaryPart() if is_complex(val) else Scale(0.0),
         signature=lambda val: ((val,), {}),
     ),
-    np.astype: rule(lambda out, x, **options: Same(), signature=astype_signature),
+    np.astype: rule(
+        lambda out, x, **options: Same(),
+        signature=astype_signature,
+        compute=lambda x, dtype, **options: x.astype(dtype, **options),
+    ),
     # Piecewise constant
     **dict.fromkeys(
         (

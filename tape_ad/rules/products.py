@@ -1,12 +1,13 @@
 """Products of vectors, matrices and stacks of them."""
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array
-from tape_ad.rules.base import Derivation, Entry, refuse, rule
+from tape_ad.rules.base import Derivation, Entry, as_array, refuse, rule
 
 __all__ = ["PRODUCTS"]
 
@@ -60,14 +61,15 @@ class MatmulRight:
         if self.ndim == 1:
             return np.matmul(adjoint(left), ct[..., None])[..., 0]
         if self.ndim == 2 and left.ndim > 2:
-            stack = ct.shape[: ct.ndim - left.ndim]
-            left = left.reshape((-1, left.shape[-1]))
-            ct = ct.reshape((*stack, -1, ct.shape[-1]))
+            stack, rows = ct.shape[: ct.ndim - left.ndim], math.prod(left.shape[:-1])
+            left = left.reshape((rows, left.shape[-1]))
+            ct = ct.reshape((*stack, rows, ct.shape[-1]))
         return np.matmul(adjoint(left), ct)
 
 
 def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:
     """Contract axes of `a` with axes of `b` by one matrix product."""
+    a, b = as_array(a), as_array(b)
     if isinstance(axes, int):
         of_a, of_b = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     else:
@@ -80,15 +82,16 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:
     free_b = tuple(i for i in range(b.ndim) if i not in of_b)
     rows = tuple(a.shape[i] for i in free_a)
     columns = tuple(b.shape[i] for i in free_b)
-    inside = int(np.prod([a.shape[i] for i in of_a], dtype=int))
-    left = np.transpose(a, free_a + of_a).reshape((int(np.prod(rows, dtype=int)), inside))
-    right = np.transpose(b, of_b + free_b).reshape((inside, int(np.prod(columns, dtype=int))))
+    inside = math.prod(a.shape[i] for i in of_a)
+    left = np.transpose(a, free_a + of_a).reshape((math.prod(rows), inside))
+    right = np.transpose(b, of_b + free_b).reshape((inside, math.prod(columns)))
     return np.matmul(left, right).reshape(rows + columns)
 
 
 def dot(a: Array, b: Array, out: None = None) -> Array:
     """Multiply as `numpy.dot` does: the last axis of `a` with the last but one of `b`."""
     refuse("dot", out=out)
+    a, b = as_array(a), as_array(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
     if a.ndim <= 2 and b.ndim <= 2:
@@ -98,6 +101,7 @@ def dot(a: Array, b: Array, out: None = None) -> Array:
 
 def inner(a: Array, b: Array, /) -> Array:
     """Multiply the last axes of both."""
+    a, b = as_array(a), as_array(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
     return np.tensordot(a, b, (-1, -1))

@@ -1,0 +1,1 @@
+"""tape_ad beside its peers, measured in one run and printed as ratios."""

@@ -1,0 +1,219 @@
+"""Save a store of parameters to a file and load it again, as ``.npz`` or ``.safetensors``."""
+
+import os
+import shutil
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+from uuid import uuid4
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.errors import ConversionError, DtypeError
+from tape_ad.tensor import Tensor
+
+__all__ = ["load", "save"]
+
+Plain = np.ndarray[Any, Any]
+
+
+def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:
+    """Save a store of parameters, all of it or nothing.
+
+    The file is written under another name in the same folder, brought to the disk, and only then
+    given its own name; when anything goes wrong, a file that was there is still there, whole.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Its suffix says the format: ``.npz``, which `numpy.load` reads too, or ``.safetensors``,
+        which needs the extra ``safetensors`` and keeps neither byte order nor memory layout.
+    params : mapping of str to array
+        Arrays of numbers or bools, or what NumPy makes one of, under any names.
+
+    Raises
+    ------
+    ValueError
+        For another suffix, or a name or a dtype that the format does not have.
+    ConversionError
+        When the store holds handles.
+    DtypeError
+        When an entry is not an array of numbers or bools.
+    ImportError
+        When the safetensors library is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(folder + "/net.npz", {"hidden.weight": np.ones((2, 2), np.float32)})
+    ...     load(folder + "/net.npz")
+    {'hidden.weight': array([[1., 1.], [1., 1.]], dtype=float32)}
+    """
+    chosen = format_of(path)
+    arrays = {checked_name(name): checked_array(name, params[name]) for name in params}
+    target = Path(os.path.realpath(path))  # a link stays a link
+    temporary = target.with_name(f".{uuid4().hex}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            chosen.write(file, arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load(path: str | os.PathLike[str]) -> dict[str, Plain]:
+    """Load a store of parameters.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A ``.npz`` or ``.safetensors`` file, from `save` or from elsewhere. Nothing in it is ever
+        run: pickled objects are refused.
+
+    Returns
+    -------
+    dict of str to ndarray
+        The arrays, writable, bit for bit what was saved.
+
+    Raises
+    ------
+    ValueError
+        For another suffix, or a file that is damaged or is not what its suffix says.
+    FileNotFoundError
+        When there is no such file.
+    ImportError
+        When the safetensors library is not installed.
+    """
+    chosen = format_of(path)
+    try:
+        return chosen.read(Path(path))
+    except DAMAGE as error:
+        raise ValueError(
+            f"{os.fspath(path)!r} is damaged, or is not what its suffix says: {error}"
+        ) from error
+
+
+def write_npz(file: IO[bytes], arrays: Mapping[str, Plain]) -> None:
+    """Write what `numpy.savez` would write, under names that are its own keywords too."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+def read_npz(path: Path) -> dict[str, Plain]:
+    """Read what `numpy.savez` or `write_npz` wrote."""
+    arrays = {}
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.namelist():
+            if not entry.endswith(".npy"):
+                raise ValueError(f"its entry {entry!r} is not an array")
+            with archive.open(entry) as file:
+                arrays[entry.removesuffix(".npy")] = np.lib.format.read_array(
+                    file, allow_pickle=False
+                )
+                if file.read():  # to the end, where the checksum is compared
+                    raise ValueError(f"its entry {entry!r} is longer than its array")
+    return arrays
+
+
+def write_safetensors(file: IO[bytes], arrays: Mapping[str, Plain]) -> None:
+    """Write by the safetensors library, whose data is little-endian and in C order."""
+    library = import_safetensors()
+    if "__metadata__" in arrays:
+        raise ValueError("safetensors files keep the name '__metadata__' for themselves")
+    plain = {
+        name: np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
+        for name, array in arrays.items()
+    }
+    try:
+        file.write(library.numpy.save(plain))
+    except library.SafetensorError as error:
+        raise ValueError(f"safetensors cannot hold this store: {error}") from error
+
+
+def read_safetensors(path: Path) -> dict[str, Plain]:
+    """Read by the safetensors library."""
+    library = import_safetensors()
+    try:
+        arrays: dict[str, Plain] = library.numpy.load_file(path)
+    except library.SafetensorError as error:
+        raise ValueError(str(error)) from error
+    return arrays
+
+
+def import_safetensors() -> Any:
+    """Import the library that only this format needs."""
+    try:
+        import safetensors.numpy
+    except ImportError as error:
+        raise ImportError(
+            "the .safetensors format needs the safetensors library; install it with "
+            "pip install 'tape-ad[safetensors]', or use .npz"
+        ) from error
+    return safetensors
+
+
+@frozen
+class Format:
+    """How to write and read one kind of file."""
+
+    write: Callable[[IO[bytes], Mapping[str, Plain]], None]
+    read: Callable[[Path], dict[str, Plain]]
+
+
+FORMATS = {
+    ".npz": Format(write_npz, read_npz),
+    ".safetensors": Format(write_safetensors, read_safetensors),
+}
+
+DAMAGE = (
+    *(ValueError, EOFError, RuntimeError),  # NumPy's and zipfile's, for what is not an array
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
+
+
+def format_of(path: str | os.PathLike[str]) -> Format:
+    """Choose the format by the suffix."""
+    suffix = Path(path).suffix
+    if suffix not in FORMATS:
+        raise ValueError(
+            f"the suffix of {os.fspath(path)!r} names no format; end it in .npz or .safetensors"
+        )
+    return FORMATS[suffix]
+
+
+def checked_name(name: Any) -> str:
+    """Check that a name can be written to a file."""
+    if not isinstance(name, str) or "\0" in name:
+        raise ValueError(f"a parameter's name must be a string without NUL, got {name!r}")
+    return name
+
+
+def checked_array(name: str, value: Any) -> Plain:
+    """Check that an entry is numbers, and no handle."""
+    if type(value) is Tensor:
+        raise ConversionError(
+            f"the parameter {name!r} is a handle, and a file cannot hold one; save the plain store "
+            "that rec.bind was given, or .data for its value"
+        )
+    if isinstance(value, np.ma.MaskedArray):
+        raise DtypeError(
+            f"the parameter {name!r} is a masked array, whose mask would be lost; save "
+            ".filled(...) of it"
+        )
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise DtypeError(
+            f"the parameter {name!r} has dtype {array.dtype}; a store holds arrays of numbers"
+        )
+    return array

@@ -1,0 +1,89 @@
+"""Rows for products of vectors, matrices and stacks of them."""
+
+import numpy as np
+
+from tests.rules.table import REAL, Row, Shape
+
+__all__ = ["CONSTANTS", "ROWS"]
+
+MATMUL: tuple[tuple[Shape, Shape], ...] = (
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((3,), (3, 4)),
+    ((2, 3), (3, 4)),
+    ((5, 2, 3), (3,)),
+    ((3,), (5, 3, 4)),
+    ((5, 2, 3), (3, 4)),
+    ((2, 3), (5, 3, 4)),
+    ((5, 2, 3), (5, 3, 4)),
+    ((5, 2, 3), (1, 3, 4)),
+    ((1, 2, 3), (5, 3, 4)),
+    ((2, 1, 2, 3), (5, 3, 4)),
+    ((5, 2, 3), (2, 1, 3, 4)),
+    ((2, 5, 2, 3), (3, 4)),
+    ((2, 5, 2, 3), (3,)),
+    ((3,), (2, 5, 3, 4)),
+    ((1, 1), (1, 1)),
+)
+EMPTY: tuple[tuple[Shape, Shape], ...] = (
+    ((0,), (0,)),
+    ((2, 0), (0, 3)),
+    ((0, 3), (3,)),
+    ((0, 2, 3), (3, 4)),
+    ((0, 2, 3), (1, 3, 4)),
+)
+DOT: tuple[tuple[Shape, Shape], ...] = (
+    ((), ()),
+    ((2, 3), ()),
+    ((), (3,)),
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((3,), (3, 4)),
+    ((2, 3), (3, 4)),
+    ((5, 2, 3), (3,)),
+    ((5, 2, 3), (3, 4)),
+    ((3,), (5, 3, 4)),
+    ((5, 2, 3), (2, 3, 4)),
+    ((0,), (0,)),
+    ((2, 0), (0, 3)),
+)
+INNER: tuple[tuple[Shape, Shape], ...] = (
+    ((), ()),
+    ((2, 3), ()),
+    ((), (3,)),
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((2, 3), (4, 3)),
+    ((5, 2, 3), (4, 3)),
+    ((0,), (0,)),
+)
+OUTER: tuple[tuple[Shape, Shape], ...] = (
+    ((2,), (3,)),
+    ((), (3,)),
+    ((2, 2), (3,)),
+    ((0,), (3,)),
+)
+
+ROWS: list[Row] = [
+    *(Row(np.matmul, [REAL(*a), REAL(*b)], complex=True) for a, b in MATMUL),
+    *(Row(np.matmul, [REAL(*a), REAL(*b)]) for a, b in EMPTY),
+    *(Row(np.dot, [REAL(*a), REAL(*b)], nodes=6, complex=True) for a, b in DOT),
+    *(Row(np.inner, [REAL(*a), REAL(*b)], nodes=6, complex=True) for a, b in INNER),
+    *(Row(np.outer, [REAL(*a), REAL(*b)], nodes=4, complex=True) for a, b in OUTER),
+    *(
+        Row(np.tensordot, [REAL(*a), REAL(*b)], options={"axes": axes}, nodes=6, complex=True)
+        for a, b, axes in (
+            ((2, 3, 4), (3, 4, 5), 2),
+            ((2, 3), (3, 4), 1),
+            ((2,), (3,), 0),
+            ((2, 3, 4), (4, 3), ((1, 2), (1, 0))),
+            ((2, 3, 4), (5, 2), (0, 1)),
+            ((2, 3, 4), (5, 2), ([-3], [-1])),
+            ((2, 3), (2, 3), ((0, 1), (0, 1))),
+        )
+    ),
+    Row(np.tensordot, [REAL(2, 3, 4), REAL(3, 4, 2)], nodes=6),
+    Row(np.tensordot, [REAL(2, 0), REAL(0, 3)], options={"axes": 1}, nodes=6),
+]
+
+CONSTANTS: list[Row] = []

@@ -1,0 +1,82 @@
+"""Rows for functions that reduce axes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.rules.table import DISTINCT, REAL, Domain, Row, fixed
+
+__all__ = ["CONSTANTS", "ROWS"]
+
+METHOD = "jax.numpy's ufuncs are compared with as functions"
+
+
+def reduction(
+    function: Callable[..., Any], domain: Domain, *options: dict[str, Any], **fields: Any
+) -> list[Row]:
+    """Make the rows of a reduction: every way to write the axis, then further options."""
+    axes: tuple[dict[str, Any], ...] = (
+        {"axis": None},
+        {"axis": 1},
+        {"axis": -1, "keepdims": True},
+        {"axis": (0, -1)},
+        {"axis": (-2, 0), "keepdims": True},
+    )
+    return [
+        *(Row(function, [domain(2, 3, 4)], options=each, **fields) for each in (*axes, *options)),
+        Row(function, [domain()], options={"axis": None}, **fields),
+        Row(function, [domain(0, 3)], options={"axis": 1}, **fields),
+        Row(function, [domain(2, 3)], options={"axis": ()}, **fields),
+        Row(function, [domain(4)], **fields),
+    ]
+
+
+PRODUCTS = [
+    *(
+        Row(function, [operand], options={"axis": axis}, nodes=24, note=note, complex=True)
+        for function in (np.prod, np.multiply.reduce)
+        for axis in (None, -1)
+        for note, operand in (
+            ("no zero", fixed([[1.5, -0.5, 2.0], [0.7, 1.1, -0.9]])),
+            ("one zero", fixed([[1.5, 0.0, 2.0], [0.7, 1.1, -0.9]])),
+            ("two zeros", fixed([[1.5, 0.0, 2.0], [0.0, 0.0, -0.9]])),
+        )
+    )
+]
+
+ROWS: list[Row] = [
+    *reduction(np.sum, REAL, {"dtype": "float64"}),
+    *reduction(np.add.reduce, REAL, {"dtype": "float64"}),
+    *reduction(np.mean, REAL, {"dtype": "float64"}),
+    *reduction(np.prod, REAL, {"dtype": "float64"}, nodes=30),
+    *reduction(np.multiply.reduce, REAL, nodes=30),
+    *reduction(np.max, DISTINCT),
+    *reduction(np.min, DISTINCT),
+    *reduction(np.maximum.reduce, DISTINCT),
+    *reduction(np.minimum.reduce, DISTINCT),
+    *reduction(np.var, REAL, {"ddof": 1}, {"axis": 0, "ddof": 1.5}, {"correction": 1}),
+    *reduction(np.std, REAL, {"ddof": 1}, {"axis": 0, "ddof": 1.5}, {"dtype": "float64"}),
+    *(
+        Row(function, [REAL(2, 3)], options=options, nodes=16, complex=True, note="c")
+        for function in (np.sum, np.mean, np.prod, np.var, np.std)
+        for options in ({}, {"axis": -1}, {"axis": 0, "keepdims": True})
+    ),
+    *(
+        Row(function, [REAL(2, 3)], options={"dtype": "complex128"}, nodes=16)
+        for function in (np.sum, np.mean, np.prod)
+    ),
+    *PRODUCTS,
+]
+
+CONSTANTS: list[Row] = [
+    *(
+        Row(function, [REAL(2, 3)], options=options)
+        for function in (np.argmax, np.argmin, np.any, np.all, np.count_nonzero)
+        for options in ({}, {"axis": 1})
+    ),
+    Row(np.logical_and.reduce, [REAL(2, 3)]),
+    Row(np.logical_or.reduce, [REAL(2, 3)]),
+    Row(np.array_equal, [REAL(2, 3), REAL(2, 3)]),
+    Row(np.allclose, [REAL(2, 3), REAL(2, 3)]),
+]

@@ -1,0 +1,66 @@
+"""Rows for functions that rearrange an array's axes."""
+
+import numpy as np
+
+from tests.rules.table import REAL, Row
+
+__all__ = ["CONSTANTS", "ROWS"]
+
+ROWS: list[Row] = [
+    *(
+        Row(np.reshape, [REAL(2, 6)], call=lambda f, x, s=s, o=o: f(x, s, order=o), note=f"{s} {o}")
+        for s in ((3, 4), -1, 12, (2, -1, 2), (1, 12, 1))
+        for o in "CF"
+    ),
+    Row(np.reshape, [REAL(2, 6)], call=lambda f, x: f(x, (4, 3)), note="complex", complex=True),
+    Row(np.reshape, [REAL()], call=lambda f, x: f(x, (1, 1)), note="(1, 1)"),
+    Row(np.reshape, [REAL(1, 1)], call=lambda f, x: f(x, ()), note="()"),
+    Row(np.reshape, [REAL(0, 3)], call=lambda f, x: f(x, (2, 0)), note="(2, 0)"),
+    *(Row(np.ravel, [REAL(2, 3, 4)], options={"order": order}, complex=True) for order in "CF"),
+    Row(np.ravel, [REAL()]),
+    Row(np.ravel, [REAL(0, 3)]),
+    *(
+        Row(np.squeeze, [REAL(1, 3, 1)], options={"axis": axis}, complex=axis is None)
+        for axis in (None, 0, -1, (0, 2), ())
+    ),
+    Row(np.squeeze, [REAL(1, 1)]),
+    Row(np.squeeze, [REAL()]),
+    *(
+        Row(np.expand_dims, [REAL(2, 3)], options={"axis": axis}, complex=axis == 0)
+        for axis in (0, 1, -1, (0, -1), (1, 2))
+    ),
+    Row(np.expand_dims, [REAL()], options={"axis": 0}),
+    *(
+        Row(np.transpose, [REAL(2, 3, 4)], options={"axes": axes}, complex=axes is None)
+        for axes in (None, (1, 2, 0), (-1, 0, -2), [0, 2, 1])
+    ),
+    Row(np.transpose, [REAL()]),
+    Row(np.transpose, [REAL(0, 3)]),
+    *(
+        Row(np.swapaxes, [REAL(2, 3, 4)], options={"axis1": one, "axis2": other}, complex=one == 0)
+        for one, other in ((0, 1), (-1, 0), (1, 1))
+    ),
+    *(
+        Row(np.moveaxis, [REAL(2, 3, 4)], options={"source": a, "destination": b}, complex=a == 0)
+        for a, b in ((0, -1), (-1, 0), ((0, 1), (1, 2)), ([2, 0], [0, 1]))
+    ),
+    Row(np.matrix_transpose, [REAL(2, 3, 4)], complex=True),
+    Row(np.matrix_transpose, [REAL(3, 0)]),
+    Row(np.broadcast_to, [REAL()], options={"shape": (2, 3)}, complex=True),
+    Row(np.broadcast_to, [REAL(3, 1)], options={"shape": (2, 3, 4)}, complex=True),
+    Row(np.broadcast_to, [REAL(3)], options={"shape": 3}),
+    Row(np.broadcast_to, [REAL(1, 3)], options={"shape": (0, 3)}),
+    Row(np.broadcast_to, [REAL()], options={"shape": ()}),
+]
+
+CONSTANTS: list[Row] = [
+    *(
+        Row(function, [REAL(2, 3)])
+        for function in (
+            *(np.shape, np.ndim, np.size, np.result_type, np.min_scalar_type),
+            *(np.iscomplexobj, np.isrealobj, np.zeros_like, np.ones_like),
+        )
+    ),
+    Row(np.can_cast, [REAL(2, 3)], call=lambda f, x: f(x, np.float32)),
+    Row(np.empty_like, [REAL(2, 3)], call=lambda f, x: f(x, shape=(0, 2))),
+]

@@ -1,0 +1,335 @@
+"""What a row of the test table is: a function, a way to call it, and operands to call it with.
+
+A function needs one row, ``Row(np.tanh, REAL(2, 3))``, and is then checked in every way that
+`test_rules` knows. `elementwise` makes the rows for the usual shapes, broadcasting ones included.
+"""
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from tape_ad.arena import function_name
+
+__all__ = [
+    "ABOVE_ONE",
+    "DISTINCT",
+    "INSIDE",
+    "NEGATIVE",
+    "POSITIVE",
+    "REAL",
+    "Case",
+    "Domain",
+    "Operand",
+    "Row",
+    "cases",
+    "elementwise",
+    "fixed",
+    "plain",
+    "signed",
+    "uniform",
+]
+
+Array = Any
+Shape = tuple[int, ...]
+Draw = Callable[[np.random.Generator, Shape], Array]
+
+
+@frozen(eq=False)
+class Domain:
+    """Where the elements of an operand are drawn from.
+
+    Call it with the lengths of the axes to make an operand: ``POSITIVE(2, 3)``, ``REAL()``.
+
+    Attributes
+    ----------
+    draw : callable
+        ``draw(rng, shape)`` gives float64, away from points where the function is not smooth.
+    imaginary : callable
+        The same for the imaginary part, where a row is checked on complex numbers as well.
+    """
+
+    draw: Draw
+    imaginary: Draw
+
+    def __call__(self, *shape: int) -> "Operand":
+        return Operand(shape, self)
+
+
+@frozen(eq=False)
+class Operand:
+    """One operand of a row.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    domain : Domain
+    differentiable : bool
+        Whether it is checked as a handle; if not, it is passed as drawn, whatever its dtype.
+    """
+
+    shape: Shape
+    domain: Domain
+    differentiable: bool = True
+
+    def sample(self, rng: np.random.Generator, dtype: Any) -> Array:
+        """Draw an array of a floating or complex dtype; a constant is given as it is."""
+        value = np.asarray(self.domain.draw(rng, self.shape))
+        if not self.differentiable:
+            return value
+        if np.dtype(dtype).kind == "c":
+            value = value + 1j * self.domain.imaginary(rng, self.shape)
+        return np.asarray(value, dtype)
+
+
+def signed(low: float, high: float) -> Draw:
+    """Draw numbers of both signs, away from 0."""
+    return lambda rng, shape: rng.uniform(low, high, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def spaced(rng: np.random.Generator, shape: Shape) -> Array:
+    """Draw numbers in no order, no two of them nearer than 0.1, none nearer than 0.1 to 0."""
+    size = int(np.prod(shape, dtype=int))
+    steps = 0.3 * (np.arange(size) - size // 2) + rng.uniform(0.1, 0.2, size)
+    return rng.permutation(steps).reshape(shape)
+
+
+def uniform(low: float, high: float) -> Domain:
+    """Make the domain of an interval; imaginary parts are small, of both signs and not 0."""
+    return Domain(lambda rng, shape: rng.uniform(low, high, shape), signed(0.2, 0.8))
+
+
+REAL = Domain(signed(0.3, 2.0), signed(0.2, 0.8))
+POSITIVE = uniform(0.3, 2.0)
+NEGATIVE = uniform(-2.0, -0.3)
+INSIDE = uniform(-0.9, 0.9)
+ABOVE_ONE = uniform(1.2, 3.0)
+DISTINCT = Domain(spaced, signed(0.2, 0.8))
+
+
+def fixed(values: Any) -> Operand:
+    """Make an operand of given values; its imaginary part is half of the real one."""
+    array = np.asarray(values, float)
+    return Operand(array.shape, Domain(lambda rng, shape: array, lambda rng, shape: array / 2))
+
+
+def plain(values: Any) -> Operand:
+    """Make an operand that is never a handle, such as a mask."""
+    array = np.asarray(values)
+    domain = Domain(lambda rng, shape: array, lambda rng, shape: array)
+    return Operand(array.shape, domain, differentiable=False)
+
+
+def direct(function: Callable[..., Any], *operands: Array, **options: Any) -> Any:
+    """Call a function in the plainest way."""
+    return function(*operands, **options)
+
+
+@frozen(eq=False, repr=False)
+class Row:
+    """A function, a way to call it, and operands to call it with.
+
+    Attributes
+    ----------
+    function : callable
+        The key in `tape_ad.rules.RULES`.
+    operands : tuple of Operand
+    options : dict
+        Keyword arguments of the call.
+    call : callable
+        ``call(function, *operands, **options)``, where the plain call is not what is meant:
+        ``lambda f, x, y: f([x, y])``. It is called with JAX's function too.
+    note : str
+        What sets the row apart from others of the same function, shapes and options.
+    complex : bool
+        Whether to check it on complex numbers, and on mixtures with real ones, as well.
+    single : float
+        How far a float32 result may be from the float64 one, relative to the largest element.
+    nodes : int
+        The largest number of nodes that a call may record.
+    jax : str or callable
+        JAX's counterpart: a dotted name below `jax`; empty for NumPy's name in `jax.numpy`.
+    without_jax : str
+        Why there is no counterpart to compare with; for complex numbers only, `jax_real_only`.
+    jax_real_only : str
+        Why JAX is compared with on real numbers only.
+    """
+
+    function: Callable[..., Any]
+    operands: tuple[Operand, ...] = field(converter=tuple)
+    options: dict[str, Any] = field(factory=dict, kw_only=True)
+    call: Callable[..., Any] = field(default=direct, kw_only=True)
+    note: str = field(default="", kw_only=True)
+    complex: bool = field(default=False, kw_only=True)
+    single: float = field(default=2e-5, kw_only=True)
+    nodes: int = field(default=1, kw_only=True)
+    jax: str | Callable[..., Any] = field(default="", kw_only=True)
+    without_jax: str = field(default="", kw_only=True)
+    jax_real_only: str = field(default="", kw_only=True)
+
+    def __repr__(self) -> str:
+        shapes = ",".join(shape_name(operand.shape) for operand in self.operands)
+        options = (f"{name}={value}" for name, value in self.options.items())
+        return "-".join(filter(None, [function_name(self.function), shapes, *options, self.note]))
+
+    def apply(self, values: Sequence[Array]) -> list[Any]:
+        """Call the function with values for its operands, and list its outputs."""
+        result = self.call(self.function, *values, **self.options)
+        return list(result) if isinstance(result, (tuple, list)) else [result]
+
+    @property
+    def differentiable(self) -> tuple[int, ...]:
+        """The positions of the operands that are checked as handles."""
+        return tuple(i for i, operand in enumerate(self.operands) if operand.differentiable)
+
+
+def shape_name(shape: Shape) -> str:
+    """Write a shape as a short word."""
+    return "x".join(map(str, shape)) or "0d"
+
+
+# The first two of each are enough to check complex numbers on.
+SHAPES: dict[int, tuple[tuple[Shape, ...], ...]] = {
+    1: (((2, 3),), ((),), ((0, 3),)),
+    2: (
+        ((2, 3), (2, 3)),
+        ((3, 1), (4,)),
+        ((), (3,)),
+        ((2, 3), ()),
+        ((), ()),
+        ((2, 0), (1,)),
+    ),
+}
+
+
+def elementwise(
+    function: Callable[..., Any], *domains: Domain, complex: bool = False, **fields: Any
+) -> list[Row]:
+    """Make the rows of a ufunc of one or two operands: equal shapes, broadcasting, 0-d, empty.
+
+    Parameters
+    ----------
+    function : callable
+    domains : Domain
+        One for each operand.
+    complex, fields
+        As in `Row`.
+    """
+    return [
+        Row(
+            function,
+            [domain(*shape) for domain, shape in zip(domains, shapes, strict=True)],
+            complex=complex and i < 2,
+            **fields,
+        )
+        for i, shapes in enumerate(SHAPES[len(domains)])
+    ]
+
+
+@frozen(eq=False, repr=False)
+class Case:
+    """A row with a choice of dtypes, and what it is checked with: always the same numbers.
+
+    Attributes
+    ----------
+    row : Row
+    kind : str
+        "real", "complex", or which of the two comes "first" where they take turns.
+    """
+
+    row: Row
+    kind: str
+
+    def __repr__(self) -> str:
+        return f"{self.row}-{self.kind}"
+
+    def primals(self) -> list[Array]:
+        """Draw all operands."""
+        rng = self._rng("primals")
+        dtypes = self._dtypes()
+        return [
+            operand.sample(rng, dtype)
+            for operand, dtype in zip(self.row.operands, dtypes, strict=True)
+        ]
+
+    def handles(self) -> list[Array]:
+        """Draw the operands that are to be handles: the differentiable ones."""
+        primals = self.primals()
+        return [primals[i] for i in self.row.differentiable]
+
+    def apply(self, handles: Sequence[Array]) -> list[Any]:
+        """Call the function with other values for the differentiable operands."""
+        return self.row.apply(self.filled(handles))
+
+    def filled(self, handles: Sequence[Array]) -> list[Array]:
+        """List all operands, with other values for the differentiable ones."""
+        values = self.primals()
+        for position, value in zip(self.row.differentiable, handles, strict=True):
+            values[position] = value
+        return values
+
+    def tangents(self, *stack: int, purpose: str = "tangents") -> list[Array]:
+        """Draw a tangent, or a stack of them, for each differentiable operand."""
+        rng = self._rng(purpose)
+        dtypes = self._dtypes()
+        return [
+            normal(rng, stack + self.row.operands[i].shape, dtypes[i])
+            for i in self.row.differentiable
+        ]
+
+    def cotangents(self, outputs: Sequence[Array], *stack: int) -> list[Array]:
+        """Draw a cotangent, or a stack of them, for each output."""
+        rng = self._rng("cotangents")
+        return [normal(rng, stack + out.shape, out.dtype) for out in outputs]
+
+    def _dtypes(self) -> list[Any]:
+        turns = {
+            "real": (np.float64, np.float64),
+            "complex": (np.complex128, np.complex128),
+            "real first": (np.float64, np.complex128),
+            "complex first": (np.complex128, np.float64),
+        }[self.kind]
+        order = {position: i for i, position in enumerate(self.row.differentiable)}
+        return [turns[order.get(i, 0) % 2] for i in range(len(self.row.operands))]
+
+    def _rng(self, purpose: str) -> np.random.Generator:
+        return np.random.default_rng(zlib.crc32(f"{self} {purpose}".encode()))
+
+
+def normal(rng: np.random.Generator, shape: Shape, dtype: Any) -> Array:
+    """Draw normal numbers of a floating or complex dtype."""
+    value = rng.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        value = value + 1j * rng.standard_normal(shape)
+    return np.asarray(value, dtype)
+
+
+def cases(rows: Sequence[Row]) -> list[Case]:
+    """List every row with every choice of dtypes that it is checked with."""
+    return [Case(row, kind) for row in rows for kind in kinds(row)]
+
+
+def kinds(row: Row) -> tuple[str, ...]:
+    """List the choices of dtypes for a row."""
+    if not row.complex:
+        return ("real",)
+    if len(row.differentiable) == 1:
+        return ("real", "complex")
+    return ("real", "complex", "real first", "complex first")
+
+
+def lowered(case: Case, single: Sequence[bool]) -> list[Array]:
+    """Draw all operands, with differentiable ones in single precision, by turns."""
+    values = case.primals()
+    for turn, position in enumerate(case.row.differentiable):
+        if single[turn % len(single)]:
+            value = values[position]
+            values[position] = value.astype(np.complex64 if value.dtype.kind == "c" else np.float32)
+    return values
+
+
+def listed(values: Sequence[Array], position: int) -> list[Any]:
+    """Turn arrays into lists or numbers, but for one position and for what a list cannot say."""
+    return [v if i == position or v.size == 0 else v.tolist() for i, v in enumerate(values)]

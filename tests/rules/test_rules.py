@@ -1,0 +1,219 @@
+"""Every row of the table, checked in every way."""
+
+import operator
+from collections import Counter
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.arena import function_name
+from tape_ad.rules import RULES
+from tape_ad.rules.base import Constant
+from tests.rules.checks import Run, central_difference, close, gradients, magnitude, pairing, recorded
+from tests.rules.rows import CONSTANTS, ROWS
+from tests.rules.table import Case, Row, cases, listed, lowered
+
+Array = Any
+
+CASES = cases(ROWS)
+
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+@every_case
+def test_pull_is_the_adjoint_of_push(case: Case) -> None:
+    run = recorded(case.row, case.primals())
+    tangents, cotangents = case.tangents(), case.cotangents(run.outputs)
+    pushed, pulled = run.push(tangents), run.pull(cotangents)
+    difference = pairing(cotangents, pushed) - pairing(pulled, tangents)
+    scale = magnitude(cotangents, pushed) + magnitude(pulled, tangents)
+    assert abs(difference) <= 1e-13 * scale
+
+
+@every_case
+def test_push_is_the_derivative(case: Case) -> None:
+    tangents = case.tangents()
+    pushed = recorded(case.row, case.primals()).push(tangents)
+    close(pushed, central_difference(case.apply, case.handles(), tangents), 1e-9)
+
+
+@every_case
+def test_second_order(case: Case) -> None:
+    outer = ta.ComputationRecord()
+    handles = [outer.tensor(v) for v in case.handles()]
+    run = recorded(case.row, case.filled(handles), within=outer)
+    tangents, cotangents = case.tangents(2), case.cotangents(run.outputs, 2)
+    by_pull = gradients(pairing(run.pull(cotangents), tangents), handles)
+    by_push = gradients(pairing(cotangents, run.push(tangents)), handles)
+
+    def first_order(values: list[Array]) -> list[Array]:
+        return [pairing(recorded(case.row, case.filled(values)).pull(cotangents), tangents)]
+
+    along = case.tangents(purpose="along")
+    expected = central_difference(first_order, case.handles(), along)
+    close([pairing(by_pull, along)], expected, 1e-8)
+    close(by_push, by_pull, 1e-11)
+
+
+@every_case
+@pytest.mark.parametrize("stack", [(3,), (2, 2)], ids=str)
+def test_stacks_are_loops(case: Case, stack: tuple[int, ...]) -> None:
+    run = recorded(case.row, case.primals())
+    tangents, cotangents = case.tangents(*stack), case.cotangents(run.outputs, *stack)
+    pushed, pulled = run.push(tangents), run.pull(cotangents)
+    for i in np.ndindex(stack):
+        close([p[i] for p in pushed], run.push([t[i] for t in tangents]), 1e-14)
+        close([p[i] for p in pulled], run.pull([ct[i] for ct in cotangents]), 1e-14)
+
+
+@every_case
+def test_the_value_is_numpys(case: Case) -> None:
+    expected = case.row.apply(case.primals())
+    run = recorded(case.row, case.primals())
+    values = run.values
+    assert all(isinstance(value, (np.ndarray, np.generic)) for value in expected)
+    assert [value.dtype for value in values] == [value.dtype for value in expected]
+    close(values, expected, 1e-15)
+
+
+@every_case
+def test_a_call_records_few_nodes(case: Case) -> None:
+    run = recorded(case.row, case.primals())
+    assert len(run.record) - len(run.leaves) <= case.row.nodes
+
+
+SEVERAL = [case for case in CASES if len(case.row.operands) > 1]
+
+
+@pytest.mark.parametrize("case", SEVERAL, ids=str)
+def test_each_operand_alone_gets_the_same_gradient(case: Case) -> None:
+    run = recorded(case.row, case.primals())
+    cotangents = case.cotangents(run.outputs)
+    together = run.pull(cotangents)
+    for position, gradient in zip(case.row.differentiable, together, strict=True):
+        alone = recorded(case.row, case.primals(), active=[position])
+        among_lists = recorded(case.row, listed(case.primals(), position), active=[position])
+        close(alone.pull(cotangents), [gradient], 1e-14)
+        close(among_lists.pull(cotangents), [gradient], 1e-14)
+
+
+PAIRS = [
+    case
+    for case in CASES
+    if case.kind in {"real", "complex"} and len({v.shape for v in case.handles()[:2]}) == 1
+    if len(case.handles()) > 1
+]
+
+
+@pytest.mark.parametrize("case", PAIRS, ids=str)
+def test_a_handle_used_twice_gets_both_contributions(case: Case) -> None:
+    first, _, *others = case.handles()
+    apart = recorded(case.row, case.filled([first, first, *others]))
+    record = ta.ComputationRecord()
+    handle = record.tensor(first)
+    both = Run(record, [handle], case.apply([handle, handle, *others]))
+    cotangents = case.cotangents(both.outputs)
+    one, other = apart.pull(cotangents)[:2]
+    close(both.pull(cotangents), [one + other], 1e-14)
+
+
+MIXTURES = [
+    (case, single)
+    for case in CASES
+    for single in ((True,), (True, False), (False, True))[: min(len(case.row.differentiable), 2) * 2 - 1]
+]
+
+
+@pytest.mark.parametrize(("case", "single"), MIXTURES, ids=str)
+def test_dtypes_are_numpys(case: Case, single: tuple[bool, ...]) -> None:
+    values = lowered(case, single)
+    expected = case.row.apply(values)
+    run = recorded(case.row, values)
+    tangents, cotangents = case.tangents(), case.cotangents(run.outputs)
+    assert [out.dtype for out in run.outputs] == [value.dtype for value in expected]
+    pushed = run.push([t.astype(leaf.dtype) for t, leaf in zip(tangents, run.leaves, strict=True)])
+    pulled = run.pull(cotangents)
+    assert [p.dtype for p in pushed] == [out.dtype for out in run.outputs]
+    assert [p.dtype for p in pulled] == [leaf.dtype for leaf in run.leaves]
+    double = recorded(case.row, case.primals())
+    close(run.values, double.values, case.row.single)
+    close(pushed, double.push(tangents), case.row.single)
+    close(pulled, double.pull(cotangents), case.row.single)
+
+
+BESIDE_NUMBERS = [case for case in CASES if {0} < {v.ndim for v in case.handles()}]
+
+
+@pytest.mark.parametrize("case", BESIDE_NUMBERS, ids=str)
+def test_python_numbers_do_not_promote(case: Case) -> None:
+    values = [v.item() if v.ndim == 0 else v for v in lowered(case, (True,))]
+    chosen = [i for i in case.row.differentiable if np.ndim(values[i])]
+    run = recorded(case.row, values, active=chosen)
+    pulled = run.pull(case.cotangents(run.outputs))
+    assert [out.dtype for out in run.outputs] == [v.dtype for v in case.row.apply(values)]
+    assert [p.dtype for p in pulled] == [leaf.dtype for leaf in run.leaves]
+
+
+@pytest.mark.parametrize("row", CONSTANTS, ids=str)
+def test_piecewise_constant_functions_give_plain_data(row: Row) -> None:
+    values = Case(row, "real").primals()
+    outer = ta.ComputationRecord()
+    inner = ta.ComputationRecord(within=outer)
+    handles = [inner.tensor(outer.tensor(v)) for v in values]
+    results, expected = row.apply(handles), row.apply(values)
+    assert [type(result) for result in results] == [type(value) for value in expected]
+    for result, value in zip(results, expected, strict=True):
+        np.testing.assert_array_equal(result, value, strict=True)
+    assert len(inner) == len(outer) == len(handles)
+
+
+# The table itself
+
+
+class CalledError(Exception):
+    """Raised by a `Spy` to say which function met it."""
+
+
+class Spy:
+    """An operand that tells by NEP 13 and NEP 18 which function is called with it."""
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> NoReturn:
+        raise CalledError(ufunc if method == "__call__" else getattr(ufunc, method))
+
+    def __array_function__(self, function: Any, *args: Any) -> NoReturn:
+        raise CalledError(function)
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        raise CalledError(operator.getitem)
+
+
+@pytest.mark.parametrize("row", [*ROWS, *CONSTANTS], ids=str)
+def test_a_row_calls_its_function(row: Row) -> None:
+    with pytest.raises(CalledError) as caught:
+        row.apply([Spy() if operand.differentiable else operand for operand in row.operands])
+    assert caught.value.args == (row.function,)
+
+
+def test_no_two_rows_have_one_name() -> None:
+    counts = Counter(map(str, [*ROWS, *CONSTANTS]))
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def names(functions: set[Any]) -> list[str]:
+    return sorted(map(function_name, functions))
+
+
+def test_exactly_the_functions_with_a_derivative_have_rows() -> None:
+    rules = {function for function, entry in RULES.items() if not isinstance(entry, Constant)}
+    rows = {row.function for row in ROWS}
+    assert names(rules - rows) == []
+    assert names(rows - rules) == []
+
+
+def test_exactly_the_piecewise_constant_functions_have_constant_rows() -> None:
+    rules = {function for function, entry in RULES.items() if isinstance(entry, Constant)}
+    rows = {row.function for row in CONSTANTS}
+    assert names(rules - rows) == []
+    assert names(rows - rules) == []

@@ -1,0 +1,476 @@
+"""Records within records: derivatives of derivatives, and no confusion between them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.errors import RecordMismatchError, ReleasedError, SeedError
+from tape_ad.sweeps import forward_sweep
+
+Function = Callable[[Any], Any]
+
+
+def derivative(function: Function, at: Any, within: ta.ComputationRecord | None = None) -> Any:
+    rec = ta.ComputationRecord(within=within)
+    x = rec.tensor(at)
+    y = function(x)
+    if not isinstance(y, ta.Tensor) or y.record is not rec:
+        return 0.0
+    return y.grad().wrt(x)
+
+
+def hessian_by_rows(function: Function, at: Any) -> Any:
+    outer = ta.ComputationRecord()
+    x = outer.tensor(at)
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    gradient = function(h).grad().wrt(h)
+    return np.stack([gradient[i].grad().wrt(x) for i in range(len(at))])
+
+
+def hessian_by_stacked_seeds(function: Function, at: Any) -> Any:
+    outer = ta.ComputationRecord()
+    x = outer.tensor(at)
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    gradient = function(h).grad().wrt(h)
+    return gradient.grad(seed=np.eye(len(at))).wrt(x)
+
+
+def hessian_forward_over_reverse(function: Function, at: Any) -> Any:
+    outer = ta.ComputationRecord()
+    x = outer.tensor(at)
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    gradient = function(h).grad().wrt(h)
+    pushed = forward_sweep(outer, {x.index: np.eye(len(at))}, gradient.index)
+    return pushed[gradient.index].T
+
+
+def hessian_reverse_over_forward(function: Function, at: Any) -> Any:
+    outer = ta.ComputationRecord()
+    x = outer.tensor(at)
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    y = function(h)
+    slopes = forward_sweep(inner, {h.index: np.eye(len(at))}, y.index)[y.index]
+    return slopes.grad(seed=np.eye(len(at))).wrt(x)
+
+
+HESSIANS = [
+    hessian_by_rows,
+    hessian_by_stacked_seeds,
+    hessian_forward_over_reverse,
+    hessian_reverse_over_forward,
+]
+
+
+# Orders
+
+
+@pytest.mark.parametrize(("order", "expected"), [(1, 4 * 8), (2, 12 * 4), (3, 24 * 2), (4, 24)])
+def test_derivatives_of_the_fourth_power(order: int, expected: float) -> None:
+    records: list[ta.ComputationRecord] = []
+    leaves: list[Any] = [2.0]
+    for _ in range(order):
+        records.append(ta.ComputationRecord(within=records[-1] if records else None))
+        leaves.append(records[-1].tensor(leaves[-1]))
+    y = leaves[-1] ** 4
+    for leaf in reversed(leaves[1:]):
+        y = y.grad().wrt(leaf)
+    assert y == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "third"),
+    [
+        (np.sin, lambda x: -np.cos(x)),
+        (np.exp, np.exp),
+        (np.log, lambda x: 2 / x**3),
+        (np.sqrt, lambda x: 3 / 8 * x**-2.5),
+        (np.reciprocal, lambda x: -6 / x**4),
+        (lambda x: x * np.abs(x) ** 3, lambda x: 24 * x),
+        (lambda x: np.maximum(x, 0.0) ** 3, lambda x: 6.0),
+    ],
+    ids=["sin", "exp", "log", "sqrt", "reciprocal", "absolute", "maximum"],
+)
+def test_third_derivatives(function: Function, third: Callable[[float], float]) -> None:
+    one = ta.ComputationRecord()
+    two = ta.ComputationRecord(within=one)
+    three = ta.ComputationRecord(within=two)
+    a = one.tensor(0.7)
+    b = two.tensor(a)
+    c = three.tensor(b)
+    first = function(c).grad().wrt(c)
+    second = first.grad().wrt(b)
+    np.testing.assert_allclose(second.grad().wrt(a), third(0.7), rtol=1e-13)
+
+
+def test_an_inner_gradient_is_a_handle_of_the_outer_record() -> None:
+    outer = ta.ComputationRecord()
+    x = outer.tensor(np.array([1.0, 2.0], np.float32))
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    gradient = np.sum(h**3).grad().wrt(h)
+    assert isinstance(gradient, ta.Tensor)
+    assert gradient.record is outer
+    assert gradient.dtype == np.float32
+    np.testing.assert_array_equal(gradient.data, [3.0, 12.0])
+
+
+def test_a_gradient_that_does_not_depend_on_the_outer_handle_is_plain() -> None:
+    outer = ta.ComputationRecord()
+    x = outer.tensor([1.0, 2.0])
+    inner = ta.ComputationRecord(within=outer)
+    h, k = inner.tensor(x), inner.tensor([3.0, 4.0])
+    gradient = np.sum(h * k).grad().wrt(h)
+    np.testing.assert_array_equal(gradient, [3.0, 4.0])
+    assert isinstance(gradient, np.ndarray)
+
+
+def test_zeros_for_the_unreached_are_plain_in_an_inner_record() -> None:
+    outer = ta.ComputationRecord()
+    inner = ta.ComputationRecord(within=outer)
+    h, unreached = inner.tensor(outer.tensor(1.0)), inner.tensor(outer.tensor([1.0, 2.0]))
+    np.testing.assert_array_equal((h * h).grad().wrt(unreached), [0.0, 0.0], strict=True)
+
+
+# No perturbation confusion
+
+
+def test_an_inner_derivative_with_respect_to_another_variable() -> None:
+    """d/dx of x * (d/dy of x + y) is 1, where a confused one gives 2."""
+    outer = ta.ComputationRecord()
+    x = outer.tensor(1.0)
+    inner = ta.ComputationRecord(within=outer)
+    y = inner.tensor(1.0)
+    slope = (x + y).grad().wrt(y)
+    assert (x * slope).grad().wrt(x) == 1.0
+
+
+def test_an_inner_derivative_that_depends_on_the_outer_variable() -> None:
+    """d/dx of x * (d/dy of x * y at y = 2) = d/dx of x**2."""
+    outer = ta.ComputationRecord()
+    x = outer.tensor(3.0)
+    slope = derivative(lambda y: x * y, 2.0, within=outer)
+    assert (x * slope).grad().wrt(x) == 6.0
+
+
+def test_an_inner_derivative_at_the_outer_variable() -> None:
+    """d/dx of x * (d/dy of x * y**2 at y = x) = d/dx of 2 x**3."""
+    outer = ta.ComputationRecord()
+    x = outer.tensor(3.0)
+    slope = derivative(lambda y: x * y * y, x, within=outer)
+    assert slope.data == 18.0
+    assert (x * slope).grad().wrt(x) == 54.0
+
+
+def test_a_constant_inner_derivative_beside_the_same_value() -> None:
+    """d/dx of (d/dy of y * (d/dz of x * z)) keeps all three apart: d/dx of x = 1."""
+    one = ta.ComputationRecord()
+    x = one.tensor(1.0)
+    two = ta.ComputationRecord(within=one)
+    y = two.tensor(1.0)
+    slope = derivative(lambda z: x * z, 1.0, within=two)
+    middle = (y * slope).grad().wrt(y)
+    assert middle.data == 1.0
+    assert middle.grad().wrt(x) == 1.0
+
+
+def test_a_shift_operator_is_differentiated_at_the_right_place() -> None:
+    """The derivative of ``s -> f(x + s)`` is a function that may itself be differentiated.
+
+    With D f(y) = d/ds f(y + s) at s = 0, D(D sin)(0.5) = -sin(0.5), also when the inner one is
+    called on an argument that carries the outer perturbation.
+    """
+
+    def shifted(function: Function, y: Any, within: ta.ComputationRecord | None) -> Any:
+        return derivative(lambda s: function(y + s), 0.0, within=within)
+
+    outer = ta.ComputationRecord()
+    s = outer.tensor(0.0)
+    first = shifted(np.sin, 0.5 + s, within=outer)
+    np.testing.assert_allclose(first.grad().wrt(s), -np.sin(0.5), rtol=1e-15)
+
+
+def test_three_levels_on_the_innermost_record() -> None:
+    """A product of handles of three nested records belongs to the innermost."""
+    one = ta.ComputationRecord()
+    two = ta.ComputationRecord(within=one)
+    three = ta.ComputationRecord(within=two)
+    a, b, c = one.tensor(2.0), two.tensor(3.0), three.tensor(5.0)
+    y = np.einsum(",,->", a, c, b)
+    assert y.record is three
+    assert y.data.record is two
+    assert y.data.data.record is one
+    by_c = y.grad().wrt(c)
+    by_cb = by_c.grad().wrt(b)
+    assert by_cb.grad().wrt(a) == 1.0
+    assert float(y) == 30.0
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (0, 2, 1)])
+def test_the_order_of_the_operands_does_not_matter(order: tuple[int, ...]) -> None:
+    one = ta.ComputationRecord()
+    two = ta.ComputationRecord(within=one)
+    three = ta.ComputationRecord(within=two)
+    handles = [one.tensor([2.0, 1.0]), two.tensor([3.0, 1.0]), three.tensor([5.0, 1.0])]
+    joined = np.concatenate([handles[i] for i in order])
+    assert joined.record is three
+    seed = np.arange(6.0)
+    place = order.index(2)
+    np.testing.assert_array_equal(
+        joined.grad(seed=seed).wrt(handles[2]), [2.0 * place, 2.0 * place + 1]
+    )
+    middle = order.index(1)
+    np.testing.assert_array_equal(
+        joined.data.grad(seed=seed).wrt(handles[1]), [2.0 * middle, 2.0 * middle + 1]
+    )
+
+
+# What does not mix
+
+
+def test_unrelated_records_do_not_mix() -> None:
+    x, y = ta.ComputationRecord().tensor([1.0]), ta.ComputationRecord().tensor([1.0])
+    with pytest.raises(RecordMismatchError, match=r"np\.add got handles of two records"):
+        x + y
+    with pytest.raises(RecordMismatchError, match=r"np\.concatenate got handles of two"):
+        np.concatenate([x, y])
+
+
+def test_sibling_records_do_not_mix() -> None:
+    outer = ta.ComputationRecord()
+    x = outer.tensor(1.0)
+    one = ta.ComputationRecord(within=outer).tensor(x)
+    other = ta.ComputationRecord(within=outer).tensor(x)
+    with pytest.raises(RecordMismatchError, match="neither is within the other"):
+        one * other
+    with pytest.raises(RecordMismatchError, match="neither is within the other"):
+        np.einsum(",,", x, one, other)
+
+
+def test_a_gradient_map_of_the_inner_record_does_not_know_outer_handles() -> None:
+    outer = ta.ComputationRecord()
+    x = outer.tensor(2.0)
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    grads = (h * h).grad()
+    with pytest.raises(RecordMismatchError, match="belongs to another record"):
+        grads.wrt(x)
+
+
+def test_an_inner_seed_for_an_outer_handle() -> None:
+    outer = ta.ComputationRecord()
+    x = outer.tensor(2.0)
+    seed = ta.ComputationRecord(within=outer).tensor(1.0)
+    with pytest.raises(RecordMismatchError, match="a seed may be a handle only of a record that"):
+        x.grad(seed=seed)
+
+
+def test_a_released_inner_record_leaves_the_outer_one_whole() -> None:
+    outer = ta.ComputationRecord()
+    x = outer.tensor(2.0)
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    y = h**3
+    slope = y.grad(release=True).wrt(h)
+    assert slope.grad().wrt(x) == 12.0
+    with pytest.raises(ReleasedError, match="power"):
+        y.grad()
+
+
+# Seeds that are outer handles
+
+
+def test_an_outer_handle_as_seed() -> None:
+    """The pullback is linear in the seed: its derivative with respect to it is the Jacobian."""
+    outer = ta.ComputationRecord()
+    x, v = outer.tensor([1.0, 2.0]), outer.tensor([3.0, 5.0])
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    pulled = (h * h * h).grad(seed=v).wrt(h)
+    np.testing.assert_array_equal(pulled.data, [9.0, 60.0])
+    np.testing.assert_array_equal(pulled.grad(seed=np.eye(2)).wrt(v), np.diag([3.0, 12.0]))
+    np.testing.assert_array_equal(pulled.grad(seed=np.eye(2)).wrt(x), np.diag([18.0, 60.0]))
+
+
+def test_an_outer_seed_of_a_wrong_shape() -> None:
+    outer = ta.ComputationRecord()
+    h = ta.ComputationRecord(within=outer).tensor([1.0, 2.0])
+    with pytest.raises(SeedError, match=r"seed has shape \(3,\)"):
+        h.grad(seed=outer.tensor(np.ones(3)))
+
+
+def test_plain_contributions_are_added_to_before_and_after_an_outer_handle() -> None:
+    """An accumulated plain array must not be added to in place by a handle."""
+    outer = ta.ComputationRecord()
+    w = outer.tensor([2.0, 3.0])
+    inner = ta.ComputationRecord(within=outer)
+    x = inner.tensor([1.0, 1.0])
+    terms = [x * w, x * np.ones(2), x * np.full(2, 5.0), x * w * w, x + 0.0, x * np.ones(2), +x]
+    gradient = np.sum(sum(terms)).grad().wrt(x)
+    np.testing.assert_array_equal(gradient.data, [2 + 1 + 5 + 4 + 3, 3 + 1 + 5 + 9 + 3])
+    np.testing.assert_array_equal(gradient.grad(seed=np.ones(2)).wrt(w), [5.0, 7.0])
+
+
+# Hessians, four ways
+
+A = np.array([[3.0, 1.0, 0.5], [1.0, 2.0, -1.0], [0.5, -1.0, 4.0]])
+B = np.random.default_rng(8).normal(size=(3, 3))
+
+QUADRATICS: dict[str, Function] = {
+    "matmul": lambda x: 0.5 * (x @ A @ x),
+    "einsum": lambda x: 0.5 * np.einsum("i,ij,j->", x, A, x),
+    "sum": lambda x: 0.5 * np.sum(x * np.sum(A * x, axis=1)),
+    "indexing": lambda x: 0.5 * sum(A[i, j] * x[i] * x[j] for i in range(3) for j in range(3)),
+    "fancy indexing": lambda x: 0.5 * np.sum(
+        A.ravel() * x[np.repeat([0, 1, 2], 3)] * x[np.tile([0, 1, 2], 3)]
+    ),
+    "joining": lambda x: 0.5 * np.sum(np.stack([x, x, x]) * A * np.concatenate([x, x])[:3, None]),
+    "outer": lambda x: 0.5 * np.sum(np.outer(x, x) * A),
+    "shaping": lambda x: 0.5 * np.sum(x.reshape(3, 1) * A * np.broadcast_to(x, (3, 3))),
+    "where": lambda x: 0.5 * (x @ A @ np.where(np.arange(3) < 5, x, 0.0)),
+    "mean": lambda x: 1.5 * np.mean(x[None].T * (A @ x[:, None])),
+}
+
+
+@pytest.mark.parametrize("hessian", HESSIANS)
+@pytest.mark.parametrize("name", QUADRATICS)
+def test_the_hessian_of_a_quadratic_form(name: str, hessian: Callable[[Function, Any], Any]) -> None:
+    got = hessian(QUADRATICS[name], np.array([1.0, -2.0, 0.5]))
+    np.testing.assert_allclose(got, A, rtol=1e-14, atol=1e-14)
+
+
+SMOOTH: dict[str, Function] = {
+    "elementwise": lambda x: np.sum(np.sin(x) * np.exp(x[::-1]) / (1 + x * x)),
+    "power": lambda x: np.sum((1 + x * x) ** x),
+    "prod": lambda x: np.prod(np.cos(x)),
+    "var": lambda x: np.var(np.exp(x)) + np.std(x * x),
+    "max": lambda x: np.max(x) ** 3 * np.min(x * x),
+    "softmax": lambda x: np.sum(np.exp(x) / np.sum(np.exp(x)) * np.arange(3.0)),
+    "matmul": lambda x: np.sum(np.tanh(B @ np.tanh(B @ x))),
+    "stacked matmul": lambda x: np.sum(np.tanh(np.stack([B, A]) @ (x[:, None] * B)) ** 2),
+    "einsum": lambda x: np.einsum("i,j,k,ijk->", x, np.sin(x), x, np.ones((3, 3, 3))) ** 2,
+    "indexing": lambda x: np.sum(x[[0, 1, 1, 2]] ** 3 * x[x > -9.0][[2, 1, 0, 0]]),
+    "clip": lambda x: np.sum(np.clip(x, -1.0, 0.6) ** 3 * x),
+    "where": lambda x: np.sum(np.where(x > 0, np.exp(x), np.sin(x)) * x),
+    "concatenate": lambda x: np.sum(np.concatenate([x * x, np.sin(x)]) ** 3),
+    "arctan2": lambda x: np.sum(np.arctan2(x, 2 + x[::-1])) + np.sum(np.hypot(x, x[::-1] - 3)),
+    "logaddexp": lambda x: np.sum(np.logaddexp(x, x[::-1] * 2)),
+    "absolute": lambda x: np.sum(np.abs(x) ** 3) + np.sum(np.fabs(x) * x),
+    "extrema": lambda x: np.sum(np.maximum(x, x[::-1] * x)) + np.sum(np.minimum(x * x, 0.1)),
+    "remainder": lambda x: np.sum(np.remainder(x * x, 0.7) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_four_hessians_agree_with_differences_of_gradients(name: str) -> None:
+    function, at = SMOOTH[name], np.array([0.4, -0.7, 1.1])
+    h = 1e-6
+    differences = np.stack(
+        [
+            (derivative(function, at + h * e) - derivative(function, at - h * e)) / (2 * h)
+            for e in np.eye(3)
+        ]
+    )
+    reference = hessian_by_rows(function, at)
+    np.testing.assert_allclose(reference, differences, rtol=2e-8, atol=2e-8)
+    for hessian in HESSIANS:
+        np.testing.assert_allclose(hessian(function, at), reference, rtol=1e-12, atol=1e-13)
+
+
+def test_a_hessian_vector_product_in_two_ways() -> None:
+    rng = np.random.default_rng(9)
+    at, v = rng.normal(size=5), rng.normal(size=5)
+    w = rng.normal(size=(5, 5))
+
+    def function(x: Any) -> Any:
+        return np.sum(np.tanh(w @ x) ** 2) * np.prod(np.cos(x))
+
+    outer = ta.ComputationRecord()
+    x = outer.tensor(at)
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    gradient = function(h).grad().wrt(h)
+    by_reverse = (gradient @ v).grad().wrt(x)
+    by_forward = forward_sweep(outer, {x.index: v}, gradient.index)[gradient.index]
+    step = 1e-6
+    by_differences = (
+        derivative(function, at + step * v) - derivative(function, at - step * v)
+    ) / (2 * step)
+    np.testing.assert_allclose(by_reverse, by_forward, rtol=1e-12)
+    np.testing.assert_allclose(by_reverse, by_differences, rtol=1e-7, atol=1e-8)
+
+
+def test_the_hessian_of_a_complex_loss_along_the_real_and_imaginary_axes() -> None:
+    """For |z**2|**2 = (a*a + b*b)**2, d2/da2 = 12 a*a + 4 b*b and d2/dadb = 8 a b."""
+    outer = ta.ComputationRecord()
+    z = outer.tensor(1 + 2j)
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(z)
+    gradient = (np.abs(h * h) ** 2).grad().wrt(h)
+    np.testing.assert_allclose(gradient.data, 4 * 5 * (1 + 2j), rtol=1e-14)
+    row = gradient.real.grad().wrt(z)
+    np.testing.assert_allclose(row, (12 * 1 + 4 * 4) + 1j * (8 * 1 * 2), rtol=1e-14)
+
+
+# Derivatives inside a computation
+
+
+def test_descent_through_descent() -> None:
+    """The derivative of two steps of descent on a*(x-1)**2 with respect to a and the start."""
+    rate = 0.1
+    outer = ta.ComputationRecord()
+    a, start = outer.tensor(0.5), outer.tensor(3.0)
+    x: Any = start
+    for _ in range(2):
+        step = derivative(lambda y: a * (y - 1.0) ** 2, x, within=outer)
+        x = x - rate * step
+    grads = x.grad()
+    factor = 1 - 2 * rate * 0.5
+    np.testing.assert_allclose(x.data, 1 + factor**2 * 2.0, rtol=1e-15)
+    np.testing.assert_allclose(grads.wrt(start), factor**2, rtol=1e-15)
+    np.testing.assert_allclose(grads.wrt(a), 2 * factor * (-2 * rate) * 2.0, rtol=1e-14)
+
+
+def test_operations_on_an_inner_handle_see_outer_constants() -> None:
+    outer = ta.ComputationRecord()
+    w, x = outer.tensor(np.ones((2, 2))), np.ones(2)
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    y = np.sum(np.where(w > 0, w, 0.0) @ h)
+    gradient = y.grad().wrt(h)
+    np.testing.assert_array_equal(gradient.grad(seed=np.ones(2)).wrt(w), np.ones((2, 2)))
+
+
+def test_constant_functions_of_an_inner_handle_are_plain_to_the_bottom() -> None:
+    outer = ta.ComputationRecord()
+    h = ta.ComputationRecord(within=outer).tensor(outer.tensor([1.5, -2.5]))
+    for plain in (h > 0, np.floor(h), np.argmax(h), np.isnan(h), h == h, np.zeros_like(h)):
+        assert isinstance(plain, (np.ndarray, np.generic))
+
+
+def test_an_inner_handle_shows_its_value_down_to_the_numbers() -> None:
+    outer = ta.ComputationRecord()
+    h = ta.ComputationRecord(within=outer).tensor(outer.tensor(2.0))
+    assert repr(h) == "Tensor(%0, float64[], Tensor(%0, float64[], 2.))"
+    assert float(h) == 2.0
+    assert h.item() == 2.0
+    assert h.tolist() == 2.0
+    assert bool(h)
+    assert f"{h:.2f}" == "2.00"
+
+
+def test_bind_takes_outer_handles() -> None:
+    outer = ta.ComputationRecord()
+    p = outer.bind({"w": np.ones(2), "n": 3.0})
+    inner = ta.ComputationRecord(within=outer)
+    q = inner.bind(p)
+    gradient = np.sum(q["w"] ** 2 * q["n"]).grad().wrt(q)
+    np.testing.assert_array_equal(
+        gradient["w"].grad(seed=np.ones(2)).wrt(p)["n"], 4.0
+    )
