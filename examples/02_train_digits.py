@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from sklearn.datasets import load_digits
@@ -22,10 +23,28 @@ HELD_OUT = 360
 GOAL = 0.96  # of the held-out images, to be read correctly
 
 Array = np.ndarray[Any, Any]
-Data = tuple[Array, Array, Array, Array]
 
 hidden = ta.nn.Linear("hidden", 64, 128, dtype=np.float32)  # a layer holds names and shapes ...
 output = ta.nn.Linear("output", 128, 10, dtype=np.float32)
+
+
+@frozen
+class Digits:
+    """Images, float32 of shape (n, 64), and the numbers that they show, int of shape (n,)."""
+
+    images: Array
+    labels: Array
+
+    def __getitem__(self, key: Any) -> "Digits":
+        return Digits(self.images[key], self.labels[key])
+
+
+def load(rng: np.random.Generator) -> tuple[Digits, Digits]:
+    """Load the digits and shuffle them: those to learn from, and those to be held out."""
+    bunch = load_digits()
+    grey_levels = bunch.data.astype(np.float32) / 16
+    shuffled = Digits(grey_levels, bunch.target)[rng.permutation(len(grey_levels))]
+    return shuffled[HELD_OUT:], shuffled[:HELD_OUT]
 
 
 def network(store: dict[str, Any], images: Array) -> Any:
@@ -33,69 +52,71 @@ def network(store: dict[str, Any], images: Array) -> Any:
     return output(store, ta.nn.relu(hidden(store, images)))
 
 
-def train_step(params: dict[str, Array], sgd: ta.optim.SGD, images: Array, labels: Array) -> float:
-    rec = ta.ComputationRecord()
-    p = rec.bind(params)
-    loss = ta.nn.cross_entropy(network(p, images), labels)
-    sgd.step(params, loss.grad().wrt(p))
-    return float(loss)
+def loss(store: dict[str, Any], digits: Digits) -> Any:
+    return ta.nn.cross_entropy(network(store, digits.images), digits.labels)
 
 
-def accuracy(params: dict[str, Array], images: Array, labels: Array) -> float:
-    return float(np.mean(np.argmax(network(params, images), axis=1) == labels))
+def train_step(params: dict[str, Array], sgd: ta.optim.SGD, batch: Digits) -> float:
+    rec = ta.ComputationRecord()  # the graph of this step alone, gone when the function returns
+    p = rec.bind(params)  # handles, under the names of the parameters
+    value = loss(p, batch)
+    sgd.step(params, value.grad().wrt(p))
+    return float(value)
 
 
-def load_data(rng: np.random.Generator) -> Data:
-    """Load the digits, shuffled: images and labels to learn from, then the held-out ones."""
-    digits = load_digits()
-    order = rng.permutation(len(digits.target))
-    images = digits.data[order].astype(np.float32) / 16  # grey levels 0..16
-    labels = digits.target[order]
-    return images[HELD_OUT:], labels[HELD_OUT:], images[:HELD_OUT], labels[:HELD_OUT]
+def accuracy(params: dict[str, Array], digits: Digits) -> float:
+    return float(np.mean(np.argmax(network(params, digits.images), axis=1) == digits.labels))
+
+
+def progress_bar() -> Progress:
+    what = TextColumn("epoch {task.completed}/{task.total}")
+    how = TextColumn("loss {task.fields[loss]:.4f}, held-out accuracy {task.fields[accuracy]:.3f}")
+    return Progress(what, BarColumn(), how, TimeElapsedColumn())
 
 
 def train(
-    params: dict[str, Array], data: Data, epochs: int, rng: np.random.Generator
+    params: dict[str, Array],
+    digits: Digits,
+    held_out: Digits,
+    epochs: int,
+    rng: np.random.Generator,
 ) -> tuple[list[float], list[float]]:
-    """Train in place; give the loss of every mini-batch, and of every epoch on the held-out images."""
-    images, labels, held_out, held_out_labels = data
+    """Train in place; give the loss of each mini-batch, and each epoch's on the held-out images."""
     sgd = ta.optim.SGD(lr=0.3, momentum=0.9)
-    batch_losses, epoch_losses = [], []
+    of_batches, of_epochs = [], []
     with progress_bar() as bar:
         task = bar.add_task("", total=epochs, loss=np.nan, accuracy=np.nan)
         for _ in range(epochs):
-            order = rng.permutation(len(labels))
+            order = rng.permutation(len(digits.labels))
             for start in range(0, len(order), BATCH):
-                batch = order[start : start + BATCH]
-                batch_losses.append(train_step(params, sgd, images[batch], labels[batch]))
-            loss = float(ta.nn.cross_entropy(network(params, held_out), held_out_labels))
-            epoch_losses.append(loss)
-            correct = accuracy(params, held_out, held_out_labels)
-            bar.update(task, advance=1, loss=loss, accuracy=correct)
-    return batch_losses, epoch_losses
+                batch = digits[order[start : start + BATCH]]
+                of_batches.append(train_step(params, sgd, batch))
+            of_epochs.append(float(loss(params, held_out)))
+            correct = accuracy(params, held_out)
+            bar.update(task, advance=1, loss=of_epochs[-1], accuracy=correct)
+    return of_batches, of_epochs
 
 
 def draw(
     path: Path,
-    batch_losses: list[float],
-    epoch_losses: list[float],
-    data: Data,
+    of_batches: list[float],
+    of_epochs: list[float],
+    held_out: Digits,
     probabilities: Array,
 ) -> None:
     """Draw the loss curves, and the images that the network is least sure of."""
-    _, _, images, labels = data
     figure = Figure(figsize=(12, 5.2), layout="constrained")
     [[left, right]] = figure.subfigures(1, 2, squeeze=False)
 
     axes = left.subplots()
-    per_epoch = len(batch_losses) // len(epoch_losses)
-    each_epoch = np.arange(1, len(epoch_losses) + 1)
-    means = np.reshape(batch_losses, (len(epoch_losses), per_epoch)).mean(axis=1)
+    per_epoch = len(of_batches) // len(of_epochs)
+    each_epoch = np.arange(1, len(of_epochs) + 1)
+    means = np.reshape(of_batches, (len(of_epochs), per_epoch)).mean(axis=1)
     axes.semilogy(
-        np.arange(len(batch_losses)) / per_epoch, batch_losses, color="0.8", label="each mini-batch"
+        np.arange(len(of_batches)) / per_epoch, of_batches, color="0.8", label="each mini-batch"
     )
     axes.semilogy(each_epoch - 0.5, means, "o-", markersize=4, label="mean of an epoch's batches")
-    axes.semilogy(each_epoch, epoch_losses, "s-", markersize=4, label="held-out images")
+    axes.semilogy(each_epoch, of_epochs, "s-", markersize=4, label="held-out images")
     axes.set_title("A ReLU network learns handwritten digits")
     axes.set_xlabel(f"epoch ({per_epoch} steps of {BATCH} images each)")
     axes.set_ylabel("cross-entropy [nats per image]")
@@ -107,19 +128,13 @@ def draw(
     hardest = np.argsort(probabilities.max(axis=1))
     for i, picture in zip(hardest, right.subplots(4, 6).flat, strict=False):
         guess = int(np.argmax(probabilities[i]))
-        picture.imshow(images[i].reshape(8, 8), cmap="gray_r")
-        if guess == labels[i]:
+        picture.imshow(held_out.images[i].reshape(8, 8), cmap="gray_r")
+        if guess == held_out.labels[i]:
             picture.set_title(f"{guess} ({probabilities[i, guess]:.0%})", fontsize=10)
         else:
-            picture.set_title(f"{guess}, but is {labels[i]}", fontsize=10, color="crimson")
+            picture.set_title(f"{guess}, but is {held_out.labels[i]}", fontsize=10, color="crimson")
         picture.set_axis_off()
     figure.savefig(path, dpi=120)
-
-
-def progress_bar() -> Progress:
-    what = TextColumn("epoch {task.completed}/{task.total}")
-    how = TextColumn("loss {task.fields[loss]:.4f}, held-out accuracy {task.fields[accuracy]:.3f}")
-    return Progress(what, BarColumn(), how, TimeElapsedColumn())
 
 
 def main() -> None:
@@ -130,20 +145,19 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
 
     rng = np.random.default_rng(0)
-    data = load_data(rng)
-    _, _, held_out, held_out_labels = data
+    digits, held_out = load(rng)
     params: dict[str, Array] = {}  # ... and this dict holds the data
     hidden.init(params, rng)
     output.init(params, rng)
-    batch_losses, epoch_losses = train(params, data, options.epochs, rng)
-    trained = accuracy(params, held_out, held_out_labels)
+    losses = train(params, digits, held_out, options.epochs, rng)
+    trained = accuracy(params, held_out)
 
     parameters, picture = options.out / "digits.npz", options.out / "digits.png"
     ta.parameters.save(parameters, params)
     loaded = ta.parameters.load(parameters)
-    reached = accuracy(loaded, held_out, held_out_labels)
-    draw(picture, batch_losses, epoch_losses, data, ta.nn.softmax(network(loaded, held_out)))
+    reached = accuracy(loaded, held_out)
     print(f"held-out accuracy {reached:.4f} ({HELD_OUT} images), with the parameters loaded again")
+    draw(picture, *losses, held_out, ta.nn.softmax(network(loaded, held_out.images)))
     print(f"wrote {parameters} and {picture}")
 
     if reached != trained:

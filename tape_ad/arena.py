@@ -11,7 +11,10 @@ from attrs import define, field
 from tape_ad.linear_maps import LinearMap
 from tape_ad.watching import Watch
 
-__all__ = ["RELEASED", "Arena", "function_name", "held_arrays"]
+__all__ = ["CONSTANT", "RELEASED", "Arena", "function_name", "held_arrays"]
+
+CONSTANT = "constant"
+"""What stands in place of a function for a node that nothing is differentiated with respect to."""
 
 RELEASED: Any = None
 """What stands in place of a node's partials once a sweep with ``release=True`` has used them."""
@@ -33,6 +36,9 @@ class Arena:
         The space that a node's cotangent lives in.
     handles : list of weakref
         For each node, a weak reference to its handle.
+    bases, views : dict
+        Which nodes are views of which in NumPy's memory, so that writing to one would show in
+        the other: from a view to its base, and from a base to its views.
     within : Arena or None
         The arena that this one is nested in.
     watch : Watch or None
@@ -45,8 +51,21 @@ class Arena:
     shapes: list[tuple[int, ...]] = field(factory=list, init=False)
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
     handles: list["weakref.ref[Any]"] = field(factory=list, init=False)
+    bases: dict[int, int] = field(factory=dict, init=False)
+    views: dict[int, list[int]] = field(factory=dict, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     watch: Watch | None = field(default=None, init=False)
+
+    def add_view(self, view: int, parent: int) -> None:
+        """Note that a node is a view of its parent, and so of whatever that is a view of."""
+        base = self.bases.get(parent, parent)
+        self.bases[view] = base
+        self.views.setdefault(base, []).append(view)
+
+    def live_view(self, base: int) -> int | None:
+        """Find a view of a node that a handle is alive for."""
+        alive = [view for view in self.views.get(base, ()) if self.handles[view]() is not None]
+        return alive[0] if alive else None
 
     def is_within(self, other: "Arena") -> bool:
         """Tell whether `other` encloses this arena, directly or at several removes."""

@@ -1,12 +1,14 @@
 """What makes a handle look like an ndarray: operators, methods and properties."""
 
+import dis
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
-from tape_ad.errors import ConversionError, InPlaceError
+from tape_ad.errors import ConversionError
 
 __all__ = ["ArrayInterface"]
 
@@ -111,12 +113,6 @@ class ArrayInterface:
     def __getitem__(self, key: Any) -> Self:
         return self._call(operator.getitem, (self, key))
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        raise InPlaceError(
-            "a handle is never written to, so t[key] = value does not work; write "
-            "np.where(mask, value, t) or join the parts with np.concatenate or np.stack"
-        )
-
     # Conversions read the primal, and only where that is plainly meant
 
     def item(self, *args: SupportsIndex) -> Any:
@@ -128,12 +124,15 @@ class ArrayInterface:
         return self.data.tolist()
 
     def __float__(self) -> float:
+        refuse_assignment()
         return float(self.item())
 
     def __int__(self) -> int:
+        refuse_assignment()
         return int(self.item())
 
     def __complex__(self) -> complex:
+        refuse_assignment()
         return complex(self.item())
 
     def __bool__(self) -> bool:
@@ -150,7 +149,8 @@ class ArrayInterface:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise ConversionError(
             "turning a handle into an ndarray would drop its gradient; write t.data for the value, "
-            "np.stack([...]) to join handles, or call a NumPy function on the handle itself"
+            "np.stack([...]) to join handles, rec.constant(array) to fill an array with them, or "
+            "call a NumPy function on the handle itself"
         )
 
     def __reduce__(self) -> NoReturn:
@@ -165,8 +165,8 @@ class ArrayInterface:
         return self
 
     def copy(self, order: str = "C") -> Self:
-        """Give the handle itself, which nothing can write to."""
-        return self
+        """Give a new handle of the same value, which can be assigned to; see `numpy.copy`."""
+        return self._call(np.copy, (self,))
 
     # Operators
 
@@ -258,49 +258,49 @@ class ArrayInterface:
 
     # Methods, each NumPy's function of the same name
 
-    def sum(self, axis: Axis = None, **options: Any) -> Self:
+    def sum(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
         """Sum over axes; see `numpy.sum`."""
-        return self._call(np.sum, (self, axis), options)
+        return self._call(np.sum, (self, axis, *more), options)
 
-    def mean(self, axis: Axis = None, **options: Any) -> Self:
+    def mean(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
         """Average over axes; see `numpy.mean`."""
-        return self._call(np.mean, (self, axis), options)
+        return self._call(np.mean, (self, axis, *more), options)
 
-    def prod(self, axis: Axis = None, **options: Any) -> Self:
+    def prod(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
         """Multiply over axes; see `numpy.prod`."""
-        return self._call(np.prod, (self, axis), options)
+        return self._call(np.prod, (self, axis, *more), options)
 
-    def max(self, axis: Axis = None, **options: Any) -> Self:
+    def max(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
         """Take the maximum over axes; see `numpy.max`."""
-        return self._call(np.max, (self, axis), options)
+        return self._call(np.max, (self, axis, *more), options)
 
-    def min(self, axis: Axis = None, **options: Any) -> Self:
+    def min(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
         """Take the minimum over axes; see `numpy.min`."""
-        return self._call(np.min, (self, axis), options)
+        return self._call(np.min, (self, axis, *more), options)
 
-    def var(self, axis: Axis = None, **options: Any) -> Self:
+    def var(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
         """Compute the variance over axes; see `numpy.var`."""
-        return self._call(np.var, (self, axis), options)
+        return self._call(np.var, (self, axis, *more), options)
 
-    def std(self, axis: Axis = None, **options: Any) -> Self:
+    def std(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
         """Compute the standard deviation over axes; see `numpy.std`."""
-        return self._call(np.std, (self, axis), options)
+        return self._call(np.std, (self, axis, *more), options)
 
-    def any(self, axis: Axis = None, **options: Any) -> Any:
+    def any(self, axis: Axis = None, *more: Any, **options: Any) -> Any:
         """Tell whether any element is not zero, as plain data; see `numpy.any`."""
-        return self._call(np.any, (self, axis), options)
+        return self._call(np.any, (self, axis, *more), options)
 
-    def all(self, axis: Axis = None, **options: Any) -> Any:
+    def all(self, axis: Axis = None, *more: Any, **options: Any) -> Any:
         """Tell whether all elements are not zero, as plain data; see `numpy.all`."""
-        return self._call(np.all, (self, axis), options)
+        return self._call(np.all, (self, axis, *more), options)
 
-    def argmax(self, axis: int | None = None, **options: Any) -> Any:
+    def argmax(self, axis: int | None = None, *more: Any, **options: Any) -> Any:
         """Find the maximum, as plain indices; see `numpy.argmax`."""
-        return self._call(np.argmax, (self, axis), options)
+        return self._call(np.argmax, (self, axis, *more), options)
 
-    def argmin(self, axis: int | None = None, **options: Any) -> Any:
+    def argmin(self, axis: int | None = None, *more: Any, **options: Any) -> Any:
         """Find the minimum, as plain indices; see `numpy.argmin`."""
-        return self._call(np.argmin, (self, axis), options)
+        return self._call(np.argmin, (self, axis, *more), options)
 
     def round(self, decimals: int = 0) -> Any:
         """Round, as plain data; see `numpy.round`."""
@@ -350,6 +350,20 @@ class ArrayInterface:
     def astype(self, dtype: Any, **options: Any) -> Any:
         """Cast: a handle for floating and complex dtypes, plain data for others."""
         return self._call(np.astype, (self, np.dtype(dtype)), options)
+
+
+def refuse_assignment() -> None:
+    """Raise if a handle is being turned into a number by ``array[i] = handle``.
+
+    NumPy fills one element of a plain array by way of ``__float__``, as ``float(handle)`` does;
+    what tells the two apart is the instruction that the caller is at.
+    """
+    frame = sys._getframe(2)
+    if frame.f_code.co_code[frame.f_lasti] == dis.opmap["STORE_SUBSCR"]:
+        raise ConversionError(
+            "array[i] = handle would drop the gradient, for the array is a plain one; make it "
+            "with rec.constant(array), which can be filled with handles"
+        )
 
 
 class Absent:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.arena import Arena
+from tape_ad.arena import CONSTANT, Arena
 from tape_ad.errors import RecordMismatchError
 from tape_ad.linear_maps import Array
 from tape_ad.trees import map_leaves
@@ -87,12 +87,18 @@ class Gradients:
                 f"gradients are asked with a handle, got {type(handle).__name__}{where}; pass what "
                 "rec.tensor(...) or rec.bind(...) returned, not the array that it was made from"
             )
-        if record is not self._arena():
+        arena = self._arena()
+        if arena is None or record is not arena:
             raise RecordMismatchError(
                 f"the handle %{handle.index}{where} belongs to another record than these "
                 "gradients; ask with a handle of the record that the result was computed on"
             )
         index: int = handle.index
+        if arena.functions[index] == CONSTANT:
+            raise TypeError(
+                f"the handle %{index}{where} is a constant, and nothing is differentiated with "
+                "respect to it; make it with rec.tensor(...)"
+            )
         return index
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "Reshape",
     "Same",
     "Scale",
+    "Stretch",
     "Sum",
     "Transpose",
     "WeightedSum",
@@ -353,6 +354,31 @@ def scatter(ct: Array, index: Index) -> Array:
     else:
         zeros[key] = ct
     return zeros
+
+
+@define(eq=False)
+class Stretch:
+    """Broadcasting to another shape, as a map of its own; elementwise maps broadcast unasked."""
+
+    broadcasts: ClassVar[bool] = False
+    parent: Shape
+    node: Shape
+
+    def push(self, t: Array) -> Array:
+        stack = t.shape[: t.ndim - len(self.parent)]
+        added = (1,) * (len(self.node) - len(self.parent))
+        return np.broadcast_to(t.reshape(stack + added + self.parent), stack + self.node)
+
+    def pull(self, ct: Array) -> Array:
+        added = len(self.node) - len(self.parent)
+        lengths = (1,) * added + self.parent
+        axes = tuple(
+            axis - len(self.node)
+            for axis, (have, want) in enumerate(zip(self.node, lengths, strict=True))
+            if want == 1 and have != 1
+        )
+        ct = np.add.reduce(ct, axis=axes, keepdims=True)
+        return ct.reshape(ct.shape[: ct.ndim - len(self.node)] + self.parent)
 
 
 # Maps made of maps

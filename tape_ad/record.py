@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.arena import Arena, function_name, held_arrays
+from tape_ad.arena import CONSTANT, Arena, function_name, held_arrays
 from tape_ad.arguments import as_operand
 from tape_ad.errors import DtypeError, RecordMismatchError
 from tape_ad.tensor import Tensor, append
@@ -110,9 +110,37 @@ class ComputationRecord(Arena):
         >>> ComputationRecord().tensor([1, 2])
         Tensor(%0, float64[2], [1. 2.])
         """
-        if type(data) is Tensor:
-            return append(self, self._data_of(data, ""))
-        return append(self, as_data(data, ""))
+        return append(self, self._leaf_data(data))
+
+    def constant(self, data: Any) -> Tensor:
+        """Make a handle that nothing is differentiated with respect to, to be filled by code.
+
+        Parameters
+        ----------
+        data : array_like, any shape
+            As for `tensor`.
+
+        Returns
+        -------
+        Tensor
+            Assigning handles to its parts makes it depend on them.
+
+        Raises
+        ------
+        DtypeError, RecordMismatchError
+            As for `tensor`.
+
+        Examples
+        --------
+        >>> rec = ComputationRecord()
+        >>> x = rec.tensor(3.0)
+        >>> powers = rec.constant(np.zeros(3))
+        >>> for i in range(3):
+        ...     powers[i] = x**i
+        >>> np.sum(powers).grad().wrt(x)
+        array(7.)
+        """
+        return append(self, self._leaf_data(data), CONSTANT)
 
     def bind(self, tree: Any) -> Any:
         """Make a leaf of every array in a nested structure.
@@ -175,6 +203,9 @@ class ComputationRecord(Arena):
             f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
         )
 
+    def _leaf_data(self, data: Any) -> Any:
+        return self._data_of(data, "") if type(data) is Tensor else as_data(data, "")
+
     def _leaf_of(self, leaf: Any, path: str) -> Any:
         return append(self, self._data_of(leaf, path)) if is_number_like(leaf) else leaf
 
@@ -204,7 +235,10 @@ def is_number_like(leaf: Any) -> bool:
 
 def as_data(data: Any, path: str) -> Any:
     """Take array-likes to arrays that can be differentiated; copies floating arrays never."""
-    data = as_operand(data)
+    try:
+        data = as_operand(data)
+    except DtypeError as error:
+        raise DtypeError(f"{place(path)} cannot be differentiated: {error}") from None
     if not hasattr(data, "dtype") or isinstance(data, np.generic):
         data = np.asarray(data)
     if data.dtype.kind in "biu":

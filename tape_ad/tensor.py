@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.arena import Arena, function_name
+from tape_ad.arena import CONSTANT, Arena, function_name
 from tape_ad.arguments import (
     AS_THEY_ARE,
     as_operand,
@@ -18,11 +18,12 @@ from tape_ad.arguments import (
     ufunc_options,
 )
 from tape_ad.array_interface import ArrayInterface
-from tape_ad.errors import NoRuleError, RecordMismatchError, UnsupportedArgumentError
+from tape_ad.errors import InPlaceError, NoRuleError, RecordMismatchError, UnsupportedArgumentError
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array, LinearMap
-from tape_ad.rules import RULES
-from tape_ad.rules.base import Constant, Derivation, Rule, refuse
+from tape_ad.rules import RULES, load_scipy_rules
+from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule, refuse
+from tape_ad.rules.updates import updated
 from tape_ad.sweeps import reverse_sweep
 from tape_ad.trees import map_leaves
 
@@ -157,13 +158,27 @@ def record_output(
     if not edges:
         return out
     indices, partials = zip(*edges, strict=True)
-    return append(record, out, function, indices, partials)
+    handle = append(record, out, function, indices, partials)
+    if shares_memory(out, arguments[-len(rule.makers)]):
+        record.add_view(handle.index, indices[0])
+    return handle
+
+
+def shares_memory(out: Array, operand: Array) -> bool:
+    """Tell whether NumPy made a view of an operand, which writing to either would show in."""
+    out, operand = primal(out), primal(operand)
+    return (
+        isinstance(out, np.ndarray)
+        and isinstance(operand, np.ndarray)
+        and (out is operand or out.base is not None)
+        and np.may_share_memory(out, operand)
+    )
 
 
 def append(
     record: Arena,
     data: Array,
-    function: Function | None = None,
+    function: Any = None,
     parents: tuple[int, ...] = (),
     partials: tuple[LinearMap, ...] = (),
 ) -> "Tensor":
@@ -245,6 +260,35 @@ class Tensor(ArrayInterface):
         stack = start.shape[: start.ndim - self.ndim]
         return Gradients(weakref.ref(record), self.index, stack, cotangents)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Record ``np.copy(self)`` with ``self[key] = value`` and let this handle stand for it.
+
+        Nothing is written to: the old node stays as it is for whatever was computed from it, and
+        the handle is pointed at a new node.
+
+        Raises
+        ------
+        InPlaceError
+            On a leaf, and where NumPy would have changed another array too, as views do.
+        """
+        record: Arena = self.record
+        if record.functions[self.index] is None:
+            raise InPlaceError(
+                "a leaf stands for the array that it was made from, so it is not assigned to; "
+                "write t = t.copy() first and assign to that"
+            )
+        shared = self.index if self.index in record.bases else record.live_view(self.index)
+        if shared is not None:
+            raise InPlaceError(
+                f"node %{shared} ({function_name(record.functions[shared])}) is a view: in NumPy, "
+                "assigning would change another array as well; write t = t.copy() first and "
+                "assign to that"
+            )
+        result = record_call(updated, (self, value), {"key": key})
+        record.handles[self.index] = weakref.ref(result)  # dies with it, at the end of this call
+        self.record, self.index, self.data = result.record, result.index, result.data
+        self.record.handles[self.index] = weakref.ref(self)
+
     def __repr__(self) -> str:
         value = self.data
         if type(value) is not Tensor:
@@ -255,6 +299,11 @@ class Tensor(ArrayInterface):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__":
             return record_call(ufunc, inputs, kwargs)
+        if method == "at":
+            raise InPlaceError(
+                f"np.{ufunc.__name__}.at writes to its first argument, and a handle is never "
+                "written to; write np.where, or x[key] = value on a copy"
+            )
         return record_call(getattr(ufunc, method), inputs, kwargs)
 
     def __array_function__(
@@ -278,6 +327,15 @@ def call_unrecorded(
     if type(entry) is Constant:
         refuse(function_name(function), out=no_output(kwargs.get("out")))
         return function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
+    if type(entry) is Filled:
+        refuse(function_name(function), out=no_output(kwargs.get("out")))
+        record = common_record(function, args)
+        filled = function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
+        return append(record, filled, CONSTANT) if filled.dtype.kind in "fc" else filled
+    if type(entry) is Refused:
+        raise UnsupportedArgumentError(f"np.{function_name(function)}: {entry.instead}")
+    if load_scipy_rules() and function in RULES:
+        return record_call(function, args, kwargs)
     raise NoRuleError(
         f"np.{function_name(function)} has no rule, so its gradient would be lost; write it with "
         "functions that have one, or apply it to t.data if no gradient is meant to flow"

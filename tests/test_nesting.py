@@ -327,8 +327,8 @@ QUADRATICS: dict[str, Function] = {
     "einsum": lambda x: 0.5 * np.einsum("i,ij,j->", x, A, x),
     "sum": lambda x: 0.5 * np.sum(x * np.sum(A * x, axis=1)),
     "indexing": lambda x: 0.5 * sum(A[i, j] * x[i] * x[j] for i in range(3) for j in range(3)),
-    "fancy indexing": lambda x: 0.5 * np.sum(
-        A.ravel() * x[np.repeat([0, 1, 2], 3)] * x[np.tile([0, 1, 2], 3)]
+    "fancy indexing": lambda x: (
+        0.5 * np.sum(A.ravel() * x[np.repeat([0, 1, 2], 3)] * x[np.tile([0, 1, 2], 3)])
     ),
     "joining": lambda x: 0.5 * np.sum(np.stack([x, x, x]) * A * np.concatenate([x, x])[:3, None]),
     "outer": lambda x: 0.5 * np.sum(np.outer(x, x) * A),
@@ -340,7 +340,9 @@ QUADRATICS: dict[str, Function] = {
 
 @pytest.mark.parametrize("hessian", HESSIANS)
 @pytest.mark.parametrize("name", QUADRATICS)
-def test_the_hessian_of_a_quadratic_form(name: str, hessian: Callable[[Function, Any], Any]) -> None:
+def test_the_hessian_of_a_quadratic_form(
+    name: str, hessian: Callable[[Function, Any], Any]
+) -> None:
     got = hessian(QUADRATICS[name], np.array([1.0, -2.0, 0.5]))
     np.testing.assert_allclose(got, A, rtol=1e-14, atol=1e-14)
 
@@ -399,9 +401,9 @@ def test_a_hessian_vector_product_in_two_ways() -> None:
     by_reverse = (gradient @ v).grad().wrt(x)
     by_forward = forward_sweep(outer, {x.index: v}, gradient.index)[gradient.index]
     step = 1e-6
-    by_differences = (
-        derivative(function, at + step * v) - derivative(function, at - step * v)
-    ) / (2 * step)
+    by_differences = (derivative(function, at + step * v) - derivative(function, at - step * v)) / (
+        2 * step
+    )
     np.testing.assert_allclose(by_reverse, by_forward, rtol=1e-12)
     np.testing.assert_allclose(by_reverse, by_differences, rtol=1e-7, atol=1e-8)
 
@@ -471,6 +473,4 @@ def test_bind_takes_outer_handles() -> None:
     inner = ta.ComputationRecord(within=outer)
     q = inner.bind(p)
     gradient = np.sum(q["w"] ** 2 * q["n"]).grad().wrt(q)
-    np.testing.assert_array_equal(
-        gradient["w"].grad(seed=np.ones(2)).wrt(p)["n"], 4.0
-    )
+    np.testing.assert_array_equal(gradient["w"].grad(seed=np.ones(2)).wrt(p)["n"], 4.0)

@@ -84,7 +84,7 @@ def test_masked_arrays_are_refused() -> None:
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
 def test_matrices_are_refused() -> None:
-    with pytest.raises(DtypeError, match="matrix.*plain array"):
+    with pytest.raises(DtypeError, match=r"matrix.*plain array"):
         ta.ComputationRecord().tensor(np.matrix([[1.0]]))
 
 

@@ -24,6 +24,13 @@ def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
     return values.astype(dtype)
 
 
+def diamonds(x: Any, y: Any) -> Any:
+    a = x * y
+    b = a + x
+    c = a * b + b * a
+    return c - a / (2 + c * c)
+
+
 PROGRAMS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "elementwise": (lambda x, y: np.sin(x * y) / (2 + y * y), [(2, 3), (2, 3)]),
     "broadcasting": (lambda x, y, z: x * y + z - x / (3 + z * z), [(2, 1, 4), (3, 1), ()]),
@@ -31,13 +38,16 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "products": (lambda x, y, z: (x @ y) @ z, [(5, 2, 3), (3, 4), (4,)]),
     "vectors": (lambda x, y, z: x @ y @ z + np.outer(z, x)[0, :1], [(3,), (3, 4), (4,)]),
     "einsum": (lambda x, y: np.einsum("ijk,kj->ik", x, y), [(2, 3, 4), (4, 3)]),
-    "indexing": (lambda x, y: x[[0, 0, 1], :, ::-1] * y[None, ..., [2, 1, 1, 0]], [(2, 3, 4), (3,)]),
+    "indexing": (
+        lambda x, y: x[[0, 0, 1], :, ::-1] * y[None, ..., [2, 1, 1, 0]],
+        [(2, 3, 4), (3,)],
+    ),
     "joining": (
         lambda x, y: np.stack([np.concatenate([x, y], axis=1), np.concatenate([y, x], 1)]),
         [(2, 3), (2, 1)],
     ),
     "shaping": (lambda x, y: np.swapaxes(x.reshape(3, 2, 2) * y, 0, -1).T[0], [(4, 3), (2, 1)]),
-    "diamonds": (lambda x, y: (lambda a: (lambda b: a * b + b * a)(a + x))(x * y), [(3,), (3,)]),
+    "diamonds": (diamonds, [(3,), (3,)]),
     "where": (lambda x, y: np.where(np.eye(3) > 0, x, x * y), [(3, 3), (3,)]),
 }
 

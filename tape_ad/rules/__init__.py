@@ -1,5 +1,7 @@
 """The rule tables: which NumPy function has which partials."""
 
+import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +14,9 @@ from tape_ad.rules.joining import JOINING
 from tape_ad.rules.products import PRODUCTS
 from tape_ad.rules.reductions import REDUCTIONS
 from tape_ad.rules.shaping import SHAPING
+from tape_ad.rules.updates import UPDATES
 
-__all__ = ["RULES", "merged"]
+__all__ = ["RULES", "load_scipy_rules", "merged"]
 
 
 def merged(*tables: dict[Callable[..., Any], Entry]) -> dict[Callable[..., Any], Entry]:
@@ -33,4 +36,25 @@ def merged(*tables: dict[Callable[..., Any], Entry]) -> dict[Callable[..., Any],
     return together
 
 
-RULES = merged(ELEMENTWISE, REDUCTIONS, SHAPING, INDEXING, JOINING, PRODUCTS, EINSUM, ACTIVATIONS)
+def load_scipy_rules() -> bool:
+    """Add the rules for SciPy's functions, once somebody has imported SciPy's module.
+
+    Importing SciPy takes several times as long as importing this library, so nobody pays for it
+    who does not use it: the table is loaded when a function of an imported `scipy.special` is
+    first met.
+
+    Returns
+    -------
+    bool
+        Whether there are new rules.
+    """
+    if "scipy.special" not in sys.modules or "tape_ad.rules.special" in sys.modules:
+        return False
+    special = importlib.import_module("tape_ad.rules.special")
+    RULES.update(merged(RULES, special.SPECIAL))
+    return True
+
+
+RULES = merged(
+    ELEMENTWISE, REDUCTIONS, SHAPING, INDEXING, JOINING, PRODUCTS, EINSUM, ACTIVATIONS, UPDATES
+)

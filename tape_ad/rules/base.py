@@ -15,11 +15,14 @@ __all__ = [
     "Constant",
     "Derivation",
     "Entry",
+    "Filled",
     "Maker",
+    "Refused",
     "Rule",
     "Signature",
     "as_array",
     "axes_of",
+    "constants",
     "each",
     "outputs",
     "quiet",
@@ -101,7 +104,28 @@ class Constant:
     """A function that is piecewise constant, or not about values: it returns plain data."""
 
 
-Entry = Rule | Derivation | Constant
+@frozen(eq=False)
+class Filled:
+    """A function that makes an array like another (``zeros_like``): it gives a constant handle.
+
+    So code that makes an array and then fills it works on handles.
+    """
+
+
+@frozen(eq=False)
+class Refused:
+    """A function that cannot work on handles.
+
+    Attributes
+    ----------
+    instead : str
+        Why, and what to write instead.
+    """
+
+    instead: str
+
+
+Entry = Rule | Derivation | Constant | Filled | Refused
 
 
 def rule(
@@ -127,6 +151,11 @@ def each(
 ) -> Rule:
     """Make a rule for a function of any number of operands."""
     return Rule(variadic=variadic, signature=signature, compute=compute)
+
+
+def constants(*functions: Callable[..., Any]) -> dict[Any, Entry]:
+    """List functions that are piecewise constant, or not about values."""
+    return dict.fromkeys(functions, Constant())
 
 
 def refuse(name: str, **arguments: Any) -> None:

@@ -23,7 +23,7 @@ from tape_ad.linear_maps import (
     Same,
     Scale,
 )
-from tape_ad.rules.base import Call, Constant, Derivation, Entry, quiet, refuse, rule
+from tape_ad.rules.base import Call, Derivation, Entry, constants, quiet, refuse, rule
 
 __all__ = ["ELEMENTWISE"]
 
@@ -203,21 +203,11 @@ ELEMENTWISE: dict[Any, Entry] = {
         compute=lambda x, dtype, **options: x.astype(dtype, **options),
     ),
     # Piecewise constant
-    **dict.fromkeys(
-        (
-            *(
-                np.equal,
-                np.not_equal,
-                np.less,
-                np.less_equal,
-                np.greater,
-                np.greater_equal,
-            ),
-            *(np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
-            *(np.isnan, np.isinf, np.isfinite, np.signbit, np.isreal, np.iscomplex),
-            *(np.floor, np.ceil, np.trunc, np.rint, np.round, np.floor_divide),
-            *(np.isclose, np.isposinf, np.isneginf),
-        ),
-        Constant(),
+    **constants(
+        *(np.equal, np.not_equal, np.less, np.less_equal, np.greater),
+        *(np.greater_equal, np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
+        *(np.isnan, np.isinf, np.isfinite, np.signbit, np.isreal),
+        *(np.iscomplex, np.floor, np.ceil, np.trunc, np.rint),
+        *(np.round, np.floor_divide, np.isclose, np.isposinf, np.isneginf),
     ),
 }

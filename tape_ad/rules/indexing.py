@@ -5,20 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Adjoint, Array, Index, LinearMap, scatter
+from tape_ad.linear_maps import Adjoint, Index, scatter
 from tape_ad.rules.base import Entry, rule
 
 __all__ = ["INDEXING"]
 
 
-def indexed(out: Array, a: Array, key: Any) -> LinearMap:
-    """Make the partial of ``a[key]``."""
-    full = full_key(key, a.ndim)
+def index_map(key: Any, parent: tuple[int, ...], node: tuple[int, ...]) -> Index:
+    """Make the map from an array of shape `parent` to ``array[key]``, of shape `node`."""
+    full = full_key(key, len(parent))
     arrays = [k for k in full if isinstance(k, np.ndarray)]
     return Index(
         key=full,
-        parent=a.shape,
-        node=out.shape,
+        parent=parent,
+        node=node,
         repeats=any(k.dtype != bool and k.size > 1 for k in arrays),
         front=front_axes(full, arrays) if arrays else 0,
     )
@@ -69,7 +69,7 @@ def front_axes(key: tuple[Any, ...], arrays: list[np.ndarray[Any, Any]]) -> int:
 
 INDEXING: dict[Any, Entry] = {
     operator.getitem: rule(
-        indexed,
+        lambda out, a, key: index_map(key, a.shape, out.shape),
         signature=lambda a, key: ((a,), {"key": key}),
         compute=lambda a, key: a[key],
     ),

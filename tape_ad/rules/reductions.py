@@ -18,16 +18,7 @@ from tape_ad.linear_maps import (
     WeightedSum,
     expanding_key,
 )
-from tape_ad.rules.base import (
-    Call,
-    Constant,
-    Derivation,
-    Entry,
-    axes_of,
-    quiet,
-    refuse,
-    rule,
-)
+from tape_ad.rules.base import Call, Derivation, Entry, axes_of, constants, quiet, refuse, rule
 from tape_ad.rules.elementwise import is_complex, nonzero
 
 __all__ = ["REDUCTIONS"]
@@ -193,12 +184,8 @@ REDUCTIONS: dict[Any, Entry] = {
     np.var: rule(quiet(var_partial), signature=spread_signature),
     np.std: rule(quiet(std_partial), signature=spread_signature),
     # Piecewise constant
-    **dict.fromkeys(
-        (
-            *(np.argmax, np.argmin, np.any, np.all, np.count_nonzero),
-            *(np.logical_and.reduce, np.logical_or.reduce),
-            *(np.array_equal, np.allclose),
-        ),
-        Constant(),
+    **constants(
+        *(np.argmax, np.argmin, np.any, np.all, np.count_nonzero),
+        *(np.logical_and.reduce, np.logical_or.reduce, np.array_equal, np.allclose),
     ),
 }

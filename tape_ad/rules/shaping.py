@@ -7,7 +7,7 @@ import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Same, Transpose
-from tape_ad.rules.base import Call, Constant, Derivation, Entry, rule
+from tape_ad.rules.base import Call, Derivation, Entry, Filled, constants, rule
 
 __all__ = ["SHAPING"]
 
@@ -114,26 +114,15 @@ SHAPING: dict[Any, Entry] = {
     np.swapaxes: Derivation(swapaxes),
     np.moveaxis: Derivation(moveaxis),
     np.matrix_transpose: Derivation(matrix_transpose),
+    np.copy: rule(
+        lambda out, a, **options: Same(),
+        signature=lambda a, order="K", subok=False: ((a,), {"order": order}),
+    ),
     np.broadcast_to: rule(lambda out, a, shape: Same(), signature=broadcast_to_signature),
     # About the array, not its values
-    **dict.fromkeys(
-        (
-            *(
-                np.shape,
-                np.ndim,
-                np.size,
-                np.result_type,
-                np.can_cast,
-                np.min_scalar_type,
-            ),
-            *(
-                np.iscomplexobj,
-                np.isrealobj,
-                np.zeros_like,
-                np.ones_like,
-                np.empty_like,
-            ),
-        ),
-        Constant(),
+    **constants(
+        *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
+        *(np.min_scalar_type, np.iscomplexobj, np.isrealobj),
     ),
+    **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like), Filled()),
 }

@@ -84,12 +84,15 @@ MASKS: dict[str, Any] = {
 
 def indexing(name: str, key: Any, *shape: int, complex: bool = False) -> Row:
     """Make the row of one key."""
+    strange = isinstance(key, list) or name in {"np.True_", "None,True,1"}
     return Row(
         operator.getitem,
         [REAL(*shape)],
         call=lambda getitem, x: getitem(x, key),
         note=name,
         complex=complex,
+        jax=lambda jax: operator.getitem,
+        no_jax="JAX refuses such a key" if strange else "",
     )
 
 
@@ -101,7 +104,7 @@ def scattering(name: str, index: Index) -> Row:
         call=lambda scatter, x: scatter(x, index),
         note=name,
         complex=True,
-        without_jax="it is a function of ours; the rows of getitem compare its adjoint",
+        no_jax="it is a function of ours; the rows of getitem compare its adjoint",
     )
 
 

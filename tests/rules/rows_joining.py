@@ -34,7 +34,7 @@ ROWS: list[Row] = [
         [REAL(2), REAL(2)],
         options={"dtype": "float64", "casting": "unsafe"},
         call=joined,
-        without_jax="jax.numpy's has no casting=",
+        no_jax="jax.numpy's has no casting=",
     ),
     *(
         Row(np.stack, [REAL(2, 3), REAL(2, 3)], options=options, call=joined, complex=True)

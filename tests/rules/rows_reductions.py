@@ -9,8 +9,6 @@ from tests.rules.table import DISTINCT, REAL, Domain, Row, fixed
 
 __all__ = ["CONSTANTS", "ROWS"]
 
-METHOD = "jax.numpy's ufuncs are compared with as functions"
-
 
 def reduction(
     function: Callable[..., Any], domain: Domain, *options: dict[str, Any], **fields: Any
@@ -34,7 +32,15 @@ def reduction(
 
 PRODUCTS = [
     *(
-        Row(function, [operand], options={"axis": axis}, nodes=24, note=note, complex=True)
+        Row(
+            function,
+            [operand],
+            options={"axis": axis},
+            note=note,
+            complex=True,
+            nodes=16,
+            jax="numpy.prod",
+        )
         for function in (np.prod, np.multiply.reduce)
         for axis in (None, -1)
         for note, operand in (
@@ -47,14 +53,14 @@ PRODUCTS = [
 
 ROWS: list[Row] = [
     *reduction(np.sum, REAL, {"dtype": "float64"}),
-    *reduction(np.add.reduce, REAL, {"dtype": "float64"}),
+    *reduction(np.add.reduce, REAL, {"axis": 0, "dtype": "float64"}, jax="numpy.sum"),
     *reduction(np.mean, REAL, {"dtype": "float64"}),
     *reduction(np.prod, REAL, {"dtype": "float64"}, nodes=30),
-    *reduction(np.multiply.reduce, REAL, nodes=30),
+    *reduction(np.multiply.reduce, REAL, nodes=30, jax="numpy.prod"),
     *reduction(np.max, DISTINCT),
     *reduction(np.min, DISTINCT),
-    *reduction(np.maximum.reduce, DISTINCT),
-    *reduction(np.minimum.reduce, DISTINCT),
+    *reduction(np.maximum.reduce, DISTINCT, jax="numpy.max"),
+    *reduction(np.minimum.reduce, DISTINCT, jax="numpy.min"),
     *reduction(np.var, REAL, {"ddof": 1}, {"axis": 0, "ddof": 1.5}, {"correction": 1}),
     *reduction(np.std, REAL, {"ddof": 1}, {"axis": 0, "ddof": 1.5}, {"dtype": "float64"}),
     *(

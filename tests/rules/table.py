@@ -150,11 +150,12 @@ class Row:
     nodes : int
         The largest number of nodes that a call may record.
     jax : str or callable
-        JAX's counterpart: a dotted name below `jax`; empty for NumPy's name in `jax.numpy`.
-    without_jax : str
-        Why there is no counterpart to compare with; for complex numbers only, `jax_real_only`.
-    jax_real_only : str
-        Why JAX is compared with on real numbers only.
+        JAX's counterpart: a dotted name below `jax`, or ``jax(module)`` to get it from the module;
+        empty for NumPy's name in `jax.numpy`.
+    no_jax : str
+        Why there is nothing in JAX to compare with; empty where there is.
+    no_complex_jax : str
+        Why JAX is compared with on real numbers only; empty where it is on both.
     """
 
     function: Callable[..., Any]
@@ -166,17 +167,17 @@ class Row:
     single: float = field(default=2e-5, kw_only=True)
     nodes: int = field(default=1, kw_only=True)
     jax: str | Callable[..., Any] = field(default="", kw_only=True)
-    without_jax: str = field(default="", kw_only=True)
-    jax_real_only: str = field(default="", kw_only=True)
+    no_jax: str = field(default="", kw_only=True)
+    no_complex_jax: str = field(default="", kw_only=True)
 
     def __repr__(self) -> str:
         shapes = ",".join(shape_name(operand.shape) for operand in self.operands)
         options = (f"{name}={value}" for name, value in self.options.items())
         return "-".join(filter(None, [function_name(self.function), shapes, *options, self.note]))
 
-    def apply(self, values: Sequence[Array]) -> list[Any]:
-        """Call the function with values for its operands, and list its outputs."""
-        result = self.call(self.function, *values, **self.options)
+    def apply(self, values: Sequence[Array], function: Any = None) -> list[Any]:
+        """Call the function, or its counterpart elsewhere, and list its outputs."""
+        result = self.call(function or self.function, *values, **self.options)
         return list(result) if isinstance(result, (tuple, list)) else [result]
 
     @property

@@ -1,0 +1,110 @@
+"""The package as a whole: public names, docstrings, sizes of files, and what an import brings."""
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import tape_ad as ta
+from tape_ad import errors
+
+PACKAGE = Path(ta.__file__).parent
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("name", ta.__all__)
+def test_a_public_name_exists_and_is_documented(name: str) -> None:
+    assert inspect.getdoc(getattr(ta, name))
+
+
+def test_the_public_names_are_sorted_and_distinct() -> None:
+    assert list(ta.__all__) == sorted(set(ta.__all__))
+
+
+def public_members() -> list[str]:
+    members = []
+    for name in ta.__all__:
+        thing = getattr(ta, name)
+        if isinstance(thing, type):
+            members += [f"{name}.{m}" for m in vars(thing) if not m.startswith("_")]
+        elif isinstance(thing, ModuleType):
+            members += [f"{name}.{m}" for m in thing.__all__]
+    return members
+
+
+@pytest.mark.parametrize("path", public_members())
+def test_a_public_member_is_documented(path: str) -> None:
+    owner, name = path.split(".")
+    member = inspect.getattr_static(getattr(ta, owner), name)
+    if not inspect.ismemberdescriptor(member):  # a slot, which the class's docstring describes
+        assert inspect.getdoc(member)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_function_and_class_has_a_docstring(module: str) -> None:
+    tree = ast.parse((PACKAGE / module).read_text())
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    public = [n for n in tree.body if isinstance(n, kinds) and not n.name.startswith("_")]
+    assert ast.get_docstring(tree)
+    assert [node.name for node in public if not ast.get_docstring(node)] == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_file_is_a_room_that_can_be_seen_whole(module: str) -> None:
+    assert len((PACKAGE / module).read_text().splitlines()) <= 420
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_every_error_is_a_tape_error(name: str) -> None:
+    assert issubclass(getattr(errors, name), errors.TapeError)
+
+
+@pytest.mark.parametrize(
+    ("name", "builtin"),
+    [
+        ("ConversionError", TypeError),
+        ("DtypeError", TypeError),
+        ("InPlaceError", TypeError),
+        ("MissingParameterError", KeyError),
+        ("MutatedInputError", RuntimeError),
+        ("NoRuleError", TypeError),
+        ("RecordMismatchError", ValueError),
+        ("ReleasedError", RuntimeError),
+        ("SeedError", ValueError),
+        ("ShapeError", ValueError),
+        ("StoreMismatchError", ValueError),
+        ("UnsupportedArgumentError", TypeError),
+    ],
+)
+def test_an_error_is_also_the_builtin_that_fits(name: str, builtin: type[Exception]) -> None:
+    assert issubclass(getattr(errors, name), builtin)
+
+
+def test_the_message_of_a_missing_parameter_is_shown_as_it_is() -> None:
+    assert str(errors.MissingParameterError("no 'w' in the store")) == "no 'w' in the store"
+
+
+def test_importing_brings_numpy_and_attrs_and_nothing_else() -> None:
+    script = (
+        "import sys, json; before = set(sys.modules); import tape_ad; "
+        "print(json.dumps(sorted({m.partition('.')[0] for m in set(sys.modules) - before})))"
+    )
+    done = subprocess.run(  # noqa: S603 - our own script in our own interpreter
+        [sys.executable, "-W", "error", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=PACKAGE.parent,
+    )
+    brought = set(json.loads(done.stdout)) - set(sys.stdlib_module_names)
+    files = {name for name in brought if "cython" not in name}  # what compiled modules share
+    assert files == {"tape_ad", "numpy", "attr", "attrs"}
+
+
+def test_the_types_are_shipped() -> None:
+    assert (PACKAGE / "py.typed").exists()

@@ -1,0 +1,290 @@
+"""Handles as containers, numbers and text, and as arguments of NumPy's functions."""
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.errors import TapeError
+
+X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
+Y = np.array([[1.5, 2.0, 0.5], [-1.0, 3.0, 2.0]])
+
+
+def handle(data: Any = X) -> ta.Tensor:
+    return ta.ComputationRecord().tensor(data)
+
+
+def check(got: Any, expected: Any) -> None:
+    """Compare values, shapes and dtypes, of handles or of plain data."""
+    value = got.data if isinstance(got, ta.Tensor) else got
+    np.testing.assert_array_equal(value, expected)
+    assert np.shape(value) == np.shape(expected)
+    assert np.asarray(value).dtype == np.asarray(expected).dtype
+
+
+# Containers and iteration
+
+
+def test_iteration_unpacks_into_handles() -> None:
+    x = handle([1.0, 2.0, 3.0])
+    a, b, c = x
+    np.testing.assert_array_equal((a * b * c).grad().wrt(x), [6.0, 3.0, 2.0])
+
+
+def test_pythons_own_functions() -> None:
+    x = handle([3.0, 1.0, 2.0])
+    assert sum(x).item() == 6.0
+    assert max(x).item() == 3.0
+    assert min(x).item() == 1.0
+    assert [h.item() for h in sorted(x)] == [1.0, 2.0, 3.0]
+    np.testing.assert_array_equal(max(x).grad().wrt(x), [1.0, 0.0, 0.0])
+
+
+def test_scalars_have_no_length() -> None:
+    with pytest.raises(TypeError, match=r"len\(\) of a handle with no axes"):
+        len(handle(1.0))
+    with pytest.raises(TypeError, match="iteration over a handle with no axes"):
+        iter(handle(1.0))
+
+
+def test_an_empty_handle_iterates_over_nothing() -> None:
+    assert list(handle(np.zeros((0, 3)))) == []
+
+
+def test_handles_are_not_hashable() -> None:
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(handle())
+
+
+# Reading the primal on purpose
+
+
+def test_numbers() -> None:
+    assert float(handle(2.5)) == 2.5
+    assert int(handle(2.5)) == 2
+    assert complex(handle(1 + 2j)) == 1 + 2j
+    assert complex(handle(2.5)) == 2.5
+    assert type(handle(2.5).item()) is float
+    assert type(handle(np.float32(2.5)).item()) is float
+    assert float(handle([[2.5]])) == 2.5
+    assert math.sqrt(handle(4.0)) == 2.0
+    assert handle([1.0, 2.0]).tolist() == [1.0, 2.0]
+
+
+def test_a_complex_handle_is_no_float() -> None:
+    with pytest.raises(TypeError):
+        float(handle(1j))
+
+
+def test_a_handle_of_several_elements_is_no_number() -> None:
+    for convert in (float, int, complex):
+        with pytest.raises(ValueError, match="size 1"):
+            convert(handle())
+
+
+def test_truth() -> None:
+    assert handle(2.0)
+    assert not handle(0.0)
+    assert handle([[3.0]])
+
+
+def test_rounding() -> None:
+    assert round(handle(2.567), 1) == 2.6
+    np.testing.assert_array_equal(round(handle([1.4, 1.6])), [1.0, 2.0])
+    assert math.floor(handle(2.5)) == 2
+
+
+def test_formatting() -> None:
+    x = handle(2.0)
+    assert f"{x:.3f}" == "2.000"
+    assert f"{x}" == str(x) == repr(x) == "Tensor(%0, float64[], 2.)"
+    assert f"{x:e}" == "2.000000e+00"
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (1.0, "Tensor(%0, float64[], 1.)"),
+        ([1, 2], "Tensor(%0, float64[2], [1. 2.])"),
+        (np.zeros((0, 3)), "Tensor(%0, float64[0, 3], [])"),
+        (np.float32([1 / 3]), "Tensor(%0, float32[1], [0.333333])"),
+        ([1j], "Tensor(%0, complex128[1], [0.+1.j])"),
+        (np.arange(1000.0), "Tensor(%0, float64[1000], [ 0. 1. ... 998. 999.])"),
+        (
+            np.eye(100),
+            "Tensor(%0, float64[100, 100], "
+            "[[1. 0. ... 0. 0.] [0. 1. ... 0. 0.] ... [0. 0. ... 1. 0.] [0. 0. ... 0. 1.]])",
+        ),
+    ],
+)
+def test_repr_summarises(data: Any, text: str) -> None:
+    assert repr(handle(data)) == text
+
+
+def test_repr_names_the_node() -> None:
+    x = handle([1.0, 2.0])
+    assert repr(np.sum(x * 2)) == "Tensor(%2, float64[], 6.)"
+
+
+def test_copies_are_the_handle_itself() -> None:
+    x = handle()
+    assert x.copy() is x
+    assert copy.copy(x) is x
+    assert copy.deepcopy(x) is x
+    assert copy.deepcopy({"a": [x]})["a"][0] is x
+
+
+# NumPy's calls
+
+
+def test_dtype_of_a_ufunc() -> None:
+    x = handle()
+    for function, options in [
+        (lambda a, **o: np.add(a, 1, **o), {"dtype": np.float32}),
+        (lambda a, **o: np.add(a, 1, **o), {"dtype": "f4", "casting": "same_kind"}),
+        (lambda a, **o: np.multiply(a, a, **o), {"dtype": complex}),
+        (np.exp, {"dtype": np.longdouble}),
+        (np.exp, {"order": "F"}),
+        (np.exp, {"out": None}),
+        (np.exp, {"where": True}),
+    ]:
+        y = function(x, **options)
+        assert isinstance(y, ta.Tensor)
+        check(y, function(X, **options))
+
+
+def test_a_square_root_in_complex_numbers() -> None:
+    x = handle([-4.0, 4.0])
+    y = np.sqrt(x, dtype=complex)
+    check(y, np.sqrt(x.data, dtype=complex))
+    np.testing.assert_allclose(y.grad(seed=np.array([1j, 1.0])).wrt(x), [-0.25, 0.25], rtol=1e-15)
+
+
+def test_casting_is_numpys() -> None:
+    with pytest.raises(TypeError, match="casting rule"):
+        np.add(handle(), 1, dtype=np.int64)
+    with pytest.raises(TypeError, match="casting rule"):
+        np.add(handle(), 1, dtype=np.float32, casting="no")
+
+
+def test_a_ufunc_reduction() -> None:
+    x = handle()
+    check(np.add.reduce(x), np.add.reduce(X))
+    check(np.add.reduce(x, axis=None), np.add.reduce(X, axis=None))
+    check(np.multiply.reduce(x, axis=1, keepdims=True), np.multiply.reduce(X, 1, keepdims=True))
+    check(np.maximum.reduce(x, 1), np.maximum.reduce(X, 1))
+    np.testing.assert_array_equal(np.add.reduce(x).grad(seed=[1, 2, 3]).wrt(x), [[1, 2, 3]] * 2)
+
+
+def test_plain_arrays_meet_handles_from_the_left() -> None:
+    x = handle()
+    for got, expected in [
+        (Y + x, Y + X),
+        (Y @ x.T, Y @ X.T),
+        (np.float32(2) * x, np.float32(2) * X),
+        (np.arange(3) / x, np.arange(3) / X),
+    ]:
+        assert isinstance(got, ta.Tensor)
+        check(got, expected)
+
+
+def test_ours_and_numpys_spelling_give_the_same_node() -> None:
+    rec = ta.ComputationRecord()
+    x = rec.tensor(X)
+    x.sum(axis=0)
+    np.sum(x, axis=0)
+    np.sum(a=x, axis=0)
+    assert {str(node)[4:] for node in list(rec)[1:]} == {"float64[3] = sum %0"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: np.sum(a=t),
+        lambda t: np.sum(t, -1, None, None, False),
+        lambda t: np.mean(t, axis=(0,), dtype=None, out=None),
+        lambda t: np.clip(t, a_min=-1, a_max=1),
+        lambda t: np.clip(a=t, min=-1, max=1),
+        lambda t: np.clip(t, None, 1),
+        lambda t: np.concatenate((t, X)),
+        lambda t: np.concatenate([t, X.tolist()], axis=None),
+        lambda t: np.stack([X, t, t], axis=-1),
+        lambda t: np.where(X > 0, t, 0),
+        lambda t: np.where((X > 0).tolist(), t, X.tolist()),
+        lambda t: np.transpose(a=t, axes=(1, 0)),
+        lambda t: np.expand_dims(t, (0, -1)),
+        lambda t: np.squeeze(t[None]),
+        lambda t: np.moveaxis(t, 0, -1),
+        lambda t: np.moveaxis(t, [0, 1], [1, 0]),
+        lambda t: np.broadcast_to(t, (4, 2, 3)),
+        lambda t: np.dot(t, Y.T),
+        lambda t: np.dot(t, 2),
+        lambda t: np.dot(Y.T.tolist(), t),
+        lambda t: np.inner(t, Y),
+        lambda t: np.inner([1, 2, 3], t),
+        lambda t: np.outer([1, 2], t),
+        lambda t: np.tensordot(t, Y.tolist(), axes=2),
+        lambda t: np.einsum("ij,kj", t, Y),
+        lambda t: np.einsum(t, [0, 1], [1, 0]),
+        lambda t: np.std(t, ddof=1, axis=1),
+        lambda t: np.reshape(t, (3, 2), order="F"),
+        lambda t: np.ravel(t, order="F"),
+        lambda t: np.real(t * 1j),
+        lambda t: np.astype(t, np.float32),
+        lambda t: np.hypot(3, t),
+        lambda t: np.power(2, t),
+    ],
+)
+def test_calls_are_spelled_as_numpy_has_them(call: Callable[[Any], Any]) -> None:
+    got = call(handle())
+    assert isinstance(got, ta.Tensor)
+    check(got, call(X))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        np.where,
+        np.shape,
+        np.ndim,
+        np.size,
+        np.zeros_like,
+        np.ones_like,
+        np.result_type,
+        np.iscomplexobj,
+        np.argmax,
+        np.isnan,
+        np.floor,
+        np.sign,
+        np.count_nonzero,
+        lambda t: np.any(t > 0, axis=0),
+        lambda t: np.array_equal(t, X),
+        lambda t: np.allclose(X, t),
+        lambda t: np.isclose(t, X + 1e-12),
+        lambda t: np.where(t, 1.0, 2.0),
+        lambda t: np.round(t, decimals=1),
+        lambda t: np.logical_and(t, t > 0),
+        lambda t: X[t > 0],
+    ],
+)
+def test_piecewise_constant_functions_give_plain_data(call: Callable[[Any], Any]) -> None:
+    x = handle()
+    got, expected = call(x), call(X)
+    assert type(got) is type(expected)
+    np.testing.assert_array_equal(got, expected)
+    assert len(x.record) == 1
+
+
+def test_piecewise_constant_functions_do_not_write_to_handles_either() -> None:
+    data = X.copy()
+    x = handle(data)
+    with pytest.raises(TapeError, match="out"):
+        np.round(Y, 0, x)
+    with pytest.raises(TapeError, match="out"):
+        np.floor(Y, x)
+    np.testing.assert_array_equal(data, X)

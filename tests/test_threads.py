@@ -1,0 +1,67 @@
+"""Threads with a record each do not meet."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+
+
+@pytest.fixture
+def _restless() -> Iterator[None]:
+    """Let the interpreter change threads as often as it can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def gradient(start: float, barrier: threading.Barrier | None = None) -> tuple[float, int, str]:
+    rec = ta.ComputationRecord()
+    x = y = rec.tensor(start)
+    for i in range(20):
+        if barrier is not None:
+            barrier.wait()
+        y = np.sin(y) * x + i
+    return (y * y).grad().wrt(x).item(), len(rec), str(rec)
+
+
+def second_derivative(start: float) -> float:
+    outer = ta.ComputationRecord()
+    x = outer.tensor([start, 1.0])
+    inner = ta.ComputationRecord(within=outer)
+    h = inner.tensor(x)
+    slopes = np.sum(np.exp(h) * h[::-1]).grad().wrt(h)
+    return float(np.sum(slopes.grad(seed=np.eye(2)).wrt(x)))
+
+
+def test_two_threads_step_by_step() -> None:
+    barrier = threading.Barrier(2, timeout=30)
+    with ThreadPoolExecutor(2) as pool:
+        got = list(pool.map(lambda start: gradient(start, barrier), [0.5, 1.5]))
+    assert got == [gradient(0.5), gradient(1.5)]
+
+
+@pytest.mark.usefixtures("_restless")
+@pytest.mark.parametrize("work", [gradient, second_derivative])
+def test_many_threads_with_many_records(work: Any) -> None:
+    starts = np.linspace(-2, 2, 8 * 50).tolist()
+    expected = [work(start) for start in starts]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, starts)) == expected
+
+
+@pytest.mark.usefixtures("_restless")
+def test_threads_that_sweep_one_finished_record() -> None:
+    rec = ta.ComputationRecord()
+    x = rec.tensor(np.linspace(0, 1, 5))
+    y = np.sum(np.sin(x) * np.exp(x))
+    expected = y.grad().wrt(x)
+    with ThreadPoolExecutor(8) as pool:
+        for got in pool.map(lambda _: y.grad().wrt(x), range(100)):
+            np.testing.assert_array_equal(got, expected)

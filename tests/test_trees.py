@@ -1,0 +1,200 @@
+"""Nested structures: what the walker rebuilds, and what bind and wrt make of them."""
+
+from collections import OrderedDict
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import attrs
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.errors import DtypeError, RecordMismatchError
+from tape_ad.trees import map_leaves
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@attrs.define
+class Layer:
+    weight: Any
+    bias: Any = None
+    name: str = "layer"
+
+
+@attrs.frozen
+class Frozen:
+    _hidden: Any
+    constant: int = attrs.field(init=False, default=7)
+
+
+# The walker
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        1,
+        None,
+        "text",
+        [],
+        {},
+        (),
+        [1, [2, (3, {"a": 4})]],
+        Pair(1, [2]),
+        Layer(1, [2]),
+        Frozen({"a": 1}),
+        {1: {(2, 3): 4}},
+    ],
+    ids=str,
+)
+def test_the_identity_rebuilds_the_structure(tree: Any) -> None:
+    rebuilt = map_leaves(lambda leaf, path: leaf, tree)
+    assert rebuilt == tree
+    assert type(rebuilt) is type(tree)
+
+
+def test_the_containers_are_new() -> None:
+    tree = {"a": [1, 2]}
+    rebuilt = map_leaves(lambda leaf, path: leaf, tree)
+    rebuilt["a"].append(3)
+    assert tree == {"a": [1, 2]}
+
+
+def test_paths_are_written_as_python_would() -> None:
+    tree = {"net": [Layer(0, Pair(0, (0,)))], 3: Frozen(0)}
+    paths: list[str] = []
+    map_leaves(lambda leaf, path: paths.append(path), tree)
+    assert paths == [
+        "['net'][0].weight",
+        "['net'][0].bias[0]",
+        "['net'][0].bias[1][0]",
+        "['net'][0].name",
+        "[3]._hidden",
+    ]
+
+
+def test_a_bare_leaf_has_an_empty_path() -> None:
+    assert map_leaves(lambda leaf, path: (leaf, path), 5) == (5, "")
+
+
+def test_mappings_come_back_as_dicts_in_their_order() -> None:
+    for tree in (OrderedDict(b=1, a=2), MappingProxyType({"b": 1, "a": 2})):
+        rebuilt = map_leaves(lambda leaf, path: leaf, tree)
+        assert type(rebuilt) is dict
+        assert list(rebuilt) == ["b", "a"]
+
+
+def test_arrays_and_handles_are_leaves() -> None:
+    x = ta.ComputationRecord().tensor([1.0, 2.0])
+    leaves: list[Any] = []
+    map_leaves(lambda leaf, path: leaves.append(leaf), [np.ones(3), x])
+    assert [type(leaf) for leaf in leaves] == [np.ndarray, ta.Tensor]
+
+
+# bind
+
+
+def test_bind_makes_a_leaf_of_every_array_and_number() -> None:
+    rec = ta.ComputationRecord()
+    store = {
+        "w": np.ones((2, 3)),
+        "scale": 2,
+        "layers": [Layer(np.ones(4, np.float32), np.int64(3)), Pair(1.5, (2j,))],
+    }
+    p = rec.bind(store)
+    assert len(rec) == 6
+    assert p["w"].data is store["w"]
+    assert isinstance(p["layers"][0], Layer)
+    assert isinstance(p["layers"][1], Pair)
+    assert p["layers"][0].weight.dtype == np.float32
+    assert p["layers"][0].bias.dtype == np.float64
+    assert p["layers"][1].right[0].dtype == np.complex128
+    assert [node.index for node in rec] == [
+        p["w"].index,
+        p["scale"].index,
+        p["layers"][0].weight.index,
+        p["layers"][0].bias.index,
+        p["layers"][1].left.index,
+        p["layers"][1].right[0].index,
+    ]
+
+
+@pytest.mark.parametrize(
+    "other", [None, "text", b"bytes", True, False, len, np.float32, np.dtype("f4"), slice(3)], ids=str
+)
+def test_bind_and_wrt_leave_other_things_as_they_are(other: Any) -> None:
+    rec = ta.ComputationRecord()
+    p = rec.bind({"w": 1.0, "other": other})
+    assert p["other"] is other
+    assert len(rec) == 1
+    assert (p["w"] * 2).grad().wrt(p)["other"] is other
+
+
+def test_bind_of_a_bare_array() -> None:
+    w = ta.ComputationRecord().bind(np.ones(2))
+    assert isinstance(w, ta.Tensor)
+
+
+def test_an_array_that_stands_twice_is_two_leaves() -> None:
+    w = np.ones(2)
+    rec = ta.ComputationRecord()
+    p = rec.bind([w, w])
+    grads = np.sum(p[0] * 3.0 + p[1]).grad()
+    np.testing.assert_array_equal(grads.wrt(p), [[3.0, 3.0], [1.0, 1.0]])
+
+
+def test_the_gradients_have_the_structure_of_the_store() -> None:
+    store = {"layers": [Layer(np.ones((2, 2)), np.ones(2)), Frozen(3.0)], "none": None}
+    p = ta.ComputationRecord().bind(store)
+    layer, factor = p["layers"]
+    loss = np.sum((np.ones(2) @ layer.weight + layer.bias) * factor._hidden)
+    got = loss.grad().wrt(p)
+    np.testing.assert_array_equal(got["layers"][0].weight, np.full((2, 2), 3.0))
+    np.testing.assert_array_equal(got["layers"][0].bias, [3.0, 3.0])
+    assert got["layers"][0].name == "layer"
+    assert got["layers"][1]._hidden == 6.0
+    assert got["layers"][1].constant == 7
+    assert got["none"] is None
+
+
+# Errors name the place, and nothing is recorded
+
+
+def test_bind_names_the_entry_without_a_derivative() -> None:
+    rec = ta.ComputationRecord()
+    with pytest.raises(DtypeError, match=r"the entry \['b'\]\[1\]\.weight has dtype <U1"):
+        rec.bind({"a": np.ones(2), "b": [1.0, Layer(np.array(["x"]))]})
+    assert len(rec) == 0
+
+
+def test_bind_names_the_masked_entry() -> None:
+    rec = ta.ComputationRecord()
+    with pytest.raises(DtypeError, match=r"\['b'\].*MaskedArray"):
+        rec.bind({"a": 1.0, "b": np.ma.masked_array([1.0])})
+    assert len(rec) == 0
+
+
+def test_bind_names_the_handle_of_another_record() -> None:
+    rec, other = ta.ComputationRecord(), ta.ComputationRecord()
+    with pytest.raises(RecordMismatchError, match=r"the entry \['b'\] is a handle of another"):
+        rec.bind({"a": 1.0, "b": other.tensor(1.0)})
+    assert len(rec) == 0
+
+
+def test_bind_names_the_handle_of_this_very_record() -> None:
+    rec = ta.ComputationRecord()
+    x = rec.tensor(1.0)
+    with pytest.raises(RecordMismatchError, match=r"the entry \[1\] is a handle of this very"):
+        rec.bind([np.ones(2), x])
+    assert len(rec) == 1
+
+
+def test_wrt_names_the_array_that_is_no_handle() -> None:
+    rec = ta.ComputationRecord()
+    x = rec.tensor(1.0)
+    with pytest.raises(TypeError, match=r"got ndarray \(at \['a'\]\.bias\)"):
+        x.grad().wrt({"a": Layer(x, np.ones(2))})
