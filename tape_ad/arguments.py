@@ -16,6 +16,7 @@ __all__ = [
     "as_operand",
     "checked_seed",
     "no_output",
+    "primal",
     "raise_with_name",
     "ufunc_options",
 ]
@@ -79,6 +80,13 @@ def raise_with_name(
     raise ShapeError(f"np.{function_name(function)} of shapes {shapes}: {error}") from error
 
 
+def primal(leaf: Any, path: str = "") -> Any:
+    """Give the plain array behind a handle of any nesting; anything else as it is."""
+    while hasattr(leaf, "record"):
+        leaf = leaf.data
+    return leaf
+
+
 def checked_seed(root: Any, seed: Any) -> Array:
     """Bring a seed to the root's dtype, or make the one that a real scalar starts from.
 
@@ -100,7 +108,7 @@ def checked_seed(root: Any, seed: Any) -> Array:
                 "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
                 "of the real part, or t.grad(seed=1j) for that of the imaginary part"
             )
-        return np.ones_like(root.data)
+        return np.ones_like(primal(root))
     if hasattr(seed, "record"):
         if not root.record.is_within(seed.record):
             raise RecordMismatchError(
@@ -117,4 +125,5 @@ def checked_seed(root: Any, seed: Any) -> Array:
         )
     if seed.dtype.kind not in "biufc" or (seed.dtype.kind == "c" and root.dtype.kind != "c"):
         raise SeedError(f"a seed of dtype {seed.dtype} does not fit a handle of dtype {root.dtype}")
-    return conform(seed, root.shape, root.dtype, stack)
+    start = conform(seed, root.shape, root.dtype, stack)
+    return np.copy(start) if start is seed else start  # the caller may write to it afterwards

@@ -85,18 +85,19 @@ class SGD:
             )
         if params.keys() != gradients.keys():
             raise different_names(params.keys(), gradients.keys())
-        pairs = [(p, checked(name, p, gradients[name])) for name, p in params.items()]
+        fitting = {name: checked(name, p, gradients[name]) for name, p in params.items()}
         velocities = self._velocities(params) if self.momentum else {}
+        self.state.update(velocities)
         with np.errstate(all="ignore"):  # a warning made an error would stop half-way
-            if not velocities:
-                for p, g in pairs:
-                    np.subtract(p, self.lr * g, out=p)
-                return
-            self.state.update(velocities)
-            for (p, g), v in zip(pairs, velocities.values(), strict=True):
-                np.multiply(v, self.momentum, out=v)
-                np.add(v, g, out=v)
-                np.subtract(p, self.lr * v, out=p)
+            for name, g in fitting.items():
+                p = params[name]
+                if velocities:
+                    v = velocities[name]
+                    v *= self.momentum
+                    v += g
+                    p -= self.lr * v
+                else:
+                    p -= self.lr * g
 
     def _velocities(self, params: Mapping[str, Plain]) -> dict[str, Plain]:
         velocities = {}
@@ -106,7 +107,7 @@ class SGD:
                 v = np.zeros_like(p, subok=False)
             elif v.shape != p.shape or v.dtype != p.dtype or not v.flags.writeable:
                 raise StoreMismatchError(
-                    f"the velocity of {name!r} is a {described(v)}, but the parameter is a "
+                    f"the velocity of {name!r} is {described(v)}, but the parameter is "
                     f"{described(p)}; use one optimizer for one store, and restore its state with "
                     "the store it was saved beside"
                 )
@@ -116,6 +117,10 @@ class SGD:
 
 def checked(name: str, p: Any, g: Any) -> Plain:
     """Check that a parameter can be written to and that its gradient fits; give the gradient."""
+    if type(p) is type(g) is np.ndarray:  # nearly always all of it holds, so look at that first
+        same = p.shape == g.shape and p.dtype == g.dtype
+        if same and p.dtype.kind in "fc" and p.flags.writeable:
+            return g
     if type(p) is Tensor or type(g) is Tensor:
         raise InPlaceError(
             f"{name!r} is a handle, and handles are never written to; pass the plain store that "
@@ -128,7 +133,7 @@ def checked(name: str, p: Any, g: Any) -> Plain:
         )
     if p.dtype.kind not in "fc" or not p.flags.writeable:
         raise StoreMismatchError(
-            f"the parameter {name!r} is a {described(p)}, which cannot be updated in place; keep "
+            f"the parameter {name!r} is {described(p)}, which cannot be updated in place; keep "
             "writable arrays of a floating or complex dtype in the store"
         )
     gradient: Plain = np.asarray(g)
@@ -146,8 +151,8 @@ def checked(name: str, p: Any, g: Any) -> Plain:
 
 def described(array: Plain) -> str:
     """Describe an array in an error."""
-    right = "" if array.flags.writeable else "read-only "
-    return f"{right}{array.dtype} array of shape {array.shape}"
+    kind = "an array" if array.flags.writeable else "a read-only array"
+    return f"{kind} of dtype {array.dtype} and shape {array.shape}"
 
 
 def different_names(store: Set[str], gradients: Set[str]) -> StoreMismatchError:

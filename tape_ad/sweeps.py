@@ -125,11 +125,13 @@ def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[i
     first = min(reached)
     stack = reached[first].ndim - len(arena.shapes[first])
     for node in range(first, last + 1):
-        partials = arena.partials[node]
+        parents, partials = arena.parents[node], arena.partials[node]
+        if reached.keys().isdisjoint(parents):
+            continue
         if partials is RELEASED:
             raise released(arena, node)
         shape, dtype = arena.shapes[node], arena.dtypes[node]
-        for parent, partial in zip(arena.parents[node], partials, strict=True):
+        for parent, partial in zip(parents, partials, strict=True):
             t = reached.get(parent)
             if t is None:
                 continue

@@ -14,11 +14,18 @@ from tape_ad.arguments import (
     as_operand,
     checked_seed,
     no_output,
+    primal,
     raise_with_name,
     ufunc_options,
 )
 from tape_ad.array_interface import ArrayInterface
-from tape_ad.errors import InPlaceError, NoRuleError, RecordMismatchError, UnsupportedArgumentError
+from tape_ad.errors import (
+    DtypeError,
+    InPlaceError,
+    NoRuleError,
+    RecordMismatchError,
+    UnsupportedArgumentError,
+)
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array, LinearMap
 from tape_ad.rules import RULES, load_scipy_rules
@@ -122,7 +129,8 @@ def record_general(
     except ValueError as error:
         raise_with_name(function, values, error)
     if record.watch is not None:
-        record.watch.see(values, f"node %{len(record.functions)} ({function_name(function)})")
+        use = f"node %{len(record.functions)} ({function_name(function)})"
+        record.watch.see((*values, *options.values(), out), use)
     parents = {
         position: operand.index
         for position, operand in enumerate(args)
@@ -147,8 +155,13 @@ def record_output(
     options: Mapping[str, Any],
 ) -> Any:
     """Append a node for one output, unless no parent has a partial or the output is no number."""
-    if out.dtype.kind not in "fc":
+    if type(out) is tuple or out.dtype.kind in "biu":
         return out
+    if out.dtype.kind not in "fc":
+        raise DtypeError(
+            f"np.{function_name(function)} of a handle and other data gives dtype {out.dtype}, "
+            "which has no derivative; pass numbers, or t.data if no gradient is meant to flow"
+        )
     edges = []
     for position, parent in parents.items():
         maker = rule.maker(position)
@@ -159,7 +172,7 @@ def record_output(
         return out
     indices, partials = zip(*edges, strict=True)
     handle = append(record, out, function, indices, partials)
-    if shares_memory(out, arguments[-len(rule.makers)]):
+    if rule.makers and shares_memory(out, arguments[-len(rule.makers)]):
         record.add_view(handle.index, indices[0])
     return handle
 
@@ -340,13 +353,6 @@ def call_unrecorded(
         f"np.{function_name(function)} has no rule, so its gradient would be lost; write it with "
         "functions that have one, or apply it to t.data if no gradient is meant to flow"
     )
-
-
-def primal(leaf: Any, path: str = "") -> Any:
-    """Give the plain array behind a handle of any nesting; anything else as it is."""
-    while type(leaf) is Tensor:
-        leaf = leaf.data
-    return leaf
 
 
 def common_record(function: Function, args: tuple[Any, ...]) -> Arena:

@@ -1,4 +1,4 @@
-"""Random programs: diamonds, broadcasting, reuse, indexing and mixed dtypes, found by Hypothesis."""
+"""Random programs with diamonds, broadcasting, reuse, indexing and mixed dtypes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -103,7 +103,7 @@ def test_gradients_are_central_differences(
     rng = np.random.default_rng(seed)
     values = [draw(rng, shape, "f8") for shape in shapes]
     steps = [draw(rng, shape, "f8") for shape in shapes]
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     leaves = rec.bind(values)
     gradients = run(instructions, leaves).grad().wrt(leaves)
     h = 1e-6
@@ -131,7 +131,7 @@ def test_forward_and_reverse_sweeps_are_adjoint_in_mixed_dtypes(
     seed: int,
 ) -> None:
     rng = np.random.default_rng(seed)
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     leaves = rec.bind([draw(rng, shape, dtype) for shape, dtype in kinds])
     out = run(instructions, leaves)
     tangents = {h.index: draw(rng, stack + h.shape, h.dtype.str) for h in leaves}
@@ -155,9 +155,9 @@ def test_second_derivatives_are_symmetric_and_forward_over_reverse(
     u = [draw(rng, shape, "f8") for shape in shapes]
     v = [draw(rng, shape, "f8") for shape in shapes]
 
-    outer = ta.ComputationRecord()
+    outer: Any = ta.ComputationRecord()
     leaves = outer.bind(values)
-    handles = ta.ComputationRecord(within=outer).bind(leaves)
+    handles: Any = ta.ComputationRecord(within=outer).bind(leaves)
     gradients = run(instructions, handles).grad().wrt(handles)
     along_u = sum(np.sum(g * d) for g, d in zip(gradients, u, strict=True))
     along_v = sum(np.sum(g * d) for g, d in zip(gradients, v, strict=True))

@@ -1,6 +1,7 @@
 """Numbers worked out by hand, and bugs of earlier programs that have to stay dead."""
 
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from tape_ad.rules.activations import log_softmax, relu
 
 
 def test_product_plus_constant() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x, y = rec.tensor(2.0), rec.tensor(3.0)
     out = (x * y) + 4
     grads = out.grad()
@@ -20,7 +21,7 @@ def test_product_plus_constant() -> None:
 
 
 def test_the_expression_of_micrograds_readme() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     a, b = rec.tensor(-4.0), rec.tensor(2.0)
     c = a + b
     d = a * b + b**3
@@ -42,7 +43,7 @@ def test_two_steps_of_descent_on_a_product() -> None:
     x, y = 2.0, 3.0
     values = []
     for _ in range(2):
-        rec = ta.ComputationRecord()
+        rec: Any = ta.ComputationRecord()
         hx, hy = rec.tensor(x), rec.tensor(y)
         z = hx * hy
         values.append(z.item())
@@ -58,7 +59,7 @@ def test_linear_relu_sum_loses_042_each_step() -> None:
     x = np.array([[1.0, 2.0, 3.0]])
     losses = []
     for _ in range(5):
-        rec = ta.ComputationRecord()
+        rec: Any = ta.ComputationRecord()
         hw = rec.tensor(w)
         out = x @ hw
         active = relu(out)
@@ -71,7 +72,7 @@ def test_linear_relu_sum_loses_042_each_step() -> None:
 
 
 def test_a_reused_node_gets_both_contributions() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(3.0)
     y = 2 * x
     out = y * y
@@ -82,7 +83,7 @@ def test_a_reused_node_gets_both_contributions() -> None:
 
 def test_sixty_doublings_take_no_time() -> None:
     start = time.perf_counter()
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = v = rec.tensor(1.0)
     for _ in range(60):
         v = v + v
@@ -93,7 +94,7 @@ def test_sixty_doublings_take_no_time() -> None:
 
 
 def test_asking_appends_nothing() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     p = rec.bind({"w": np.ones(3), "unused": np.ones(2)})
     loss = np.sum(p["w"] * p["w"])
     before = str(rec)
@@ -104,14 +105,14 @@ def test_asking_appends_nothing() -> None:
 
 
 def test_an_unreached_handle_gives_zeros_of_its_shape() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x, other = rec.tensor(2.0), rec.tensor(np.ones((2, 3), np.float32))
     grads = (x * x).grad()
     np.testing.assert_array_equal(grads.wrt(other), np.zeros((2, 3), np.float32), strict=True)
 
 
 def test_log_softmax_of_large_logits() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     logits = rec.tensor([[1e4, 0.0, -1e4], [-1e4, -1e4, -1e4]])
     out = log_softmax(logits)
     gradient = out.grad(seed=[[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]).wrt(logits)
@@ -123,7 +124,7 @@ def test_log_softmax_of_large_logits() -> None:
 
 
 def test_log_softmax_composed_of_numpy_functions() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     logits = rec.tensor([1e4, 0.0, -1e4])
     shifted = logits - np.max(logits)
     out = shifted - np.log(np.sum(np.exp(shifted)))

@@ -60,7 +60,7 @@ DTYPES = ["f8", "c16"]
 def test_forward_and_reverse_are_adjoint(name: str, dtype: str, stack: tuple[int, ...]) -> None:
     rng = np.random.default_rng(3)
     function, shapes = PROGRAMS[name]
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     leaves = [rec.tensor(draw(rng, shape, dtype)) for shape in shapes]
     out = function(*leaves)
     tangents = {h.index: draw(rng, stack + h.shape, dtype) for h in leaves}
@@ -80,7 +80,7 @@ def test_forward_and_reverse_are_adjoint(name: str, dtype: str, stack: tuple[int
 def test_a_stack_of_tangents_is_a_loop_over_tangents(name: str) -> None:
     rng = np.random.default_rng(4)
     function, shapes = PROGRAMS[name]
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     leaves = [rec.tensor(rng.normal(size=shape)) for shape in shapes]
     out = function(*leaves)
     tangents = {h.index: rng.normal(size=(5, *h.shape)) for h in leaves}
@@ -97,7 +97,7 @@ def test_a_push_is_a_central_difference(name: str) -> None:
     function, shapes = PROGRAMS[name]
     values = [rng.normal(size=shape) for shape in shapes]
     steps = [rng.normal(size=shape) for shape in shapes]
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     leaves = [rec.tensor(value) for value in values]
     out = function(*leaves)
     tangents = {h.index: step for h, step in zip(leaves, steps, strict=True)}
@@ -112,7 +112,7 @@ def test_a_push_is_a_central_difference(name: str) -> None:
 
 
 def test_forward_gives_the_tangent_of_every_node_reached() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x, y = rec.tensor(2.0), rec.tensor(3.0)
     a = x * y
     b = np.sin(y)
@@ -122,7 +122,7 @@ def test_forward_gives_the_tangent_of_every_node_reached() -> None:
 
 
 def test_forward_stops_at_the_last_node_asked_for() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(2.0)
     y = x * x
     z = y * y
@@ -130,7 +130,7 @@ def test_forward_stops_at_the_last_node_asked_for() -> None:
 
 
 def test_forward_from_an_intermediate_node() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(2.0)
     y = x * x
     z = y * x
@@ -138,13 +138,13 @@ def test_forward_from_an_intermediate_node() -> None:
 
 
 def test_forward_of_nothing_is_nothing() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(2.0)
     assert forward_sweep(rec, {}, x.index) == {}
 
 
 def test_forward_does_not_write_to_the_tangents_given() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor([1.0, 2.0])
     y = x + x + x
     tangents = {0: np.array([1.0, 1.0])}
@@ -154,7 +154,7 @@ def test_forward_does_not_write_to_the_tangents_given() -> None:
 
 
 def test_forward_meets_a_released_node() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(2.0)
     y = x * x
     y.grad(release=True)
@@ -163,7 +163,7 @@ def test_forward_meets_a_released_node() -> None:
 
 
 def test_forward_passes_a_released_node_that_does_not_matter() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x, y = rec.tensor(2.0), rec.tensor(3.0)
     (x * x).grad(release=True)
     z = y * y
@@ -171,7 +171,7 @@ def test_forward_passes_a_released_node_that_does_not_matter() -> None:
 
 
 def test_a_real_tangent_of_a_complex_leaf() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     z = rec.tensor(1 + 2j)
     w = z * z
     pushed = forward_sweep(rec, {0: np.asarray(1.0)}, w.index)[w.index]
@@ -179,7 +179,7 @@ def test_a_real_tangent_of_a_complex_leaf() -> None:
 
 
 def test_forward_keeps_dtypes() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(np.ones(2, np.float32))
     y = x * 2.0 + np.float32(1)
     pushed = forward_sweep(rec, {0: np.ones(2, np.float32)}, y.index)
@@ -190,7 +190,7 @@ def test_forward_keeps_dtypes() -> None:
 
 
 def test_reverse_gives_the_cotangents_of_held_handles_only() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(2.0)
     y = np.exp(np.sin(x) * 1.0)
     got = reverse_sweep(rec, y.index, np.ones(()))
@@ -198,7 +198,7 @@ def test_reverse_gives_the_cotangents_of_held_handles_only() -> None:
 
 
 def test_a_seed_is_never_written_to() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(np.ones(3))
     y = (x + x) + (x - 1.0) + (x + 2.0)
     seed = np.array([1.0, 2.0, 3.0])
@@ -207,7 +207,7 @@ def test_a_seed_is_never_written_to() -> None:
 
 
 def test_contributions_that_alias_are_summed_apart() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x, y = rec.tensor(np.ones(3)), rec.tensor(np.ones(3))
     a = x + y  # hands the same cotangent to both
     b = a + x
@@ -221,14 +221,14 @@ def test_contributions_that_alias_are_summed_apart() -> None:
 
 
 def test_broadcast_cotangents_are_not_summed_into_in_place() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(np.ones((2, 3)))
     y = np.sum(x) + np.sum(x, axis=0) @ np.ones(3) + np.sum(x * x) + np.mean(x)
     np.testing.assert_allclose(reverse_sweep(rec, y.index, np.ones(()))[0], 4 + 1 / 6, rtol=1e-15)
 
 
 def test_a_released_node_stops_the_sweep() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     y = np.sin(rec.tensor(2.0))
     reverse_sweep(rec, y.index, np.ones(()), release=True)
     with pytest.raises(ReleasedError, match=r"node %1 \(sin\)"):

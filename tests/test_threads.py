@@ -22,7 +22,7 @@ def _restless() -> Iterator[None]:
 
 
 def gradient(start: float, barrier: threading.Barrier | None = None) -> tuple[float, int, str]:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = y = rec.tensor(start)
     for i in range(20):
         if barrier is not None:
@@ -32,9 +32,9 @@ def gradient(start: float, barrier: threading.Barrier | None = None) -> tuple[fl
 
 
 def second_derivative(start: float) -> float:
-    outer = ta.ComputationRecord()
+    outer: Any = ta.ComputationRecord()
     x = outer.tensor([start, 1.0])
-    inner = ta.ComputationRecord(within=outer)
+    inner: Any = ta.ComputationRecord(within=outer)
     h = inner.tensor(x)
     slopes = np.sum(np.exp(h) * h[::-1]).grad().wrt(h)
     return float(np.sum(slopes.grad(seed=np.eye(2)).wrt(x)))
@@ -58,7 +58,7 @@ def test_many_threads_with_many_records(work: Any) -> None:
 
 @pytest.mark.usefixtures("_restless")
 def test_threads_that_sweep_one_finished_record() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(np.linspace(0, 1, 5))
     y = np.sum(np.sin(x) * np.exp(x))
     expected = y.grad().wrt(x)

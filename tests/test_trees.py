@@ -89,7 +89,7 @@ def test_mappings_come_back_as_dicts_in_their_order() -> None:
 
 
 def test_arrays_and_handles_are_leaves() -> None:
-    x = ta.ComputationRecord().tensor([1.0, 2.0])
+    x: Any = ta.ComputationRecord().tensor([1.0, 2.0])
     leaves: list[Any] = []
     map_leaves(lambda leaf, path: leaves.append(leaf), [np.ones(3), x])
     assert [type(leaf) for leaf in leaves] == [np.ndarray, ta.Tensor]
@@ -99,7 +99,7 @@ def test_arrays_and_handles_are_leaves() -> None:
 
 
 def test_bind_makes_a_leaf_of_every_array_and_number() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     store = {
         "w": np.ones((2, 3)),
         "scale": 2,
@@ -124,10 +124,12 @@ def test_bind_makes_a_leaf_of_every_array_and_number() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [None, "text", b"bytes", True, False, len, np.float32, np.dtype("f4"), slice(3)], ids=str
+    "other",
+    [None, "text", b"bytes", True, False, len, np.float32, np.dtype("f4"), slice(3)],
+    ids=str,
 )
 def test_bind_and_wrt_leave_other_things_as_they_are(other: Any) -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     p = rec.bind({"w": 1.0, "other": other})
     assert p["other"] is other
     assert len(rec) == 1
@@ -135,13 +137,13 @@ def test_bind_and_wrt_leave_other_things_as_they_are(other: Any) -> None:
 
 
 def test_bind_of_a_bare_array() -> None:
-    w = ta.ComputationRecord().bind(np.ones(2))
+    w: Any = ta.ComputationRecord().bind(np.ones(2))
     assert isinstance(w, ta.Tensor)
 
 
 def test_an_array_that_stands_twice_is_two_leaves() -> None:
     w = np.ones(2)
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     p = rec.bind([w, w])
     grads = np.sum(p[0] * 3.0 + p[1]).grad()
     np.testing.assert_array_equal(grads.wrt(p), [[3.0, 3.0], [1.0, 1.0]])
@@ -149,7 +151,7 @@ def test_an_array_that_stands_twice_is_two_leaves() -> None:
 
 def test_the_gradients_have_the_structure_of_the_store() -> None:
     store = {"layers": [Layer(np.ones((2, 2)), np.ones(2)), Frozen(3.0)], "none": None}
-    p = ta.ComputationRecord().bind(store)
+    p: Any = ta.ComputationRecord().bind(store)
     layer, factor = p["layers"]
     loss = np.sum((np.ones(2) @ layer.weight + layer.bias) * factor._hidden)
     got = loss.grad().wrt(p)
@@ -165,14 +167,14 @@ def test_the_gradients_have_the_structure_of_the_store() -> None:
 
 
 def test_bind_names_the_entry_without_a_derivative() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     with pytest.raises(DtypeError, match=r"the entry \['b'\]\[1\]\.weight has dtype <U1"):
         rec.bind({"a": np.ones(2), "b": [1.0, Layer(np.array(["x"]))]})
     assert len(rec) == 0
 
 
 def test_bind_names_the_masked_entry() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     with pytest.raises(DtypeError, match=r"\['b'\].*MaskedArray"):
         rec.bind({"a": 1.0, "b": np.ma.masked_array([1.0])})
     assert len(rec) == 0
@@ -186,7 +188,7 @@ def test_bind_names_the_handle_of_another_record() -> None:
 
 
 def test_bind_names_the_handle_of_this_very_record() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(1.0)
     with pytest.raises(RecordMismatchError, match=r"the entry \[1\] is a handle of this very"):
         rec.bind([np.ones(2), x])
@@ -194,7 +196,7 @@ def test_bind_names_the_handle_of_this_very_record() -> None:
 
 
 def test_wrt_names_the_array_that_is_no_handle() -> None:
-    rec = ta.ComputationRecord()
+    rec: Any = ta.ComputationRecord()
     x = rec.tensor(1.0)
     with pytest.raises(TypeError, match=r"got ndarray \(at \['a'\]\.bias\)"):
         x.grad().wrt({"a": Layer(x, np.ones(2))})

@@ -1,10 +1,12 @@
 """Layers: what their parameters are called and which shapes they have. The data is in a store."""
 
 import math
+import operator
 from collections.abc import Mapping, MutableMapping
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 from attrs import Attribute, field, frozen
 
 from tape_ad.errors import MissingParameterError, ShapeError, StoreMismatchError
@@ -26,6 +28,11 @@ def positive(layer: Any, attribute: "Attribute[int]", value: int) -> None:
     """Check a length of an axis."""
     if value < 1:
         raise ValueError(f"Linear: {attribute.name} must be at least 1, got {value}")
+
+
+def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Make a dtype of what NumPy takes for one."""
+    return np.dtype(dtype)
 
 
 def floating(layer: Any, attribute: "Attribute[Any]", value: np.dtype[Any]) -> None:
@@ -66,11 +73,11 @@ class Linear:
     """
 
     name: str = field(validator=named)
-    in_features: int = field(validator=positive)
-    out_features: int = field(validator=positive)
+    in_features: int = field(converter=operator.index, validator=positive)
+    out_features: int = field(converter=operator.index, validator=positive)
     bias: bool = True
     dtype: np.dtype[Any] = field(
-        default=np.dtype(np.float64), converter=np.dtype, validator=floating
+        default=np.dtype(np.float64), converter=as_dtype, validator=floating
     )
 
     @property
@@ -160,22 +167,22 @@ class Linear:
                 f"the layer {self.name!r} takes an input of shape (..., {self.in_features}), got "
                 f"one of shape {x.shape}"
             )
-        shapes = self.shapes
-        if rng is not None and not shapes.keys() <= store.keys() and not holds_handles(store):
+        weight, bias = f"{self.name}.weight", f"{self.name}.bias"
+        if rng is not None and weight not in store and not holds_handles(store):
             self.init(cast("MutableMapping[str, Any]", store), rng)
-        parameters = [self._read(store, name, shape) for name, shape in shapes.items()]
-        out = x @ parameters[0]
-        return out + parameters[1] if self.bias else out
+        out = x @ self._read(store, weight, (self.in_features, self.out_features))
+        return out + self._read(store, bias, (self.out_features,)) if self.bias else out
 
     def _read(self, store: Mapping[str, Any], name: str, shape: Shape) -> Array:
-        if name not in store:
+        value = store.get(name)
+        if value is None:
             raise MissingParameterError(
                 f"the layer {self.name!r} needs the parameter {name!r} of shape {shape}, which is "
                 "not in the store; write layer.init(params, rng) on the plain store, before "
                 "rec.bind(params)"
             )
-        check_shape(name, store[name], shape)
-        return store[name]
+        check_shape(name, value, shape)
+        return value
 
 
 def holds_handles(store: Mapping[str, Any]) -> bool:

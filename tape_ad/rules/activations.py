@@ -1,6 +1,6 @@
 """Activations and losses that NumPy lacks, each one node, stable for large inputs.
 
-They are functions of arrays like NumPy's own: plain arrays in, plain arrays out, and recorded
+They are functions of real arrays like NumPy's own: plain arrays in, plain arrays out, and recorded
 when they meet a handle. `tape_ad.nn` publishes them. The formulas are the usual ones, as in
 Goodfellow, Bengio & Courville, *Deep Learning*, chapter 6.
 """
@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.errors import ShapeError
-from tape_ad.linear_maps import Array, LinearMap, Mask, Scale, WeightedSum
+from tape_ad.errors import DtypeError, ShapeError
+from tape_ad.linear_maps import Array, LinearMap, Scale, WeightedSum
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Entry, axes_of, rule
+from tape_ad.rules.base import Call, Entry, axes_of, quiet, rule
 
 __all__ = [
     "ACTIVATIONS",
@@ -29,7 +29,7 @@ Axis = int | tuple[int, ...] | None
 
 
 @overridable
-def relu(x: Array) -> Array:
+def relu(x: Array, /) -> Array:
     """Rectify: max(x, 0), with derivative 0 at the kink.
 
     Parameters
@@ -45,11 +45,11 @@ def relu(x: Array) -> Array:
     >>> relu(np.array([-1.0, 0.0, 2.0]))
     array([0., 0., 2.])
     """
-    return np.maximum(x, 0)
+    return np.maximum(real(x, "relu"), 0)
 
 
 @overridable
-def sigmoid(x: Array) -> Array:
+def sigmoid(x: Array, /) -> Array:
     """Compute the logistic function 1 / (1 + exp(-x)) without overflow.
 
     Parameters
@@ -65,12 +65,13 @@ def sigmoid(x: Array) -> Array:
     >>> sigmoid(np.array([-1e4, 0.0, 1e4]))
     array([0. , 0.5, 1. ])
     """
+    x = real(x, "sigmoid")
     e = np.exp(-np.abs(x))
     return np.where(np.greater_equal(x, 0), 1, e) / (1 + e)
 
 
 @overridable
-def logsumexp(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
+def logsumexp(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """Compute log(sum(exp(x))) without overflow; -inf where all elements are.
 
     Parameters
@@ -90,6 +91,7 @@ def logsumexp(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     >>> logsumexp(np.array([1e4, 1e4]))
     np.float64(10000.69314718056)
     """
+    x = real(x, "logsumexp")
     top = np.max(x, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)
     total = np.sum(np.exp(x - top), axis=axis, keepdims=True)
@@ -99,7 +101,7 @@ def logsumexp(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 @overridable
-def softmax(x: Array, axis: Axis = -1) -> Array:
+def softmax(x: Array, /, axis: Axis = -1) -> Array:
     """Compute exp(x) / sum(exp(x)) along axes without overflow.
 
     Parameters
@@ -117,12 +119,13 @@ def softmax(x: Array, axis: Axis = -1) -> Array:
     >>> softmax(np.array([1e4, 1e4, -1e4]))
     array([0.5, 0.5, 0. ])
     """
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / np.sum(e, axis=axis, keepdims=True)
+    x = real(x, "softmax")
+    e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True))
+    return e / np.add.reduce(e, axis=axis, keepdims=True)
 
 
 @overridable
-def log_softmax(x: Array, axis: Axis = -1) -> Array:
+def log_softmax(x: Array, /, axis: Axis = -1) -> Array:
     """Compute log(softmax(x)) along axes, finite also for large inputs.
 
     Parameters
@@ -140,19 +143,21 @@ def log_softmax(x: Array, axis: Axis = -1) -> Array:
     >>> log_softmax(np.array([1e4, -1e4]))
     array([     0., -20000.])
     """
-    shifted = x - np.max(x, axis=axis, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+    x = real(x, "log_softmax")
+    shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
 
 
 @overridable
-def cross_entropy(logits: Array, targets: Array) -> Array:
+def cross_entropy(logits: Array, targets: Array, /) -> Array:
     """Average -log(softmax(logits)) of the targets over a batch.
 
     Parameters
     ----------
     logits : array or Tensor, shape (..., classes)
     targets : array of int, shape (...), or array or Tensor of float, shape (..., classes)
-        Class numbers, or a probability for each class.
+        Class numbers, or a probability for each class. A class of probability 0 contributes 0,
+        also where its logit is -inf.
 
     Returns
     -------
@@ -162,7 +167,7 @@ def cross_entropy(logits: Array, targets: Array) -> Array:
     ------
     ShapeError
         When the shapes do not fit, or the batch is empty.
-    ValueError
+    IndexError
         When a class number is not one of the classes.
 
     Examples
@@ -170,12 +175,31 @@ def cross_entropy(logits: Array, targets: Array) -> Array:
     >>> cross_entropy(np.array([[1e4, -1e4], [0.0, 0.0]]), np.array([0, 1]))
     np.float64(0.34657359027997264)
     """
-    logits, targets = np.asarray(logits), np.asarray(targets)
+    logits, targets = real(logits, "cross_entropy"), real(targets, "cross_entropy")
     size = checked_batch(logits, targets)
-    log_p = log_softmax(logits)
-    if targets.dtype.kind in "iu":
-        return -np.sum(np.take_along_axis(log_p, targets[..., None], axis=-1)) / size
-    return -np.sum(targets * log_p) / size
+    if targets.dtype.kind not in "iu":
+        return -np.sum(targets * np.where(targets == 0, 0, log_softmax(logits))) / size
+    shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
+    totals = np.log(np.add.reduce(np.exp(shifted), axis=-1))
+    return np.add.reduce(totals - shifted[places(targets)], axis=None) / size
+
+
+def real(x: Any, name: str) -> Array:
+    """Refuse complex numbers, which have no order and no largest one."""
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    if x.dtype.kind == "c":
+        raise DtypeError(
+            f"{name} takes real arrays, got one of dtype {x.dtype}; apply it to x.real and x.imag, "
+            "or to np.abs(x), whichever is meant"
+        )
+    return x
+
+
+def places(targets: Array) -> tuple[Array, ...]:
+    """Make the index that picks from each row of logits the one of its class."""
+    if targets.ndim == 1:  # what nearly all batches are
+        return np.arange(targets.size), targets
+    return (*np.indices(targets.shape, sparse=True), targets)
 
 
 def checked_batch(logits: Array, targets: Array) -> int:
@@ -191,7 +215,7 @@ def checked_batch(logits: Array, targets: Array) -> int:
     if logits.size == 0:
         raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
     if by_number and (targets.min() < 0 or targets.max() >= logits.shape[-1]):
-        raise ValueError(
+        raise IndexError(
             f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
             f"got {targets.min()}..{targets.max()}"
         )
@@ -239,13 +263,17 @@ def logsumexp_partial(out: Array, x: Array, axis: Axis, keepdims: bool) -> Linea
 def cross_entropy_logits(out: Array, logits: Array, targets: Array) -> LinearMap:
     """(softmax(logits) * sum(targets) - targets) / n; a class number stands for a one-hot row."""
     targets = targets if hasattr(targets, "dtype") else np.asarray(targets)
-    size = logits.size // logits.shape[-1]
+    scale = logits.shape[-1] / logits.size
     p = softmax(logits)
-    if targets.dtype.kind in "iu":
-        weights = p - np.equal(targets[..., None], np.arange(logits.shape[-1]))
+    if targets.dtype.kind not in "iu":
+        weights = (p * np.sum(targets, axis=-1, keepdims=True) - targets) * scale
+    elif type(p) is np.ndarray:
+        p[places(targets)] -= 1
+        p *= scale
+        weights = p
     else:
-        weights = p * np.sum(targets, axis=-1, keepdims=True) - targets
-    return WeightedSum(weights * (1 / size), logits.ndim, axes_of(logits.ndim, None), False)
+        weights = (p - np.equal(targets[..., None], np.arange(logits.shape[-1]))) * scale
+    return WeightedSum(weights, logits.ndim, axes_of(logits.ndim, None), False)
 
 
 def cross_entropy_targets(out: Array, logits: Array, targets: Array) -> LinearMap:
@@ -265,9 +293,9 @@ def along_axis(x: Array, axis: Axis = -1) -> Call:
 
 
 ACTIVATIONS: dict[Any, Entry] = {
-    relu: rule(lambda out, x: Mask(np.greater(x, 0))),
+    relu: rule(lambda out, x: Scale(np.greater(x, 0))),
     sigmoid: rule(lambda out, x: Scale(out * (1 - out))),
-    logsumexp: rule(logsumexp_partial, signature=logsumexp_signature),
+    logsumexp: rule(quiet(logsumexp_partial), signature=logsumexp_signature),
     softmax: rule(
         lambda out, x, axis: SoftmaxMap(out, axes_of(x.ndim, axis)),
         signature=along_axis,

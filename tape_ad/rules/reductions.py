@@ -157,10 +157,15 @@ def var_partial(
 def std_partial(
     out: Array, a: Array, axis: Axis, dtype: Any, keepdims: bool, ddof: float
 ) -> LinearMap:
-    """(a - mean) / (std * (n - ddof)), and 0 where the deviations are all 0."""
+    """(a - mean) / (std * (n - ddof)), and 0 where all elements are equal.
+
+    The mean of equal elements may be one rounding error off them. Measured from the first of them,
+    all are exactly 0, and so is their mean.
+    """
     axes = axes_of(a.ndim, axis)
     scale = nonzero(out if keepdims else out[expanding_key(a.ndim, axes)])
-    weights = deviation(a, axes, dtype) / scale * inverse(count(a.shape, axes) - ddof)
+    first = a[tuple(slice(1) if i in axes else slice(None) for i in range(-a.ndim, 0))]
+    weights = deviation(a - first, axes, dtype) / scale * inverse(count(a.shape, axes) - ddof)
     return real_weighted_sum(weights, a, axes, keepdims)
 
 

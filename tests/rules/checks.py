@@ -51,9 +51,9 @@ class Run:
         reached = forward_sweep(self.record, start, len(self.record) - 1)
         stack = stack_of(tangents, self.leaves)
         return [
-            reached.get(out.index, np.zeros(stack + out.shape, out.dtype))
-            if self._holds(out)
-            else np.zeros(stack + np.shape(out))
+            reached[out.index]
+            if self._holds(out) and out.index in reached
+            else np.zeros(stack + out.shape, out.dtype)
             for out in self.outputs
         ]
 

@@ -5,7 +5,7 @@ import numpy as np
 from tape_ad.rules import activations
 from tests.rules.table import POSITIVE, REAL, Row, elementwise, plain
 
-__all__ = ["CONSTANTS", "ROWS"]
+__all__ = ["ROWS"]
 
 ROWS: list[Row] = [
     *elementwise(activations.relu, REAL, jax="nn.relu"),
@@ -34,16 +34,20 @@ ROWS: list[Row] = [
     Row(
         activations.cross_entropy,
         [REAL(4, 3), plain([0, 2, 1, 2])],
-        jax=lambda jax: lambda logits, targets: -jax.numpy.mean(
-            jax.nn.log_softmax(logits)[np.arange(4), targets]
+        jax=lambda jax: (
+            lambda logits, targets: (
+                -jax.numpy.mean(jax.nn.log_softmax(logits)[np.arange(4), targets])
+            )
         ),
     ),
     *(
         Row(
             activations.cross_entropy,
             [REAL(*shape), POSITIVE(*shape)],
-            jax=lambda jax: lambda logits, targets: -jax.numpy.mean(
-                jax.numpy.sum(targets * jax.nn.log_softmax(logits), axis=-1)
+            jax=lambda jax: (
+                lambda logits, targets: (
+                    -jax.numpy.mean(jax.numpy.sum(targets * jax.nn.log_softmax(logits), axis=-1))
+                )
             ),
         )
         for shape in ((4, 3), (3,), (2, 2, 3))
@@ -54,5 +58,3 @@ ROWS: list[Row] = [
         jax=lambda jax: lambda logits, target: -jax.nn.log_softmax(logits)[target],
     ),
 ]
-
-CONSTANTS: list[Row] = []

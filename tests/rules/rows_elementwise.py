@@ -38,7 +38,12 @@ ARITHMETIC = [
     ),
     Row(np.power, [POSITIVE(2, 3)], call=lambda f, x: f(x, 0.5), note="to 0.5", complex=True),
     Row(np.power, [REAL(2, 3)], call=lambda f, x: f(x, 2j), note="to 2j", complex=True),
-    Row(np.power, [REAL(5), plain([-2.0, -1.0, 0.0, 2.0, 3.0])], note="whole exponents", complex=True),
+    Row(
+        np.power,
+        [REAL(5), plain([-2.0, -1.0, 0.0, 2.0, 3.0])],
+        note="whole exponents",
+        complex=True,
+    ),
     Row(np.power, [REAL(5), plain([-2, -1, 0, 2, 3])], note="integer exponents", complex=True),
     Row(np.power, [REAL(5)], call=lambda f, x: f(2.5, x), note="of a number", complex=True),
     Row(

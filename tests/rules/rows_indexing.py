@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.linear_maps import Index, scatter
 from tests.rules.table import REAL, Row
 
-__all__ = ["CONSTANTS", "ROWS"]
+__all__ = ["ROWS"]
 
 ALL = slice(None)
 MASK = np.array([[True, False, True], [False, False, True]])
@@ -109,10 +109,7 @@ def scattering(name: str, index: Index) -> Row:
 
 
 ROWS: list[Row] = [
-    *(
-        indexing(name, key, 2, 3, 4)
-        for name, key in (BASIC | ADVANCED | APART | MASKS).items()
-    ),
+    *(indexing(name, key, 2, 3, 4) for name, key in (BASIC | ADVANCED | APART | MASKS).items()),
     indexing("1:", slice(1, None), 2, 3, complex=True),
     indexing("[0,0]", [0, 0], 2, 3, complex=True),
     indexing("0,:,[1,2]", (0, ALL, [1, 2]), 2, 3, 3, complex=True),
@@ -124,5 +121,3 @@ ROWS: list[Row] = [
     scattering("repeats", Index((np.array([0, 2, 0]), ALL), (3, 2), (3, 2), repeats=True)),
     scattering("apart", Index((0, ALL, np.array([1, 2])), (2, 3, 4), (2, 3), front=1)),
 ]
-
-CONSTANTS: list[Row] = []

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.rules.table import REAL, Array, Row
 
-__all__ = ["CONSTANTS", "ROWS"]
+__all__ = ["ROWS"]
 
 
 def joined(function: Any, *arrays: Array, **options: Any) -> Any:
@@ -45,5 +45,3 @@ ROWS: list[Row] = [
     Row(np.stack, [REAL(3)], options={"axis": 1}, call=joined),
     Row(np.stack, [REAL(2), REAL(2)], options={"dtype": "float64"}, call=joined),
 ]
-
-CONSTANTS: list[Row] = []

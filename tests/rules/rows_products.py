@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.rules.table import REAL, Row, Shape
 
-__all__ = ["CONSTANTS", "ROWS"]
+__all__ = ["ROWS"]
 
 MATMUL: tuple[tuple[Shape, Shape], ...] = (
     ((3,), (3,)),
@@ -85,5 +85,3 @@ ROWS: list[Row] = [
     Row(np.tensordot, [REAL(2, 3, 4), REAL(3, 4, 2)], nodes=6),
     Row(np.tensordot, [REAL(2, 0), REAL(0, 3)], options={"axes": 1}, nodes=6),
 ]
-
-CONSTANTS: list[Row] = []

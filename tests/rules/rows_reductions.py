@@ -23,11 +23,19 @@ def reduction(
     )
     return [
         *(Row(function, [domain(2, 3, 4)], options=each, **fields) for each in (*axes, *options)),
-        Row(function, [domain()], options={"axis": None}, **fields),
         Row(function, [domain(0, 3)], options={"axis": 1}, **fields),
-        Row(function, [domain(2, 3)], options={"axis": ()}, **fields),
         Row(function, [domain(4)], **fields),
     ]
+
+
+def of_single_elements(
+    function: Callable[..., Any], domain: Domain, **fields: Any
+) -> tuple[Row, Row]:
+    """Make the rows of a reduction that has nothing to reduce."""
+    return (
+        Row(function, [domain()], options={"axis": None}, **fields),
+        Row(function, [domain(2, 3)], options={"axis": ()}, **fields),
+    )
 
 
 PRODUCTS = [
@@ -51,6 +59,9 @@ PRODUCTS = [
     )
 ]
 
+SPREADS = ({"ddof": 1}, {"axis": 0, "ddof": 1.5}, {"axis": 0, "dtype": "float64"})
+JAX_STD = "JAX's derivative of std is nan where all elements are equal"
+
 ROWS: list[Row] = [
     *reduction(np.sum, REAL, {"dtype": "float64"}),
     *reduction(np.add.reduce, REAL, {"axis": 0, "dtype": "float64"}, jax="numpy.sum"),
@@ -61,8 +72,15 @@ ROWS: list[Row] = [
     *reduction(np.min, DISTINCT),
     *reduction(np.maximum.reduce, DISTINCT, jax="numpy.max"),
     *reduction(np.minimum.reduce, DISTINCT, jax="numpy.min"),
-    *reduction(np.var, REAL, {"ddof": 1}, {"axis": 0, "ddof": 1.5}, {"correction": 1}),
-    *reduction(np.std, REAL, {"ddof": 1}, {"axis": 0, "ddof": 1.5}, {"dtype": "float64"}),
+    *reduction(np.var, REAL, *SPREADS, {"correction": 1}),
+    *reduction(np.std, REAL, *SPREADS, {"correction": 1}),
+    *of_single_elements(np.sum, REAL),
+    *of_single_elements(np.mean, REAL),
+    *of_single_elements(np.prod, REAL, nodes=3),
+    *of_single_elements(np.max, REAL),
+    *of_single_elements(np.min, REAL),
+    *of_single_elements(np.var, REAL),
+    *of_single_elements(np.std, REAL, no_jax=JAX_STD),
     *(
         Row(function, [REAL(2, 3)], options=options, nodes=16, complex=True, note="c")
         for function in (np.sum, np.mean, np.prod, np.var, np.std)

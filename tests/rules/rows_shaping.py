@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.rules.table import REAL, Row
 
-__all__ = ["CONSTANTS", "ROWS"]
+__all__ = ["CONSTANTS", "FILLED", "ROWS"]
 
 ROWS: list[Row] = [
     *(
@@ -46,6 +46,8 @@ ROWS: list[Row] = [
     ),
     Row(np.matrix_transpose, [REAL(2, 3, 4)], complex=True),
     Row(np.matrix_transpose, [REAL(3, 0)]),
+    Row(np.copy, [REAL(2, 3)], complex=True),
+    Row(np.copy, [REAL()]),
     Row(np.broadcast_to, [REAL()], options={"shape": (2, 3)}, complex=True),
     Row(np.broadcast_to, [REAL(3, 1)], options={"shape": (2, 3, 4)}, complex=True),
     Row(np.broadcast_to, [REAL(3)], options={"shape": 3}),
@@ -58,9 +60,15 @@ CONSTANTS: list[Row] = [
         Row(function, [REAL(2, 3)])
         for function in (
             *(np.shape, np.ndim, np.size, np.result_type, np.min_scalar_type),
-            *(np.iscomplexobj, np.isrealobj, np.zeros_like, np.ones_like),
+            *(np.iscomplexobj, np.isrealobj),
         )
     ),
     Row(np.can_cast, [REAL(2, 3)], call=lambda f, x: f(x, np.float32)),
-    Row(np.empty_like, [REAL(2, 3)], call=lambda f, x: f(x, shape=(0, 2))),
+]
+
+FILLED: list[Row] = [
+    Row(np.zeros_like, [REAL(2, 3)]),
+    Row(np.zeros_like, [REAL(2, 3)], options={"shape": 4, "dtype": "float32"}),
+    Row(np.ones_like, [REAL()]),
+    Row(np.empty_like, [REAL(2, 3)], options={"shape": (0, 2)}),
 ]

@@ -144,7 +144,9 @@ class Row:
     note : str
         What sets the row apart from others of the same function, shapes and options.
     complex : bool
-        Whether to check it on complex numbers, and on mixtures with real ones, as well.
+        Whether to check it on complex numbers as well.
+    mixed : bool
+        Whether to check it then on mixtures of complex and real operands too.
     single : float
         How far a float32 result may be from the float64 one, relative to the largest element.
     nodes : int
@@ -164,6 +166,7 @@ class Row:
     call: Callable[..., Any] = field(default=direct, kw_only=True)
     note: str = field(default="", kw_only=True)
     complex: bool = field(default=False, kw_only=True)
+    mixed: bool = field(default=True, kw_only=True)
     single: float = field(default=2e-5, kw_only=True)
     nodes: int = field(default=1, kw_only=True)
     jax: str | Callable[..., Any] = field(default="", kw_only=True)
@@ -316,7 +319,7 @@ def kinds(row: Row) -> tuple[str, ...]:
     """List the choices of dtypes for a row."""
     if not row.complex:
         return ("real",)
-    if len(row.differentiable) == 1:
+    if not row.mixed or len(row.differentiable) == 1:
         return ("real", "complex")
     return ("real", "complex", "real first", "complex first")
 

@@ -1,0 +1,467 @@
+"""Nothing fails in silence: what is refused, and what the message says to write instead."""
+
+import array
+import contextlib
+import operator
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import overrides
+
+import tape_ad as ta
+from tape_ad.errors import (
+    ConversionError,
+    DtypeError,
+    InPlaceError,
+    NoRuleError,
+    RecordMismatchError,
+    ShapeError,
+    TapeError,
+    UnsupportedArgumentError,
+)
+from tape_ad.rules import RULES
+from tape_ad.rules.base import Constant, Filled
+
+X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
+
+
+def handle(data: Any = X) -> Any:
+    return ta.ComputationRecord().tensor(data)
+
+
+# Conversions that would drop the gradient
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asarray,
+        np.array,
+        np.asanyarray,
+        np.ascontiguousarray,
+        np.float32,
+        lambda t: np.array([t, t]),
+        lambda t: np.array([1.0, t]),
+        lambda t: np.array(t, dtype=object),
+        lambda t: np.array([t, 1.0], dtype=object),
+        lambda t: np.asarray(t, copy=False),
+        lambda t: np.full(3, t),
+        np.arange,
+        np.ones(3).dot,
+        np.ma.array,
+    ],
+)
+@pytest.mark.parametrize("shape", [(1,), (3,), (3, 1), (0, 2)])
+def test_turning_a_handle_into_an_array(
+    convert: Callable[[Any], Any], shape: tuple[int, ...]
+) -> None:
+    t = handle(np.ones(shape))
+    with pytest.raises(ConversionError, match=r"drop its gradient; write t\.data for the value"):
+        convert(t)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asarray,
+        np.float32,
+        lambda t: np.array([t, t]),
+        lambda t: np.array([1.0, t]),
+        lambda t: np.array([[t], [1.0]], dtype=float),
+    ],
+)
+def test_turning_scalar_handles_into_an_array(convert: Callable[[Any], Any]) -> None:
+    with pytest.raises(ConversionError, match=r"np\.stack\(\[\.\.\.\]\) to join handles"):
+        convert(handle(2.0))
+
+
+def test_a_plain_array_with_a_handle_as_an_element() -> None:
+    data, t = np.zeros(3), handle(2.0)
+    with pytest.raises(ValueError, match="setting an array element") as caught:
+        data[0] = t
+    assert isinstance(caught.value.__cause__, ConversionError)
+    assert "rec.constant(array)" in str(caught.value.__cause__)
+    np.testing.assert_array_equal(data, np.zeros(3))
+
+
+def test_a_buffer_with_a_handle_as_an_element() -> None:
+    data = array.array("d", [0.0])
+    with pytest.raises(ConversionError, match=r"array\[i\] = handle would drop the gradient"):
+        data[0] = handle(2.0)
+
+
+@pytest.mark.parametrize("key", [slice(None), ..., slice(0, 2), [0, 1], np.array([True, True])])
+@pytest.mark.parametrize("value", [2.0, [1.0, 2.0]])
+def test_a_plain_array_with_handles_as_a_part(key: Any, value: Any) -> None:
+    data = np.zeros(2)
+    with pytest.raises(ConversionError, match="would drop its gradient"):
+        data[key] = handle(value)
+    np.testing.assert_array_equal(data, [0.0, 0.0])
+
+
+def test_pickling() -> None:
+    with pytest.raises(ConversionError, match=r"cannot be pickled.*pickle t\.data"):
+        pickle.dumps(handle())
+
+
+def test_the_truth_of_several_elements() -> None:
+    with pytest.raises(ValueError, match=r"shape \(2, 3\) is ambiguous; write np\.any\(t\)"):
+        bool(handle())
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(handle([]))
+    with pytest.raises(ValueError, match="ambiguous"):
+        [X].index(handle())
+
+
+@pytest.mark.parametrize("use", [operator.index, range, lambda t: [1, 2][t], lambda t: "a" * t])
+def test_a_handle_is_no_index_of_pythons_containers(use: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError):
+        use(handle([1.0]))
+
+
+@pytest.mark.parametrize("data", [X, [1.0, 2.0]])
+def test_a_handle_is_no_index_of_an_array(data: Any) -> None:
+    with pytest.raises((TapeError, IndexError)):
+        np.asarray(data)[handle(1.0)]
+    with pytest.raises((TapeError, IndexError)):
+        handle(data)[handle(1.0)]
+
+
+# Writing
+
+
+def test_an_augmented_assignment_to_a_plain_array() -> None:
+    t = handle([1.0, 2.0])
+    operations: list[Any] = [operator.iadd, operator.isub, operator.imul, operator.itruediv]
+    for operation in operations:
+        data = np.ones(2)
+        with pytest.raises(InPlaceError, match=r"write a handle into a plain array.*a = a \+ t"):
+            operation(data, t)
+        np.testing.assert_array_equal(data, [1.0, 1.0])
+
+
+def test_out_of_a_ufunc() -> None:
+    t, data = handle([1.0, 2.0]), np.zeros(2)
+    calls: list[Callable[[], Any]] = [
+        lambda: np.add(t, 1.0, out=data),
+        lambda: np.add(t, 1.0, data),
+        lambda: np.exp(t, out=(data,)),
+        lambda: np.add(t, t, out=data),
+    ]
+    for call in calls:
+        with pytest.raises(InPlaceError, match=r"np\.(add|exp) would write a handle into a plain"):
+            call()
+    np.testing.assert_array_equal(data, [0.0, 0.0])
+
+
+def test_a_handle_as_out() -> None:
+    values = np.array([1.0, 2.0])
+    t = handle(values)
+    calls: list[Callable[[], Any]] = [
+        lambda: np.add(values, 1.0, out=t),
+        lambda: np.add(t, 1.0, out=t),
+        lambda: np.sum(X, axis=0, out=t),
+        lambda: np.floor(values, out=t),
+    ]
+    for call in calls:
+        with pytest.raises(UnsupportedArgumentError, match="out= is not supported on handles"):
+            call()
+    np.testing.assert_array_equal(values, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("function", [np.sum, np.mean, np.max, np.prod, np.var, np.any, np.argmax])
+def test_out_of_a_reduction(function: Callable[..., Any]) -> None:
+    data = np.zeros(3)
+    with pytest.raises(UnsupportedArgumentError, match="out= is not supported on handles"):
+        function(handle(), axis=0, out=data)
+    np.testing.assert_array_equal(data, np.zeros(3))
+
+
+def test_where() -> None:
+    t, mask = handle(), X > 0
+    message = r"where= is not supported on handles; write np\.where"
+    calls: list[Callable[[], Any]] = [
+        lambda: np.add(t, 1.0, where=mask),
+        lambda: np.exp(t, where=mask),
+        lambda: np.sum(t, where=mask),
+        lambda: np.mean(t, where=mask),
+        lambda: np.add.reduce(t, where=mask),
+    ]
+    for call in calls:
+        with pytest.raises(UnsupportedArgumentError, match=message):
+            call()
+
+
+def test_initial() -> None:
+    with pytest.raises(UnsupportedArgumentError, match="initial= is not supported on handles"):
+        np.sum(handle(), initial=1.0)
+
+
+def test_ufunc_at() -> None:
+    with pytest.raises(InPlaceError, match=r"np\.add\.at writes to its first argument"):
+        np.add.at(handle([1.0, 2.0]), [0], 1.0)
+    data = np.zeros(2)
+    with pytest.raises(TapeError):
+        np.add.at(data, [0], handle(1.0))
+    np.testing.assert_array_equal(data, [0.0, 0.0])
+
+
+def test_assigning_to_a_leaf() -> None:
+    t = handle()
+    with pytest.raises(InPlaceError, match=r"a leaf stands for the array.*write t = t\.copy\(\)"):
+        t[0] = 1.0
+
+
+def test_assigning_where_numpy_would_change_two_arrays() -> None:
+    y = handle() * 1.0
+    row = y[0]
+    with pytest.raises(InPlaceError, match=r"node %2 \(getitem\) is a view"):
+        y[0, 0] = 1.0
+    with pytest.raises(InPlaceError, match=r"node %2 \(getitem\) is a view"):
+        row[0] = 1.0
+
+
+# Rules
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (np.add.accumulate, "add.accumulate"),
+        (lambda t: np.add.outer(t, t), "add.outer"),
+        (lambda t: np.add.reduceat(t, [0, 1]), "add.reduceat"),
+        (np.subtract.reduce, "subtract.reduce"),
+        (lambda t: np.linspace(t, 1.0), "linspace"),
+        (lambda t: np.nextafter(t, 1.0), "nextafter"),
+        (np.unique_counts, "unique_counts"),
+    ],
+)
+def test_a_function_without_a_rule(call: Callable[[Any], Any], name: str) -> None:
+    t = handle([1.0, 2.0])
+    with pytest.raises(
+        NoRuleError, match=rf"np\.{name} has no rule, so its gradient would be lost.*t\.data"
+    ):
+        call(t)
+    assert len(t.record) == 1
+
+
+def test_a_handle_where_no_derivative_can_be_taken() -> None:
+    t = handle(1.0)
+    with pytest.raises(TypeError):
+        np.sum(X, axis=t)
+    with pytest.raises((TypeError, TapeError)):
+        np.sum(t, axis=t)
+    with pytest.raises(TapeError, match="argument"):
+        np.sum(X, initial=t) + np.sum(t, initial=t)
+
+
+def test_an_argument_that_numpy_does_not_have() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        operator.call(np.mean, handle(), nonsense=1)
+
+
+# Shapes and records
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: t + np.ones(4), r"np\.add of shapes \(2, 3\), \(4,\): operands could not be"),
+        (lambda t: np.ones(4) * t, r"np\.multiply of shapes \(4,\), \(2, 3\): operands could"),
+        (lambda t: t + t[:, :2], r"np\.add of shapes \(2, 3\), \(2, 2\): operands could not be"),
+        (lambda t: t @ t, r"np\.matmul of shapes \(2, 3\), \(2, 3\): matmul: .*mismatch"),
+        (lambda t: t.reshape(4), r"np\.reshape of shapes \(2, 3\): cannot reshape .* size 6"),
+        (lambda t: np.concatenate([t, t[0]]), r"np\.concatenate of shapes \(2, 3\), \(3,\): all"),
+        (lambda t: np.stack([t, t.T]), r"np\.stack of shapes \(2, 3\), \(3, 2\): all input"),
+        (lambda t: np.where(t[:, :2] > 0, t, 0), r"np\.where of shapes \(2, 2\), \(2, 3\), \(\)"),
+        (lambda t: np.broadcast_to(t, (3, 2)), r"np\.broadcast_to of shapes \(2, 3\): "),
+        (lambda t: np.einsum("ij,jk", t, t), r"np\.einsum of shapes \(2, 3\), \(2, 3\): "),
+        (lambda t: np.squeeze(t, axis=0), r"np\.squeeze of shapes \(2, 3\): cannot select"),
+        (lambda t: np.transpose(t, (0, 0)), r"np\.transpose of shapes \(2, 3\): repeated axis"),
+    ],
+)
+def test_shapes_that_numpy_refuses(call: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(ShapeError, match=message) as caught:
+        call(handle())
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda t: t[5], IndexError),
+        (lambda t: t[0, 0, 0], IndexError),
+        (lambda t: t["name"], IndexError),
+        (lambda t: t[1.0], IndexError),
+        (lambda t: t[[True, False, True]], IndexError),
+        (lambda t: np.sum(t, axis=2), np.exceptions.AxisError),
+        (lambda t: np.mean(t, axis=(0, 0)), ValueError),
+        (lambda t: np.swapaxes(t, 0, 2), np.exceptions.AxisError),
+        (np.add, TypeError),
+        (lambda t: t + None, TypeError),
+        (lambda t: t + "text", TypeError),
+        (lambda t: np.max(t[:0]), ValueError),
+        (lambda t: t.reshape(3, order="K"), (ValueError, TypeError)),
+    ],
+)
+def test_other_mistakes_raise_what_numpy_raises(
+    call: Callable[[Any], Any], kind: type[Exception]
+) -> None:
+    t = handle()
+    with pytest.raises(kind):
+        call(X)
+    with pytest.raises(kind):
+        call(t)
+    assert len(t.record) <= 2  # the operation that failed recorded nothing
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda a, b: a + b, "add"),
+        (lambda a, b: a @ b, "matmul"),
+        (lambda a, b: np.where(X > 0, a, b), "where"),
+        (lambda a, b: np.concatenate([a, b]), "concatenate"),
+        (lambda a, b: np.einsum("i,i", a, b), "einsum"),
+        (np.hypot, "hypot"),
+    ],
+)
+def test_handles_of_two_records(call: Callable[[Any, Any], Any], name: str) -> None:
+    a, b = handle([1.0, 2.0]), handle([3.0, 4.0])
+    with pytest.raises(
+        RecordMismatchError,
+        match=rf"np\.{name} got handles of two records.*ComputationRecord\(within=outer\)",
+    ):
+        call(a, b)
+    assert len(a.record) == len(b.record) == 1
+
+
+# Operands without arithmetic of ours
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        np.array([1, 2], dtype=object),
+        np.array([1, 2], "m8[s]"),
+        np.timedelta64(1, "s"),
+        np.ma.masked_array([1.0, 2.0], mask=[True, False]),
+    ],
+    ids=["object", "timedelta array", "timedelta", "masked"],
+)
+def test_an_operand_that_would_make_another_kind_of_array(other: Any) -> None:
+    t = handle([1.0, 2.0])
+    with pytest.raises(TapeError):
+        t * other
+    with pytest.raises(TapeError):
+        np.multiply(other, t)
+    assert len(t.record) == 1
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_matrix_as_operand() -> None:
+    with pytest.raises(DtypeError, match="matrix"):
+        handle([1.0, 2.0]) * np.matrix([[1.0, 2.0]])
+
+
+def test_joining_with_text() -> None:
+    with pytest.raises(TapeError):
+        np.stack(["text", handle(1.0)])
+
+
+# Every function of NumPy that answers to handles
+
+
+def contains_handle(result: Any) -> bool:
+    if isinstance(result, (list, tuple)):
+        return any(map(contains_handle, result))
+    return isinstance(result, ta.Tensor)
+
+
+def contains_floats(result: Any) -> bool:
+    if isinstance(result, (list, tuple)):
+        return any(map(contains_floats, result))
+    return np.asarray(result).dtype.kind in "fcO" if not isinstance(result, type) else False
+
+
+def plain_on_purpose(function: Any) -> bool:
+    return isinstance(RULES.get(function), (Constant, Filled)) or function in (
+        np.sign,
+        np.where,  # of a condition that is a handle, and plain choices
+        np.tri,  # of a size
+        np.fromiter,  # of numbers, each read by float()
+    )
+
+
+LEADING: list[Callable[[Callable[..., Any], Any], Any]] = [
+    lambda f, t: f(t),
+    lambda f, t: f(t, t),
+    lambda f, t: f(t, t, t),
+    lambda f, t: f([t]),
+    lambda f, t: f([t, t]),
+    lambda f, t: f([t, t.data.copy()], 0),
+    lambda f, t: f([t.data.copy(), t]),
+    lambda f, t: f(t, t.data.copy()),
+    lambda f, t: f(t, 0),
+    lambda f, t: f(t, 1),
+    lambda f, t: f(t, (0,)),
+    lambda f, t: f(t, 0, 0),
+    lambda f, t: f(t, t.data.copy(), t),
+    lambda f, t: f(t, t > 0),
+    lambda f, t: f("ij,jk", t, t),
+]
+
+FOLLOWING: list[Callable[[Callable[..., Any], Any], Any]] = [
+    lambda f, t: f(t.data.copy(), t),
+    lambda f, t: f(t.data.copy(), 0, t),
+    lambda f, t: f(t.data.copy(), t.data.copy(), t),
+    lambda f, t: f(0, t),
+    lambda f, t: f(t > 0, t),
+]
+
+# In their second or third place stands a flag, a size, a dtype or a tolerance, not a value.
+NOT_A_VALUE = {
+    *("angle", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty"),
+    *("frombuffer", "identity", "nan_to_num", "ones", "polyint", "real_if_close", "require"),
+    *("unique", "zeros", "repack_fields", "require_fields", "stack_arrays", "full", "eye"),
+    *("isposinf", "isneginf", "linspace", "geomspace", "logspace", "cov", "corrcoef", "average"),
+}
+
+FUNCTIONS = sorted(
+    overrides.get_overridable_numpy_array_functions() | overrides.get_overridable_numpy_ufuncs(),
+    key=lambda function: (getattr(function, "__module__", None) or "numpy", function.__name__),
+)
+
+
+def silent_calls(calls: list[Any], shape: tuple[int, ...]) -> list[tuple[str, int]]:
+    """Call every function, and list the calls that give floats, no handle and no error."""
+    silent = []
+    for function in FUNCTIONS:
+        for number, call in enumerate(calls):
+            t = handle(np.random.default_rng(3).uniform(0.1, 0.9, shape))
+            value = t.data.copy()
+            with contextlib.suppress(Exception):
+                result = call(function, t)
+                if contains_floats(result) and not contains_handle(result):
+                    silent.append((function.__name__, number))
+            np.testing.assert_array_equal(t.data, value, err_msg=function.__name__)
+    return [(name, number) for name, number in silent if not plain_on_purpose(name_of[name])]
+
+
+name_of = {function.__name__: function for function in FUNCTIONS}
+
+
+@pytest.mark.filterwarnings("ignore")  # these calls make little sense, and NumPy says so
+@pytest.mark.parametrize("shape", [(), (3,), (3, 3)])
+def test_no_function_drops_the_gradient_without_a_word(shape: tuple[int, ...]) -> None:
+    assert silent_calls(LEADING, shape) == []
+    following = silent_calls(FOLLOWING, shape)
+    assert [(name, number) for name, number in following if name not in NOT_A_VALUE] == []
+
+
+def test_there_are_many_functions_to_try() -> None:
+    assert len(FUNCTIONS) > 250
+    assert {np.add, np.sum, np.linalg.svd, np.einsum} <= set(FUNCTIONS)
