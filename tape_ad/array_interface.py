@@ -9,11 +9,15 @@ from typing import Any, ClassVar, NoReturn, Self, SupportsIndex
 import numpy as np
 
 from tape_ad.errors import ConversionError
+from tape_ad.rules.sparse import is_sparse, matmul_sparse, sparse_matmul
 
 __all__ = ["ArrayInterface"]
 
 Axis = int | tuple[int, ...] | None
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+NO_ARRAY = np.array(None, dtype=object)
+"""What tells a `scipy.sparse` matrix in ``matrix @ handle`` to leave the product to the handle."""
 
 WRITING = frozenset(
     (
@@ -146,7 +150,9 @@ class ArrayInterface:
     def __format__(self, spec: str) -> str:
         return format(self.data, spec) if spec else str(self)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if sys._getframe(1).f_code.co_name == "_matmul_dispatch":
+            return NO_ARRAY
         raise ConversionError(
             "turning a handle into an ndarray would drop its gradient; write t.data for the value, "
             "np.stack([...]) to join handles, rec.constant(array) to fill an array with them, or "
@@ -219,9 +225,13 @@ class ArrayInterface:
         return self._call(np.power, (other, self))
 
     def __matmul__(self, other: Any) -> Self:
+        if type(other) is not type(self) and is_sparse(other):
+            return self._call(matmul_sparse, (self, other))
         return self._call(np.matmul, (self, other))
 
     def __rmatmul__(self, other: Any) -> Self:
+        if is_sparse(other):
+            return self._call(sparse_matmul, (other, self))
         return self._call(np.matmul, (other, self))
 
     def __neg__(self) -> Self:

@@ -97,7 +97,7 @@ class SGD:
                     v += g
                     p -= self.lr * v
                 else:
-                    p -= self.lr * g
+                    p -= np.multiply(g, self.lr, dtype=p.dtype)
 
     def _velocities(self, params: Mapping[str, Plain]) -> dict[str, Plain]:
         velocities = {}

@@ -94,12 +94,13 @@ def load(path: str | os.PathLike[str]) -> dict[str, Plain]:
         When the safetensors library is not installed.
     """
     chosen = format_of(path)
-    try:
-        return chosen.read(Path(path))
-    except DAMAGE as error:
-        raise ValueError(
-            f"{os.fspath(path)!r} is damaged, or is not what its suffix says: {error}"
-        ) from error
+    with Path(path).open("rb") as file:
+        try:
+            return chosen.read(file)
+        except DAMAGE as error:
+            raise ValueError(
+                f"{os.fspath(path)!r} is damaged, or is not what its suffix says: {error}"
+            ) from error
 
 
 def write_npz(file: IO[bytes], arrays: Mapping[str, Plain]) -> None:
@@ -110,19 +111,18 @@ def write_npz(file: IO[bytes], arrays: Mapping[str, Plain]) -> None:
                 np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
-def read_npz(path: Path) -> dict[str, Plain]:
+def read_npz(file: IO[bytes]) -> dict[str, Plain]:
     """Read what `numpy.savez` or `write_npz` wrote."""
     arrays = {}
-    with zipfile.ZipFile(path) as archive:
-        for entry in archive.namelist():
-            if not entry.endswith(".npy"):
-                raise ValueError(f"its entry {entry!r} is not an array")
-            with archive.open(entry) as file:
-                arrays[entry.removesuffix(".npy")] = np.lib.format.read_array(
-                    file, allow_pickle=False
-                )
-                if file.read():  # to the end, where the checksum is compared
-                    raise ValueError(f"its entry {entry!r} is longer than its array")
+    with zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            name = info.filename.removesuffix(".npy")
+            if name == info.filename or info.comment:  # a comment may have swallowed an entry
+                raise ValueError(f"its entry {info.filename!r} is not an array alone")
+            with archive.open(info) as entry:
+                arrays[name] = np.lib.format.read_array(entry, allow_pickle=False)
+                if entry.read():  # to the end, where the checksum is compared
+                    raise ValueError(f"its entry {info.filename!r} is longer than its array")
     return arrays
 
 
@@ -141,11 +141,11 @@ def write_safetensors(file: IO[bytes], arrays: Mapping[str, Plain]) -> None:
         raise ValueError(f"safetensors cannot hold this store: {error}") from error
 
 
-def read_safetensors(path: Path) -> dict[str, Plain]:
+def read_safetensors(file: IO[bytes]) -> dict[str, Plain]:
     """Read by the safetensors library."""
     library = import_safetensors()
     try:
-        arrays: dict[str, Plain] = library.numpy.load_file(path)
+        arrays: dict[str, Plain] = library.numpy.load_file(file.name)
     except library.SafetensorError as error:
         raise ValueError(str(error)) from error
     return arrays
@@ -168,7 +168,7 @@ class Format:
     """How to write and read one kind of file."""
 
     write: Callable[[IO[bytes], Mapping[str, Plain]], None]
-    read: Callable[[Path], dict[str, Plain]]
+    read: Callable[[IO[bytes]], dict[str, Plain]]
 
 
 FORMATS = {
@@ -177,7 +177,7 @@ FORMATS = {
 }
 
 DAMAGE = (
-    *(ValueError, EOFError, RuntimeError),  # NumPy's and zipfile's, for what is not an array
+    *(ValueError, EOFError, RuntimeError, OSError),  # from NumPy and zipfile, by what is damaged
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
 

@@ -94,7 +94,10 @@ def test_empty_stores_and_empty_parameters() -> None:
 
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 def test_gradients_that_are_not_finite_are_applied_without_a_warning(momentum: float) -> None:
-    params = {"w": np.array([1.0, np.inf, 1e308], np.float64), "f": np.ones(1, np.float32)}
+    params: dict[str, Array] = {
+        "w": np.array([1.0, np.inf, 1e308]),
+        "f": np.ones(1, np.float32),
+    }
     gradients = {"w": np.array([np.nan, np.inf, -1e308]), "f": np.array([1e300])}
     optimizer = SGD(lr=1e3, momentum=momentum)
     with np.errstate(all="raise"):
@@ -296,6 +299,6 @@ def test_momentum_must_lie_below_one(momentum: float) -> None:
 
 def test_a_rate_that_is_set_later_is_checked_too() -> None:
     optimizer = SGD(lr=0.1)
-    with pytest.raises(ValueError, match="^SGD: lr must be a positive number"):
+    with pytest.raises(ValueError, match=r"^SGD: lr must be a positive number"):
         optimizer.lr = -1.0
     assert optimizer.lr == 0.1

@@ -146,7 +146,9 @@ class Linear:
             What `ComputationRecord.bind` returned, or the plain store for plain NumPy.
         x : array or Tensor, shape (..., in_features)
         rng : numpy.random.Generator, optional
-            If the parameters are not in a plain store, initialise them there first, as `init`.
+            If the parameters are not in a plain store, initialise them there first, as `init`
+            does. What is there is used, be it this layer's or that of another of the same name;
+            only `init` can tell that two layers were given one name by accident.
 
         Returns
         -------

@@ -7,13 +7,24 @@ from typing import Any
 
 from tape_ad.rules.activations import ACTIVATIONS
 from tape_ad.rules.base import Entry
+from tape_ad.rules.convolution import CONVOLUTION
+from tape_ad.rules.decompositions import DECOMPOSITIONS
+from tape_ad.rules.determinants import DETERMINANTS
 from tape_ad.rules.einsum import EINSUM
 from tape_ad.rules.elementwise import ELEMENTWISE
+from tape_ad.rules.fft import FFT
 from tape_ad.rules.indexing import INDEXING
 from tape_ad.rules.joining import JOINING
+from tape_ad.rules.linalg import LINALG
+from tape_ad.rules.matrices import MATRICES
+from tape_ad.rules.norms import NORMS
+from tape_ad.rules.polynomials import POLYNOMIALS
 from tape_ad.rules.products import PRODUCTS
 from tape_ad.rules.reductions import REDUCTIONS
 from tape_ad.rules.shaping import SHAPING
+from tape_ad.rules.sparse import SPARSE
+from tape_ad.rules.specials_numpy import SPECIALS_NUMPY
+from tape_ad.rules.spectra import SPECTRA
 from tape_ad.rules.updates import UPDATES
 
 __all__ = ["RULES", "load_scipy_rules", "merged"]
@@ -41,20 +52,46 @@ def load_scipy_rules() -> bool:
 
     Importing SciPy takes several times as long as importing this library, so nobody pays for it
     who does not use it: the table is loaded when a function of an imported `scipy.special` is
-    first met.
+    first met. Loading it again, from another thread too, changes nothing.
 
     Returns
     -------
     bool
-        Whether there are new rules.
+        Whether the rules for SciPy's functions are there.
+
+    Raises
+    ------
+    ValueError
+        When a function stands in two tables.
     """
-    if "scipy.special" not in sys.modules or "tape_ad.rules.special" in sys.modules:
+    if "scipy.special" not in sys.modules:
         return False
     special = importlib.import_module("tape_ad.rules.special")
-    RULES.update(merged(RULES, special.SPECIAL))
+    for function, entry in special.SPECIAL.items():
+        if RULES.setdefault(function, entry) is not entry:
+            raise ValueError(f"{function!r} has two rules")
     return True
 
 
 RULES = merged(
-    ELEMENTWISE, REDUCTIONS, SHAPING, INDEXING, JOINING, PRODUCTS, EINSUM, ACTIVATIONS, UPDATES
+    ELEMENTWISE,
+    SPECIALS_NUMPY,
+    REDUCTIONS,
+    SHAPING,
+    INDEXING,
+    JOINING,
+    PRODUCTS,
+    EINSUM,
+    CONVOLUTION,
+    POLYNOMIALS,
+    FFT,
+    SPARSE,
+    MATRICES,
+    LINALG,
+    DETERMINANTS,
+    SPECTRA,
+    DECOMPOSITIONS,
+    NORMS,
+    ACTIVATIONS,
+    UPDATES,
 )

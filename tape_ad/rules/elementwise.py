@@ -65,13 +65,30 @@ def power_base(out: Array, x: Array, y: Array) -> LinearMap:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
     if type(y) in (int, float):
         return Scale(2 * x) if y == 2 else Scale(y * x ** (y - 1) if y else 0.0)
-    return Scale(np.where(y == 0, 0, y * x ** np.where(y == 0, 1, y - 1)))
+    less = np.subtract(y, 1, dtype=out.dtype)  # y's own dtype may be a small one
+    return Scale(np.where(y == 0, 0, y * x ** np.where(y == 0, 1, less)))
 
 
 def power_exponent(out: Array, x: Array, y: Array) -> LinearMap:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
-    log = np.log(nonzero(x))
-    return Scale(out * (log if hasattr(x, "dtype") else log.item()))  # .item() keeps float32
+    return Scale(out * np.log(nonzero(x), dtype=out.dtype))
+
+
+def arcsinh(out: Array, x: Array) -> LinearMap:
+    """1 / sqrt(x**2 + 1), for real x without a square that could overflow."""
+    return Scale(1 / (np.sqrt(x * x + 1) if is_complex(x) else np.hypot(x, 1)))
+
+
+def arctan2_y(out: Array, y: Array, x: Array) -> LinearMap:
+    """x / (x**2 + y**2), without squares that could overflow."""
+    radius = np.hypot(x, y)
+    return Scale(x / radius / radius)
+
+
+def arctan2_x(out: Array, y: Array, x: Array) -> LinearMap:
+    """-y / (x**2 + y**2), in the same way."""
+    radius = np.hypot(x, y)
+    return Scale(-(y / radius) / radius)
 
 
 def share(out: Array, x: Array, y: Array) -> LinearMap:
@@ -157,11 +174,8 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.tan: rule(lambda out, x: Scale(1 + out * out)),
     np.arcsin: rule(quiet(lambda out, x: Scale(1 / np.sqrt((1 - x) * (1 + x))))),
     np.arccos: rule(quiet(lambda out, x: Scale(-1 / np.sqrt((1 - x) * (1 + x))))),
-    np.arctan: rule(lambda out, x: Scale(1 / (1 + x * x))),
-    np.arctan2: rule(
-        quiet(lambda out, y, x: Scale(x / (x * x + y * y))),
-        quiet(lambda out, y, x: Scale(-y / (x * x + y * y))),
-    ),
+    np.arctan: rule(quiet(lambda out, x: Scale(1 / (1 + x * x)))),
+    np.arctan2: rule(quiet(arctan2_y), quiet(arctan2_x)),
     np.hypot: rule(
         lambda out, x, y: Scale(x / nonzero(out)),
         lambda out, x, y: Scale(y / nonzero(out)),
@@ -169,7 +183,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.sinh: rule(lambda out, x: Scale(np.cosh(x))),
     np.cosh: rule(lambda out, x: Scale(np.sinh(x))),
     np.tanh: rule(lambda out, x: Scale(1 - out * out)),
-    np.arcsinh: rule(lambda out, x: Scale(1 / np.sqrt(x * x + 1))),
+    np.arcsinh: rule(arcsinh),
     np.arccosh: rule(quiet(lambda out, x: Scale(1 / (np.sqrt(x - 1) * np.sqrt(x + 1))))),
     np.arctanh: rule(quiet(lambda out, x: Scale(1 / ((1 - x) * (1 + x))))),
     # Magnitude, order and choice

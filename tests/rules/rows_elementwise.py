@@ -33,7 +33,13 @@ ARITHMETIC = [
     *elementwise(np.square, REAL, complex=True),
     *elementwise(np.power, POSITIVE, REAL, complex=True),
     *(
-        Row(np.power, [REAL(2, 3)], call=lambda f, x, n=n: f(x, n), note=f"to {n}", complex=True)
+        Row(
+            np.power,
+            [REAL(2, 3)],
+            call=lambda f, x, n=n: f(x, n),
+            note=f"to {n}",
+            complex=True,
+        )
         for n in (2, 3, 1, 0, -1, -2, 2.0, np.int64(4))
     ),
     Row(np.power, [POSITIVE(2, 3)], call=lambda f, x: f(x, 0.5), note="to 0.5", complex=True),

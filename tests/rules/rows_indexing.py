@@ -82,7 +82,7 @@ MASKS: dict[str, Any] = {
 }
 
 
-def indexing(name: str, key: Any, *shape: int, complex: bool = False) -> Row:
+def indexing(name: str, key: Any, *shape: int, **fields: Any) -> Row:
     """Make the row of one key."""
     strange = isinstance(key, list) or name in {"np.True_", "None,True,1"}
     return Row(
@@ -90,9 +90,9 @@ def indexing(name: str, key: Any, *shape: int, complex: bool = False) -> Row:
         [REAL(*shape)],
         call=lambda getitem, x: getitem(x, key),
         note=name,
-        complex=complex,
         jax=lambda jax: operator.getitem,
         no_jax="JAX refuses such a key" if strange else "",
+        **fields,
     )
 
 

@@ -37,11 +37,21 @@ ROWS: list[Row] = [
     Row(np.transpose, [REAL()]),
     Row(np.transpose, [REAL(0, 3)]),
     *(
-        Row(np.swapaxes, [REAL(2, 3, 4)], options={"axis1": one, "axis2": other}, complex=one == 0)
+        Row(
+            np.swapaxes,
+            [REAL(2, 3, 4)],
+            options={"axis1": one, "axis2": other},
+            complex=one == 0,
+        )
         for one, other in ((0, 1), (-1, 0), (1, 1))
     ),
     *(
-        Row(np.moveaxis, [REAL(2, 3, 4)], options={"source": a, "destination": b}, complex=a == 0)
+        Row(
+            np.moveaxis,
+            [REAL(2, 3, 4)],
+            options={"source": a, "destination": b},
+            complex=a == 0,
+        )
         for a, b in ((0, -1), (-1, 0), ((0, 1), (1, 2)), ([2, 0], [0, 1]))
     ),
     Row(np.matrix_transpose, [REAL(2, 3, 4)], complex=True),

@@ -1,7 +1,8 @@
 """What a row of the test table is: a function, a way to call it, and operands to call it with.
 
-A function needs one row, ``Row(np.tanh, REAL(2, 3))``, and is then checked in every way that
-`test_rules` knows. `elementwise` makes the rows for the usual shapes, broadcasting ones included.
+A function needs one row, ``Row(np.tanh, [REAL(2, 3)])``, in the `ROWS` of a file that `rows` lists,
+and is then checked in every way that `test_rules` knows, and against JAX. `elementwise` makes the
+rows of a ufunc for the usual shapes; further rows say what else the function's arguments can be.
 """
 
 import zlib
@@ -17,7 +18,6 @@ __all__ = [
     "ABOVE_ONE",
     "DISTINCT",
     "INSIDE",
-    "NEGATIVE",
     "POSITIVE",
     "REAL",
     "Case",
@@ -27,6 +27,8 @@ __all__ = [
     "cases",
     "elementwise",
     "fixed",
+    "in_single_precision",
+    "listed",
     "plain",
     "signed",
     "uniform",
@@ -76,12 +78,19 @@ class Operand:
 
     def sample(self, rng: np.random.Generator, dtype: Any) -> Array:
         """Draw an array of a floating or complex dtype; a constant is given as it is."""
-        value = np.asarray(self.domain.draw(rng, self.shape))
+        value = self.domain.draw(rng, self.shape)
         if not self.differentiable:
-            return value
+            return read_only(value)
         if np.dtype(dtype).kind == "c":
             value = value + 1j * self.domain.imaginary(rng, self.shape)
-        return np.asarray(value, dtype)
+        return read_only(value, dtype)
+
+
+def read_only(value: Array, dtype: Any = None) -> Array:
+    """Copy into an array that nobody can write to, so that rules and sweeps show if they do."""
+    array = np.array(value, dtype)
+    array.flags.writeable = False
+    return array
 
 
 def signed(low: float, high: float) -> Draw:
@@ -90,7 +99,7 @@ def signed(low: float, high: float) -> Draw:
 
 
 def spaced(rng: np.random.Generator, shape: Shape) -> Array:
-    """Draw numbers in no order, no two of them nearer than 0.1, none nearer than 0.1 to 0."""
+    """Draw numbers in no order, no two of them nearer than 0.2, none nearer than 0.1 to 0."""
     size = int(np.prod(shape, dtype=int))
     steps = 0.3 * (np.arange(size) - size // 2) + rng.uniform(0.1, 0.2, size)
     return rng.permutation(steps).reshape(shape)
@@ -103,7 +112,6 @@ def uniform(low: float, high: float) -> Domain:
 
 REAL = Domain(signed(0.3, 2.0), signed(0.2, 0.8))
 POSITIVE = uniform(0.3, 2.0)
-NEGATIVE = uniform(-2.0, -0.3)
 INSIDE = uniform(-0.9, 0.9)
 ABOVE_ONE = uniform(1.2, 3.0)
 DISTINCT = Domain(spaced, signed(0.2, 0.8))
@@ -135,12 +143,16 @@ class Row:
     ----------
     function : callable
         The key in `tape_ad.rules.RULES`.
-    operands : tuple of Operand
+    operands : list of Operand
     options : dict
         Keyword arguments of the call.
     call : callable
         ``call(function, *operands, **options)``, where the plain call is not what is meant:
         ``lambda f, x, y: f([x, y])``. It is called with JAX's function too.
+    prepare : callable, optional
+        ``prepare(*operands)`` lists what to call the function with instead, where operands drawn
+        at random are outside of its domain: ``lambda a: [a @ a.mT]``. It is differentiated too;
+        JAX sees it as well, so it is written with operators and methods.
     note : str
         What sets the row apart from others of the same function, shapes and options.
     complex : bool
@@ -150,10 +162,10 @@ class Row:
     single : float
         How far a float32 result may be from the float64 one, relative to the largest element.
     nodes : int
-        The largest number of nodes that a call may record.
+        The largest number of nodes that a call may record, those of `prepare` included.
     jax : str or callable
-        JAX's counterpart: a dotted name below `jax`, or ``jax(module)`` to get it from the module;
-        empty for NumPy's name in `jax.numpy`.
+        JAX's counterpart: a dotted name below `jax` ("scipy.special.erf"), or ``jax(module)``
+        to get it from the module; empty for NumPy's own name below `jax.numpy`.
     no_jax : str
         Why there is nothing in JAX to compare with; empty where there is.
     no_complex_jax : str
@@ -161,9 +173,10 @@ class Row:
     """
 
     function: Callable[..., Any]
-    operands: tuple[Operand, ...] = field(converter=tuple)
+    operands: Sequence[Operand]
     options: dict[str, Any] = field(factory=dict, kw_only=True)
     call: Callable[..., Any] = field(default=direct, kw_only=True)
+    prepare: Callable[..., Sequence[Array]] | None = field(default=None, kw_only=True)
     note: str = field(default="", kw_only=True)
     complex: bool = field(default=False, kw_only=True)
     mixed: bool = field(default=True, kw_only=True)
@@ -180,7 +193,8 @@ class Row:
 
     def apply(self, values: Sequence[Array], function: Any = None) -> list[Any]:
         """Call the function, or its counterpart elsewhere, and list its outputs."""
-        result = self.call(function or self.function, *values, **self.options)
+        prepared = values if self.prepare is None else self.prepare(*values)
+        result = self.call(function or self.function, *prepared, **self.options)
         return list(result) if isinstance(result, (tuple, list)) else [result]
 
     @property
@@ -208,9 +222,7 @@ SHAPES: dict[int, tuple[tuple[Shape, ...], ...]] = {
 }
 
 
-def elementwise(
-    function: Callable[..., Any], *domains: Domain, complex: bool = False, **fields: Any
-) -> list[Row]:
+def elementwise(function: Callable[..., Any], *domains: Domain, **fields: Any) -> list[Row]:
     """Make the rows of a ufunc of one or two operands: equal shapes, broadcasting, 0-d, empty.
 
     Parameters
@@ -218,14 +230,15 @@ def elementwise(
     function : callable
     domains : Domain
         One for each operand.
-    complex, fields
+    fields
         As in `Row`.
     """
+    on_complex = fields.pop("complex", False)
     return [
         Row(
             function,
             [domain(*shape) for domain, shape in zip(domains, shapes, strict=True)],
-            complex=complex and i < 2,
+            complex=on_complex and i < 2,
             **fields,
         )
         for i, shapes in enumerate(SHAPES[len(domains)])
@@ -245,32 +258,33 @@ class Case:
 
     row: Row
     kind: str
+    _drawn: list[Array] = field(init=False)
+
+    @_drawn.default
+    def _draw(self) -> list[Array]:
+        rng, dtypes = self._rng("primals"), self._dtypes()
+        operands = zip(self.row.operands, dtypes, strict=True)
+        return [operand.sample(rng, dtype) for operand, dtype in operands]
 
     def __repr__(self) -> str:
         return f"{self.row}-{self.kind}"
 
     def primals(self) -> list[Array]:
-        """Draw all operands."""
-        rng = self._rng("primals")
-        dtypes = self._dtypes()
-        return [
-            operand.sample(rng, dtype)
-            for operand, dtype in zip(self.row.operands, dtypes, strict=True)
-        ]
+        """List all operands."""
+        return list(self._drawn)
 
-    def handles(self) -> list[Array]:
-        """Draw the operands that are to be handles: the differentiable ones."""
-        primals = self.primals()
-        return [primals[i] for i in self.row.differentiable]
+    def leaves(self) -> list[Array]:
+        """List the operands that are to be leaves: the differentiable ones."""
+        return [self._drawn[i] for i in self.row.differentiable]
 
-    def apply(self, handles: Sequence[Array]) -> list[Any]:
+    def apply(self, leaves: Sequence[Array]) -> list[Any]:
         """Call the function with other values for the differentiable operands."""
-        return self.row.apply(self.filled(handles))
+        return self.row.apply(self.filled(leaves))
 
-    def filled(self, handles: Sequence[Array]) -> list[Array]:
+    def filled(self, leaves: Sequence[Array]) -> list[Array]:
         """List all operands, with other values for the differentiable ones."""
         values = self.primals()
-        for position, value in zip(self.row.differentiable, handles, strict=True):
+        for position, value in zip(self.row.differentiable, leaves, strict=True):
             values[position] = value
         return values
 
@@ -307,7 +321,7 @@ def normal(rng: np.random.Generator, shape: Shape, dtype: Any) -> Array:
     value = rng.standard_normal(shape)
     if np.dtype(dtype).kind == "c":
         value = value + 1j * rng.standard_normal(shape)
-    return np.asarray(value, dtype)
+    return read_only(value, dtype)
 
 
 def cases(rows: Sequence[Row]) -> list[Case]:
@@ -324,14 +338,18 @@ def kinds(row: Row) -> tuple[str, ...]:
     return ("real", "complex", "real first", "complex first")
 
 
-def lowered(case: Case, single: Sequence[bool]) -> list[Array]:
-    """Draw all operands, with differentiable ones in single precision, by turns."""
-    values = case.primals()
-    for turn, position in enumerate(case.row.differentiable):
-        if single[turn % len(single)]:
-            value = values[position]
-            values[position] = value.astype(np.complex64 if value.dtype.kind == "c" else np.float32)
-    return values
+def in_single_precision(case: Case) -> list[list[Array]]:
+    """Draw all operands with every differentiable one in single precision, or every other one."""
+    single = {"f": np.float32, "c": np.complex64}
+    several = len(case.row.differentiable) > 1
+    choices = []
+    for turns in ((0, 1), (0,), (1,)) if several else ((0, 1),):
+        values = case.primals()
+        for i, position in enumerate(case.row.differentiable):
+            if i % 2 in turns:
+                values[position] = values[position].astype(single[values[position].dtype.kind])
+        choices.append(values)
+    return choices
 
 
 def listed(values: Sequence[Array], position: int) -> list[Any]:

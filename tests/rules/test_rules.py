@@ -16,12 +16,13 @@ from tests.rules.checks import (
     central_difference,
     close,
     gradients,
+    like,
     magnitude,
     pairing,
     recorded,
 )
 from tests.rules.rows import CONSTANTS, FILLED, ROWS
-from tests.rules.table import Case, Row, cases, listed, lowered
+from tests.rules.table import Case, Row, cases, in_single_precision, listed
 
 Array = Any
 
@@ -44,13 +45,13 @@ def test_pull_is_the_adjoint_of_push(case: Case) -> None:
 def test_push_is_the_derivative(case: Case) -> None:
     tangents = case.tangents()
     pushed = recorded(case.row, case.primals()).push(tangents)
-    close(pushed, central_difference(case.apply, case.handles(), tangents), 1e-9)
+    close(pushed, central_difference(case.apply, case.leaves(), tangents), 1e-9)
 
 
 @every_case
 def test_second_order(case: Case) -> None:
     outer = ta.ComputationRecord()
-    handles = [outer.tensor(v) for v in case.handles()]
+    handles = [outer.tensor(v) for v in case.leaves()]
     run = recorded(case.row, case.filled(handles), within=outer)
     tangents, cotangents = case.tangents(2), case.cotangents(run.outputs, 2)
     by_pull = gradients(pairing(run.pull(cotangents), tangents), handles)
@@ -60,7 +61,7 @@ def test_second_order(case: Case) -> None:
         return [pairing(recorded(case.row, case.filled(values)).pull(cotangents), tangents)]
 
     along = case.tangents(purpose="along")
-    expected = central_difference(first_order, case.handles(), along)
+    expected = central_difference(first_order, case.leaves(), along)
     close([pairing(by_pull, along)], expected, 1e-8)
     close(by_push, by_pull, 1e-11)
 
@@ -105,14 +106,14 @@ def test_each_operand_alone_gets_the_same_gradient(case: Case) -> None:
 PAIRS = [
     case
     for case in CASES
-    if case.kind in {"real", "complex"} and len({v.shape for v in case.handles()[:2]}) == 1
-    if len(case.handles()) > 1
+    if case.kind in {"real", "complex"} and len({v.shape for v in case.leaves()[:2]}) == 1
+    if len(case.leaves()) > 1
 ]
 
 
 @pytest.mark.parametrize("case", PAIRS, ids=str)
 def test_a_handle_used_twice_gets_both_contributions(case: Case) -> None:
-    first, _, *others = case.handles()
+    first, _, *others = case.leaves()
     apart = recorded(case.row, case.filled([first, first, *others]))
     record = ta.ComputationRecord()
     handle = record.tensor(first)
@@ -122,43 +123,51 @@ def test_a_handle_used_twice_gets_both_contributions(case: Case) -> None:
     close(both.pull(cotangents), [one + other], 1e-14)
 
 
-MIXTURES = [
-    (case, single)
-    for case in CASES
-    for single in ((True,), (True, False), (False, True))[
-        : min(len(case.row.differentiable), 2) * 2 - 1
-    ]
-]
-
-
-@pytest.mark.parametrize(("case", "single"), MIXTURES, ids=str)
-def test_dtypes_are_numpys(case: Case, single: tuple[bool, ...]) -> None:
-    values = lowered(case, single)
-    expected = case.row.apply(values)
-    run = recorded(case.row, values)
-    tangents, cotangents = case.tangents(), case.cotangents(run.outputs)
-    assert [out.dtype for out in run.outputs] == [value.dtype for value in expected]
-    pushed = run.push([t.astype(leaf.dtype) for t, leaf in zip(tangents, run.leaves, strict=True)])
-    pulled = run.pull(cotangents)
-    assert [p.dtype for p in pushed] == [out.dtype for out in run.outputs]
-    assert [p.dtype for p in pulled] == [leaf.dtype for leaf in run.leaves]
+@every_case
+def test_dtypes_are_numpys(case: Case) -> None:
+    tangents = case.tangents()
     double = recorded(case.row, case.primals())
-    close(run.values, double.values, case.row.single)
-    close(pushed, double.push(tangents), case.row.single)
-    close(pulled, double.pull(cotangents), case.row.single)
+    cotangents = case.cotangents(double.outputs)
+    for values in in_single_precision(case):
+        run = recorded(case.row, values)
+        assert [v.dtype for v in run.values] == [v.dtype for v in case.row.apply(values)]
+        pushed, pulled = (
+            run.push(like(tangents, run.leaves)),
+            run.pull(like(cotangents, run.values)),
+        )
+        assert [p.dtype for p in pushed] == [v.dtype for v in run.values]
+        assert [p.dtype for p in pulled] == [leaf.dtype for leaf in run.leaves]
+        close(run.values, double.values, case.row.single)
+        close(pushed, double.push(tangents), case.row.single)
+        close(pulled, double.pull(cotangents), case.row.single)
 
 
-BESIDE_NUMBERS = [case for case in CASES if {0} < {v.ndim for v in case.handles()}]
+BESIDE_NUMBERS = [case for case in CASES if {0} < {v.ndim for v in case.leaves()}]
 
 
 @pytest.mark.parametrize("case", BESIDE_NUMBERS, ids=str)
 def test_python_numbers_do_not_promote(case: Case) -> None:
-    values = [v.item() if v.ndim == 0 else v for v in lowered(case, (True,))]
+    values = [v.item() if v.ndim == 0 else v for v in in_single_precision(case)[0]]
     chosen = [i for i in case.row.differentiable if np.ndim(values[i])]
     run = recorded(case.row, values, active=chosen)
     pulled = run.pull(case.cotangents(run.outputs))
     assert [out.dtype for out in run.outputs] == [v.dtype for v in case.row.apply(values)]
     assert [p.dtype for p in pulled] == [leaf.dtype for leaf in run.leaves]
+
+
+WITHOUT_AXES = [case for case in CASES if any(v.ndim == 0 for v in case.leaves())]
+
+
+@pytest.mark.parametrize("case", WITHOUT_AXES, ids=str)
+def test_a_scalar_of_numpy_is_as_good_as_an_array_without_axes(case: Case) -> None:
+    record = ta.ComputationRecord()
+    leaves = [record.tensor(v) for v in case.leaves()]
+    of_scalars = Run(record, leaves, case.apply([leaf * 1 for leaf in leaves]))
+    usual = recorded(case.row, case.primals())
+    cotangents = case.cotangents(usual.outputs)
+    assert [v.dtype for v in of_scalars.values] == [v.dtype for v in usual.values]
+    close(of_scalars.values, usual.values, 1e-15)
+    close(of_scalars.pull(cotangents), usual.pull(cotangents), 1e-15)
 
 
 @pytest.mark.parametrize("row", CONSTANTS, ids=str)
@@ -214,8 +223,9 @@ EVERY_ROW = [row for _, rows in TABLES for row in rows]
 
 @pytest.mark.parametrize("row", EVERY_ROW, ids=str)
 def test_a_row_calls_its_function(row: Row) -> None:
+    spies = [Spy() if operand.differentiable else operand for operand in row.operands]
     with pytest.raises(CalledError) as caught:
-        row.apply([Spy() if operand.differentiable else operand for operand in row.operands])
+        row.call(row.function, *spies, **row.options)
     assert caught.value.args == (row.function,)
 
 

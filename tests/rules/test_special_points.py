@@ -9,6 +9,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.rules.activations import relu
 from tape_ad.sweeps import forward_sweep
+from tests.rules.checks import gradients
 
 Array = Any
 Function = Callable[..., Any]
@@ -33,7 +34,7 @@ def second_derivative(function: Function, x: float) -> float:
     inner = ta.ComputationRecord(within=outer)
     at = outer.tensor(x)
     handle = inner.tensor(at)
-    return float(function(handle).grad().wrt(handle).grad().wrt(at))
+    return float(gradients(function(handle).grad().wrt(handle), [at])[0])
 
 
 # Ties
@@ -203,6 +204,22 @@ def test_logaddexp_at_its_ends(function: Function, x: float, y: float, expected:
     np.testing.assert_allclose(gradient(function, x, y), expected, rtol=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("function", "x", "expected"),
+    [
+        (np.arctan, 1e200, 0.0),
+        (np.arcsinh, 1e200, 1e-200),
+        (np.arccosh, 1e200, 1e-200),
+        (lambda x: np.hypot(x, 1.0), 1e200, 1.0),
+        (lambda x: np.arctan2(1e200, x), 1e200, -0.5e-200),
+        (np.tanh, 1e4, 0.0),
+    ],
+    ids=["arctan", "arcsinh", "arccosh", "hypot", "arctan2", "tanh"],
+)
+def test_large_operands_do_not_overflow(function: Function, x: float, expected: float) -> None:
+    assert derivative(function, x) == pytest.approx(expected, rel=1e-14)
+
+
 # Branches not taken
 
 
@@ -235,7 +252,7 @@ def test_a_singular_branch_not_taken_contributes_nothing(function: Function) -> 
 def test_a_singular_branch_not_taken_pushes_nothing() -> None:
     record = ta.ComputationRecord()
     x = record.tensor([4.0, 0.0, -1.0])
-    y = np.where(x > 0, np.sqrt(x), 0.0)
+    y: Any = np.where(x > 0, np.sqrt(x), 0.0)
     pushed = forward_sweep(record, {x.index: np.ones(3)}, y.index)[y.index]
     np.testing.assert_allclose(pushed, [0.25, 0.0, 0.0])
 
@@ -256,7 +273,8 @@ def test_a_cast_to_single_precision_casts_the_gradient_back() -> None:
 
 
 def test_a_cast_to_integers_gives_plain_data() -> None:
-    cast = np.astype(ta.ComputationRecord().tensor([1.5, 2.5]), np.int64)
+    handle: Any = ta.ComputationRecord().tensor([1.5, 2.5])
+    cast = np.astype(handle, np.int64)
     np.testing.assert_array_equal(cast, np.array([1, 2]), strict=True)
 
 

@@ -1,0 +1,238 @@
+"""`numpy.fft`: every transform is linear, and one map for the transform of one axis is enough.
+
+With the norm "backward" the inverse transform is 1/n times the adjoint of the forward one, and
+with "forward" it is the other way round, so that the adjoint of a transform is a transform the
+other way with the other norm. A real transform keeps one of each pair of conjugate frequencies
+k and n - k; what it keeps counts twice, except for k = 0 and, where n is even, k = n / 2.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps import Adjoint, Array, Chain, Conjugate, Index, LinearMap, Same
+from tape_ad.rules.base import Call, Entry, axes_of, refuse, rule
+
+__all__ = ["FFT"]
+
+Function = Callable[..., Array]
+Norm = str | None
+
+DUAL = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+"""The norm of the adjoint for the norm of a transform."""
+
+INVERSE: dict[Function, Function] = {
+    np.fft.fft: np.fft.ifft,
+    np.fft.ifft: np.fft.fft,
+    np.fft.rfft: np.fft.irfft,
+    np.fft.irfft: np.fft.rfft,
+}
+
+
+@define(eq=False)
+class Transform:
+    """A discrete Fourier transform of one axis, which already has the length that it takes.
+
+    Parameters
+    ----------
+    function : callable
+        `numpy.fft.fft`, `numpy.fft.ifft`, `numpy.fft.rfft` or `numpy.fft.irfft`.
+    n : int
+        The number of points.
+    axis : int
+        A negative axis.
+    norm : str or None
+        As in `numpy.fft`.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    function: Function
+    n: int
+    axis: int
+    norm: Norm
+
+    def push(self, t: Array) -> Array:
+        return self.function(t, self.n, self.axis, self.norm)
+
+    def pull(self, ct: Array) -> Array:
+        back, norm = INVERSE[self.function], DUAL[self.norm]
+        if self.function is np.fft.rfft:
+            return back(ct * self._pairs(ct, 0.5), self.n, self.axis, norm)
+        ct = back(ct, self.n, self.axis, norm)
+        return ct * self._pairs(ct, 2.0) if self.function is np.fft.irfft else ct
+
+    def _pairs(self, ct: Array, weight: float) -> Array:
+        """Make factors for the kept frequencies, `weight` where one stands for two."""
+        factors = np.full(self.n // 2 + 1, weight, np.finfo(ct.dtype).dtype)
+        factors[0] = 1
+        if self.n % 2 == 0:
+            factors[-1] = 1
+        return factors.reshape((-1,) + (1,) * (-1 - self.axis))
+
+
+def fitted(shape: Sequence[int], axis: int, length: int) -> tuple[LinearMap, ...]:
+    """Make the map, if one is needed, that crops an axis or fills it up with zeros."""
+    have = shape[axis]
+    if have == length:
+        return ()
+    key = [slice(None)] * len(shape)
+    key[axis] = slice(0, min(have, length))
+    other = list(shape)
+    other[axis] = length
+    if have > length:
+        return (Index(tuple(key), tuple(shape), tuple(other)),)
+    return (Adjoint(Index(tuple(key), tuple(other), tuple(shape))),)
+
+
+def transforms(
+    shape: Sequence[int],
+    functions: Sequence[Function],
+    ns: Sequence[int],
+    axes: Sequence[int],
+    norm: Norm,
+) -> list[LinearMap]:
+    """Make the maps that transform one axis after another."""
+    maps: list[LinearMap] = []
+    lengths = list(shape)
+    for function, n, axis in zip(functions, ns, axes, strict=True):
+        half = n // 2 + 1
+        maps += fitted(lengths, axis, half if function is np.fft.irfft else n)
+        maps.append(Transform(function, n, axis, norm))
+        lengths[axis] = half if function is np.fft.rfft else n
+    return maps
+
+
+def chained(maps: Sequence[LinearMap]) -> LinearMap:
+    """Make one map of some."""
+    return maps[0] if len(maps) == 1 else Chain(tuple(maps))
+
+
+# One axis
+
+
+def one_axis(name: str, function: Function, *, conjugate: str = "") -> Entry:
+    """Make the rule of a transform of one axis.
+
+    Parameters
+    ----------
+    name : str
+    function : callable
+        The transform that it is, up to conjugation.
+    conjugate : str
+        For the Hermitian transforms, which are real ones the other way with the other norm, what
+        is conjugated: their "input" or their "output".
+    """
+    grows = function is np.fft.irfft
+
+    def signature(
+        a: Array, n: int | None = None, axis: int = -1, norm: Norm = None, out: None = None
+    ) -> Call:
+        refuse(f"fft.{name}", out=out)
+        return (a,), {"n": n, "axis": axis, "norm": norm}
+
+    def partial(out: Array, a: Array, n: int | None, axis: int, norm: Norm) -> LinearMap:
+        axis = axes_of(a.ndim, axis)[0]
+        if n is None:
+            n = 2 * (a.shape[axis] - 1) if grows else a.shape[axis]
+        if conjugate:
+            norm = DUAL[norm]
+        maps = transforms(a.shape, (function,), (int(n),), (axis,), norm)
+        if conjugate == "input":
+            maps.insert(0, Conjugate())
+        elif conjugate == "output":
+            maps.append(Conjugate())
+        return chained(maps)
+
+    return rule(partial, signature=signature)
+
+
+# Several axes
+
+
+def several_axes(name: str, function: Function, default: tuple[int, ...] | None) -> Entry:
+    """Make the rule of a transform of several axes.
+
+    Parameters
+    ----------
+    name : str
+    function : callable
+        The transform of the last of the axes; a complex one of all others goes the same way.
+    default : tuple of int or None
+        The axes where none are given.
+    """
+    inverse = function in (np.fft.ifft, np.fft.irfft)
+
+    def signature(
+        a: Array, s: Any = None, axes: Any = default, norm: Norm = None, out: None = None
+    ) -> Call:
+        refuse(f"fft.{name}", out=out)
+        return (a,), {"s": s, "axes": axes, "norm": norm}
+
+    def partial(out: Array, a: Array, s: Any, axes: Any, norm: Norm) -> LinearMap:
+        if axes is None:
+            axes = range(-a.ndim if s is None else -len(s), 0)
+        axes = axes_of(a.ndim, tuple(axes))
+        if not axes:
+            return Same()
+        if s is None:
+            ns = [a.shape[axis] for axis in axes]
+            if function is np.fft.irfft:
+                ns[-1] = 2 * (ns[-1] - 1)
+        else:
+            ns = [a.shape[axis] if n == -1 else int(n) for n, axis in zip(s, axes, strict=True)]
+        functions = [np.fft.ifft if inverse else np.fft.fft] * (len(axes) - 1) + [function]
+        order = slice(None) if function is np.fft.irfft else slice(None, None, -1)
+        return chained(transforms(a.shape, functions[order], ns[order], axes[order], norm))
+
+    return rule(partial, signature=signature)
+
+
+# The zero frequency moved to the middle, and back
+
+
+@define(eq=False)
+class Shift:
+    """`numpy.fft.fftshift` or `numpy.fft.ifftshift` of negative axes; each inverts the other."""
+
+    broadcasts: ClassVar[bool] = False
+    function: Function
+    inverse: Function
+    axes: tuple[int, ...]
+
+    def push(self, t: Array) -> Array:
+        return self.function(t, self.axes)
+
+    def pull(self, ct: Array) -> Array:
+        return self.inverse(ct, self.axes)
+
+
+def shift(function: Function, inverse: Function) -> Entry:
+    """Make the rule of a shift."""
+
+    def partial(out: Array, x: Array, axes: Any) -> LinearMap:
+        axes = axes if axes is None or isinstance(axes, int) else tuple(axes)
+        return Shift(function, inverse, axes_of(x.ndim, axes))
+
+    return rule(partial, signature=lambda x, axes=None: ((x,), {"axes": axes}))
+
+
+FFT: dict[Any, Entry] = {
+    np.fft.fft: one_axis("fft", np.fft.fft),
+    np.fft.ifft: one_axis("ifft", np.fft.ifft),
+    np.fft.rfft: one_axis("rfft", np.fft.rfft),
+    np.fft.irfft: one_axis("irfft", np.fft.irfft),
+    np.fft.hfft: one_axis("hfft", np.fft.irfft, conjugate="input"),
+    np.fft.ihfft: one_axis("ihfft", np.fft.rfft, conjugate="output"),
+    np.fft.fft2: several_axes("fft2", np.fft.fft, (-2, -1)),
+    np.fft.ifft2: several_axes("ifft2", np.fft.ifft, (-2, -1)),
+    np.fft.rfft2: several_axes("rfft2", np.fft.rfft, (-2, -1)),
+    np.fft.irfft2: several_axes("irfft2", np.fft.irfft, (-2, -1)),
+    np.fft.fftn: several_axes("fftn", np.fft.fft, None),
+    np.fft.ifftn: several_axes("ifftn", np.fft.ifft, None),
+    np.fft.rfftn: several_axes("rfftn", np.fft.rfft, None),
+    np.fft.irfftn: several_axes("irfftn", np.fft.irfft, None),
+    np.fft.fftshift: shift(np.fft.fftshift, np.fft.ifftshift),
+    np.fft.ifftshift: shift(np.fft.ifftshift, np.fft.fftshift),
+}

@@ -1,0 +1,283 @@
+"""Diagonals, traces and cross products, and products of several matrices."""
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps import (
+    Adjoint,
+    Array,
+    Chain,
+    Index,
+    LinearMap,
+    Shape,
+    Stretch,
+    Sum,
+    Transpose,
+)
+from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
+
+__all__ = ["MATRICES"]
+
+
+def reordering(order: tuple[int, ...]) -> tuple[LinearMap, ...]:
+    """Make the map that permutes axes; nothing where they are in order already."""
+    ndim = len(order)
+    in_order = order == tuple(range(ndim))
+    return () if in_order else (Transpose(tuple(axis - ndim for axis in order)),)
+
+
+# Diagonals
+
+
+def diagonal_signature(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Call:
+    """Sort the arguments of `numpy.diagonal`."""
+    return (a,), {"offset": offset, "axis1": axis1, "axis2": axis2}
+
+
+def trace_signature(
+    a: Array,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: None = None,
+) -> Call:
+    """Sort the arguments of `numpy.trace`."""
+    refuse("trace", out=out)
+    return (a,), {"offset": offset, "axis1": axis1, "axis2": axis2, "dtype": dtype}
+
+
+def diagonal_maps(
+    shape: Shape, offset: int, axis1: int, axis2: int
+) -> tuple[tuple[LinearMap, ...], Index]:
+    """Make the maps that bring two axes to the end, and the one that picks their diagonal."""
+    ndim = len(shape)
+    ends = (axis1 % ndim, axis2 % ndim)
+    order = (*(axis for axis in range(ndim) if axis not in ends), *ends)
+    parent = tuple(shape[axis] for axis in order)
+    row, column = max(-offset, 0), max(offset, 0)
+    length = max(min(parent[-2] - row, parent[-1] - column), 0)
+    steps = np.arange(length)
+    whole = (slice(None),) * (ndim - 2)
+    index = Index((*whole, steps + row, steps + column), parent, (*parent[:-2], length))
+    return reordering(order), index
+
+
+def diagonal_partial(out: Array, a: Array, offset: int, axis1: int, axis2: int) -> LinearMap:
+    """Make the partial of a diagonal; its pull is 0 elsewhere."""
+    moved, index = diagonal_maps(a.shape, offset, axis1, axis2)
+    return Chain((*moved, index))
+
+
+def trace_partial(
+    out: Array, a: Array, offset: int, axis1: int, axis2: int, dtype: Any
+) -> LinearMap:
+    """Make the partial of a trace, which is the sum of a diagonal."""
+    moved, index = diagonal_maps(a.shape, offset, axis1, axis2)
+    return Chain((*moved, index, Sum(index.node, (-1,), keepdims=False)))
+
+
+# Cross products
+
+
+@define(eq=False)
+class Cross:
+    """``cross(parent, other)``, or ``cross(other, parent)`` where the parent is on the right."""
+
+    broadcasts: ClassVar[bool] = True
+    other: Array
+    left: bool
+
+    def push(self, t: Array) -> Array:
+        return np.cross(t, self.other) if self.left else np.cross(self.other, t)
+
+    def pull(self, ct: Array) -> Array:
+        other = self.other.conjugate()
+        return np.cross(other, ct) if self.left else np.cross(ct, other)
+
+
+def cross_signature(
+    a: Array,
+    b: Array,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Call:
+    """Sort the arguments of `numpy.cross`."""
+    axes = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    return (a, b), dict(zip(("axisa", "axisb", "axisc"), axes, strict=True))
+
+
+def to_vectors(shape: Shape, axis: int) -> tuple[tuple[LinearMap, ...], Shape]:
+    """Make the maps to 3-vectors along the last axis, and tell the shape that they end at.
+
+    A 2-vector gets the third component 0.
+    """
+    order = list(range(len(shape)))
+    order.append(order.pop(axis))
+    batch, size = tuple(shape[i] for i in order[:-1]), shape[axis]
+    maps = reordering(tuple(order))
+    if size == 2:
+        whole = (slice(None),) * len(batch)
+        index = Index((*whole, slice(0, 2)), (*batch, 3), (*batch, 2))
+        maps = (*maps, Adjoint(index))
+    return maps, (*batch, 3)
+
+
+def from_vectors(batch: Shape, planar: bool, axis: int) -> tuple[LinearMap, ...]:
+    """Make the maps from 3-vectors to the node: the third component where all is planar."""
+    if planar:
+        return (Index((*(slice(None),) * len(batch), 2), (*batch, 3), batch),)
+    order = list(range(len(batch)))
+    order.insert(axis % (len(batch) + 1), len(batch))
+    return reordering(tuple(order))
+
+
+def cross_partial(parent: Array, other: Array, axes: tuple[int, int, int], left: bool) -> LinearMap:
+    """Make the partial of a cross product, t × b or a × t."""
+    maps, shape = to_vectors(parent.shape, axes[0])
+    other_maps, other_shape = to_vectors(other.shape, axes[1])
+    batch = np.broadcast_shapes(shape[:-1], other_shape[:-1])
+    planar = parent.shape[axes[0]] == other.shape[axes[1]] == 2
+    after = from_vectors(batch, planar, axes[2])
+    cross = Cross(Chain(other_maps).push(other), left)
+    if not maps and not after:
+        return cross
+    stretch = () if shape[:-1] == batch else (Stretch(shape, (*batch, 3)),)
+    return Chain((*maps, *stretch, cross, *after))
+
+
+def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """Multiply 3-vectors as `numpy.linalg.cross`, which takes no others."""
+    x1, x2 = as_array(x1), as_array(x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(
+            "np.linalg.cross takes vectors of three components, got "
+            f"{x1.shape[axis]} and {x2.shape[axis]} along axis {axis}"
+        )
+    return np.cross(x1, x2, axis=axis)
+
+
+# Other products
+
+
+def linalg_outer(x1: Array, x2: Array, /) -> Array:
+    """Multiply every element of one vector with every element of another."""
+    x1, x2 = as_array(x1), as_array(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(
+            f"np.linalg.outer takes arrays of one axis, got {x1.ndim} and {x2.ndim} axes; "
+            "np.outer flattens what it is given"
+        )
+    return np.outer(x1, x2)
+
+
+def linalg_vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """Multiply vectors along an axis, the first conjugated."""
+    return np.vecdot(np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1))
+
+
+def matrix_power(a: Array, n: int) -> Array:
+    """Multiply a matrix with itself, by repeated squaring."""
+    exponent = operator.index(n)
+    checked_square("matrix_power", a)
+    if exponent == 0:
+        return np.zeros_like(a) + np.eye(a.shape[-1], dtype=a.dtype)
+    factor = a if exponent > 0 else np.linalg.inv(a)
+    remaining = abs(exponent)
+    power = None
+    while True:
+        if remaining % 2:
+            power = factor if power is None else power @ factor
+        remaining //= 2
+        if not remaining:
+            return power
+        factor = factor @ factor
+
+
+def checked_square(name: str, a: Array) -> None:
+    """Refuse what is no square matrix, nor a stack of them."""
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise np.linalg.LinAlgError(
+            f"np.linalg.{name} takes square matrices, stacked along the last two axes, "
+            f"got shape {a.shape}"
+        )
+
+
+def multi_dot(arrays: Sequence[Array], *, out: None = None) -> Array:
+    """Multiply matrices in the order that takes the fewest multiplications."""
+    refuse("linalg.multi_dot", out=out)
+    matrices = [as_array(array) for array in arrays]
+    if len(matrices) < 2:
+        raise ValueError(f"np.linalg.multi_dot takes two or more arrays, got {len(matrices)}")
+    row, column = matrices[0].ndim == 1, matrices[-1].ndim == 1
+    if row:
+        matrices[0] = matrices[0][None, :]
+    if column:
+        matrices[-1] = matrices[-1][:, None]
+    if any(matrix.ndim != 2 for matrix in matrices):
+        raise np.linalg.LinAlgError(
+            "np.linalg.multi_dot takes matrices, and vectors at the two ends; got arrays with "
+            f"{[as_array(array).ndim for array in arrays]} axes"
+        )
+    product = cheapest_product(matrices)
+    if row:
+        product = product[0]
+    return product[..., 0] if column else product
+
+
+def cheapest_product(matrices: Sequence[Array]) -> Array:
+    """Multiply matrices after the best places to split them, found from short chains to long.
+
+    Cormen, Leiserson, Rivest & Stein, *Introduction to Algorithms*, section 15.2.
+    """
+    sizes = [matrices[0].shape[0], *(matrix.shape[1] for matrix in matrices)]
+    count = len(matrices)
+    costs = {(i, i): 0 for i in range(count)}
+    splits: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            options = [
+                (costs[i, k] + costs[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j)
+            ]
+            costs[i, j], splits[i, j] = min(options)
+
+    def between(i: int, j: int) -> Array:
+        if i == j:
+            return matrices[i]
+        return between(i, splits[i, j]) @ between(splits[i, j] + 1, j)
+
+    return between(0, count - 1)
+
+
+def on_last_axes(function: Callable[..., Array]) -> Callable[..., Array]:
+    """Let a function of NumPy work on the last two axes, as its namesake in `numpy.linalg`."""
+    return lambda x, /, **options: function(as_array(x), axis1=-2, axis2=-1, **options)
+
+
+MATRICES: dict[Any, Entry] = {
+    np.diagonal: rule(diagonal_partial, signature=diagonal_signature),
+    np.trace: rule(trace_partial, signature=trace_signature),
+    np.cross: rule(
+        lambda out, a, b, axisa, axisb, axisc: cross_partial(a, b, (axisa, axisb, axisc), True),
+        lambda out, a, b, axisa, axisb, axisc: cross_partial(b, a, (axisb, axisa, axisc), False),
+        signature=cross_signature,
+    ),
+    np.linalg.diagonal: Derivation(on_last_axes(np.diagonal)),
+    np.linalg.trace: Derivation(on_last_axes(np.trace)),
+    np.linalg.cross: Derivation(linalg_cross),
+    np.linalg.outer: Derivation(linalg_outer),
+    np.linalg.vecdot: Derivation(linalg_vecdot),
+    np.linalg.matmul: Derivation(lambda x1, x2, /: np.matmul(x1, x2)),
+    np.linalg.tensordot: Derivation(lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes)),
+    np.linalg.matrix_transpose: Derivation(lambda x, /: np.swapaxes(x, -1, -2)),
+    np.linalg.matrix_power: Derivation(matrix_power),
+    np.linalg.multi_dot: Derivation(multi_dot),
+}

@@ -1,0 +1,112 @@
+"""Products with constant matrices of `scipy.sparse`, which are never made dense.
+
+SciPy is not imported here: who has a sparse matrix has imported it.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.linear_maps import Array, Chain, LinearMap, Transpose
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Call, Entry, rule
+
+__all__ = ["SPARSE", "is_sparse", "matmul_sparse", "sparse_matmul"]
+
+Sparse = Any
+"""A matrix or an array of `scipy.sparse`, of any format."""
+
+
+def is_sparse(x: Any) -> bool:
+    """Tell whether something is a sparse matrix, as every format of SciPy can become CSR."""
+    return hasattr(x, "tocsr")
+
+
+@overridable
+def sparse_matmul(matrix: Sparse, x: Array) -> Array:
+    """Compute ``matrix @ x``.
+
+    Parameters
+    ----------
+    matrix : sparse matrix, shape (m, n)
+    x : array or Tensor, shape (n,) or (n, k)
+
+    Returns
+    -------
+    array or Tensor, shape (m,) or (m, k)
+    """
+    return matrix @ x
+
+
+@overridable
+def matmul_sparse(x: Array, matrix: Sparse) -> Array:
+    """Compute ``x @ matrix``.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (m,) or (k, m)
+    matrix : sparse matrix, shape (m, n)
+
+    Returns
+    -------
+    array or Tensor, shape (n,) or (k, n)
+    """
+    return x @ matrix
+
+
+@define(eq=False)
+class SparseProduct:
+    """``parent @ matrix``, for a parent of any number of axes."""
+
+    broadcasts: ClassVar[bool] = False
+    matrix: Sparse
+
+    def push(self, t: Array) -> Array:
+        return times(t, self.matrix)
+
+    def pull(self, ct: Array) -> Array:
+        return times(ct, self.matrix.conj(copy=False).T)
+
+
+def times(x: Array, matrix: Sparse) -> Array:
+    """Multiply the last axis, the others being rows of one matrix."""
+    m, n = matrix.shape
+    if x.size == 0 or x.ndim <= 2:
+        return x @ matrix if x.size else np.zeros((*x.shape[:-1], n), x.dtype)
+    return (x.reshape((-1, m)) @ matrix).reshape((*x.shape[:-1], n))
+
+
+def product(out: Array, x: Array, matrix: Sparse) -> LinearMap:
+    """Make the partial of ``x @ matrix``."""
+    return SparseProduct(matrix)
+
+
+def product_from_left(out: Array, x: Array, matrix: Sparse) -> LinearMap:
+    """Make the partial of ``matrix @ x``, which for columns is ``(x.T @ matrix.T).T``."""
+    by_rows = SparseProduct(matrix.T)
+    if x.ndim == 1:
+        return by_rows
+    turn = Transpose((-1, -2))
+    return Chain((turn, by_rows, turn))
+
+
+def checked(matrix: Sparse, x: Array) -> Call:
+    """Sort the arguments: the matrix is a constant."""
+    if matrix.ndim != 2 or np.ndim(x) not in (1, 2):
+        raise UnsupportedArgumentError(
+            f"a product of a handle of shape {np.shape(x)} and a sparse array of shape "
+            f"{matrix.shape} is not supported; the one is to have one or two axes, the other two"
+        )
+    return (x,), {"matrix": matrix}
+
+
+SPARSE: dict[Any, Entry] = {
+    sparse_matmul: rule(product_from_left, signature=checked, compute=lambda x, matrix: matrix @ x),
+    matmul_sparse: rule(
+        product,
+        signature=lambda x, matrix: checked(matrix, x),
+        compute=lambda x, matrix: x @ matrix,
+    ),
+}

@@ -1,0 +1,152 @@
+"""What the rules of linear algebra share: triangles, Hermitian matrices, and solving."""
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.overrides import overridable
+from tape_ad.rules.products import adjoint
+
+__all__ = [
+    "ConjugateTranspose",
+    "Deferred",
+    "HermitianFromTriangle",
+    "diagonal_of",
+    "explained_solve",
+    "half_diagonal",
+    "ill_conditioned",
+    "solve_all",
+]
+
+
+@define(eq=False)
+class Deferred:
+    """A map that is made when it is needed, for making it takes a factorisation.
+
+    So the forward pass costs what NumPy's costs, and holds no more.
+
+    Parameters
+    ----------
+    maker : callable
+        ``maker(*arguments) -> LinearMap``
+    arguments : tuple
+    """
+
+    broadcasts: ClassVar[bool] = False
+    maker: Callable[..., LinearMap]
+    arguments: tuple[Any, ...]
+
+    def push(self, t: Array) -> Array:
+        """Make the map, and push."""
+        return self.maker(*self.arguments).push(t)
+
+    def pull(self, ct: Array) -> Array:
+        """Make the map, and pull."""
+        return self.maker(*self.arguments).pull(ct)
+
+
+@define(eq=False)
+class HermitianFromTriangle:
+    """The Hermitian matrix that LAPACK sees when it is told to read one triangle of an array.
+
+    The other triangle, and the imaginary part of the diagonal, are never read, and so get no
+    gradient.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    upper: bool
+
+    def push(self, t: Array) -> Array:
+        """Mirror the triangle."""
+        weights = half_diagonal(t, upper=self.upper)
+        half = np.where(np.equal(weights, 0), 0, t) * weights
+        return half + adjoint(half)
+
+    def pull(self, ct: Array) -> Array:
+        """Add the other triangle to the one that is read."""
+        return (ct + adjoint(ct)) * half_diagonal(ct, upper=self.upper)
+
+
+@define(eq=False)
+class ConjugateTranspose:
+    """The conjugate transpose of the last two axes."""
+
+    broadcasts: ClassVar[bool] = False
+
+    def push(self, t: Array) -> Array:
+        """Transpose and conjugate."""
+        return adjoint(t)
+
+    def pull(self, ct: Array) -> Array:
+        """Do the same, which is its own adjoint."""
+        return adjoint(ct)
+
+
+def half_diagonal(matrix: Array, upper: bool = False) -> np.ndarray[Any, Any]:
+    """Make the weights that keep one triangle of a square matrix, and half of its diagonal."""
+    n, real = matrix.shape[-1], np.finfo(matrix.dtype).dtype
+    weights = np.tri(n, dtype=real) - np.eye(n, dtype=real) / 2
+    return weights.T if upper else weights
+
+
+def diagonal_of(matrix: Array) -> Array:
+    """Take the diagonal of the last two axes."""
+    return np.diagonal(matrix, axis1=-2, axis2=-1)
+
+
+def solve_all(a: Array, b: Array) -> Array:
+    """Solve ``a @ x = b`` for matrices `b`, which may be stacked more deeply than `a`.
+
+    The further stack becomes columns, so that each matrix is factorised once.
+
+    Parameters
+    ----------
+    a : array, shape (..., n, n)
+    b : array, shape stack + (..., n, k)
+
+    Returns
+    -------
+    array, shape stack + (..., n, k)
+    """
+    extra = b.ndim - a.ndim
+    if extra <= 0:
+        return np.linalg.solve(a, b)
+    stack, k = b.shape[:extra], b.shape[-1]
+    columns = np.moveaxis(b, range(extra), range(-extra, 0))
+    rows = columns.shape[: a.ndim - 1]
+    x = np.linalg.solve(a, columns.reshape((*rows, k * math.prod(stack))))
+    return np.moveaxis(x.reshape((*x.shape[:-1], k, *stack)), range(-extra, 0), range(extra))
+
+
+def explained_solve(a: Array, b: Array, why: str) -> Array:
+    """Solve as `solve_all`, with words of our own where there is no solution.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        With `why`, when a matrix is singular.
+    """
+    try:
+        return solve_all(a, b)
+    except np.linalg.LinAlgError as error:
+        raise np.linalg.LinAlgError(why) from error
+
+
+@overridable
+def ill_conditioned(a: Array, inverse: Array, share: float) -> bool:
+    """Tell whether an inverse has lost a share of its digits, in some matrix of the stack.
+
+    Parameters
+    ----------
+    a, inverse : array, shape (..., n, n)
+    share : float
+        1 for all digits.
+    """
+    with np.errstate(all="ignore"):
+        norms = [np.abs(m).sum(axis=-1).max(axis=-1, initial=0) for m in (a, inverse)]
+        limit = float(np.finfo(a.dtype).eps) ** -share
+        return not bool(np.all(norms[0] * norms[1] < limit))

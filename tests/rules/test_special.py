@@ -1,0 +1,321 @@
+"""SciPy's special functions at special points, what they refuse, and how they are loaded."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special as sp
+
+import tape_ad as ta
+from tape_ad import special
+from tape_ad.errors import ConversionError, InPlaceError, UnsupportedArgumentError
+from tape_ad.rules import RULES, load_scipy_rules
+
+Point = tuple[float, ...]
+
+
+def slopes(function: Callable[..., Any], *values: Any) -> list[Any]:
+    """Give the gradient of the sum, with respect to each value."""
+    record = ta.ComputationRecord()
+    handles = [record.tensor(value) for value in values]
+    return list(np.sum(function(*handles)).grad().wrt(handles))
+
+
+# Second derivatives where a formula changes, or divides by what may be 0
+
+
+def curvature(function: Callable[..., Any], x: float) -> float:
+    outer = ta.ComputationRecord()
+    inner = ta.ComputationRecord(within=outer)
+    at = outer.tensor(x)
+    handle = inner.tensor(at)
+    return float(function(handle).grad().wrt(handle).grad().wrt(at))
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "expected"),
+    [
+        (np.sinc, 0.0, -(np.pi**2) / 3),
+        (np.i0, 0.0, 0.5),
+        (sp.i0, 0.0, 0.5),
+        (sp.ellipk, 0.0, 9 * np.pi / 64),
+        (sp.ellipe, 0.0, -3 * np.pi / 64),
+        (sp.spence, 1.0, 0.5),
+        (lambda x: sp.sici(x)[0], 0.0, 0.0),
+        (lambda x: sp.shichi(x)[0], 0.0, 0.0),
+        (lambda x: sp.boxcox(np.e, x), 0.0, 1 / 3),
+        (lambda x: sp.inv_boxcox(1.0, x), 0.0, np.e * (2 / 3 + 1 / 4)),
+        (sp.erfcx, 1e4, 2 / np.sqrt(np.pi) * 1e-12),
+        (sp.rgamma, 0.0, 2 * np.euler_gamma),
+        (lambda x: sp.lambertw(x).real, 0.0, -2.0),
+    ],
+)
+def test_second_derivatives(function: Any, x: float, expected: float) -> None:
+    assert curvature(function, x) == pytest.approx(expected, rel=1e-7, abs=1e-14)
+
+
+# Edges of the domains
+
+
+@pytest.mark.parametrize(
+    ("function", "point", "expected"),
+    [
+        (sp.xlogy, (0.0, 2.0), [np.log(2.0), 0.0]),
+        (sp.xlogy, (0.0, 0.0), [0.0, 0.0]),
+        (sp.xlogy, (2.0, 0.0), [-np.inf, np.inf]),
+        (sp.xlog1py, (0.0, -1.0), [0.0, 0.0]),
+        (sp.entr, (0.0,), [np.inf]),
+        (sp.entr, (1.0,), [-1.0]),
+        (sp.rel_entr, (0.0, 2.0), [-np.inf, 0.0]),
+        (sp.rel_entr, (0.0, 0.0), [0.0, 0.0]),
+        (sp.kl_div, (0.0, 2.0), [-np.inf, 1.0]),
+        (sp.kl_div, (0.0, 0.0), [0.0, 1.0]),
+        (sp.kl_div, (2.0, 2.0), [0.0, 0.0]),
+        (sp.gammainc, (1.0, 0.0), [0.0, 1.0]),
+        (sp.gammainc, (0.5, 0.0), [0.0, np.inf]),
+        (sp.gammainc, (2.0, 0.0), [0.0, 0.0]),
+        (sp.gammainc, (2.0, np.inf), [0.0, 0.0]),
+        (sp.betainc, (1.0, 3.0, 0.0), [0.0, 0.0, 3.0]),
+        (sp.betainc, (3.0, 1.0, 1.0), [0.0, 0.0, 3.0]),
+        (sp.erfinv, (1.0,), [np.inf]),
+        (sp.erfcinv, (0.0,), [-np.inf]),
+        (sp.ndtri, (0.0,), [np.inf]),
+        (sp.logit, (0.0,), [np.inf]),
+        (sp.i0e, (0.0,), [0.0]),
+        (sp.ellipk, (1.0,), [np.inf]),
+        (lambda x: sp.expn(2, x), (0.0,), [-np.inf]),
+    ],
+)
+def test_edges(function: Any, point: Point, expected: list[float]) -> None:
+    np.testing.assert_allclose(slopes(function, *point), expected, rtol=1e-15)
+
+
+def test_a_weight_of_zero_sends_no_nan() -> None:
+    counts, p = np.array([0.0, 2.0]), np.array([0.0, 0.5])
+    (gradient,) = slopes(lambda p: -sp.xlogy(counts, p), p)
+    np.testing.assert_array_equal(gradient, [0.0, -4.0])
+
+
+@pytest.mark.parametrize("function", [sp.gammainc, sp.gammaincc])
+def test_an_incomplete_gamma_outside_of_its_domain_is_nan(function: Any) -> None:
+    assert np.isnan(slopes(function, -1.0, 2.0)).all()
+    assert np.isnan(slopes(function, 1.0, -2.0)).all()
+
+
+def test_the_incomplete_gamma_at_a_equal_to_0() -> None:
+    by_a, by_x = slopes(sp.gammainc, 0.0, [0.5, 2.0])
+    np.testing.assert_allclose(by_a, -np.sum(sp.exp1([0.5, 2.0])), rtol=1e-13)
+    np.testing.assert_array_equal(by_x, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("n", [1e4, 1e6, 1e8, 1e10])
+def test_incomplete_functions_of_large_parameters(n: float) -> None:
+    by_a, by_b, _ = slopes(sp.betainc, n, n, 0.5)
+    assert by_a == pytest.approx(-by_b, rel=1e-15 * np.sqrt(n))
+    # The leading terms of the asymptotic series in n, by the central limit theorem
+    assert by_a == pytest.approx(-1 / np.sqrt(4 * np.pi * n), rel=1 / n)
+    by_a, _ = slopes(sp.gammainc, n, n)
+    assert by_a == pytest.approx(-1 / np.sqrt(2 * np.pi * n), rel=1 / n)
+
+
+def test_many_integrals_are_done_by_blocks() -> None:
+    rng = np.random.default_rng(0)
+    a, x = rng.uniform(0.5, 5.0, (3, 700)), rng.uniform(0.5, 5.0, 700)
+    whole = slopes(sp.gammainc, a, x)[0]
+    part = slopes(sp.gammainc, a[1, :5], x[:5])[0]
+    np.testing.assert_array_equal(whole[1, :5], part)
+
+
+# Operands and functions that cannot be differentiated
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda t: sp.jv(t, 1.0), "scipy.special.jv .* with respect to v; pass v.data"),
+        (lambda t: sp.yv(t, t), "scipy.special.yv .* to v"),
+        (lambda t: sp.iv(t, 1.0), "scipy.special.iv .* to v"),
+        (lambda t: sp.ive(t, 1.0), "scipy.special.ive .* to v"),
+        (lambda t: sp.kv(t, 1.0), "scipy.special.kv .* to v"),
+        (lambda t: sp.kve(t, 1.0), "scipy.special.kve .* to v"),
+        (lambda t: sp.expn(t, 1.0), "scipy.special.expn .* to n"),
+        (lambda t: sp.hyp1f1(t, 1.0, 0.5), "scipy.special.hyp1f1 .* to a"),
+        (lambda t: sp.hyp1f1(1.0, t, 0.5), "scipy.special.hyp1f1 .* to b"),
+        (lambda t: sp.hyp2f1(t, 1.0, 2.0, 0.5), "scipy.special.hyp2f1 .* to a"),
+        (lambda t: sp.hyp2f1(1.0, t, 2.0, 0.5), "scipy.special.hyp2f1 .* to b"),
+        (lambda t: sp.hyp2f1(1.0, 2.0, t, 0.5), "scipy.special.hyp2f1 .* to c"),
+        (lambda t: sp.lambertw(1.0, 0, t), "scipy.special.lambertw .* to tol"),
+        (lambda t: special.polygamma(t, 1.0), "scipy.special.polygamma .* to n"),
+        (lambda t: special.comb(t, 2, exact=True), "exact=False"),
+        (lambda t: special.comb(5, t, exact=True), "exact=False"),
+        (lambda t: special.logsumexp(t * 1j, return_sign=True), "complex handles"),
+        (lambda t: sp.gammaln(t, where=np.array(True)), "where="),
+    ],
+)
+def test_what_cannot_be_differentiated_is_an_error(call: Any, text: str) -> None:
+    with pytest.raises(UnsupportedArgumentError, match=text):
+        call(ta.ComputationRecord().tensor(2.0))
+
+
+def test_zeta_of_complex_numbers_is_an_error() -> None:
+    t = ta.ComputationRecord().tensor(2 + 1j)
+    with pytest.raises(TypeError, match=r"complex x|not supported"):  # by SciPy itself before 1.15
+        sp.zeta(t)
+
+
+def test_an_order_of_an_enclosing_record_is_an_error_too() -> None:
+    outer = ta.ComputationRecord()
+    inner = ta.ComputationRecord(within=outer)
+    with pytest.raises(UnsupportedArgumentError, match="with respect to v"):
+        sp.jv(outer.tensor(1.0), inner.tensor(2.0))
+
+
+@pytest.mark.parametrize("call", [sp.gammaln, sp.xlogy, sp.fresnel])
+def test_an_output_array_is_an_error(call: Any) -> None:
+    t = ta.ComputationRecord().tensor(np.ones(2))
+    with pytest.raises(InPlaceError, match="out="):
+        call(*[t] * call.nin, out=(np.zeros(2),) * call.nout)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        sp.logsumexp,
+        sp.softmax,
+        sp.log_softmax,
+        lambda t: sp.multigammaln(t, 2),
+        lambda t: sp.polygamma(1, t),
+        lambda t: sp.comb(t, 2),
+    ],
+)
+def test_what_scipy_writes_in_python_drops_no_gradient(call: Any) -> None:
+    with pytest.raises(ConversionError, match="drop its gradient"):
+        call(ta.ComputationRecord().tensor(np.ones(2) * 3))
+
+
+# tape_ad.special
+
+VALUES = np.array([[0.3, -1.0, 2.0], [1.5, 0.0, -0.7]])
+WEIGHTS = np.array([1.0, -0.2, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("logsumexp", lambda f, x: f(x)),
+        ("logsumexp", lambda f, x: f(x, axis=1, keepdims=True)),
+        ("logsumexp", lambda f, x: f(x, b=WEIGHTS, axis=(0, 1))),
+        ("logsumexp", lambda f, x: f(x, 0, b=-WEIGHTS, return_sign=True)[0]),
+        ("logsumexp", lambda f, x: f(x * 1j, 0)),
+        ("softmax", lambda f, x: f(x)),
+        ("softmax", lambda f, x: f(x, axis=1)),
+        ("log_softmax", lambda f, x: f(x)),
+        ("log_softmax", lambda f, x: f(x, axis=(0, 1))),
+        ("multigammaln", lambda f, x: f(x + 3, 2)),
+        ("polygamma", lambda f, x: f(2, x + 3)),
+        ("comb", lambda f, x: f(x + 5, 2)),
+        ("comb", lambda f, x: f(5, x + 2, repetition=True)),
+        ("comb", lambda f, x: f(x, 1)),
+    ],
+)
+def test_values_are_those_of_scipy(name: str, call: Any) -> None:
+    expected = call(getattr(sp, name), VALUES)
+    ours = getattr(special, name)
+    handle = call(ours, ta.ComputationRecord().tensor(VALUES))
+    np.testing.assert_allclose(handle.data, expected, rtol=1e-14)
+    np.testing.assert_allclose(call(ours, VALUES), expected, rtol=1e-14)
+    assert isinstance(handle, ta.Tensor)
+    assert isinstance(call(ours, VALUES), np.ndarray | np.generic)
+
+
+def test_logsumexp_is_differentiated_in_its_weights() -> None:
+    a, b = np.array([[0.0], [1.0]]), np.array([1.0, -2.0, 3.0])
+    by_a, by_b = slopes(lambda a, b: special.logsumexp(a, b=b), a, b)
+    total = np.sum(b * np.exp(a))
+    np.testing.assert_allclose(by_a[:, 0], np.exp(a)[:, 0] * 2 / total, rtol=1e-14)
+    np.testing.assert_allclose(by_b, np.full(3, np.sum(np.exp(a)) / total), rtol=1e-14)
+
+
+def test_the_sign_of_a_sum_is_plain() -> None:
+    t = ta.ComputationRecord().tensor(np.array([1.0, 2.0]))
+    log, sign = special.logsumexp(t, b=[1.0, -1.0], return_sign=True)
+    assert isinstance(log, ta.Tensor)
+    assert sign == -1.0
+    assert type(sign) is np.float64
+
+
+def test_logsumexp_of_a_number_and_of_nothing() -> None:
+    np.testing.assert_array_equal(slopes(special.logsumexp, 3.0), [1.0])
+    np.testing.assert_array_equal(slopes(special.logsumexp, np.full(2, -np.inf)), [[0.0, 0.0]])
+
+
+def test_comb_outside_of_the_triangle_is_constant() -> None:
+    by_n, by_k = slopes(special.comb, np.array([2.0, -1.0, 4.0]), np.array([3.0, 1.0, -2.0]))
+    np.testing.assert_array_equal([by_n, by_k], np.zeros((2, 3)))
+
+
+def test_float32_is_kept() -> None:
+    t = ta.ComputationRecord().tensor(np.full(2, 3, np.float32))
+    for out in (special.polygamma(1, t), special.multigammaln(t, 2), special.softmax(t)):
+        assert out.dtype == np.float32
+
+
+# Loading
+
+
+def python(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - the program is written below
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+
+def test_rules_are_loaded_only_when_they_are_needed() -> None:
+    program = """
+import sys
+import numpy as np
+import tape_ad as ta
+t = ta.ComputationRecord().tensor(2.0)
+np.sinc(t)
+assert "scipy" not in sys.modules
+import scipy.special as sp
+assert "tape_ad.rules.special" not in sys.modules
+print(float(sp.gammaln(t).grad().wrt(t)))
+"""
+    result = python(program)
+    assert result.stderr == ""
+    assert float(result.stdout) == sp.digamma(2.0)
+
+
+def test_rules_that_are_imported_first_are_loaded_too() -> None:
+    program = """
+import tape_ad.rules.special
+import scipy.special as sp
+import tape_ad as ta
+t = ta.ComputationRecord().tensor(2.0)
+print(float(sp.gammaln(t).grad().wrt(t)))
+"""
+    result = python(program)
+    assert result.stderr == ""
+    assert float(result.stdout) == sp.digamma(2.0)
+
+
+def test_loading_again_changes_nothing() -> None:
+    load_scipy_rules()
+    before = dict(RULES)
+    assert load_scipy_rules()
+    assert before == RULES
+
+
+def test_without_scipy_the_message_names_the_extra() -> None:
+    program = """
+import sys
+sys.modules["scipy"] = None
+import tape_ad
+import tape_ad.special
+"""
+    result = python(program)
+    assert result.stderr.strip().endswith("pip install 'tape-ad[scipy]'")
+    assert "ImportError" in result.stderr

@@ -1,0 +1,80 @@
+"""The programs in examples/, run as a newcomer runs them."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import tape_ad as ta
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(name: str, folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    """Run an example in a folder; a RuntimeWarning of NumPy's is an error there too."""
+    command = [sys.executable, "-W", "error::RuntimeWarning", str(ROOT / "examples" / name)]
+    return subprocess.run(  # noqa: S603  # our own programs
+        [*command, *options],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+
+
+def test_01_linear_relu(tmp_path: Path) -> None:
+    result = run("01_linear_relu.py", tmp_path)
+    assert result.stderr == ""
+    assert result.stdout == (
+        "step 0: loss 9.00, gradient at the ReLU's input [[1. 1. 1.]]\n"
+        "step 1: loss 8.58, gradient at the ReLU's input [[1. 1. 1.]]\n"
+        "step 2: loss 8.16, gradient at the ReLU's input [[1. 1. 1.]]\n"
+        "step 3: loss 7.74, gradient at the ReLU's input [[1. 1. 1.]]\n"
+        "step 4: loss 7.32, gradient at the ReLU's input [[1. 1. 1.]]\n"
+        "\n"
+        "The record of the last step, a line for each node:\n"
+        "%0: float64[3,3] = leaf\n"
+        "%1: float64[1,3] = matmul %0\n"
+        "%2: float64[1,3] = relu %1\n"
+        "%3: float64[] = sum %2\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_02_train_digits_cut_short(tmp_path: Path) -> None:
+    result = run("02_train_digits.py", tmp_path, "--epochs", "1", "--out", "made/here")
+    assert result.returncode == 1
+    assert result.stderr == "the goal of 0.96 was missed\n"
+    (accuracy,) = re.findall(r"(?m)^held-out accuracy (0\.\d{4}) \(360 images\)", result.stdout)
+    assert 0.5 < float(accuracy) < 0.96
+    assert re.search(r"(?m)^epoch 1/1 .* held-out accuracy 0\.\d{3}", result.stdout)
+
+    params = ta.parameters.load(tmp_path / "made/here/digits.npz")
+    shapes = {name: array.shape for name, array in params.items()}
+    assert shapes == {
+        "hidden.weight": (64, 128),
+        "hidden.bias": (128,),
+        "output.weight": (128, 10),
+        "output.bias": (10,),
+    }
+    assert {array.dtype for array in params.values()} == {np.dtype(np.float32)}
+    assert (tmp_path / "made/here/digits.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_03_scipy_minimize(tmp_path: Path) -> None:
+    result = run("03_scipy_minimize.py", tmp_path, "--out", ".")
+    assert result.returncode == 0, result.stderr
+    assert "x = [1. 1. 1. 1. 1. 1. 1. 1. 1. 1.]\n" in result.stdout
+    evaluations = [int(n) for n in re.findall(r"(?m)(\d+) evaluations$", result.stdout)]
+    rosenbrock, rosenbrock_differences, logistic, logistic_differences = evaluations
+    assert rosenbrock_differences > 10 * rosenbrock
+    assert logistic_differences > 30 * logistic
+    distances = re.findall(r"(?m)difference between the two results: (\S+)$", result.stdout)
+    assert [float(distance) < 1e-5 for distance in distances] == [True, True]
+    assert re.search(r"(?m)^  tumours told apart rightly: 98\.\d%$", result.stdout)
+    assert not list(tmp_path.iterdir())
