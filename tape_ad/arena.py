@@ -11,7 +11,7 @@ from attrs import define, field
 from tape_ad.linear_maps import LinearMap
 from tape_ad.watching import Watch
 
-__all__ = ["CONSTANT", "RELEASED", "Arena", "function_name", "held_arrays"]
+__all__ = ["CONSTANT", "RELEASED", "Arena", "called", "function_name", "held_arrays"]
 
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
@@ -88,6 +88,21 @@ def function_name(function: Any) -> str:
     name = str(getattr(function, "__name__", function))
     owner = getattr(function, "__self__", None)
     return f"{owner.__name__}.{name}" if isinstance(owner, np.ufunc) else name
+
+
+def called(function: Any) -> str:
+    """Name a function for an error, with the module that a user would write before it.
+
+    Examples
+    --------
+    >>> called(np.linalg.inv), called(np.add.reduce), called(len)
+    ('np.linalg.inv', 'np.add.reduce', 'len')
+    """
+    name = function_name(function)
+    if name.partition(".")[0] in vars(np):
+        return f"np.{name}"
+    module = str(getattr(function, "__module__", None))
+    return f"np{module[5:]}.{name}" if module.startswith("numpy") else name
 
 
 def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:

@@ -5,8 +5,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tape_ad.arena import function_name
-from tape_ad.errors import DtypeError, InPlaceError, RecordMismatchError, SeedError, ShapeError
+from tape_ad.arena import called, function_name
+from tape_ad.errors import (
+    DtypeError,
+    InPlaceError,
+    RecordMismatchError,
+    SeedError,
+    ShapeError,
+    UnsupportedArgumentError,
+)
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import refuse
 from tape_ad.sweeps import conform
@@ -15,10 +22,15 @@ __all__ = [
     "AS_THEY_ARE",
     "as_operand",
     "checked_seed",
+    "misplaced_handle",
+    "no_derivative",
     "no_output",
     "primal",
     "raise_with_name",
+    "read_only",
+    "read_only_primal",
     "ufunc_options",
+    "unrelated_records",
 ]
 
 AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
@@ -52,7 +64,7 @@ def ufunc_options(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> di
     out = no_output(out)
     if out is not None and any(not hasattr(each, "record") for each in out):
         raise InPlaceError(
-            f"np.{function_name(function)} would write a handle into a plain array (out= or an "
+            f"{called(function)} would write a handle into a plain array (out= or an "
             "augmented assignment such as a += t) and drop its gradient; write a = a + t"
         )
     refuse(function_name(function), out=out, where=None if where is True else where)
@@ -77,7 +89,7 @@ def raise_with_name(
     if type(error) is not ValueError:
         raise error
     shapes = ", ".join(str(getattr(value, "shape", ())) for value in values)
-    raise ShapeError(f"np.{function_name(function)} of shapes {shapes}: {error}") from error
+    raise ShapeError(f"{called(function)} of shapes {shapes}: {error}") from error
 
 
 def primal(leaf: Any, path: str = "") -> Any:
@@ -85,6 +97,20 @@ def primal(leaf: Any, path: str = "") -> Any:
     while hasattr(leaf, "record"):
         leaf = leaf.data
     return leaf
+
+
+def read_only(array: Array) -> Array:
+    """View an array without the right to write; what is not NumPy's is given as it is."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        array = np.asarray(array).view()
+        array.flags.writeable = False
+    return array
+
+
+def read_only_primal(leaf: Any, path: str = "") -> Any:
+    """Give the array behind a handle, for a function that must not write to it."""
+    value = primal(leaf)
+    return leaf if value is leaf else read_only(value)
 
 
 def checked_seed(root: Any, seed: Any) -> Array:
@@ -127,3 +153,28 @@ def checked_seed(root: Any, seed: Any) -> Array:
         raise SeedError(f"a seed of dtype {seed.dtype} does not fit a handle of dtype {root.dtype}")
     start = conform(seed, root.shape, root.dtype, stack)
     return np.copy(start) if start is seed else start  # the caller may write to it afterwards
+
+
+def no_derivative(function: Callable[..., Any], dtype: np.dtype[Any]) -> DtypeError:
+    """Say that a result is no number."""
+    return DtypeError(
+        f"{called(function)} of a handle and other data gives dtype {dtype}, which has "
+        "no derivative; pass numbers, or t.data if no gradient is meant to flow"
+    )
+
+
+def misplaced_handle(function: Callable[..., Any]) -> UnsupportedArgumentError:
+    """Say that a handle stands where no derivative can be taken."""
+    return UnsupportedArgumentError(
+        f"{called(function)} got a handle in an argument that it cannot be "
+        "differentiated in; pass t.data there if it is meant as a constant"
+    )
+
+
+def unrelated_records(function: Callable[..., Any]) -> RecordMismatchError:
+    """Say that two handles cannot meet."""
+    return RecordMismatchError(
+        f"{called(function)} got handles of two records of which neither is within the other; use "
+        "one record for the whole computation, write ComputationRecord(within=outer), or pass "
+        ".data of one of them as a constant"
+    )

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
+from tape_ad.arguments import primal
 from tape_ad.errors import ConversionError
 from tape_ad.rules.sparse import is_sparse, matmul_sparse, sparse_matmul
 
@@ -249,22 +250,22 @@ class ArrayInterface:
     # Comparisons give plain boolean arrays
 
     def __eq__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
-        return self._call(np.equal, (self, other))
+        return primal(self.data) == primal(other)
 
     def __ne__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
-        return self._call(np.not_equal, (self, other))
+        return primal(self.data) != primal(other)
 
     def __lt__(self, other: Any) -> Flags:
-        return self._call(np.less, (self, other))
+        return primal(self.data) < primal(other)
 
     def __le__(self, other: Any) -> Flags:
-        return self._call(np.less_equal, (self, other))
+        return primal(self.data) <= primal(other)
 
     def __gt__(self, other: Any) -> Flags:
-        return self._call(np.greater, (self, other))
+        return primal(self.data) > primal(other)
 
     def __ge__(self, other: Any) -> Flags:
-        return self._call(np.greater_equal, (self, other))
+        return primal(self.data) >= primal(other)
 
     # Methods, each NumPy's function of the same name
 

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.arena import CONSTANT, Arena
+from tape_ad.arguments import read_only
 from tape_ad.errors import RecordMismatchError
 from tape_ad.linear_maps import Array
 from tape_ad.trees import map_leaves
@@ -100,11 +101,3 @@ class Gradients:
                 "respect to it; make it with rec.tensor(...)"
             )
         return index
-
-
-def read_only(array: Array) -> Array:
-    """View an array without the right to write; what is not NumPy's is given as it is."""
-    if isinstance(array, (np.ndarray, np.generic)):
-        array = np.asarray(array).view()
-        array.flags.writeable = False
-    return array

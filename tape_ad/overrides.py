@@ -1,6 +1,7 @@
 """Functions of our own that answer NEP 18, as NumPy's functions do."""
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -14,14 +15,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 def overridable(function: F) -> F:
     """Let a function of arrays be taken over by the array types that it is called with.
 
-    Called with plain arrays, `function` simply runs. When a positional argument speaks NEP 18
-    (a handle does), that argument's ``__array_function__`` gets the call, so a function of our
-    own is recorded, looked up in the rule tables and differentiated exactly like one of NumPy's.
+    Called with plain arrays, `function` simply runs. When an argument speaks NEP 18 (a handle
+    does), that argument's ``__array_function__`` gets the call, so a function of our own is
+    recorded, looked up in the rule tables and differentiated exactly like one of NumPy's.
 
     Parameters
     ----------
     function : callable
-        A function of arrays, written for plain ones. It must take its arrays by position.
+        A function of arrays, written for plain ones.
 
     Returns
     -------
@@ -32,6 +33,7 @@ def overridable(function: F) -> F:
     -----
     The protocol is NEP 18, https://numpy.org/neps/nep-0018-array-function-protocol.html.
     """
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
@@ -39,6 +41,11 @@ def overridable(function: F) -> F:
             kind = type(argument)
             if kind is not np.ndarray and hasattr(kind, "__array_function__"):
                 return argument.__array_function__(public, (kind,), args, kwargs)
+        for argument in kwargs.values():
+            kind = type(argument)
+            if kind is not np.ndarray and hasattr(kind, "__array_function__"):
+                bound = signature.bind(*args, **kwargs)  # rules take their operands by position
+                return argument.__array_function__(public, (kind,), bound.args, bound.kwargs)
         return function(*args, **kwargs)
 
     return cast("F", public)

@@ -65,7 +65,7 @@ def reverse_sweep(
             total = cotangents[parent]
             if total is None:
                 cotangents[parent] = contribution
-            elif owned[parent]:
+            elif owned[parent] and type(total) is type(contribution):
                 total += contribution
                 cotangents[parent] = total
             else:

@@ -8,22 +8,24 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.arena import CONSTANT, Arena, function_name
+from tape_ad.arena import CONSTANT, Arena, called, function_name
 from tape_ad.arguments import (
     AS_THEY_ARE,
     as_operand,
     checked_seed,
+    misplaced_handle,
+    no_derivative,
     no_output,
     primal,
     raise_with_name,
+    read_only_primal,
     ufunc_options,
+    unrelated_records,
 )
 from tape_ad.array_interface import ArrayInterface
 from tape_ad.errors import (
-    DtypeError,
     InPlaceError,
     NoRuleError,
-    RecordMismatchError,
     UnsupportedArgumentError,
 )
 from tape_ad.gradients import Gradients
@@ -95,15 +97,17 @@ def record_call(
             out = function(x, data)
             parents, partials = (y.index,), (rule.makers[1](out, x, data),)
         elif x_kind is y_kind and y.record is record:
-            one, two = x.data, y.data
-            out = function(one, two)
+            data, other = x.data, y.data
+            out = function(data, other)
             first, second = rule.makers
             parents = (x.index, y.index)
-            partials = (first(out, one, two), second(out, one, two))
+            partials = (first(out, data, other), second(out, data, other))
         else:
             return record_general(function, rule, args, kwargs)
     except ValueError as error:
         raise_with_name(function, args, error)
+    if out.dtype is not data.dtype and out.dtype.kind not in "fc":
+        raise no_derivative(function, out.dtype)
     return append(record, out, function, parents, partials)
 
 
@@ -112,18 +116,24 @@ def record_general(
 ) -> Any:
     """Do what `record_call` does for any number of operands, options, records and array-likes."""
     options: Mapping[str, Any] = NO_OPTIONS
+    call_options: Mapping[str, Any] = NO_OPTIONS
     if rule.signature is not None:
         args, options = rule.signature(*args, **kwargs)
-    call_options = options if rule.signature is not None else ufunc_options(function, kwargs)
+        call_options = options
+    elif kwargs:
+        call_options = ufunc_options(function, kwargs)
     record = common_record(function, args)
-    if any(type(option) is Tensor for option in options.values()):
-        raise misplaced_handle(function)
-    values = [
-        operand.data
-        if type(operand) is Tensor and operand.record is record
-        else as_operand(operand)
-        for operand in args
-    ]
+    for option in options.values():
+        if type(option) is Tensor:
+            raise misplaced_handle(function)
+    values = []
+    parents = []
+    for position, operand in enumerate(args):
+        if type(operand) is Tensor and operand.record is record:
+            values.append(operand.data)
+            parents.append((position, operand.index))
+        else:
+            values.append(as_operand(operand))
     try:
         out = (rule.compute or function)(*values, **call_options)
     except ValueError as error:
@@ -131,15 +141,10 @@ def record_general(
     if record.watch is not None:
         use = f"node %{len(record.functions)} ({function_name(function)})"
         record.watch.see((*values, *options.values(), out), use)
-    parents = {
-        position: operand.index
-        for position, operand in enumerate(args)
-        if type(operand) is Tensor and operand.record is record
-    }
     if not rule.multiple:
-        return record_output(record, function, rule, parents, out, (out, *values), options)
+        return record_output(record, function, rule, parents, out, values, (out, *values), options)
     handles = [
-        record_output(record, function, rule, parents, each, (i, out, *values), options)
+        record_output(record, function, rule, parents, each, values, (i, out, *values), options)
         for i, each in enumerate(out)
     ]
     return out._make(handles) if hasattr(out, "_make") else type(out)(handles)
@@ -149,43 +154,54 @@ def record_output(
     record: Arena,
     function: Function,
     rule: Rule,
-    parents: Mapping[int, int],
+    parents: list[tuple[int, int]],
     out: Array,
+    values: list[Array],
     arguments: tuple[Any, ...],
     options: Mapping[str, Any],
 ) -> Any:
-    """Append a node for one output, unless no parent has a partial or the output is no number."""
+    """Append a node for one output, unless no parent has a partial or the output is no number.
+
+    Parameters
+    ----------
+    record, function, rule
+    parents : list of (int, int)
+        The position and the node of each operand that is a handle of this record.
+    out : array
+    values : list of array
+        The operands.
+    arguments : tuple
+        What the rule's makers take.
+    options : dict
+    """
     if type(out) is tuple or out.dtype.kind in "biu":
         return out
     if out.dtype.kind not in "fc":
-        raise DtypeError(
-            f"np.{function_name(function)} of a handle and other data gives dtype {out.dtype}, "
-            "which has no derivative; pass numbers, or t.data if no gradient is meant to flow"
-        )
-    edges = []
-    for position, parent in parents.items():
+        raise no_derivative(function, out.dtype)
+    indices: tuple[int, ...] = ()
+    partials: tuple[LinearMap, ...] = ()
+    for position, parent in parents:
         maker = rule.maker(position)
         partial = maker and maker(*arguments, **options)
         if partial is not None:
-            edges.append((parent, partial))
-    if not edges:
+            indices += (parent,)
+            partials += (partial,)
+    if not indices:
         return out
-    indices, partials = zip(*edges, strict=True)
     handle = append(record, out, function, indices, partials)
-    if rule.makers and shares_memory(out, arguments[-len(rule.makers)]):
-        record.add_view(handle.index, indices[0])
+    for position, parent in parents:
+        if is_view(out, values[position]):
+            record.add_view(handle.index, parent)
     return handle
 
 
-def shares_memory(out: Array, operand: Array) -> bool:
+def is_view(out: Array, operand: Array) -> bool:
     """Tell whether NumPy made a view of an operand, which writing to either would show in."""
-    out, operand = primal(out), primal(operand)
-    return (
-        isinstance(out, np.ndarray)
-        and isinstance(operand, np.ndarray)
-        and (out is operand or out.base is not None)
-        and np.may_share_memory(out, operand)
-    )
+    if type(out) is Tensor:
+        out, operand = primal(out), primal(operand)
+    if type(out) is not np.ndarray or type(operand) is not np.ndarray:
+        return False
+    return out is operand or (out.base is not None and np.may_share_memory(out, operand))
 
 
 def append(
@@ -338,21 +354,31 @@ def call_unrecorded(
             args, kwargs = entry.signature(*args, **kwargs)
         return entry.compute(*args, **kwargs)
     if type(entry) is Constant:
-        refuse(function_name(function), out=no_output(kwargs.get("out")))
-        return function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
+        return constant_value(function, args, kwargs)
     if type(entry) is Filled:
         refuse(function_name(function), out=no_output(kwargs.get("out")))
         record = common_record(function, args)
         filled = function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
         return append(record, filled, CONSTANT) if filled.dtype.kind in "fc" else filled
     if type(entry) is Refused:
-        raise UnsupportedArgumentError(f"np.{function_name(function)}: {entry.instead}")
+        raise UnsupportedArgumentError(f"{called(function)}: {entry.instead}")
     if load_scipy_rules() and function in RULES:
         return record_call(function, args, kwargs)
     raise NoRuleError(
-        f"np.{function_name(function)} has no rule, so its gradient would be lost; write it with "
+        f"{called(function)} has no rule, so its gradient would be lost; write it with "
         "functions that have one, or apply it to t.data if no gradient is meant to flow"
     )
+
+
+def constant_value(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Run a piecewise constant function on the primals, which it must not write to."""
+    refuse(function_name(function), out=no_output(kwargs.get("out")))
+    try:
+        return function(*map_leaves(read_only_primal, args), **map_leaves(read_only_primal, kwargs))
+    except ValueError as error:
+        if "read-only" in str(error):
+            refuse(function_name(function), out="by position")
+        raise_with_name(function, args, error)
 
 
 def common_record(function: Function, args: tuple[Any, ...]) -> Arena:
@@ -372,19 +398,7 @@ def common_record(function: Function, args: tuple[Any, ...]) -> Arena:
         if record is None or operand.record.is_within(record):
             record = operand.record
         elif not record.is_within(operand.record):
-            raise RecordMismatchError(
-                f"np.{function_name(function)} got handles of two records of which neither is "
-                "within the other; use one record for the whole computation, write "
-                "ComputationRecord(within=outer), or pass .data of one of them as a constant"
-            )
+            raise unrelated_records(function)
     if record is None:
         raise misplaced_handle(function)
     return record
-
-
-def misplaced_handle(function: Function) -> UnsupportedArgumentError:
-    """Say that a handle stands where no derivative can be taken."""
-    return UnsupportedArgumentError(
-        f"np.{function_name(function)} got a handle in an argument that it cannot be "
-        "differentiated in; pass t.data there if it is meant as a constant"
-    )

@@ -329,3 +329,9 @@ def test_properties_cannot_be_set(name: str) -> None:
 def test_a_handle_takes_no_new_attributes() -> None:
     with pytest.raises(AttributeError):
         handle().grad_fn = None
+
+
+def test_comparison_with_what_is_no_number_is_that_of_arrays() -> None:
+    t = ta.ComputationRecord().tensor([1.0, 2.0])
+    assert not np.any(t == "a")
+    assert np.all(t != "a")

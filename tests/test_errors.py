@@ -274,7 +274,7 @@ def test_an_argument_that_numpy_does_not_have() -> None:
         (lambda t: np.stack([t, t.T]), r"np\.stack of shapes \(2, 3\), \(3, 2\): all input"),
         (lambda t: np.where(t[:, :2] > 0, t, 0), r"np\.where of shapes \(2, 2\), \(2, 3\), \(\)"),
         (lambda t: np.broadcast_to(t, (3, 2)), r"np\.broadcast_to of shapes \(2, 3\): "),
-        (lambda t: np.einsum("ij,jk", t, t), r"np\.einsum of shapes \(2, 3\), \(2, 3\): "),
+        (lambda t: np.einsum("ij,jk", t, t), r"np\.einsum\('ij,jk'\) of shapes \(2, 3\), \(2, 3\): "),
         (lambda t: np.squeeze(t, axis=0), r"np\.squeeze of shapes \(2, 3\): cannot select"),
         (lambda t: np.transpose(t, (0, 0)), r"np\.transpose of shapes \(2, 3\): repeated axis"),
     ],
@@ -366,3 +366,27 @@ def test_a_matrix_as_operand() -> None:
 def test_joining_with_text() -> None:
     with pytest.raises(TapeError):
         np.stack(["text", handle(1.0)])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: np.round([1.5, 2.5], 0, t),
+        lambda t: np.round([1.5, 2.5], out=t),
+        lambda t: np.isposinf([1.5, 2.5], t),
+        lambda t: np.floor([1.5, 2.5], t),
+    ],
+)
+def test_a_constant_function_never_writes_to_a_handle(call: Callable[[Any], Any]) -> None:
+    t = handle([1.0, 2.0])
+    with pytest.raises((UnsupportedArgumentError, ShapeError), match="out=|read-only"):
+        call(t)
+    np.testing.assert_array_equal(t.data, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("other", [np.array([1.5, 2.0], object), np.timedelta64(3, "s")])
+def test_an_operation_whose_result_is_no_number(other: Any) -> None:
+    t = handle([1.0, 2.0])
+    with pytest.raises(DtypeError, match=r"np\.multiply of a handle and other data gives dtype"):
+        t * other
+    assert len(t.record) == 1

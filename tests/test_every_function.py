@@ -32,11 +32,11 @@ def contains_floats(result: Any) -> bool:
 
 
 def plain_on_purpose(function: Any) -> bool:
-    return isinstance(RULES.get(function), (Constant, Filled)) or function in (
-        np.sign,
-        np.where,  # of a condition that is a handle, and plain choices
-        np.tri,  # of a size
-        np.fromiter,  # of numbers, each read by float()
+    return isinstance(RULES.get(function), (Constant, Filled)) or function.__name__ in (
+        "sign",
+        "where",  # of a condition that is a handle, and plain choices
+        "tri",  # of a size
+        "fromiter",  # of numbers, each read by float()
     )
 
 

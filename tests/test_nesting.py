@@ -325,3 +325,12 @@ def test_bind_takes_outer_handles() -> None:
     q = inner.bind(p)
     gradient = np.sum(q["w"] ** 2 * q["n"]).grad().wrt(q)
     np.testing.assert_array_equal(gradient["w"].grad(seed=np.ones(2)).wrt(p)["n"], 4.0)
+
+
+def test_plain_contributions_and_handles_are_summed_in_one_cotangent() -> None:
+    outer = ta.ComputationRecord()
+    inner = ta.ComputationRecord(within=outer)
+    x, w = inner.tensor([1.0, 1.0]), outer.tensor([2.0, 3.0])
+    gradient = np.sum(x * w + x * np.ones(2) + x * np.ones(2)).grad().wrt(x)
+    np.testing.assert_array_equal(gradient.data, [4.0, 5.0])
+    np.testing.assert_array_equal(np.sum(gradient).grad().wrt(w), [1.0, 1.0])

@@ -55,6 +55,9 @@ def contract(*operands: Array, inputs: Terms, output: str, **options: Any) -> Ar
     return np.einsum(f"{','.join(inputs)}->{output}", *operands, **options)
 
 
+contract.__name__ = "einsum"  # what errors and printed records call it, as it is all that it does
+
+
 @frozen(eq=False)
 class Matrices:
     """How an operand becomes a stack of matrices.

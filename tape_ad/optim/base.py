@@ -1,0 +1,153 @@
+"""What every optimizer does: check everything, find its state, then update in place."""
+
+from collections.abc import Mapping, MutableMapping
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.errors import StoreMismatchError
+from tape_ad.optim.fitting import Plain, described, fitting
+
+__all__ = ["Optimizer"]
+
+COUNT = "step"
+"""The name of the number of steps taken, where an optimizer keeps it."""
+
+
+@define(eq=False)
+class Optimizer:
+    """What the optimizers share: `step`, and a state that is a plain dict of arrays.
+
+    Attributes
+    ----------
+    state : dict of str to array
+        What is kept from step to step: ``"{kind}.{name}"`` for each parameter, where the kinds
+        have PyTorch's names (``"exp_avg.hidden.weight"``), and ``"step"`` where steps are
+        counted. It is empty before the first step and belongs to one store; save and load it
+        beside the parameters to go on later.
+    """
+
+    state: dict[str, Plain] = field(factory=dict, kw_only=True, repr=False)
+
+    kinds: ClassVar[tuple[str, ...]] = ()  # that it may keep, with any settings
+    counts: ClassVar[bool] = False
+
+    def step(self, params: MutableMapping[str, Plain], gradients: Mapping[str, Plain]) -> None:
+        """Move every parameter against its gradient, in place.
+
+        Everything is checked before anything is changed. A gradient that is not finite is applied
+        as it is, without a warning. No temporary array is larger than a parameter.
+
+        Parameters
+        ----------
+        params : dict of str to array
+            The store, not what `ComputationRecord.bind` makes of it. Its arrays keep their dtype.
+        gradients : mapping of str to array
+            What ``grads.wrt(p)`` gives: the same names, each with its parameter's shape.
+
+        Raises
+        ------
+        TypeError
+            When the gradients are no mapping from names to arrays.
+        StoreMismatchError
+            When names, shapes or dtypes differ, when a parameter cannot be written to, or when
+            the state belongs to another store or to another kind of optimizer.
+        InPlaceError
+            When the store or the gradients hold handles.
+        """
+        pairs = fitting(params, gradients)
+        used = self._kinds_used()
+        known, fresh = self._look_up(pairs, used)
+        count = self._count_so_far() + 1
+        started = {f"{kind}.{name}": self._start(kind, p) for kind in fresh for name, p, _ in pairs}
+        self.state.update(started)
+        if self.counts:
+            self.state[COUNT] = np.array(count)
+        buffers = known | started
+        write_back = type(params) is not dict
+        with np.errstate(all="ignore"):  # a warning made an error would stop half-way
+            for name, p, g in pairs:
+                kept = [buffers[f"{kind}.{name}"] for kind in used]
+                if p.dtype.kind == "f":
+                    self._update(p, g, kept, count, bool(fresh))
+                else:  # two real numbers
+                    self._update(p.real, g.real, [b.real for b in kept], count, bool(fresh))
+                    self._update(p.imag, g.imag, [b.imag for b in kept], count, bool(fresh))
+                if write_back:  # a store may give out copies
+                    params[name] = p
+
+    def _kinds_used(self) -> tuple[str, ...]:
+        """Give the kinds of state that the present settings need."""
+        return self.kinds
+
+    def _start(self, kind: str, p: Plain) -> Plain:
+        """Make the state of a parameter that has none."""
+        return np.zeros_like(p, subok=False)
+
+    def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
+        """Update one real parameter and what is kept for it, in the order of the kinds used.
+
+        `count` is the number of this step, from 1; `fresh` says that a kind is used for the
+        first time.
+        """
+        raise NotImplementedError
+
+    def _look_up(
+        self, pairs: list[tuple[str, Plain, Plain]], used: tuple[str, ...]
+    ) -> tuple[dict[str, Plain], list[str]]:
+        """Find the state of every parameter, and the kinds that have to be started."""
+        known: dict[str, Plain] = {}
+        fresh = []
+        for kind in used:
+            keys = [f"{kind}.{name}" for name, _, _ in pairs]
+            there = [key in self.state for key in keys]
+            if not any(there):
+                fresh.append(kind)
+                continue
+            if not all(there):
+                raise StoreMismatchError(
+                    f"the state of {type(self).__name__} has no {keys[there.index(False)]!r}, but "
+                    f"it has {keys[there.index(True)]!r}; use one optimizer for one store, and "
+                    "restore its state with the store it was saved beside"
+                )
+            for key, (name, p, _) in zip(keys, pairs, strict=True):
+                known[key] = checked_state(key, self.state[key], name, p)
+        if len(self.state) > len(known):
+            self._refuse_unknown({name for name, _, _ in pairs})
+        return known, fresh
+
+    def _refuse_unknown(self, names: set[str]) -> None:
+        for key in self.state:
+            kind, _, name = key.partition(".")
+            if not (kind in self.kinds and name in names) and not (self.counts and key == COUNT):
+                raise StoreMismatchError(
+                    f"the state of {type(self).__name__} has an entry {key!r} that fits nothing "
+                    "in this store; use one optimizer for one store, and restore its state with "
+                    "the store it was saved beside"
+                )
+
+    def _count_so_far(self) -> int:
+        """Read how many steps were taken."""
+        count: Any = self.state.get(COUNT) if self.counts else None
+        if count is None:
+            return 0
+        if np.shape(count) != () or np.asarray(count).dtype.kind not in "iu" or count < 0:
+            raise StoreMismatchError(
+                f"the state of {type(self).__name__} has {count!r} as its {COUNT!r}, which has to "
+                "be a number of steps; restore the state that was saved"
+            )
+        return int(count)
+
+
+def checked_state(key: str, value: Any, name: str, p: Plain) -> Plain:
+    """Check that an array of the state can be used for a parameter."""
+    fits = isinstance(value, np.ndarray) and value.shape == p.shape and value.dtype == p.dtype
+    if not fits or not value.flags.writeable:
+        found = described(value) if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+        raise StoreMismatchError(
+            f"the state {key!r} is {found}, but the parameter {name!r} is {described(p)}; use one "
+            "optimizer for one store, and restore its state with the store it was saved beside"
+        )
+    array: Plain = value
+    return array
