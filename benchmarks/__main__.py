@@ -1,23 +1,25 @@
-"""Time tape_ad beside NumPy and PyTorch, and print the ratios.
+"""Time tape_ad beside its peers, and print the ratios.
 
 Run from the repository's root::
 
-    pip install '.[bench]'           # PyTorch is optional: without it, its rows say so
-    python -m benchmarks             # agreement, times and memory, against their targets: a minute
-    python -m benchmarks --quick     # agreement and memory only: seconds, for continuous integration
+    pip install '.[bench]'                 # a peer that is missing is left out, and named
+    python -m benchmarks                   # all of it: about ten minutes; writes docs/benchmarks.md
+    python -m benchmarks --only step       # the workloads whose names contain "step"; no files
+    python -m benchmarks --quick           # agreement and memory alone: under a minute
 
-Everything runs on one core with one thread for linear algebra, so that the ratios compare the
-libraries and not their thread pools. The variables that say so are read when NumPy and PyTorch are
-first imported: this process sets them and leaves the work to a child.
+Each library has its own process, and they run in turn on one core, with one thread for linear
+algebra, so that the ratios compare the libraries and not their thread pools.
 
-The exit status is 1 when the libraries disagree about a value or a gradient, or when a peak of
-memory exceeds its target. Times depend on the machine and what else it does, so a missed time is
-printed and changes nothing.
+The exit status is 1 when the libraries disagree about a value or a derivative, when one of them
+fails, or when our peak of memory exceeds its bound. Times depend on the machine and what else it
+does, so a missed time is printed and changes nothing.
 """
 
+import argparse
 import os
-import subprocess
 import sys
+
+from benchmarks.suite import Options, run
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -25,11 +27,20 @@ ONE_THREAD = dict.fromkeys(
 
 
 def main() -> int:
-    if hasattr(os, "sched_setaffinity"):  # a child inherits its parent's cores
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--quick", action="store_true", help="agreement and memory, no times")
+    parser.add_argument("--only", metavar="NAME", default="", help="workloads with NAME in theirs")
+    parser.add_argument("--without", metavar="LIBRARY", action="append", default=[])
+    arguments = parser.parse_args()
+    os.environ |= ONE_THREAD  # the libraries' processes read it when they start
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+    if hasattr(os, "sched_setaffinity") and not arguments.quick:  # they inherit the core too
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    command = [sys.executable, "-m", "benchmarks.suite", *sys.argv[1:]]
-    child = subprocess.run(command, env=os.environ | ONE_THREAD, check=False)  # noqa: S603  # ours
-    return child.returncode
+    return run(Options(arguments.quick, arguments.only, frozenset(arguments.without)))
 
 
 if __name__ == "__main__":

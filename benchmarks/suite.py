@@ -1,95 +1,177 @@
-"""The benchmark's run in the pinned process that `python -m benchmarks` starts."""
+"""The run: agreement first, then times, memory, imports and growth."""
 
-import argparse
+import contextlib
+import datetime as dt
+import functools
 import os
 import platform
-import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from attrs import frozen
 
-import tape_ad as ta
-from benchmarks.timing import Times, measure, peak_memory
-from benchmarks.workloads import OURS, TORCH, Workload, disagreements, torch, workloads
+from benchmarks.agreement import disagreements
+from benchmarks.chart import draw
+from benchmarks.growth import nanoseconds_per_node
+from benchmarks.imports import import_milliseconds
+from benchmarks.libraries import LIBRARIES, OURS, TORCH
+from benchmarks.report import markdown, printed, printed_targets
+from benchmarks.results import Result, Run
+from benchmarks.timing import in_turns
+from benchmarks.workers import Worker, WorkerError, apart, peak_of
+from benchmarks.workloads import WORKLOADS, Workload
 
-COLUMNS = "{:<26} {:>12} {:>23} {:>15} {:>8}  {}"
+__all__ = ["Options", "run"]
 
-
-def main() -> int:
-    parser = argparse.ArgumentParser("python -m benchmarks", description=ta.__doc__)
-    parser.add_argument("--quick", action="store_true", help="agreement and memory, no times")
-    quick = parser.parse_args().quick
-    if torch is not None:
-        torch.set_num_threads(1)
-    print(setting())
-    failures = 0
-    for workload in workloads():
-        print(f"\n{workload.title}")
-        found = disagreements(workload)
-        print(*(f"  DISAGREEMENT: {line}" for line in found), sep="\n", end="\n" * bool(found))
-        if not found:
-            print(f"  value and gradients agree to {workload.tolerance:.0e}")
-        failures += bool(found)
-        if not quick:
-            print_times(workload)
-        if workload.array_bytes:
-            failures += not print_memory(workload)
-    return int(failures > 0)
+DOCS = Path(__file__).parent.parent / "docs"
+SEE_MEMORY = (OURS, TORCH, "hips_autograd", "my_grad")
 
 
-def setting() -> str:
-    peer = f"PyTorch {torch.__version__}" if torch is not None else "no PyTorch (extra `bench`)"
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return (
-        f"Python {platform.python_version()}, NumPy {np.__version__}, {peer}; "
-        f"{platform.machine()}, {cores} core(s)"
-    )
+@frozen
+class Options:
+    """What the command line asks for.
+
+    Attributes
+    ----------
+    quick : bool
+        Take no times and write no files.
+    only : str
+        Take the workloads whose names contain this.
+    without : frozenset of str
+        Libraries to leave out.
+    """
+
+    quick: bool = False
+    only: str = ""
+    without: frozenset[str] = frozenset()
+
+    @property
+    def complete(self) -> bool:
+        """Whether this is a run to be published."""
+        return not (self.quick or self.only or self.without)
 
 
-def print_times(workload: Workload) -> None:
-    times = measure(workload.programs, rounds=workload.rounds, calls=workload.calls)
-    print("  " + COLUMNS.format("library", "median", "quartiles", "tape_ad/library", "target", "met"))
-    for name, taken in times.items():
-        print("  " + row(name, taken, times[OURS], workload.targets.get(name)).rstrip())
-    if torch is None:
-        print("  " + COLUMNS.format(TORCH, "not installed: pip install 'tape-ad[bench]'", *"    "))
+def run(options: Options) -> int:
+    """Run what is asked for, print it, write the files of a complete run; give the exit status."""
+    chosen = [workload for name, workload in WORKLOADS.items() if options.only in name]
+    if not chosen:
+        print(f"no workload has {options.only!r} in its name; there are:", *WORKLOADS, sep="\n  ")
+        return 2
+    with contextlib.ExitStack() as stack:
+        started = [Worker(name) for name in LIBRARIES if name not in options.without]
+        workers = {worker.name: stack.enter_context(worker) for worker in started}
+        found = Run(
+            setting=setting(),
+            versions={name: worker.version for name, worker in workers.items() if worker.version},
+            missing={name: worker.missing for name, worker in workers.items() if worker.missing},
+        )
+        present = {name: worker for name, worker in workers.items() if not worker.missing}
+        print(*(f"{what}: {value}" for what, value in found.setting.items()), sep="\n")
+        print(*(f"{LIBRARIES[n].title}: {v}" for n, v in found.versions.items()), sep="; ")
+        for name, reason in found.missing.items():
+            print(f"{LIBRARIES[name].title} is left out: {reason}; pip install 'tape-ad[bench]'")
+        for workload in chosen:
+            result = one(workload, present, found.missing, options)
+            found.results.append(result)
+            print(printed(result), flush=True)
+    if not options.quick and not options.only:
+        found.imports = {
+            name: import_milliseconds(name)
+            for name in ("tape_ad", "torch", "autograd", "mygrad", "jax")
+            if name == "tape_ad" or name in {LIBRARIES[n].distribution for n in found.versions}
+        }
+        found.per_node = apart(nanoseconds_per_node)
+    print(printed_targets(found))
+    if options.complete:
+        write(found)
+    broken_bound = not all(t.met for result in found.results for t in result.memory_targets())
+    return int(broken_bound or any(result.problems for result in found.results))
 
 
-def row(name: str, taken: Times, ours: Times, target: float | None) -> str:
-    low, high = taken.quartiles
-    ratio = ours.over(taken)
-    return COLUMNS.format(
-        name,
-        milliseconds(taken.median),
-        f"{milliseconds(low)} - {milliseconds(high)}",
-        "" if name == OURS else f"{ratio:.2f}",
-        "" if target is None else f"{target:g}",
-        "" if target is None else met(ratio <= target),
-    )
+def one(
+    workload: Workload, present: Mapping[str, Worker], missing: Mapping[str, str], options: Options
+) -> Result:
+    """Check a workload's agreement, and measure it if there is any."""
+    result = Result(workload, absent=dict.fromkeys(missing, "not installed"))
+    taking_part = {}
+    for name, worker in present.items():
+        reason = workload.reason_against(name)
+        if reason:
+            result.absent[name] = reason
+        else:
+            taking_part[name] = worker
+    result.problems += problems(workload, taking_part)
+    if result.problems:
+        return result
+    if workload.timed and not options.quick:
+        timers = {
+            name: functools.partial(worker.ask, "seconds", workload.name, workload.dtype)
+            for name, worker in taking_part.items()
+        }
+        result.times = in_turns(timers)
+    if workload.memory is not None or workload.arrays is not None:
+        result.input_bytes = first_input(workload).nbytes
+        result.peaks = {
+            name: apart(peak_of, name, workload.name, workload.dtype)
+            for name in SEE_MEMORY
+            if name in taking_part
+        }
+    return result
 
 
-def milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:.3f} ms"
+def problems(workload: Workload, workers: Mapping[str, Worker]) -> list[str]:
+    """Ask every library for its derivatives, and say which disagree with ours or fail."""
+    calls = 3 if workload.kind == "step" else 1
+    for worker in workers.values():
+        worker.put("outcomes", workload.name, calls)
+    found, outcomes = [], {}
+    for name, worker in workers.items():
+        try:
+            outcomes[name] = worker.answer()
+        except WorkerError as error:
+            found.append(f"{name} fails: {error}")
+    ours = outcomes.pop(OURS, None)
+    return found + (disagreements(ours, outcomes) if ours is not None else [])
 
 
-def met(is_met: bool) -> str:
-    return "yes" if is_met else "NO"
+def first_input(workload: Workload) -> np.ndarray[Any, Any]:
+    """Give the first input as it is timed."""
+    p, _ = workload.inputs()
+    array: np.ndarray[Any, Any] = next(iter(p.values())).astype(workload.dtype)
+    return array
 
 
-def print_memory(workload: Workload) -> bool:
-    """Print the peaks of memory that NumPy's allocator sees, and tell whether ours is in bounds."""
-    peaks = {
-        name: peak_memory(program) / workload.array_bytes
-        for name, program in workload.programs.items()
-        if name != TORCH  # it allocates past tracemalloc
+def setting() -> dict[str, str]:
+    """Say where and when this runs."""
+    return {
+        "Machine": f"{processor()}, {cores()} core(s) in use",
+        "System": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
+        "Date": dt.datetime.now(dt.UTC).strftime("%d %B %Y"),
     }
-    in_bounds = peaks[OURS] <= workload.memory_target
-    print(
-        "  peak memory beyond the input, in arrays of its size: "
-        + ", ".join(f"{name} {peak:.2f}" for name, peak in peaks.items())
-        + f"; target {workload.memory_target:g}, met: {met(in_bounds)}"
-    )
-    return in_bounds
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def processor() -> str:
+    """Name the processor."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return f"{line.partition(':')[2].strip()} ({platform.machine()})"
+    return platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """Count the cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def write(found: Run) -> None:
+    """Write the page and its chart."""
+    DOCS.mkdir(exist_ok=True)
+    draw(found, DOCS / "benchmarks.png")
+    (DOCS / "benchmarks.md").write_text(markdown(found, "benchmarks.png"))
+    print(f"\nwritten: {DOCS / 'benchmarks.md'}")

@@ -1,77 +1,74 @@
-"""Taking times, in turns, and peaks of memory."""
+"""Taking times, in turns."""
 
 import statistics
 import time
-import tracemalloc
 from collections.abc import Callable, Mapping
 
 from attrs import frozen
 
-__all__ = ["Times", "measure", "peak_memory"]
+__all__ = ["Times", "in_turns", "seconds_of"]
+
+ROUND = 0.05
+"""The seconds that calls are repeated for in each turn, to be well above the clock's grain."""
 
 
 @frozen
 class Times:
-    """The seconds that one call took, round by round."""
+    """The seconds that one call took, turn by turn."""
 
-    rounds: list[float]
+    turns: list[float]
 
     @property
     def median(self) -> float:
-        """The middle of the rounds."""
-        return statistics.median(self.rounds)
+        """The middle of the turns."""
+        return statistics.median(self.turns)
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        """What a quarter of the rounds stayed below, and a quarter exceeded."""
-        low, _, high = statistics.quantiles(self.rounds, n=4)
+        """What a quarter of the turns stayed below, and a quarter exceeded."""
+        low, _, high = statistics.quantiles(self.turns, n=4)
         return low, high
 
-    def over(self, other: "Times") -> float:
-        """The median ratio to another program's times, each taken in the same round.
-
-        A machine that turns slow for a second slows both sides of a round, so this is steadier
-        than the ratio of the medians.
-        """
-        return statistics.median(
-            ours / theirs for ours, theirs in zip(self.rounds, other.rounds, strict=True)
-        )
+    @property
+    def spread(self) -> float:
+        """The distance between the quartiles, as a fraction of the median."""
+        low, high = self.quartiles
+        return (high - low) / self.median
 
 
-def measure(
-    programs: Mapping[str, Callable[[], object]], *, rounds: int, calls: int
-) -> dict[str, Times]:
-    """Time programs in turns: `rounds` times each, `calls` calls in a row.
+def seconds_of(program: Callable[[], object], calls: int) -> float:
+    """Time calls in a row, after one to warm the caches; the garbage collector stays on."""
+    program()
+    start = time.perf_counter()
+    for _ in range(calls):
+        program()
+    return (time.perf_counter() - start) / calls
 
-    Every round starts with another program, so that none always follows the same neighbour and
-    its caches. The garbage collector stays on, as users have it.
+
+def in_turns(timers: Mapping[str, Callable[[int], float]]) -> dict[str, Times]:
+    """Time several programs, one after the other, again and again.
+
+    So a machine that turns slow for a while slows all of them. Every round starts with another
+    one, so that none always follows the same neighbour.
+
+    Parameters
+    ----------
+    timers : dict of str to callable
+        ``timer(calls)`` gives the seconds for one of that many calls in a row.
     """
-    names = list(programs)
+    once = {name: min(timer(1), timer(1)) for name, timer in timers.items()}
+    calls = {name: max(1, round(ROUND / max(taken, 1e-7))) for name, taken in once.items()}
+    turns = {name: turns_for(taken) for name, taken in once.items()}
+    names = list(timers)
     seconds: dict[str, list[float]] = {name: [] for name in names}
-    for round_ in range(-1, rounds):  # the first round warms up and is not counted
-        turn = round_ % len(names)
-        for name in names[turn:] + names[:turn]:
-            program = programs[name]
-            start = time.perf_counter()
-            for _ in range(calls):
-                program()
-            taken = (time.perf_counter() - start) / calls
-            if round_ >= 0:
-                seconds[name].append(taken)
+    for turn in range(max(turns.values())):
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            if turn < turns[name]:
+                seconds[name].append(timers[name](calls[name]))
     return {name: Times(taken) for name, taken in seconds.items()}
 
 
-def peak_memory(program: Callable[[], object]) -> int:
-    """Give the largest number of bytes that a call holds beyond what was there before.
-
-    NumPy reports its arrays to `tracemalloc`, and Python its objects.
-    """
-    program()  # so that what is made once and kept is there before
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        program()
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return peak - before
+def turns_for(seconds: float) -> int:
+    """Say how many turns a program gets: fewer where a call takes long."""
+    return 25 if seconds < 0.1 else 9 if seconds < 1 else 3

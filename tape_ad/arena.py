@@ -8,10 +8,20 @@ import attrs
 import numpy as np
 from attrs import define, field
 
+from tape_ad.errors import ReleasedError
 from tape_ad.linear_maps import LinearMap
 from tape_ad.watching import Watch
 
-__all__ = ["CONSTANT", "RELEASED", "Arena", "called", "function_name", "held_arrays"]
+__all__ = [
+    "CONSTANT",
+    "RELEASED",
+    "Arena",
+    "called",
+    "function_name",
+    "held_arrays",
+    "innermost",
+    "released",
+]
 
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
@@ -43,6 +53,11 @@ class Arena:
         The arena that this one is nested in.
     watch : Watch or None
         Fingerprints of the arrays that operations have used, if anybody asked for them.
+    movable : bool
+        Whether a transform made it, for the function that it runs. Such an arena may still be
+        nested further in, when that function turns out to use a handle of an explicit record.
+    ended : bool
+        Whether that function has returned, so that its handles should not be met any more.
     """
 
     functions: list[Any] = field(factory=list, init=False)
@@ -55,6 +70,8 @@ class Arena:
     views: dict[int, list[int]] = field(factory=dict, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     watch: Watch | None = field(default=None, init=False)
+    movable: bool = field(default=False, init=False)
+    ended: bool = field(default=False, init=False)
 
     def add_view(self, view: int, parent: int) -> None:
         """Note that a node is a view of its parent, and so of whatever that is a view of."""
@@ -62,10 +79,26 @@ class Arena:
         self.bases[view] = base
         self.views.setdefault(base, []).append(view)
 
-    def live_view(self, base: int) -> int | None:
-        """Find a view of a node that a handle is alive for."""
-        alive = [view for view in self.views.get(base, ()) if self.handles[view]() is not None]
-        return alive[0] if alive else None
+    def live_views(self, base: int) -> list[tuple[int, Any]]:
+        """List the views of a node that a handle is alive for, each with that handle."""
+        pairs = ((view, self.handles[view]()) for view in self.views.get(base, ()))
+        return [(view, handle) for view, handle in pairs if handle is not None]
+
+    def way_to(self, view: int) -> list[tuple[tuple[int, ...], LinearMap]]:
+        """List the maps that make a view of its base, each with the shape of what it gives."""
+        way: list[tuple[tuple[int, ...], LinearMap]] = []
+        base = self.bases[view]
+        while view != base:
+            if self.partials[view] is RELEASED:
+                raise released(self, view)
+            way.insert(0, (self.shapes[view], self.partials[view][0]))
+            view = self.parents[view][0]
+        return way
+
+    def truncate(self, length: int) -> None:
+        """Forget the nodes from `length` on, as if they had never been appended."""
+        del self.functions[length:], self.parents[length:], self.partials[length:]
+        del self.shapes[length:], self.dtypes[length:], self.handles[length:]
 
     def is_within(self, other: "Arena") -> bool:
         """Tell whether `other` encloses this arena, directly or at several removes."""
@@ -73,6 +106,45 @@ class Arena:
         while enclosing is not None and enclosing is not other:
             enclosing = enclosing.within
         return enclosing is not None
+
+    def move_within(self, other: "Arena") -> bool:
+        """Nest this arena in one made by hand, if only arenas of transforms have to move for it.
+
+        What stands on such an arena so far has met nothing of `other`, so it is right there too.
+
+        Returns
+        -------
+        bool
+            Whether this arena is within `other` now.
+        """
+        mover: Arena | None = self
+        while mover is not None and not (mover.movable and other.is_by_hand_up_to(mover.within)):
+            mover = mover.within
+        if mover is not None:
+            mover.within = other
+        return mover is not None
+
+    def is_by_hand_up_to(self, end: "Arena | None") -> bool:
+        """Tell whether `end` encloses this arena, with no arena of a transform on the way."""
+        at: Arena | None = self
+        while at is not None and at is not end and not at.movable:
+            at = at.within
+        return at is end and self is not end
+
+
+def innermost(one: Arena, two: Arena) -> Arena | None:
+    """Find which of two arenas is within the other, nesting them if a transform's may be moved.
+
+    Returns
+    -------
+    Arena or None
+        None when they have nothing to do with each other.
+    """
+    if one is two or one.is_within(two):
+        return one
+    if two.is_within(one) or two.move_within(one):
+        return two
+    return one if one.move_within(two) else None
 
 
 def function_name(function: Any) -> str:
@@ -118,3 +190,11 @@ def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
     elif attrs.has(type(held)) and not hasattr(type(held), "__array_function__"):
         for field in attrs.fields(type(held)):
             yield from held_arrays(getattr(held, field.name))
+
+
+def released(arena: Arena, node: int) -> ReleasedError:
+    """Say which node an earlier sweep has used up."""
+    return ReleasedError(
+        f"the partials of node %{node} ({function_name(arena.functions[node])}) were freed by an "
+        "earlier grad(release=True); sweep first without release=True if you need the record again"
+    )

@@ -17,18 +17,20 @@ from tape_ad.errors import (
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import refuse
 from tape_ad.sweeps import conform
+from tape_ad.trees import map_leaves
 
 __all__ = [
     "AS_THEY_ARE",
     "as_operand",
     "checked_seed",
+    "constant_value",
+    "is_view",
     "misplaced_handle",
     "no_derivative",
     "no_output",
     "primal",
     "raise_with_name",
     "read_only",
-    "read_only_primal",
     "ufunc_options",
     "unrelated_records",
 ]
@@ -111,6 +113,32 @@ def read_only_primal(leaf: Any, path: str = "") -> Any:
     """Give the array behind a handle, for a function that must not write to it."""
     value = primal(leaf)
     return leaf if value is leaf else read_only(value)
+
+
+def is_view(out: Array, operand: Array) -> bool:
+    """Tell whether NumPy made a view of an operand, which writing to either would show in."""
+    out, operand = primal(out), primal(operand)
+    if type(out) is not np.ndarray or type(operand) is not np.ndarray:
+        return False
+    base = out.base
+    if base is None:
+        return out is operand
+    if type(base) is np.ndarray:  # the array that owns the memory
+        return base is operand or base is operand.base
+    return np.may_share_memory(out, operand)
+
+
+def constant_value(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Run a piecewise constant function on the primals, which it must not write to."""
+    refuse(function_name(function), out=no_output(kwargs.get("out")))
+    try:
+        return function(*map_leaves(read_only_primal, args), **map_leaves(read_only_primal, kwargs))
+    except ValueError as error:
+        if "read-only" in str(error):
+            refuse(function_name(function), out="by position")
+        raise_with_name(function, args, error)
 
 
 def checked_seed(root: Any, seed: Any) -> Array:

@@ -1,49 +1,35 @@
-"""What makes a handle look like an ndarray: operators, methods and properties."""
+"""What makes a handle look like an ndarray, from outside."""
 
 import dis
 import operator
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NoReturn, Self, SupportsIndex
+from typing import Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
-from tape_ad.arguments import primal
+from tape_ad.array_methods import ArrayMethods
+from tape_ad.array_operators import ArrayOperators
 from tape_ad.errors import ConversionError
-from tape_ad.rules.sparse import is_sparse, matmul_sparse, sparse_matmul
 
 __all__ = ["ArrayInterface"]
-
-Axis = int | tuple[int, ...] | None
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 NO_ARRAY = np.array(None, dtype=object)
 """What tells a `scipy.sparse` matrix in ``matrix @ handle`` to leave the product to the handle."""
 
 WRITING = frozenset(
-    (
-        "fill",
-        "itemset",
-        "partition",
-        "put",
-        "resize",
-        "setfield",
-        "setflags",
-        "sort",
-        "byteswap",
-    )
+    ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
 )
+"""The ndarray methods that write to the array."""
 
 
-class ArrayInterface:
+class ArrayInterface(ArrayOperators, ArrayMethods):
     """The ndarray's operators, methods and properties, in terms of one dispatch.
 
     A subclass gives `data`, the primal, and `_call`, which computes and records a NumPy function.
-    There is no in-place operator: ``x += y`` makes a new handle and binds the name to it.
     """
 
     __slots__ = ()
-    __hash__: ClassVar[None]  # type: ignore[assignment]  # == is elementwise, as for ndarray
 
     data: Any
     _call: Callable[..., Any]
@@ -174,193 +160,6 @@ class ArrayInterface:
     def copy(self, order: str = "C") -> Self:
         """Give a new handle of the same value, which can be assigned to; see `numpy.copy`."""
         return self._call(np.copy, (self,))
-
-    # Operators
-
-    def __add__(self, other: Any) -> Self:
-        return self._call(np.add, (self, other))
-
-    def __radd__(self, other: Any) -> Self:
-        return self._call(np.add, (other, self))
-
-    def __sub__(self, other: Any) -> Self:
-        return self._call(np.subtract, (self, other))
-
-    def __rsub__(self, other: Any) -> Self:
-        return self._call(np.subtract, (other, self))
-
-    def __mul__(self, other: Any) -> Self:
-        return self._call(np.multiply, (self, other))
-
-    def __rmul__(self, other: Any) -> Self:
-        return self._call(np.multiply, (other, self))
-
-    def __truediv__(self, other: Any) -> Self:
-        return self._call(np.divide, (self, other))
-
-    def __rtruediv__(self, other: Any) -> Self:
-        return self._call(np.divide, (other, self))
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._call(np.floor_divide, (self, other))
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._call(np.floor_divide, (other, self))
-
-    def __mod__(self, other: Any) -> Self:
-        return self._call(np.remainder, (self, other))
-
-    def __rmod__(self, other: Any) -> Self:
-        return self._call(np.remainder, (other, self))
-
-    def __divmod__(self, other: Any) -> tuple[Any, Self]:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> tuple[Any, Self]:
-        return other // self, other % self
-
-    def __pow__(self, other: Any) -> Self:
-        return self._call(np.power, (self, other))
-
-    def __rpow__(self, other: Any) -> Self:
-        return self._call(np.power, (other, self))
-
-    def __matmul__(self, other: Any) -> Self:
-        if type(other) is not type(self) and is_sparse(other):
-            return self._call(matmul_sparse, (self, other))
-        return self._call(np.matmul, (self, other))
-
-    def __rmatmul__(self, other: Any) -> Self:
-        if is_sparse(other):
-            return self._call(sparse_matmul, (other, self))
-        return self._call(np.matmul, (other, self))
-
-    def __neg__(self) -> Self:
-        return self._call(np.negative, (self,))
-
-    def __pos__(self) -> Self:
-        return self._call(np.positive, (self,))
-
-    def __abs__(self) -> Self:
-        return self._call(np.absolute, (self,))
-
-    def __round__(self, ndigits: int = 0) -> Any:
-        return self._call(np.round, (self, ndigits))
-
-    # Comparisons give plain boolean arrays
-
-    def __eq__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
-        return primal(self.data) == primal(other)
-
-    def __ne__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
-        return primal(self.data) != primal(other)
-
-    def __lt__(self, other: Any) -> Flags:
-        return primal(self.data) < primal(other)
-
-    def __le__(self, other: Any) -> Flags:
-        return primal(self.data) <= primal(other)
-
-    def __gt__(self, other: Any) -> Flags:
-        return primal(self.data) > primal(other)
-
-    def __ge__(self, other: Any) -> Flags:
-        return primal(self.data) >= primal(other)
-
-    # Methods, each NumPy's function of the same name
-
-    def sum(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
-        """Sum over axes; see `numpy.sum`."""
-        return self._call(np.sum, (self, axis, *more), options)
-
-    def mean(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
-        """Average over axes; see `numpy.mean`."""
-        return self._call(np.mean, (self, axis, *more), options)
-
-    def prod(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
-        """Multiply over axes; see `numpy.prod`."""
-        return self._call(np.prod, (self, axis, *more), options)
-
-    def max(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
-        """Take the maximum over axes; see `numpy.max`."""
-        return self._call(np.max, (self, axis, *more), options)
-
-    def min(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
-        """Take the minimum over axes; see `numpy.min`."""
-        return self._call(np.min, (self, axis, *more), options)
-
-    def var(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
-        """Compute the variance over axes; see `numpy.var`."""
-        return self._call(np.var, (self, axis, *more), options)
-
-    def std(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
-        """Compute the standard deviation over axes; see `numpy.std`."""
-        return self._call(np.std, (self, axis, *more), options)
-
-    def any(self, axis: Axis = None, *more: Any, **options: Any) -> Any:
-        """Tell whether any element is not zero, as plain data; see `numpy.any`."""
-        return self._call(np.any, (self, axis, *more), options)
-
-    def all(self, axis: Axis = None, *more: Any, **options: Any) -> Any:
-        """Tell whether all elements are not zero, as plain data; see `numpy.all`."""
-        return self._call(np.all, (self, axis, *more), options)
-
-    def argmax(self, axis: int | None = None, *more: Any, **options: Any) -> Any:
-        """Find the maximum, as plain indices; see `numpy.argmax`."""
-        return self._call(np.argmax, (self, axis, *more), options)
-
-    def argmin(self, axis: int | None = None, *more: Any, **options: Any) -> Any:
-        """Find the minimum, as plain indices; see `numpy.argmin`."""
-        return self._call(np.argmin, (self, axis, *more), options)
-
-    def round(self, decimals: int = 0) -> Any:
-        """Round, as plain data; see `numpy.round`."""
-        return self._call(np.round, (self, decimals))
-
-    def reshape(self, *shape: Any, **options: Any) -> Self:
-        """Reshape, to ``reshape(2, 3)`` or ``reshape((2, 3))``; see `numpy.reshape`."""
-        return self._call(np.reshape, (self, shape[0] if len(shape) == 1 else shape), options)
-
-    def ravel(self, order: str = "C") -> Self:
-        """Flatten; see `numpy.ravel`."""
-        return self._call(np.ravel, (self, order))
-
-    def flatten(self, order: str = "C") -> Self:
-        """Flatten; on handles the same as `ravel`."""
-        return self._call(np.ravel, (self, order))
-
-    def transpose(self, *axes: Any) -> Self:
-        """Permute the axes, ``transpose(1, 0)`` or ``transpose((1, 0))``; see `numpy.transpose`."""
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-        return self._call(np.transpose, (self, order))
-
-    def swapaxes(self, axis1: int, axis2: int) -> Self:
-        """Swap two axes; see `numpy.swapaxes`."""
-        return self._call(np.swapaxes, (self, axis1, axis2))
-
-    def squeeze(self, axis: Axis = None) -> Self:
-        """Remove axes of length one; see `numpy.squeeze`."""
-        return self._call(np.squeeze, (self, axis))
-
-    def dot(self, b: Any) -> Self:
-        """Multiply; see `numpy.dot`."""
-        return self._call(np.dot, (self, b))
-
-    def clip(self, min: Any = None, max: Any = None) -> Self:  # noqa: A002 - ndarray's names
-        """Limit the values; see `numpy.clip`."""
-        return self._call(np.clip, (self, min, max))
-
-    def conjugate(self) -> Self:
-        """Give the complex conjugate, which for a real handle is the handle."""
-        return self._call(np.conjugate, (self,)) if self.dtype.kind == "c" else self
-
-    def conj(self) -> Self:
-        """Give the complex conjugate, which for a real handle is the handle."""
-        return self.conjugate()
-
-    def astype(self, dtype: Any, **options: Any) -> Any:
-        """Cast: a handle for floating and complex dtypes, plain data for others."""
-        return self._call(np.astype, (self, np.dtype(dtype)), options)
 
 
 def refuse_assignment() -> None:

@@ -6,7 +6,9 @@ __all__ = [
     "InPlaceError",
     "MissingParameterError",
     "MutatedInputError",
+    "NoModeError",
     "NoRuleError",
+    "OutputError",
     "RecordMismatchError",
     "ReleasedError",
     "SeedError",
@@ -45,8 +47,16 @@ class MutatedInputError(TapeError, RuntimeError):
     """An array was written to between its use in an operation and the sweep."""
 
 
+class NoModeError(TapeError, TypeError):
+    """A custom rule has only one of push and pull, and the other was asked for."""
+
+
 class NoRuleError(TapeError, TypeError):
     """A function, or an argument of it, that has no rule."""
+
+
+class OutputError(TapeError, TypeError):
+    """What a function returned cannot be differentiated in the way that was asked for."""
 
 
 class RecordMismatchError(TapeError, ValueError):

@@ -72,8 +72,7 @@ class Gradients:
     def _entry(self, leaf: Any, path: str) -> Any:
         if not hasattr(leaf, "dtype") or isinstance(leaf, type):
             return leaf
-        index = self._index(leaf, path)
-        ct = self._cotangents.get(index)
+        ct = self._cotangents.get(self._index(leaf, path))
         if ct is None:
             ct = np.zeros(self._stack + leaf.shape, leaf.dtype)
         elif ct.dtype != leaf.dtype:

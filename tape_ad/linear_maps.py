@@ -15,6 +15,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.overrides import overridable
+from tape_ad.places import places
 
 __all__ = [
     "Adjoint",
@@ -42,6 +43,9 @@ Array = Any
 """An ndarray, a NumPy scalar, or anything that speaks NEP 13 and NEP 18 (handles do)."""
 
 Shape = tuple[int, ...]
+
+FEW = 1000
+"""How many elements `scatter` adds in the plain way, for what is faster for many is not for few."""
 
 add_reduce: Callable[..., Array] = np.add.reduce  # its own type has no overload for a bool variable
 
@@ -349,11 +353,19 @@ def scatter(ct: Array, index: Index) -> Array:
     key = (slice(None),) * stack + index.key
     if stack and index.front:
         ct = np.moveaxis(ct, range(stack, stack + index.front), range(index.front))
-    if index.repeats:
+    if not index.repeats:
+        zeros[key] = ct
+    elif ct.size < FEW or zeros.ndim == 1 or any(is_truth(entry) for entry in key):
         np.add.at(zeros, key, ct)
     else:
-        zeros[key] = ct
+        where = places(key, zeros.shape, index.front > 0)
+        np.add.at(zeros.reshape(-1), where.reshape(-1), ct.reshape(-1))
     return zeros
+
+
+def is_truth(entry: Any) -> bool:
+    """Tell whether an entry of a key is a mask without axes, which adds one to the result."""
+    return isinstance(entry, np.ndarray) and entry.ndim == 0 and entry.dtype == bool
 
 
 @define(eq=False)

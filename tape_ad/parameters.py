@@ -1,8 +1,10 @@
 """Save a store of parameters to a file and load it again, as ``.npz`` or ``.safetensors``."""
 
+import contextlib
 import os
 import shutil
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -13,10 +15,10 @@ from uuid import uuid4
 import numpy as np
 from attrs import frozen
 
-from tape_ad.errors import ConversionError, DtypeError
+from tape_ad.errors import ConversionError, DtypeError, StoreMismatchError
 from tape_ad.tensor import Tensor
 
-__all__ = ["load", "save"]
+__all__ = ["check_like", "load", "save"]
 
 Plain = np.ndarray[Any, Any]
 
@@ -66,11 +68,14 @@ def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:
         if target.exists():
             shutil.copymode(target, temporary)
         temporary.replace(target)
+        bring_to_disk(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def load(path: str | os.PathLike[str]) -> dict[str, Plain]:
+def load(
+    path: str | os.PathLike[str], *, like: Mapping[str, Any] | None = None
+) -> dict[str, Plain]:
     """Load a store of parameters.
 
     Parameters
@@ -78,6 +83,9 @@ def load(path: str | os.PathLike[str]) -> dict[str, Plain]:
     path : str or path-like
         A ``.npz`` or ``.safetensors`` file, from `save` or from elsewhere. Nothing in it is ever
         run: pickled objects are refused.
+    like : mapping of str to array, optional
+        A store, freshly initialised for example, that the loaded one has to have the names,
+        shapes and dtypes of.
 
     Returns
     -------
@@ -88,6 +96,8 @@ def load(path: str | os.PathLike[str]) -> dict[str, Plain]:
     ------
     ValueError
         For another suffix, or a file that is damaged or is not what its suffix says.
+    StoreMismatchError
+        When the store is not like the one given.
     FileNotFoundError
         When there is no such file.
     ImportError
@@ -96,11 +106,61 @@ def load(path: str | os.PathLike[str]) -> dict[str, Plain]:
     chosen = format_of(path)
     with Path(path).open("rb") as file:
         try:
-            return chosen.read(file)
+            arrays = chosen.read(file)
         except DAMAGE as error:
             raise ValueError(
                 f"{os.fspath(path)!r} is damaged, or is not what its suffix says: {error}"
             ) from error
+    if like is not None:
+        check_like(arrays, like, f"the store in {os.fspath(path)!r}")
+    return arrays
+
+
+def check_like(params: Mapping[str, Any], like: Mapping[str, Any], what: str) -> None:
+    """Check that one store has the names, shapes and dtypes of another.
+
+    Parameters
+    ----------
+    params : mapping of str to array
+    like : mapping of str to array
+        What they are compared with.
+    what : str
+        What to call `params` in the error.
+
+    Raises
+    ------
+    StoreMismatchError
+        It names every name that one of them lacks, or else the first array that differs.
+    """
+    missing, unknown = sorted(like.keys() - params.keys()), sorted(params.keys() - like.keys())
+    if missing or unknown:
+        raise StoreMismatchError(
+            f"{what} does not have the names that are expected: missing {missing}, "
+            f"unknown {unknown}"
+        )
+    for name in like:
+        expected, found = shape_and_dtype(like[name]), shape_and_dtype(params[name])
+        if expected != found:
+            raise StoreMismatchError(
+                f"{what} has {name!r} as an array of shape {found[0]} and dtype {found[1]}, but "
+                f"shape {expected[0]} and dtype {expected[1]} are expected"
+            )
+
+
+def shape_and_dtype(value: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Give what a store is compared by; the order of bytes does not count."""
+    array = value if hasattr(value, "dtype") else np.asarray(value)
+    return array.shape, array.dtype.newbyteorder("=")
+
+
+def bring_to_disk(folder: Path) -> None:
+    """Bring a changed folder to the disk, where the system has a way to do that."""
+    with contextlib.suppress(OSError):  # some cannot open a folder, and some cannot sync one
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_npz(file: IO[bytes], arrays: Mapping[str, Plain]) -> None:
@@ -119,6 +179,8 @@ def read_npz(file: IO[bytes]) -> dict[str, Plain]:
             name = info.filename.removesuffix(".npy")
             if name == info.filename or info.comment:  # a comment may have swallowed an entry
                 raise ValueError(f"its entry {info.filename!r} is not an array alone")
+            if name in arrays:
+                raise ValueError(f"it has two entries {info.filename!r}")
             with archive.open(info) as entry:
                 arrays[name] = np.lib.format.read_array(entry, allow_pickle=False)
                 if entry.read():  # to the end, where the checksum is compared
@@ -178,6 +240,7 @@ FORMATS = {
 
 DAMAGE = (
     *(ValueError, EOFError, RuntimeError, OSError),  # from NumPy and zipfile, by what is damaged
+    *(MemoryError, SyntaxError, tokenize.TokenError),  # from NumPy, by a header's words
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
 

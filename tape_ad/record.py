@@ -166,8 +166,12 @@ class ComputationRecord(Arena):
         >>> p["w"].shape
         (3, 2)
         """
-        map_leaves(self._data_of, tree)
-        return map_leaves(self._leaf_of, tree)
+        length = len(self)
+        try:
+            return map_leaves(self._leaf_of, tree)
+        except BaseException:
+            self.truncate(length)
+            raise
 
     def __len__(self) -> int:
         """Count the nodes."""
@@ -207,11 +211,11 @@ class ComputationRecord(Arena):
         return self._data_of(data, "") if type(data) is Tensor else as_data(data, "")
 
     def _leaf_of(self, leaf: Any, path: str) -> Any:
+        if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
+            return append(self, leaf)
         return append(self, self._data_of(leaf, path)) if is_number_like(leaf) else leaf
 
     def _data_of(self, leaf: Any, path: str) -> Any:
-        if not is_number_like(leaf):
-            return leaf
         if type(leaf) is not Tensor:
             return as_data(leaf, path)
         if leaf.record is self:

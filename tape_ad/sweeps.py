@@ -1,18 +1,26 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from tape_ad.arena import RELEASED, Arena, function_name
-from tape_ad.errors import ReleasedError
+from tape_ad.arena import RELEASED, Arena, released
 from tape_ad.linear_maps import Array, Chain, Divide, LinearMap, Mask, Scale
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
 
+NO_MORE: Mapping[int, Array] = MappingProxyType({})
+
 
 def reverse_sweep(
-    arena: Arena, root: int, seed: Array, *, release: bool = False
+    arena: Arena,
+    root: int,
+    seed: Array,
+    *,
+    release: bool = False,
+    more: Mapping[int, Array] = NO_MORE,
 ) -> dict[int, Array]:
     """Pull a seed back from one node to everything that it depends on.
 
@@ -25,12 +33,14 @@ def reverse_sweep(
         The cotangent of the root. Leading axes are a stack of seeds, swept at once.
     release : bool
         Give up the partials of each node as soon as they are used.
+    more : mapping of int to array, shape stack + (the node's shape)
+        Cotangents of further nodes to start from, all of them older than the root.
 
     Returns
     -------
     dict of int to array, shape stack + (the node's shape)
-        The cotangents of those nodes that a handle is alive for; a node that the root does not
-        depend on is absent.
+        The cotangents of those nodes that a handle is alive for; a node that nothing swept from
+        depends on is absent.
 
     Raises
     ------
@@ -42,6 +52,8 @@ def reverse_sweep(
     stack = seed.ndim - len(shapes[root])
     cotangents: list[Array] = [None] * (root + 1)
     cotangents[root] = seed
+    for node, ct in more.items():
+        cotangents[node] = ct
     owned = bytearray(root + 1)  # 1 where the sum is the sweep's own array, so `+=` is safe
     kept: dict[int, Array] = {}
     masked = False  # whether some cotangents are 0 because a branch was not taken
@@ -187,11 +199,3 @@ def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: i
             array = array.real
         array = array.astype(dtype)
     return array
-
-
-def released(arena: Arena, node: int) -> ReleasedError:
-    """Say which node an earlier sweep has used up."""
-    return ReleasedError(
-        f"the partials of node %{node} ({function_name(arena.functions[node])}) were freed by an "
-        "earlier grad(release=True); sweep first without release=True if you need the record again"
-    )

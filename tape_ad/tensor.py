@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.arena import CONSTANT, Arena, called, function_name
+from tape_ad.arena import CONSTANT, Arena, called, function_name, innermost
 from tape_ad.arguments import (
     AS_THEY_ARE,
     as_operand,
     checked_seed,
+    constant_value,
+    is_view,
     misplaced_handle,
     no_derivative,
     no_output,
     primal,
     raise_with_name,
-    read_only_primal,
     ufunc_options,
     unrelated_records,
 )
@@ -138,11 +139,15 @@ def record_general(
         out = (rule.compute or function)(*values, **call_options)
     except ValueError as error:
         raise_with_name(function, values, error)
+    saved = out
+    if rule.saves:
+        out, saved = out
     if record.watch is not None:
         use = f"node %{len(record.functions)} ({function_name(function)})"
         record.watch.see((*values, *options.values(), out), use)
     if not rule.multiple:
-        return record_output(record, function, rule, parents, out, values, (out, *values), options)
+        arguments = (saved, *values)
+        return record_output(record, function, rule, parents, out, values, arguments, options)
     handles = [
         record_output(record, function, rule, parents, each, values, (i, out, *values), options)
         for i, each in enumerate(out)
@@ -193,15 +198,6 @@ def record_output(
         if is_view(out, values[position]):
             record.add_view(handle.index, parent)
     return handle
-
-
-def is_view(out: Array, operand: Array) -> bool:
-    """Tell whether NumPy made a view of an operand, which writing to either would show in."""
-    if type(out) is Tensor:
-        out, operand = primal(out), primal(operand)
-    if type(out) is not np.ndarray or type(operand) is not np.ndarray:
-        return False
-    return out is operand or (out.base is not None and np.may_share_memory(out, operand))
 
 
 def append(
@@ -293,12 +289,13 @@ class Tensor(ArrayInterface):
         """Record ``np.copy(self)`` with ``self[key] = value`` and let this handle stand for it.
 
         Nothing is written to: the old node stays as it is for whatever was computed from it, and
-        the handle is pointed at a new node.
+        the handle is pointed at a new node. Handles of views of it, which NumPy would change
+        along with it, are pointed at the same views of the new node.
 
         Raises
         ------
         InPlaceError
-            On a leaf, and where NumPy would have changed another array too, as views do.
+            On a leaf, and on a view, as NumPy would have changed another array too.
         """
         record: Arena = self.record
         if record.functions[self.index] is None:
@@ -306,16 +303,26 @@ class Tensor(ArrayInterface):
                 "a leaf stands for the array that it was made from, so it is not assigned to; "
                 "write t = t.copy() first and assign to that"
             )
-        shared = self.index if self.index in record.bases else record.live_view(self.index)
-        if shared is not None:
+        if self.index in record.bases:
             raise InPlaceError(
-                f"node %{shared} ({function_name(record.functions[shared])}) is a view: in NumPy, "
-                "assigning would change another array as well; write t = t.copy() first and "
-                "assign to that"
+                f"node %{self.index} ({function_name(record.functions[self.index])}) is a view: in "
+                "NumPy, assigning would change another array as well; write t = t.copy() first "
+                "and assign to that"
             )
-        result = record_call(updated, (self, value), {"key": key})
-        record.handles[self.index] = weakref.ref(result)  # dies with it, at the end of this call
-        self.record, self.index, self.data = result.record, result.index, result.data
+        views = [(view, record.way_to(index)) for index, view in record.live_views(self.index)]
+        self._become(record_call(updated, (self, value), {"key": key}))
+        for view, way in views:
+            source: Any = self
+            for shape, partial in way:
+                source = partial.push(source)
+                if source.shape != shape:
+                    source = np.broadcast_to(source, shape)
+            view._become(source)
+
+    def _become(self, other: "Tensor") -> None:
+        """Stand for another node, whose own handle is given up."""
+        self.record.handles[self.index] = weakref.ref(other)  # which dies soon
+        self.record, self.index, self.data = other.record, other.index, other.data
         self.record.handles[self.index] = weakref.ref(self)
 
     def __repr__(self) -> str:
@@ -362,23 +369,15 @@ def call_unrecorded(
         return append(record, filled, CONSTANT) if filled.dtype.kind in "fc" else filled
     if type(entry) is Refused:
         raise UnsupportedArgumentError(f"{called(function)}: {entry.instead}")
+    own = getattr(function, "tape_ad_rule", None)
+    if type(own) is Rule:
+        return record_general(function, own, args, kwargs)
     if load_scipy_rules() and function in RULES:
         return record_call(function, args, kwargs)
     raise NoRuleError(
         f"{called(function)} has no rule, so its gradient would be lost; write it with "
         "functions that have one, or apply it to t.data if no gradient is meant to flow"
     )
-
-
-def constant_value(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Run a piecewise constant function on the primals, which it must not write to."""
-    refuse(function_name(function), out=no_output(kwargs.get("out")))
-    try:
-        return function(*map_leaves(read_only_primal, args), **map_leaves(read_only_primal, kwargs))
-    except ValueError as error:
-        if "read-only" in str(error):
-            refuse(function_name(function), out="by position")
-        raise_with_name(function, args, error)
 
 
 def common_record(function: Function, args: tuple[Any, ...]) -> Arena:
@@ -395,10 +394,10 @@ def common_record(function: Function, args: tuple[Any, ...]) -> Arena:
     for operand in args:
         if type(operand) is not Tensor or operand.record is record:
             continue
-        if record is None or operand.record.is_within(record):
-            record = operand.record
-        elif not record.is_within(operand.record):
+        inner = operand.record if record is None else innermost(record, operand.record)
+        if inner is None:
             raise unrelated_records(function)
+        record = inner
     if record is None:
         raise misplaced_handle(function)
     return record

@@ -1,11 +1,11 @@
 """The one walker over nested structures: dict, list, tuple, named tuple and attrs class."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
 
-__all__ = ["map_leaves"]
+__all__ = ["flatten", "map_leaves", "unflatten"]
 
 
 def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -> Any:
@@ -32,18 +32,53 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
     >>> map_leaves(lambda leaf, path: (path, leaf), {"a": [1, 2]})
     {'a': [("['a'][0]", 1), ("['a'][1]", 2)]}
     """
+    kind = type(tree)
+    if hasattr(kind, "__array_function__"):
+        return function(tree, path)
+    if hasattr(type(tree), "__array_function__"):
+        return function(tree, path)
     if isinstance(tree, Mapping):
         return {k: map_leaves(function, v, f"{path}[{k!r}]") for k, v in tree.items()}
     if isinstance(tree, (list, tuple)):
         items = [map_leaves(function, v, f"{path}[{i}]") for i, v in enumerate(tree)]
         if hasattr(tree, "_fields"):
-            return type(tree)(*items)
+            return kind(*items)
         return items if isinstance(tree, list) else tuple(items)
-    if attrs.has(type(tree)) and not hasattr(type(tree), "__array_function__"):
+    if attrs.has(kind):
         changes = {
             field.alias: map_leaves(function, getattr(tree, field.name), f"{path}.{field.name}")
-            for field in attrs.fields(type(tree))
+            for field in attrs.fields(kind)
             if field.init and field.alias is not None
         }
         return attrs.evolve(tree, **changes)
     return function(tree, path)
+
+
+def flatten(tree: Any) -> list[Any]:
+    """List the leaves of a nested structure, in the order in which `map_leaves` meets them.
+
+    Examples
+    --------
+    >>> flatten({"a": [1, 2], "b": 3})
+    [1, 2, 3]
+    """
+    leaves: list[Any] = []
+
+    def note(leaf: Any, path: str) -> Any:
+        leaves.append(leaf)
+        return leaf
+
+    map_leaves(note, tree)
+    return leaves
+
+
+def unflatten(tree: Any, leaves: Iterable[Any]) -> Any:
+    """Rebuild a nested structure with other leaves, given in the order of `flatten`.
+
+    Examples
+    --------
+    >>> unflatten({"a": [1, 2], "b": 3}, [4, 5, 6])
+    {'a': [4, 5], 'b': 6}
+    """
+    following = iter(leaves)
+    return map_leaves(lambda leaf, path: next(following), tree)

@@ -391,3 +391,36 @@ def test_a_result_with_memory_of_its_own_may_be_assigned_to(make: Callable[[Any]
     y = make(handle())
     y[0] = 7.0
     assert np.all(y.data[0] == 7.0)
+
+
+def test_a_view_follows_the_array_that_is_assigned_to() -> None:
+    def run(x: Any) -> Any:
+        a = x * 1.0
+        row, turned, far = a[1], a.T, a.reshape(3, 2)[1:][0]
+        a[1, :2] = x[0, :2] * 10.0
+        return np.concatenate([row, turned.ravel(), far])
+
+    x = handle()
+    out = run(x)
+    check(out, run(X))
+    seed = np.arange(1.0, out.size + 1)
+    h = 1e-6
+    slopes = [
+        np.sum(seed * (run(X + h * e) - run(X - h * e))) / (2 * h)
+        for e in np.eye(6).reshape(6, 2, 3)
+    ]
+    np.testing.assert_allclose(out.grad(seed=seed).wrt(x).ravel(), slopes, rtol=1e-8)
+
+
+def test_rows_are_moved_within_an_array() -> None:
+    x = handle()
+    a = x * 1.0
+    a[0] = a[1]
+    a[:, 1:] = a[:, :-1]
+    expected = X.copy()
+    expected[0] = expected[1]
+    expected[:, 1:] = expected[:, :-1]
+    np.testing.assert_array_equal(a.data, expected)
+    np.testing.assert_array_equal(
+        a.grad(seed=np.ones((2, 3))).wrt(x), [[0.0, 0.0, 0.0], [4.0, 2.0, 0.0]]
+    )

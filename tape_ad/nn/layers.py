@@ -1,48 +1,36 @@
-"""Layers: what their parameters are called and which shapes they have. The data is in a store."""
+"""Dense layers, embeddings and dropout, and the two ways to put layers together."""
 
 import math
 import operator
-from collections.abc import Mapping, MutableMapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from attrs import Attribute, field, frozen
 
-from tape_ad.errors import MissingParameterError, ShapeError, StoreMismatchError
+from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
-from tape_ad.tensor import Tensor
+from tape_ad.nn.initializers import normal, uniform
+from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.rules.affine import linear
+from tape_ad.rules.embedding import take_rows
 
-__all__ = ["Linear"]
+__all__ = [
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "Linear",
+    "Residual",
+    "Sequential",
+    "dropout",
+    "embedding",
+]
 
-Shape = tuple[int, ...]
-
-
-def named(layer: Any, attribute: "Attribute[str]", value: Any) -> None:
-    """Check that a name is there to tell one layer's parameters from another's."""
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"Linear: the name must be a string that is not empty, got {value!r}")
-
-
-def positive(layer: Any, attribute: "Attribute[int]", value: int) -> None:
-    """Check a length of an axis."""
-    if value < 1:
-        raise ValueError(f"Linear: {attribute.name} must be at least 1, got {value}")
-
-
-def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """Make a dtype of what NumPy takes for one."""
-    return np.dtype(dtype)
-
-
-def floating(layer: Any, attribute: "Attribute[Any]", value: np.dtype[Any]) -> None:
-    """Check a dtype to draw random numbers in."""
-    if value.kind != "f":
-        raise ValueError(f"Linear: the dtype must be a real floating one, got {value}")
+FLOAT64 = np.dtype(np.float64)
 
 
 @frozen
-class Linear:
+class Linear(Layer):
     """The affine layer ``x @ weight + bias``: a name and two lengths, and no data.
 
     Its parameters live in a store, a dict from names to arrays, as ``"{name}.weight"`` of shape
@@ -58,6 +46,12 @@ class Linear:
         Whether it has a bias.
     dtype : floating dtype
         In which `init` makes the parameters.
+
+    Notes
+    -----
+    Weights and biases are drawn from U(-1/sqrt(in_features), 1/sqrt(in_features)). It is what
+    PyTorch's ``Linear.reset_parameters`` does (``torch/nn/modules/linear.py``): the uniform
+    initialisation of He, Zhang, Ren & Sun, https://arxiv.org/abs/1502.01852, with a = sqrt(5).
 
     Examples
     --------
@@ -76,67 +70,26 @@ class Linear:
     in_features: int = field(converter=operator.index, validator=positive)
     out_features: int = field(converter=operator.index, validator=positive)
     bias: bool = True
-    dtype: np.dtype[Any] = field(
-        default=np.dtype(np.float64), converter=as_dtype, validator=floating
-    )
+    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
 
     @property
-    def shapes(self) -> dict[str, Shape]:
-        """The shape of each parameter, by the parameter's name."""
-        shapes: dict[str, Shape] = {f"{self.name}.weight": (self.in_features, self.out_features)}
-        if self.bias:
-            shapes[f"{self.name}.bias"] = (self.out_features,)
-        return shapes
-
-    def init(
-        self, store: MutableMapping[str, Any], rng: np.random.Generator, *, keep: bool = False
-    ) -> None:
-        """Put freshly drawn parameters into a store.
-
-        Parameters
-        ----------
-        store : dict of str to array
-            The plain store, not what `ComputationRecord.bind` makes of it.
-        rng : numpy.random.Generator
-        keep : bool
-            Keep the parameters that are there already, loaded from a file for example, and make
-            only those that are absent.
-
-        Raises
-        ------
-        StoreMismatchError
-            When a parameter is there already and is not to be kept, when one that is to be kept
-            has another shape, or when the store holds handles. Nothing is changed then.
-
-        Notes
-        -----
-        Weights and biases are drawn from U(-1/sqrt(in_features), 1/sqrt(in_features)). It is what
-        PyTorch's ``Linear.reset_parameters`` does (``torch/nn/modules/linear.py``): the uniform
-        initialisation of He, Zhang, Ren & Sun, https://arxiv.org/abs/1502.01852, with a = sqrt(5).
-        """
-        if holds_handles(store):
-            raise StoreMismatchError(
-                f"the layer {self.name!r} cannot initialise a bound store, for its handles belong "
-                "to a record; write layer.init(params, rng) on the plain store, before rec.bind"
-            )
-        there = [name for name in self.shapes if name in store]
-        if there and not keep:
-            raise StoreMismatchError(
-                f"the store has a parameter {there[0]!r} already; give the layer a name that no "
-                "other layer has, or write layer.init(store, rng, keep=True) to keep what is there"
-            )
-        for name in there:
-            check_shape(name, store[name], self.shapes[name])
-        bound = 1 / math.sqrt(self.in_features)
-        absent = {
-            name: rng.uniform(-bound, bound, shape).astype(self.dtype)
-            for name, shape in self.shapes.items()
-            if name not in store
+    def own_parameters(self) -> dict[str, Parameter]:
+        """The weight, and the bias if there is one."""
+        draw = uniform(1 / math.sqrt(self.in_features))
+        shapes = {"weight": (self.in_features, self.out_features), "bias": (self.out_features,)}
+        return {
+            f"{self.name}.{which}": Parameter(shape, self.dtype, draw)
+            for which, shape in shapes.items()
+            if which == "weight" or self.bias
         }
-        store.update(absent)
 
     def __call__(
-        self, store: Mapping[str, Any], x: Array, *, rng: np.random.Generator | None = None
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
     ) -> Array:
         """Compute ``x @ weight + bias`` with the parameters that the store has.
 
@@ -149,6 +102,8 @@ class Linear:
             If the parameters are not in a plain store, initialise them there first, as `init`
             does. What is there is used, be it this layer's or that of another of the same name;
             only `init` can tell that two layers were given one name by accident.
+        training : bool
+            Of no effect.
 
         Returns
         -------
@@ -169,34 +124,317 @@ class Linear:
                 f"the layer {self.name!r} takes an input of shape (..., {self.in_features}), got "
                 f"one of shape {x.shape}"
             )
-        weight, bias = f"{self.name}.weight", f"{self.name}.bias"
-        if rng is not None and weight not in store and not holds_handles(store):
-            self.init(cast("MutableMapping[str, Any]", store), rng)
-        out = x @ self._read(store, weight, (self.in_features, self.out_features))
-        return out + self._read(store, bias, (self.out_features,)) if self.bias else out
-
-    def _read(self, store: Mapping[str, Any], name: str, shape: Shape) -> Array:
-        value = store.get(name)
-        if value is None:
-            raise MissingParameterError(
-                f"the layer {self.name!r} needs the parameter {name!r} of shape {shape}, which is "
-                "not in the store; write layer.init(params, rng) on the plain store, before "
-                "rec.bind(params)"
-            )
-        check_shape(name, value, shape)
-        return value
+        shape = (self.in_features, self.out_features)
+        weight = self._read(store, f"{self.name}.weight", shape, rng)
+        if not self.bias:
+            return x @ weight
+        return linear(x, weight, self._read(store, f"{self.name}.bias", shape[1:], rng))
 
 
-def holds_handles(store: Mapping[str, Any]) -> bool:
-    """Tell a bound store from a plain one."""
-    return any(type(value) is Tensor for value in store.values())
+@frozen
+class Embedding(Layer):
+    """A table of vectors, looked up by number: ``"{name}.weight"``, (num_embeddings, embedding_dim).
+
+    Parameters
+    ----------
+    name : str
+        What the name of its parameter begins with.
+    num_embeddings, embedding_dim : int
+        How many vectors there are, and their length.
+    padding_idx : int, optional
+        A number whose vector is zeros at first and is not trained: its gradient is zero.
+    dtype : floating dtype
+        In which `init` makes the parameter, drawn from N(0, 1).
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.Embedding("words", 10, 3)
+    >>> params = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(params, np.array([[1, 2], [2, 9]])).shape
+    (2, 2, 3)
+    """
+
+    name: str = field(validator=named)
+    num_embeddings: int = field(converter=operator.index, validator=positive)
+    embedding_dim: int = field(converter=operator.index, validator=positive)
+    padding_idx: int | None = None
+    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
+
+    @property
+    def own_parameters(self) -> dict[str, Parameter]:
+        """The table."""
+        shape = (self.num_embeddings, self.embedding_dim)
+        return {f"{self.name}.weight": Parameter(shape, self.dtype, self._draw)}
+
+    def _draw(self, rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
+        table = normal(1.0)(rng, shape, dtype)
+        if self.padding_idx is not None:
+            table[self.padding_idx] = 0
+        return table
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Look numbers up: int of any shape -> shape (..., embedding_dim); see `embedding`."""
+        shape = (self.num_embeddings, self.embedding_dim)
+        weight = self._read(store, f"{self.name}.weight", shape, rng)
+        return embedding(x, weight, self.padding_idx)
 
 
-def check_shape(name: str, value: Any, shape: Shape) -> None:
-    """Check that a parameter has the shape that its layer gives it."""
-    actual = value.shape if hasattr(value, "shape") else np.shape(value)
-    if actual != shape:
-        raise StoreMismatchError(
-            f"the parameter {name!r} has shape {actual} in the store, but its layer says {shape}; "
-            "make the layer with the lengths that the store was made with"
+def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Array:  # noqa: A002 - PyTorch's name
+    """Take rows of a matrix by number.
+
+    The gradient with respect to the matrix is worked out for the rows that are used; the others
+    are memory full of zeros that nothing is done with.
+
+    Parameters
+    ----------
+    input : array of int, any shape
+        The numbers, from 0.
+    weight : array or Tensor, shape (rows, width)
+    padding_idx : int, optional
+        A number whose row gets no gradient.
+
+    Returns
+    -------
+    array or Tensor, shape (*input.shape, width)
+
+    Raises
+    ------
+    IndexError
+        When a number is not one of the rows.
+    TypeError
+        When the numbers are not integers.
+
+    Examples
+    --------
+    >>> embedding(np.array([1, 1]), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[3., 4.],
+           [3., 4.]])
+    """
+    numbers = np.asarray(input)
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise TypeError(f"embedding: the numbers must be integers, got dtype {numbers.dtype}")
+    numbers = numbers.astype(np.intp, copy=False)
+    rows = weight.shape[0]
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() < rows:
+        raise IndexError(
+            f"embedding: the numbers must lie in 0..{rows - 1}, "
+            f"got {numbers.min()}..{numbers.max()}"
         )
+    vectors = take_rows(weight, numbers)
+    if padding_idx is None:
+        return vectors
+    padding = np.equal(numbers, padding_idx % rows)[..., None]
+    constant = getattr(weight, "data", weight) if hasattr(weight, "record") else weight
+    return np.where(padding, take_rows(constant, numbers), vectors)
+
+
+def probability(layer: Any, attribute: "Attribute[float]", value: float) -> None:
+    """Check a probability."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"{type(layer).__name__}: p must lie in [0, 1], got {value}")
+
+
+@frozen
+class Dropout(Layer):
+    """Zeros in place of randomly chosen elements while training, and the input itself otherwise.
+
+    Parameters
+    ----------
+    p : float
+        The probability of an element to be left out.
+
+    Examples
+    --------
+    >>> layer, x = Dropout(0.5), np.ones(8)
+    >>> layer({}, x, rng=np.random.default_rng(0), training=True)
+    array([2., 0., 0., 0., 2., 2., 2., 2.])
+    >>> layer({}, x)
+    array([1., 1., 1., 1., 1., 1., 1., 1.])
+    """
+
+    p: float = field(default=0.5, validator=probability)
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Apply `dropout`; in training, to what the generator chooses."""
+        return dropout(x, self.p, training, rng=rng)
+
+
+def dropout(
+    x: Array, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None
+) -> Array:
+    """Put zeros in place of randomly chosen elements, and divide the others by 1 - p.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    p : float
+        The probability of an element to be left out.
+    training : bool
+        If not, `x` is given back.
+    rng : numpy.random.Generator
+        What chooses; there is no hidden one.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Raises
+    ------
+    TypeError
+        When there is no generator to choose.
+
+    Notes
+    -----
+    Srivastava, Hinton, Krizhevsky, Sutskever & Salakhutdinov, "Dropout", 2014.
+
+    Examples
+    --------
+    >>> dropout(np.ones(4), 0.25, rng=np.random.default_rng(1)).round(2)
+    array([1.33, 1.33, 0.  , 1.33])
+    """
+    if not training or p == 0:
+        return x
+    if rng is None:
+        raise TypeError(
+            "dropout in training needs a generator to choose with; write layer(store, x, rng=rng, "
+            "training=True) or dropout(x, p, rng=rng)"
+        )
+    x = x if hasattr(x, "shape") else np.asarray(x)
+    kept = rng.random(x.shape, np.float32) >= p
+    scale = 0.0 if p == 1 else 1 / (1 - p)
+    return x * np.where(kept, x.dtype.type(scale), x.dtype.type(0))
+
+
+@frozen
+class Flatten(Layer):
+    """All axes from one on made one, as between images and a dense layer.
+
+    Parameters
+    ----------
+    start_dim : int
+        The first of the axes that are merged.
+
+    Examples
+    --------
+    >>> Flatten()({}, np.zeros((5, 3, 2, 2))).shape
+    (5, 12)
+    """
+
+    start_dim: int = 1
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Reshape: (n, ...) -> (n, k)."""
+        kept = x.shape[: self.start_dim]
+        return np.reshape(x, (*kept, math.prod(x.shape[self.start_dim :])))
+
+
+Step = Layer | Callable[[Array], Array]
+
+
+def run(
+    step: Step,
+    store: Mapping[str, Any],
+    x: Array,
+    rng: np.random.Generator | None,
+    training: bool,
+) -> Array:
+    """Call a layer, or a plain function of its input."""
+    if isinstance(step, Layer):
+        return step(store, x, rng=rng, training=training)
+    return step(x)
+
+
+@frozen
+class Sequential(Layer):
+    """One layer after another; a function of one array, such as `relu`, counts as a layer.
+
+    Parameters
+    ----------
+    *layers : Layer, or callable
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> model = ta.nn.Sequential(
+    ...     ta.nn.Linear("encoder.0", 4, 8), ta.nn.relu, ta.nn.Linear("encoder.2", 8, 2)
+    ... )
+    >>> params = ta.nn.init(model, np.random.default_rng(0))
+    >>> list(params)
+    ['encoder.0.weight', 'encoder.0.bias', 'encoder.2.weight', 'encoder.2.bias']
+    >>> model(params, np.ones((5, 4))).shape
+    (5, 2)
+    """
+
+    layers: tuple[Step, ...]
+    __attrs_init__: ClassVar[Callable[..., None]]
+
+    def __init__(self, *layers: Step) -> None:
+        self.__attrs_init__(layers)
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Call each layer with what the one before gives."""
+        for step in self.layers:
+            x = run(step, store, x, rng, training)
+        return x
+
+
+@frozen
+class Residual(Layer):
+    """``x + layer(x)``, for a layer that keeps the shape.
+
+    Parameters
+    ----------
+    layer : Layer, or callable
+
+    Notes
+    -----
+    He, Zhang, Ren & Sun, "Deep residual learning for image recognition",
+    https://arxiv.org/abs/1512.03385.
+
+    Examples
+    --------
+    >>> Residual(np.tanh)({}, np.zeros(3))
+    array([0., 0., 0.])
+    """
+
+    layer: Step
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Add what the layer gives to its input."""
+        return x + run(self.layer, store, x, rng, training)

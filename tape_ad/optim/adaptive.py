@@ -74,10 +74,13 @@ class Adam(Optimizer):
     def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
         self._descend(p, decayed(g, p, self.weight_decay), kept, count)
 
-    def _descend(self, p: Plain, g: Plain, kept: list[Plain], count: int) -> None:
+    def _descend(
+        self, p: Plain, g: Plain, kept: list[Plain], count: int, shrink: float = 1.0
+    ) -> None:
         mean, square = kept[:2]
         mean_kept, square_kept = self.betas
-        scratch: Plain = np.subtract(g, mean, dtype=p.dtype)
+        scratch = np.empty_like(p, subok=False)
+        np.subtract(g, mean, out=scratch, dtype=p.dtype)
         scratch *= 1 - mean_kept
         mean += scratch
         add_square(square, g, square_kept, scratch)
@@ -88,6 +91,8 @@ class Adam(Optimizer):
         scratch += self.eps
         np.divide(mean, scratch, out=scratch)
         scratch *= self.lr / (1 - mean_kept**count)
+        if shrink != 1:
+            p *= shrink
         p -= scratch
 
 
@@ -117,8 +122,7 @@ class AdamW(Adam):
     weight_decay: float = field(default=1e-2, converter=float, validator=at_least_zero)
 
     def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
-        p *= 1 - self.lr * self.weight_decay
-        self._descend(p, g, kept, count)
+        self._descend(p, g, kept, count, 1 - self.lr * self.weight_decay)
 
 
 @define(eq=False)
@@ -172,11 +176,11 @@ class RMSprop(Optimizer):
     def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
         g = decayed(g, p, self.weight_decay)
         square = kept[0]
-        scratch = np.empty_like(p)
+        scratch = np.empty_like(p, subok=False)
         add_square(square, g, self.alpha, scratch)
         if self.centered:
             mean = kept[-1]
-            np.subtract(g, mean, out=scratch)
+            np.subtract(g, mean, out=scratch, dtype=p.dtype)
             scratch *= 1 - self.alpha
             mean += scratch
             np.multiply(mean, mean, out=scratch)
@@ -186,7 +190,7 @@ class RMSprop(Optimizer):
         else:
             np.sqrt(square, out=scratch)
         scratch += self.eps
-        np.divide(g, scratch, out=scratch)
+        np.divide(g, scratch, out=scratch, dtype=p.dtype)
         if self.momentum:
             velocity = kept[1]
             velocity *= self.momentum
@@ -230,9 +234,7 @@ class Adagrad(Optimizer):
     lr: float = field(default=1e-2, converter=float, validator=at_least_zero)
     lr_decay: float = field(default=0.0, converter=float, validator=at_least_zero)
     weight_decay: float = field(default=0.0, converter=float, validator=at_least_zero)
-    initial_accumulator_value: float = field(
-        default=0.0, converter=float, validator=at_least_zero
-    )
+    initial_accumulator_value: float = field(default=0.0, converter=float, validator=at_least_zero)
     eps: float = field(default=1e-10, converter=float, validator=at_least_zero)
 
     kinds: ClassVar[tuple[str, ...]] = ("sum",)
@@ -246,11 +248,12 @@ class Adagrad(Optimizer):
     def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
         g = decayed(g, p, self.weight_decay)
         [total] = kept
-        scratch: Plain = np.multiply(g, g, dtype=p.dtype)
+        scratch = np.empty_like(p, subok=False)
+        np.multiply(g, g, out=scratch, dtype=p.dtype)
         total += scratch
         np.sqrt(total, out=scratch)
         scratch += self.eps
-        np.divide(g, scratch, out=scratch)
+        np.divide(g, scratch, out=scratch, dtype=p.dtype)
         scratch *= self.lr / (1 + (count - 1) * self.lr_decay)
         p -= scratch
 

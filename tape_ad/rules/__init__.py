@@ -6,25 +6,49 @@ from collections.abc import Callable
 from typing import Any
 
 from tape_ad.rules.activations import ACTIVATIONS
+from tape_ad.rules.affine import AFFINE
 from tape_ad.rules.base import Entry
+from tape_ad.rules.building import BUILDING
 from tape_ad.rules.convolution import CONVOLUTION
 from tape_ad.rules.decompositions import DECOMPOSITIONS
 from tape_ad.rules.determinants import DETERMINANTS
+from tape_ad.rules.differences import DIFFERENCES
 from tape_ad.rules.einsum import EINSUM
 from tape_ad.rules.elementwise import ELEMENTWISE
+from tape_ad.rules.embedding import EMBEDDING
 from tape_ad.rules.fft import FFT
+from tape_ad.rules.flipping import FLIPPING
+from tape_ad.rules.images import IMAGES
+from tape_ad.rules.histograms import HISTOGRAMS
 from tape_ad.rules.indexing import INDEXING
+from tape_ad.rules.interpolation import INTERPOLATION
 from tape_ad.rules.joining import JOINING
 from tape_ad.rules.linalg import LINALG
 from tape_ad.rules.matrices import MATRICES
+from tape_ad.rules.normalization import NORMALIZATION
 from tape_ad.rules.norms import NORMS
+from tape_ad.rules.padding import PADDING
+from tape_ad.rules.parts import PARTS
+from tape_ad.rules.plain_maps import PLAIN_MAPS
+from tape_ad.rules.order_statistics import ORDER_STATISTICS
 from tape_ad.rules.polynomials import POLYNOMIALS
 from tape_ad.rules.products import PRODUCTS
+from tape_ad.rules.rectifiers import RECTIFIERS
+from tape_ad.rules.recurrent import RECURRENT
 from tape_ad.rules.reductions import REDUCTIONS
+from tape_ad.rules.repeating import REPEATING
+from tape_ad.rules.scimath import SCIMATH
+from tape_ad.rules.selecting import SELECTING
+from tape_ad.rules.sets import SETS
+from tape_ad.rules.scans import SCANS
 from tape_ad.rules.shaping import SHAPING
+from tape_ad.rules.sorting import SORTING
 from tape_ad.rules.sparse import SPARSE
 from tape_ad.rules.specials_numpy import SPECIALS_NUMPY
 from tape_ad.rules.spectra import SPECTRA
+from tape_ad.rules.splitting import SPLITTING
+from tape_ad.rules.statistics import STATISTICS
+from tape_ad.rules.ufunc_methods import UFUNC_METHODS
 from tape_ad.rules.updates import UPDATES
 
 __all__ = ["RULES", "load_scipy_rules", "merged"]
@@ -75,10 +99,28 @@ def load_scipy_rules() -> bool:
 
 RULES = merged(
     ELEMENTWISE,
+    SCIMATH,
+    PARTS,
     SPECIALS_NUMPY,
     REDUCTIONS,
+    SCANS,
+    UFUNC_METHODS,
+    DIFFERENCES,
+    STATISTICS,
+    ORDER_STATISTICS,
+    HISTOGRAMS,
     SHAPING,
+    FLIPPING,
+    REPEATING,
+    PADDING,
+    SPLITTING,
+    BUILDING,
+    PLAIN_MAPS,
     INDEXING,
+    INTERPOLATION,
+    SETS,
+    SORTING,
+    SELECTING,
     JOINING,
     PRODUCTS,
     EINSUM,
@@ -93,5 +135,11 @@ RULES = merged(
     DECOMPOSITIONS,
     NORMS,
     ACTIVATIONS,
+    RECTIFIERS,
+    AFFINE,
+    RECURRENT,
+    IMAGES,
+    EMBEDDING,
+    NORMALIZATION,
     UPDATES,
 )

@@ -13,7 +13,7 @@ from attrs import define
 from tape_ad.errors import DtypeError, ShapeError
 from tape_ad.linear_maps import Array, LinearMap, Scale, WeightedSum
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Entry, axes_of, quiet, rule
+from tape_ad.rules.base import Call, Entry, as_array, axes_of, quiet, rule
 
 __all__ = [
     "ACTIVATIONS",
@@ -175,13 +175,25 @@ def cross_entropy(logits: Array, targets: Array, /) -> Array:
     >>> cross_entropy(np.array([[1e4, -1e4], [0.0, 0.0]]), np.array([0, 1]))
     np.float64(0.34657359027997264)
     """
+    return cross_entropy_and_more(logits, targets)[0]
+
+
+def cross_entropy_and_more(logits: Array, targets: Array) -> tuple[Array, Any]:
+    """Compute the cross entropy, and what its partials are made of.
+
+    That is log_softmax(logits), or for class numbers exp(logits) up to a factor, and its sums.
+    """
     logits, targets = real(logits, "cross_entropy"), real(targets, "cross_entropy")
     size = checked_batch(logits, targets)
     if targets.dtype.kind not in "iu":
-        return -np.sum(targets * np.where(targets == 0, 0, log_softmax(logits))) / size
+        log_p = log_softmax(logits)
+        return -np.sum(targets * np.where(targets == 0, 0, log_p)) / size, log_p
     shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
-    totals = np.log(np.add.reduce(np.exp(shifted), axis=-1))
-    return np.add.reduce(totals - shifted[places(targets)], axis=None) / size
+    e = np.exp(shifted)
+    totals = np.add.reduce(e, axis=-1, keepdims=True)
+    picked = shifted[places(targets)]
+    loss = (np.add.reduce(np.log(totals), axis=None) - np.add.reduce(picked, axis=None)) / size
+    return loss, (e, totals)
 
 
 def real(x: Any, name: str) -> Array:
@@ -214,11 +226,13 @@ def checked_batch(logits: Array, targets: Array) -> int:
         )
     if logits.size == 0:
         raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
-    if by_number and (targets.min() < 0 or targets.max() >= logits.shape[-1]):
-        raise IndexError(
-            f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
-            f"got {targets.min()}..{targets.max()}"
-        )
+    if by_number:
+        low, high = np.minimum.reduce(targets, axis=None), np.maximum.reduce(targets, axis=None)
+        if low < 0 or high >= logits.shape[-1]:
+            raise IndexError(
+                f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
+                f"got {low}..{high}"
+            )
     return int(logits.size // logits.shape[-1])
 
 
@@ -260,25 +274,23 @@ def logsumexp_partial(out: Array, x: Array, axis: Axis, keepdims: bool) -> Linea
     return WeightedSum(weights, x.ndim, axes_of(x.ndim, axis), keepdims)
 
 
-def cross_entropy_logits(out: Array, logits: Array, targets: Array) -> LinearMap:
+def cross_entropy_logits(saved: Any, logits: Array, targets: Array) -> LinearMap:
     """(softmax(logits) * sum(targets) - targets) / n; a class number stands for a one-hot row."""
-    targets = targets if hasattr(targets, "dtype") else np.asarray(targets)
     scale = logits.shape[-1] / logits.size
-    p = softmax(logits)
-    if targets.dtype.kind not in "iu":
-        weights = (p * np.sum(targets, axis=-1, keepdims=True) - targets) * scale
-    elif type(p) is np.ndarray:
-        p[places(targets)] -= 1
-        p *= scale
-        weights = p
+    targets = as_array(targets)
+    if targets.dtype.kind in "iu":
+        weights, totals = saved
+        weights /= totals
+        weights[places(targets)] -= 1
+        weights *= scale
     else:
-        weights = (p - np.equal(targets[..., None], np.arange(logits.shape[-1]))) * scale
+        weights = (np.exp(saved) * np.sum(targets, axis=-1, keepdims=True) - targets) * scale
     return WeightedSum(weights, logits.ndim, axes_of(logits.ndim, None), False)
 
 
-def cross_entropy_targets(out: Array, logits: Array, targets: Array) -> LinearMap:
+def cross_entropy_targets(saved: Any, logits: Array, targets: Array) -> LinearMap:
     """-log(softmax(logits)) / n."""
-    weights = log_softmax(logits) * (-logits.shape[-1] / logits.size)
+    weights = saved * (-logits.shape[-1] / logits.size)
     return WeightedSum(weights, targets.ndim, axes_of(targets.ndim, None), False)
 
 
@@ -304,5 +316,10 @@ ACTIVATIONS: dict[Any, Entry] = {
         lambda out, x, axis: LogSoftmaxMap(np.exp(out), axes_of(x.ndim, axis)),
         signature=along_axis,
     ),
-    cross_entropy: rule(cross_entropy_logits, cross_entropy_targets),
+    cross_entropy: rule(
+        cross_entropy_logits,
+        cross_entropy_targets,
+        compute=cross_entropy_and_more,
+        saves=True,
+    ),
 }

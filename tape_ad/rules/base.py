@@ -30,8 +30,8 @@ __all__ = [
     "rule",
 ]
 
-Maker = Callable[..., LinearMap]
-"""``maker(out, *operands, **options) -> LinearMap``: the partial with respect to one operand."""
+Maker = Callable[..., LinearMap | None]
+"""``maker(out, *operands, **options)``: the partial with respect to one operand, or None for zero."""
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 """The operands and the options of a call: what a derivative may be asked for, and the rest."""
@@ -54,6 +54,9 @@ class Rule:
         Sorts a call's arguments into operands and options; None for a ufunc.
     compute : callable or None
         ``compute(*operands, **options)``; None for the function itself.
+    saves : bool
+        Whether `compute` gives ``(out, saved)``, with what it has computed on the way. A maker is
+        then called with `saved` in the place of `out`.
     multiple : bool
         Whether the function has several outputs. Each gets a node, and a maker is then called as
         ``maker(output, outs, *operands, **options)`` with the number of the output and all of
@@ -67,13 +70,14 @@ class Rule:
     variadic: Maker | None = None
     signature: Signature | None = None
     compute: Callable[..., Any] | None = None
+    saves: bool = False
     multiple: bool = False
     straight: bool = field(init=False)
 
     @straight.default
     def _is_straight(self) -> bool:
         one_or_two = len(self.makers) in (1, 2) and None not in self.makers
-        return one_or_two and self.signature is None and not self.multiple
+        return one_or_two and self.signature is None and not (self.saves or self.multiple)
 
     def maker(self, position: int) -> Maker | None:
         """Give the maker for one operand."""
@@ -132,9 +136,10 @@ def rule(
     *makers: Maker | None,
     signature: Signature | None = None,
     compute: Callable[..., Any] | None = None,
+    saves: bool = False,
 ) -> Rule:
     """Make a rule from one maker per operand."""
-    return Rule(makers=makers, signature=signature, compute=compute)
+    return Rule(makers=makers, signature=signature, compute=compute, saves=saves)
 
 
 def outputs(
@@ -201,7 +206,7 @@ def quiet(maker: Maker) -> Maker:
     """
 
     @functools.wraps(maker)
-    def silenced(out: Array, *operands: Array, **options: Any) -> LinearMap:
+    def silenced(out: Array, *operands: Array, **options: Any) -> LinearMap | None:
         with np.errstate(all="ignore"):
             return maker(out, *operands, **options)
 

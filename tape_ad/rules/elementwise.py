@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy._core import umath
 
 from tape_ad.linear_maps import (
     Array,
@@ -26,6 +27,9 @@ from tape_ad.linear_maps import (
 from tape_ad.rules.base import Call, Derivation, Entry, constants, quiet, refuse, rule
 
 __all__ = ["ELEMENTWISE"]
+
+CLIP: Any = vars(umath)["clip"]
+"""The ufunc behind ``array.clip``, which has no public name."""
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
@@ -72,6 +76,13 @@ def power_base(out: Array, x: Array, y: Array) -> LinearMap:
 def power_exponent(out: Array, x: Array, y: Array) -> LinearMap:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
     return Scale(out * np.log(nonzero(x), dtype=out.dtype))
+
+
+def cosine_of_arcsin(x: Array) -> Array:
+    """sqrt(1 - x**2), on the branch cuts from the side that the zero imaginary part's sign says."""
+    if is_complex(x):
+        return np.sqrt(-(x - 1)) * np.sqrt(x + 1)
+    return np.sqrt((1 - x) * (1 + x))
 
 
 def arcsinh(out: Array, x: Array) -> LinearMap:
@@ -132,6 +143,11 @@ def clip(
     return a if high is None else np.minimum(a, high)
 
 
+def clip_ufunc(a: Array, low: Array, high: Array, /, out: None = None, **options: Any) -> Array:
+    """Clip as the ufunc does that ``array.clip(low, high)`` of a plain array calls."""
+    return clip(a, low, high, out, **options)
+
+
 def where_signature(condition: Array, *choices: Array) -> Call:
     """Sort the arguments of `numpy.where`."""
     return (condition, *choices), {}
@@ -172,8 +188,8 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.sin: rule(lambda out, x: Scale(np.cos(x))),
     np.cos: rule(lambda out, x: Scale(-np.sin(x))),
     np.tan: rule(lambda out, x: Scale(1 + out * out)),
-    np.arcsin: rule(quiet(lambda out, x: Scale(1 / np.sqrt((1 - x) * (1 + x))))),
-    np.arccos: rule(quiet(lambda out, x: Scale(-1 / np.sqrt((1 - x) * (1 + x))))),
+    np.arcsin: rule(quiet(lambda out, x: Scale(1 / cosine_of_arcsin(x)))),
+    np.arccos: rule(quiet(lambda out, x: Scale(-1 / cosine_of_arcsin(x)))),
     np.arctan: rule(quiet(lambda out, x: Scale(1 / (1 + x * x)))),
     np.arctan2: rule(quiet(arctan2_y), quiet(arctan2_x)),
     np.hypot: rule(
@@ -195,6 +211,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.fmax: rule(share, lambda out, x, y: share(out, y, x)),
     np.fmin: rule(share, lambda out, x, y: share(out, y, x)),
     np.clip: Derivation(clip),
+    CLIP: Derivation(clip_ufunc),
     np.where: rule(
         None,
         lambda out, condition, x, y: Mask(np.not_equal(condition, 0)),

@@ -17,7 +17,7 @@ __all__ = ["PRODUCTS"]
 
 def adjoint(m: Array) -> Array:
     """Transpose and conjugate the matrices of a stack."""
-    return np.swapaxes(m, -1, -2).conjugate()
+    return m.mT.conjugate()
 
 
 @define(eq=False)

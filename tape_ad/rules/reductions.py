@@ -1,10 +1,13 @@
 """Functions that reduce axes.
 
-Where several elements tie for a maximum or minimum, they share the gradient equally. The
-derivative of `std` is 0 where all elements are equal.
+Where several elements tie for a maximum or minimum, they share the gradient equally, with
+``initial=`` too; where the extremum is nan, nothing gets any. A product is differentiated
+without dividing by its factors, so any of them may be 0. The derivative of `std` is 0 where all
+elements are equal. What ``where=`` leaves out gets no gradient, even where it is nan or inf.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,77 +15,127 @@ import numpy as np
 from tape_ad.linear_maps import (
     Array,
     Chain,
+    Divide,
     LinearMap,
+    Mask,
     RealPart,
+    Stretch,
     Sum,
     WeightedSum,
     expanding_key,
 )
-from tape_ad.rules.base import Call, Derivation, Entry, axes_of, constants, quiet, refuse, rule
+from tape_ad.rules.base import (
+    Call,
+    Entry,
+    Maker,
+    Signature,
+    axes_of,
+    constants,
+    quiet,
+    refuse,
+    rule,
+)
 from tape_ad.rules.elementwise import is_complex, nonzero
+from tape_ad.rules.triangles import Deferred
 
-__all__ = ["REDUCTIONS"]
+__all__ = ["REDUCTIONS", "extremum_signature", "reduction_options", "sum_signature"]
 
 Axis = int | tuple[int, ...] | None
+NO_VALUE: Any = np._NoValue
 
 
-def reduction(
-    a: Array,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Call:
-    """Sort the arguments of `numpy.sum`, `numpy.mean` and their like."""
-    refuse("reductions", out=out, initial=initial, where=None if where is True else where)
-    keepdims = False if keepdims is np._NoValue else keepdims
-    return (a,), {"axis": axis, "dtype": dtype, "keepdims": keepdims}
+# Signatures
 
 
-def extremum(
-    a: Array,
-    axis: Axis = None,
-    out: None = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Call:
-    """Sort the arguments of `numpy.max` and `numpy.min`, which take no dtype."""
-    return reduction(a, axis, None, out, keepdims, initial, where)
+def reduction_options(
+    name: str, out: Any, axis: Axis, dtype: Any, keepdims: Any, initial: Any, where: Any
+) -> dict[str, Any]:
+    """Sort the options of a reduction; what is left out stays out, as most calls are plain."""
+    if out is not None:
+        refuse(name, out=out)
+    options = {"axis": axis, "dtype": dtype, "keepdims": keepdims is not NO_VALUE and keepdims}
+    if initial is not NO_VALUE and initial is not None:
+        options["initial"] = initial
+    if where is not NO_VALUE and where is not True:
+        options["where"] = where if hasattr(where, "dtype") else np.asarray(where, bool)
+    return options
 
 
-def ufunc_reduction(
-    array: Array,
-    axis: Axis = 0,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Call:
-    """Sort the arguments of ``ufunc.reduce``, whose axis is 0 when none is given."""
-    return reduction(array, axis, dtype, out, keepdims, initial, where)
+def sum_signature(name: str, default: Axis = None) -> Signature:
+    """Make the signature of `numpy.sum` and its like; that of ``ufunc.reduce`` with axis 0."""
+
+    def signature(
+        a: Array,
+        axis: Axis = default,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = NO_VALUE,
+        where: Any = True,
+    ) -> Call:
+        return (a,), reduction_options(name, out, axis, dtype, keepdims, initial, where)
+
+    return signature
 
 
-def spread_signature(
-    a: Array,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = None,
-    mean: Any = None,
-    correction: Any = None,
-) -> Call:
-    """Sort the arguments of `numpy.var` and `numpy.std`."""
-    operands, options = reduction(a, axis, dtype, out, keepdims, None, where)
-    refuse("var", mean=None if mean is np._NoValue else mean)
-    given = correction is not None and correction is not np._NoValue
-    return operands, {**options, "ddof": correction if given else ddof}
+def mean_signature(name: str) -> Signature:
+    """Make the signature of `numpy.mean`, which takes no initial value."""
+
+    def signature(
+        a: Array,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+    ) -> Call:
+        return (a,), reduction_options(name, out, axis, dtype, keepdims, None, where)
+
+    return signature
+
+
+def extremum_signature(name: str) -> Signature:
+    """Make the signature of `numpy.max` and its like, which take no dtype."""
+
+    def signature(
+        a: Array,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = NO_VALUE,
+        where: Any = True,
+    ) -> Call:
+        options = reduction_options(name, out, axis, None, keepdims, initial, where)
+        del options["dtype"]
+        return (a,), options
+
+    return signature
+
+
+def spread_signature(name: str) -> Signature:
+    """Make the signature of `numpy.var` and `numpy.std`; a given mean is an operand."""
+
+    def signature(
+        a: Array,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+        mean: Any = NO_VALUE,
+        correction: Any = NO_VALUE,
+    ) -> Call:
+        options = reduction_options(name, out, axis, dtype, keepdims, None, where)
+        options["ddof"] = ddof if correction is NO_VALUE else correction
+        return ((a,) if mean is NO_VALUE or mean is None else (a, mean)), options
+
+    return signature
+
+
+# Sums
 
 
 def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
@@ -90,83 +143,222 @@ def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
     return math.prod(shape[axis] for axis in axes)
 
 
+def counts(where: Any, a: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Count the elements that are reduced to each one, in the dtype that they have."""
+    chosen = np.broadcast_to(where, a.shape)
+    return np.add.reduce(chosen, axis=axes, keepdims=keepdims, dtype=real_dtype(a))
+
+
+def real_dtype(a: Array) -> Any:
+    """Give the dtype of the real part."""
+    return a.dtype.type().real.dtype
+
+
+def selecting(where: Any, linear: LinearMap) -> LinearMap:
+    """Let a map see only what is selected."""
+    return linear if where is True else Chain((Mask(where), linear))
+
+
 def sum_partial(
-    out: Array, a: Array, axis: Axis = 0, dtype: Any = None, keepdims: bool = False
+    out: Array, a: Array, axis: Axis, keepdims: bool, where: Any = True, **options: Any
 ) -> LinearMap:
     """Make the partial of a sum."""
-    return Sum(a.shape, axes_of(a.ndim, axis), keepdims)
+    return selecting(where, Sum(a.shape, axes_of(a.ndim, axis), keepdims))
 
 
 def mean_partial(
-    out: Array, a: Array, axis: Axis = None, dtype: Any = None, keepdims: bool = False
+    out: Array, a: Array, axis: Axis, keepdims: bool, where: Any = True, **options: Any
 ) -> LinearMap:
     """Make the partial of a mean."""
     axes = axes_of(a.ndim, axis)
-    return Sum(a.shape, axes, keepdims, 1 / max(count(a.shape, axes), 1))
+    if where is True:
+        return Sum(a.shape, axes, keepdims, 1 / max(count(a.shape, axes), 1))
+    chosen = counts(where, a, axes, keepdims)
+    return Chain((Mask(where), Sum(a.shape, axes, keepdims), Divide(nonzero(chosen))))
+
+
+# Extrema
+
+
+def extremum_weights(
+    out: Array, a: Array, axes: tuple[int, ...], initial: Any, where: Any
+) -> Array:
+    """Weigh all the elements that are the extremum equally, and the initial value like one.
+
+    Parameters
+    ----------
+    out : array
+        The extremum, with the reduced axes kept.
+    a : array
+    axes : tuple of int
+    initial, where
+        As in `numpy.max`.
+    """
+    chosen = np.equal(a, out)
+    if where is not True:
+        chosen = chosen & where
+    ties = np.add.reduce(chosen, axis=axes, keepdims=True, dtype=real_dtype(out))
+    if initial is not None:
+        ties = ties + np.equal(out, initial)
+    return chosen / nonzero(ties)
 
 
 def extremum_partial(
-    out: Array, a: Array, axis: Axis = 0, dtype: Any = None, keepdims: bool = False
+    out: Array,
+    a: Array,
+    axis: Axis,
+    keepdims: bool,
+    initial: Any = None,
+    where: Any = True,
+    **options: Any,
 ) -> LinearMap:
-    """Share the gradient equally among all the elements that are the extremum."""
+    """Share the gradient among the elements that are the extremum."""
     axes = axes_of(a.ndim, axis)
-    chosen = a == (out if keepdims else out[expanding_key(a.ndim, axes)])
-    ties = np.add.reduce(chosen, axis=axes, keepdims=True, dtype=out.dtype)
-    return WeightedSum(chosen / nonzero(ties), a.ndim, axes, keepdims)
+    kept = out if keepdims else out[expanding_key(a.ndim, axes)]
+    weights = extremum_weights(kept, a, axes, initial, where)
+    return selecting(where, WeightedSum(weights, a.ndim, axes, keepdims))
 
 
-def product(a: Array, axis: Axis = 0, dtype: Any = None, keepdims: bool = False) -> Array:
-    """Multiply along axes by halving, so that no zero is ever divided by."""
+def ptp_signature(a: Array, axis: Axis = None, out: None = None, keepdims: Any = False) -> Call:
+    """Sort the arguments of `numpy.ptp`."""
+    refuse("ptp", out=out)
+    return (a,), {"axis": axis, "keepdims": keepdims is not NO_VALUE and keepdims}
+
+
+def ptp_partial(out: Array, a: Array, axis: Axis, keepdims: bool) -> LinearMap:
+    """Make the partial of the maximum less the minimum."""
     axes = axes_of(a.ndim, axis)
-    if dtype is not None:
-        a = np.astype(a, np.dtype(dtype))
-    kept = tuple(n for i, n in enumerate(a.shape) if i - a.ndim not in axes)
-    ones = tuple(1 if i - a.ndim in axes else n for i, n in enumerate(a.shape))
+    high, low = (
+        extremum_weights(function(a, axis=axes, keepdims=True), a, axes, None, True)
+        for function in (np.max, np.min)
+    )
+    return WeightedSum(high - low, a.ndim, axes, keepdims)
+
+
+# Products
+
+
+def product_partial(
+    out: Array,
+    a: Array,
+    axis: Axis,
+    keepdims: bool,
+    initial: Any = None,
+    where: Any = True,
+    **options: Any,
+) -> LinearMap:
+    """Make the partial of a product when it is needed."""
+    return Deferred(product_map, (a, axes_of(a.ndim, axis), keepdims, initial, where))
+
+
+def product_map(
+    a: Array, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any
+) -> LinearMap:
+    """Weigh each factor by the product of all the others."""
+    weights = product_of_others(a if where is True else np.where(where, a, 1), axes)
+    if initial is not None:
+        weights = weights * initial
+    return selecting(where, WeightedSum(weights, a.ndim, axes, keepdims))
+
+
+def product_of_others(a: Array, axes: tuple[int, ...]) -> Array:
+    """Multiply for each element all the others, from both ends, so that nothing is divided.
+
+    Parameters
+    ----------
+    a : array
+    axes : tuple of int
+        The axes to multiply along, negative.
+
+    Returns
+    -------
+    array, shape of `a`
+    """
+    if a.size == 0:
+        return a
     order = (*(i for i in range(-a.ndim, 0) if i not in axes), *axes)
-    factors = np.transpose(a, order).reshape((*kept, count(a.shape, axes)))
-    while factors.shape[-1] > 1:
-        half = factors.shape[-1] // 2
-        paired = factors[..., :half] * factors[..., half : 2 * half]
-        if factors.shape[-1] % 2:
-            paired = np.concatenate([paired, factors[..., -1:]], axis=-1)
-        factors = paired
-    if factors.shape[-1] == 0:
-        return np.ones(ones if keepdims else kept, a.dtype)
-    return factors.reshape(ones if keepdims else kept)
+    moved = np.transpose(a, order)
+    kept = moved.shape[: a.ndim - len(axes)]
+    rows = moved.reshape((*kept, count(a.shape, axes)))
+    one = np.ones((*kept, 1), a.dtype)
+    before = np.concatenate((one, np.cumprod(rows[..., :-1], axis=-1)), axis=-1)
+    after = np.concatenate((one, np.cumprod(rows[..., :0:-1], axis=-1)), axis=-1)[..., ::-1]
+    back = sorted(range(a.ndim), key=lambda i: order[i])
+    return np.transpose((before * after).reshape(moved.shape), back)
 
 
-def deviation(a: Array, axes: tuple[int, ...], dtype: Any) -> Array:
-    """Subtract the mean."""
-    return a - np.mean(a, axis=axes, dtype=dtype, keepdims=True)
+# Variance
 
 
-def inverse(freedom: float) -> float:
-    """Invert the degrees of freedom; with none, NumPy's var is nan or inf and so is this."""
-    return 1 / freedom if freedom > 0 else math.inf
+def deviation(a: Array, mean: Any, axes: tuple[int, ...], dtype: Any, where: Any) -> Array:
+    """Subtract the mean; what is not selected deviates by 0."""
+    if mean is None:
+        total = np.add.reduce(a, axis=axes, dtype=dtype, keepdims=True, where=where)
+        size = count(a.shape, axes) if where is True else counts(where, a, axes, keepdims=True)
+        mean = total / nonzero(size)
+    return a - mean if where is True else np.where(where, a - mean, 0)
 
 
-def var_partial(
-    out: Array, a: Array, axis: Axis, dtype: Any, keepdims: bool, ddof: float
-) -> LinearMap:
+def freedom(a: Array, axes: tuple[int, ...], ddof: float, where: Any) -> Any:
+    """Count the degrees of freedom; with none, NumPy's var is nan or inf, and so is its partial."""
+    if where is True:
+        degrees = count(a.shape, axes) - ddof
+        return float(degrees) if degrees > 0 else real_dtype(a).type(0)
+    return np.maximum(counts(where, a, axes, keepdims=True) - ddof, 0)
+
+
+def var_weights(
+    out: Array, a: Array, mean: Any, axes: tuple[int, ...], dtype: Any, ddof: float, where: Any
+) -> Array:
     """2 (a - mean) / (n - ddof); the mean's own derivative drops out, as deviations sum to 0."""
-    axes = axes_of(a.ndim, axis)
-    weights = deviation(a, axes, dtype) * (2 * inverse(count(a.shape, axes) - ddof))
-    return real_weighted_sum(weights, a, axes, keepdims)
+    return deviation(a, mean, axes, dtype, where) * (2 / freedom(a, axes, ddof, where))
 
 
-def std_partial(
-    out: Array, a: Array, axis: Axis, dtype: Any, keepdims: bool, ddof: float
-) -> LinearMap:
+def std_weights(
+    out: Array, a: Array, mean: Any, axes: tuple[int, ...], dtype: Any, ddof: float, where: Any
+) -> Array:
     """(a - mean) / (std * (n - ddof)), and 0 where all elements are equal.
 
-    The mean of equal elements may be one rounding error off them. Measured from the first of them,
-    all are exactly 0, and so is their mean.
+    The mean of equal elements may be one rounding error off them. Measured from one of them, all
+    are exactly 0, and so is their mean.
     """
-    axes = axes_of(a.ndim, axis)
-    scale = nonzero(out if keepdims else out[expanding_key(a.ndim, axes)])
-    first = a[tuple(slice(1) if i in axes else slice(None) for i in range(-a.ndim, 0))]
-    weights = deviation(a - first, axes, dtype) / scale * inverse(count(a.shape, axes) - ddof)
-    return real_weighted_sum(weights, a, axes, keepdims)
+    if mean is None and where is True:
+        a = a - a[tuple(slice(1) if i in axes else slice(None) for i in range(-a.ndim, 0))]
+    elif mean is None:
+        a = a - np.max(a, axis=axes, keepdims=True, where=where, initial=-np.inf)
+    scale = nonzero(out) * freedom(a, axes, ddof, where)
+    return deviation(a, mean, axes, dtype, where) / scale
+
+
+def spread_partials(weigh: Callable[..., Array]) -> tuple[Maker, Maker]:
+    """Make the makers of a variance: of its elements, and of a mean that is given."""
+
+    def weighted(
+        out: Array,
+        a: Array,
+        mean: Any = None,
+        *,
+        axis: Axis,
+        dtype: Any,
+        keepdims: bool,
+        ddof: float,
+        where: Any = True,
+    ) -> tuple[Array, tuple[int, ...]]:
+        axes = axes_of(a.ndim, axis)
+        kept = out if keepdims else out[expanding_key(a.ndim, axes)]
+        return weigh(kept, a, mean, axes, dtype, ddof, where), axes
+
+    def of_elements(out: Array, a: Array, *mean: Any, **options: Any) -> LinearMap:
+        weights, axes = weighted(out, a, *mean, **options)
+        linear = real_weighted_sum(weights, a, axes, options["keepdims"])
+        return selecting(options.get("where", True), linear)
+
+    def of_mean(out: Array, a: Array, mean: Array, **options: Any) -> LinearMap:
+        weights, axes = weighted(out, a, mean, **options)
+        linear = real_weighted_sum(-weights, weights, axes, options["keepdims"])
+        return Chain((Stretch(mean.shape, a.shape), linear))
+
+    return quiet(of_elements), quiet(of_mean)
 
 
 def real_weighted_sum(weights: Array, a: Array, axes: tuple[int, ...], keepdims: bool) -> LinearMap:
@@ -176,18 +368,74 @@ def real_weighted_sum(weights: Array, a: Array, axes: tuple[int, ...], keepdims:
     return Chain((WeightedSum(weights.conjugate(), a.ndim, axes, keepdims), RealPart()))
 
 
+def given_mean(function: Callable[..., Array]) -> Callable[..., Array]:
+    """Pass a mean that stands among the operands as the keyword that it is."""
+
+    def compute(a: Array, *mean: Array, **options: Any) -> Array:
+        return function(a, mean=mean[0], **options) if mean else function(a, **options)
+
+    return compute
+
+
+# The reductions of arrays with nan
+
+
+def without_nan(maker: Maker) -> Maker:
+    """Make the maker of a reduction that passes nan over."""
+
+    def partial(out: Array, a: Array, *operands: Array, where: Any = True, **options: Any) -> Any:
+        return maker(out, a, *operands, where=~np.isnan(a) & where, **options)
+
+    return quiet(partial)
+
+
+EXTREMA = {
+    np.max: np.maximum.reduce,
+    np.amax: np.maximum.reduce,
+    np.min: np.minimum.reduce,
+    np.amin: np.minimum.reduce,
+}
+SPREADS = {np.var: var_weights, np.std: std_weights}
+NAN_SPREADS = {np.nanvar: var_weights, np.nanstd: std_weights}
+
 REDUCTIONS: dict[Any, Entry] = {
-    np.add.reduce: rule(sum_partial, signature=ufunc_reduction),
-    np.sum: rule(sum_partial, signature=reduction, compute=np.add.reduce),
-    np.mean: rule(mean_partial, signature=reduction),
-    np.multiply.reduce: Derivation(product, signature=ufunc_reduction),
-    np.prod: Derivation(product, signature=reduction),
-    np.maximum.reduce: rule(extremum_partial, signature=ufunc_reduction),
-    np.minimum.reduce: rule(extremum_partial, signature=ufunc_reduction),
-    np.max: rule(extremum_partial, signature=extremum, compute=np.maximum.reduce),
-    np.min: rule(extremum_partial, signature=extremum, compute=np.minimum.reduce),
-    np.var: rule(quiet(var_partial), signature=spread_signature),
-    np.std: rule(quiet(std_partial), signature=spread_signature),
+    np.add.reduce: rule(sum_partial, signature=sum_signature("add.reduce", 0)),
+    np.sum: rule(sum_partial, signature=sum_signature("sum"), compute=np.add.reduce),
+    np.mean: rule(mean_partial, signature=mean_signature("mean")),
+    np.multiply.reduce: rule(product_partial, signature=sum_signature("multiply.reduce", 0)),
+    np.prod: rule(product_partial, signature=sum_signature("prod"), compute=np.multiply.reduce),
+    **{
+        ufunc.reduce: rule(extremum_partial, signature=sum_signature(f"{ufunc.__name__}.reduce", 0))
+        for ufunc in (np.maximum, np.minimum, np.fmax, np.fmin)
+    },
+    **{
+        function: rule(
+            extremum_partial, signature=extremum_signature(function.__name__), compute=reduce
+        )
+        for function, reduce in EXTREMA.items()
+    },
+    np.ptp: rule(ptp_partial, signature=ptp_signature),
+    **{
+        function: rule(
+            *spread_partials(weigh),
+            signature=spread_signature(function.__name__),
+            compute=given_mean(function),
+        )
+        for function, weigh in SPREADS.items()
+    },
+    np.nansum: rule(without_nan(sum_partial), signature=sum_signature("nansum")),
+    np.nanprod: rule(without_nan(product_partial), signature=sum_signature("nanprod")),
+    np.nanmean: rule(without_nan(mean_partial), signature=mean_signature("nanmean")),
+    np.nanmax: rule(without_nan(extremum_partial), signature=extremum_signature("nanmax")),
+    np.nanmin: rule(without_nan(extremum_partial), signature=extremum_signature("nanmin")),
+    **{
+        function: rule(
+            *map(without_nan, spread_partials(weigh)),
+            signature=spread_signature(function.__name__),
+            compute=given_mean(function),
+        )
+        for function, weigh in NAN_SPREADS.items()
+    },
     # Piecewise constant
     **constants(
         *(np.argmax, np.argmin, np.any, np.all, np.count_nonzero),

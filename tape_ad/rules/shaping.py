@@ -1,13 +1,13 @@
 """Functions that rearrange an array's axes and change no element."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Same, Transpose
-from tape_ad.rules.base import Call, Derivation, Entry, Filled, constants, rule
+from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Same, Shape, Transpose
+from tape_ad.rules.base import Call, Derivation, Entry, Filled, as_array, constants, rule
 
 __all__ = ["SHAPING"]
 
@@ -80,6 +80,11 @@ def matrix_transpose(x: Array, /) -> Array:
     return np.swapaxes(x, -1, -2)
 
 
+def rollaxis(a: Array, axis: int, start: int = 0) -> Array:
+    """Move an axis to before another one."""
+    return np.transpose(a, np.rollaxis(axis_numbers(a), axis, start).shape)
+
+
 def axis_numbers(a: Array) -> np.ndarray[Any, Any]:
     """Make an array without memory whose axis i has length i, so that moved axes tell their way."""
     return np.broadcast_to(np.zeros(()), tuple(range(a.ndim)))
@@ -100,6 +105,52 @@ def broadcast_to_signature(array: Array, shape: Any, subok: bool = False) -> Cal
     return (array,), {"shape": shape}
 
 
+def atleast(shaped: Callable[[Shape], Shape]) -> Callable[..., Any]:
+    """Make a function that reshapes those of its arguments which have too few axes."""
+
+    def reshaped_arguments(*arys: Array) -> Any:
+        arrays = tuple(as_array(a).reshape(shaped(np.shape(a))) for a in arys)
+        return arrays[0] if len(arrays) == 1 else arrays
+
+    return reshaped_arguments
+
+
+def atleast_2d_shape(shape: Shape) -> Shape:
+    """Put axes of length one in front."""
+    return (1,) * (2 - len(shape)) + shape
+
+
+def atleast_3d_shape(shape: Shape) -> Shape:
+    """Put axes of length one around a sequence, or behind a matrix."""
+    return shape if len(shape) > 2 else (*atleast_2d_shape(shape), 1)
+
+
+def broadcast_arrays(*args: Array, subok: bool = False) -> tuple[Array, ...]:
+    """Broadcast arrays against each other."""
+    arrays = [as_array(a) for a in args]
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    return tuple(a if a.shape == shape else np.broadcast_to(a, shape) for a in arrays)
+
+
+def meshgrid(
+    *xi: Array, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> tuple[Array, ...]:
+    """Spread sequences along one axis each."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    order = list(range(len(xi)))
+    if indexing == "xy":
+        order[:2] = order[:2][::-1]
+    grids = tuple(
+        as_array(x).reshape((1,) * axis + (-1,) + (1,) * (len(xi) - 1 - axis))
+        for x, axis in zip(xi, order, strict=True)
+    )
+    if not sparse:
+        shape = np.broadcast_shapes(*(grid.shape for grid in grids))
+        grids = tuple(np.broadcast_to(grid, shape) for grid in grids)
+    return tuple(map(np.copy, grids)) if copy else grids
+
+
 def as_method(a: Array, shape: Any, order: str) -> Array:
     """Reshape by the method, which has been spelled the same in all of NumPy 2."""
     return a.reshape(shape, order=order)
@@ -114,6 +165,12 @@ SHAPING: dict[Any, Entry] = {
     np.swapaxes: Derivation(swapaxes),
     np.moveaxis: Derivation(moveaxis),
     np.matrix_transpose: Derivation(matrix_transpose),
+    np.rollaxis: Derivation(rollaxis),
+    np.atleast_1d: Derivation(atleast(lambda shape: shape or (1,))),
+    np.atleast_2d: Derivation(atleast(atleast_2d_shape)),
+    np.atleast_3d: Derivation(atleast(atleast_3d_shape)),
+    np.broadcast_arrays: Derivation(broadcast_arrays),
+    np.meshgrid: Derivation(meshgrid),
     np.copy: rule(
         lambda out, a, **options: Same(),
         signature=lambda a, order="K", subok=False: ((a,), {"order": order}),
@@ -123,6 +180,7 @@ SHAPING: dict[Any, Entry] = {
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
         *(np.min_scalar_type, np.iscomplexobj, np.isrealobj),
+        *(np.shares_memory, np.may_share_memory),
     ),
     **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like), Filled()),
 }

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tape_ad.rules.elementwise import CLIP
 from tests.rules.table import (
     ABOVE_ONE,
     INSIDE,
@@ -19,6 +20,8 @@ __all__ = ["CONSTANTS", "ROWS"]
 
 QUOTIENT = Domain(signed(5.2, 5.8), signed(0.2, 0.8))  # over DIVISOR never near a whole number
 DIVISOR = Domain(signed(2.1, 2.5), signed(0.2, 0.8))
+AROUND = plain([[-3.0], [0.1], [3.0]])
+NO_UFUNC = "JAX has no such ufunc"
 MASK = plain([[True, False, True], [False, False, True]])
 
 ARITHMETIC = [
@@ -105,6 +108,26 @@ CHOICE = [
     *(
         Row(np.clip, [REAL(3, 4)], call=lambda f, x, a=a, b=b: f(x, a, b), note=f"{a},{b}", nodes=2)
         for a, b in ((-0.8, None), (None, 0.8), (-0.8, 0.8))
+    ),
+    Row(
+        np.clip,
+        [plain([[-3.0], [0.1], [3.0]]), uniform(-1.1, -0.4)(4), uniform(0.4, 1.1)(4)],
+        nodes=2,
+    ),
+    Row(
+        CLIP,
+        [plain([[-3.0], [0.1], [3.0]]), uniform(-1.1, -0.4)(4), uniform(0.4, 1.1)(4)],
+        note="ufunc",
+        nodes=2,
+        no_jax="JAX has no such ufunc",
+    ),
+    Row(
+        CLIP,
+        [REAL(3, 4)],
+        call=lambda f, x: f(x, -0.8, 0.8),
+        note="ufunc",
+        nodes=2,
+        no_jax="as above",
     ),
     Row(np.clip, [REAL()], call=lambda f, x: f(x, -0.2, 0.2), nodes=2),
     Row(np.where, [MASK, REAL(2, 3), REAL(2, 3)], complex=True),

@@ -37,6 +37,59 @@ ROWS: list[Row] = [
         no_jax="jax.numpy's has no casting=",
     ),
     *(
+        Row(function, [REAL(*a), REAL(*b)], call=joined, complex=True)
+        for function, a, b in (
+            (np.hstack, (3,), (2,)),
+            (np.hstack, (2, 3), (2, 1)),
+            (np.hstack, (2, 1, 4), (2, 2, 4)),
+            (np.hstack, (), (2,)),
+            (np.vstack, (3,), (3,)),
+            (np.vstack, (3,), (2, 3)),
+            (np.vstack, (2, 3, 1), (1, 3, 1)),
+            (np.vstack, (), (1,)),
+            (np.vstack, (0, 3), (3,)),
+            (np.dstack, (), (1,)),
+            (np.dstack, (3,), (1, 3)),
+            (np.dstack, (2, 3), (2, 3, 2)),
+            (np.column_stack, (3,), (3,)),
+            (np.column_stack, (3,), (3, 2)),
+            (np.column_stack, (), (1, 2)),
+            (np.column_stack, (2, 3, 1), (2, 1, 1)),
+        )
+    ),
+    *(
+        Row(function, [REAL(2), REAL(2)], options={"dtype": "complex128"}, call=joined)
+        for function in (np.hstack, np.vstack)
+    ),
+    Row(np.column_stack, [REAL(0), REAL(0)], call=joined),
+    *(
+        Row(np.append, [REAL(*a), REAL(*b)], options=options, complex=True)
+        for a, b, options in (
+            ((3,), (2,), {}),
+            ((2, 2), (), {}),
+            ((2, 3), (1, 3), {"axis": 0}),
+            ((2, 3), (2, 2), {"axis": -1}),
+        )
+    ),
+    Row(np.append, [REAL(0), REAL(2)]),
+    Row(np.block, [REAL(2, 2), REAL(2, 1)], call=joined, complex=True),
+    Row(np.block, [REAL(3), REAL()], call=joined),
+    Row(np.block, [REAL(2)], call=lambda f, x: f(x), note="alone"),
+    Row(
+        np.block,
+        [REAL(2, 2), REAL(2, 3), REAL(1, 5), REAL(2, 5)],
+        call=lambda f, a, b, c, d: f([[a, b], [c], [d]]),
+        complex=True,
+        mixed=False,
+    ),
+    Row(
+        np.block,
+        [REAL(2), REAL(), REAL(1, 3), REAL(2, 1, 3)],
+        call=lambda f, a, b, c, d: f([[[a, b], [c]], [[d]]]),
+        note="three levels",
+    ),
+    Row(np.block, [REAL(2), REAL(2)], call=lambda f, a, b: f([[a, b, a]]), note="twice"),
+    *(
         Row(np.stack, [REAL(2, 3), REAL(2, 3)], options=options, call=joined, complex=True)
         for options in ({}, {"axis": 1}, {"axis": -1}, {"axis": -3})
     ),

@@ -46,7 +46,6 @@ PRODUCTS = [
             options={"axis": axis},
             note=note,
             complex=True,
-            nodes=16,
             jax="numpy.prod",
         )
         for function in (np.prod, np.multiply.reduce)
@@ -60,37 +59,152 @@ PRODUCTS = [
 ]
 
 SPREADS = ({"ddof": 1}, {"axis": 0, "ddof": 1.5}, {"axis": 0, "dtype": "float64"})
+JAX_WHERE = "JAX's derivative of var and std is not NumPy's where some elements are left out"
 JAX_STD = "JAX's derivative of std is nan where all elements are equal"
+
+SOME = np.array([[True, False, True, True], [False, True, True, False], [True, True, True, False]])
+WHERE: tuple[dict[str, Any], ...] = (
+    {"axis": 1},
+    {"axis": -1, "keepdims": True},
+    {"axis": (0, 2)},
+)
+
+SELECTING = [
+    *(
+        Row(
+            function,
+            [REAL(2, 3, 4)],
+            options={**options, "where": SOME, **({"initial": 1.5} if initial else {})},
+            note="where",
+            complex=True,
+            no_jax=no_jax,
+        )
+        for function, initial, no_jax in (
+            (np.sum, False, ""),
+            (np.sum, True, ""),
+            (np.add.reduce, True, ""),
+            (np.prod, False, ""),
+            (np.prod, True, ""),
+            (np.multiply.reduce, True, ""),
+            (np.mean, False, ""),
+            (np.var, False, JAX_WHERE),
+            (np.std, False, JAX_WHERE),
+        )
+        for options in WHERE
+    ),
+    *(
+        Row(
+            function,
+            [DISTINCT(2, 3, 4)],
+            options={**options, "where": SOME, "initial": initial},
+            note="where",
+        )
+        for function, initial in ((np.max, -0.5), (np.min, 0.5))
+        for options in WHERE
+    ),
+    *(
+        Row(function, [REAL(2, 3)], options={"axis": 1, "initial": 0.7}, complex=True, note="start")
+        for function in (np.sum, np.prod)
+    ),
+]
+
+HOLES = [
+    [[1.5, -0.5, np.nan, 0.3], [np.nan, 0.7, -0.6, -0.9], [0.4, -1.9, 0.8, 1.7]],
+    [[0.6, np.nan, 1.2, -0.8], [-1.1, 0.9, 2.0, -0.2], [np.nan, -0.7, 1.1, -1.4]],
+]
+
+WITHOUT_NAN = [
+    *(
+        Row(function, [fixed(HOLES)], options={**options, **each}, note="nan", complex=True)
+        for function in (np.nansum, np.nanprod, np.nanmean, np.nanvar, np.nanstd)
+        for options in (
+            {"axis": None},
+            {"axis": 1},
+            {"axis": -1, "keepdims": True},
+            {"axis": (0, -1)},
+        )
+        for each in (({}, {"ddof": 1}) if function in (np.nanvar, np.nanstd) else ({},))
+    ),
+    *(
+        Row(function, [fixed(HOLES)], options=options, note="nan")
+        for function in (np.nanmax, np.nanmin)
+        for options in ({"axis": None}, {"axis": 1}, {"axis": (0, -1), "keepdims": True})
+    ),
+    *(
+        Row(
+            function,
+            [fixed(HOLES)],
+            options={"axis": -1, "where": SOME, **({} if initial is None else {"initial": initial})},
+            note="nan where",
+        )
+        for function, initial in (
+            (np.nansum, 0.7),
+            (np.nanprod, 0.7),
+            (np.nanmean, None),
+            (np.nanmax, -5.0),
+            (np.nanmin, 5.0),
+            (np.nanvar, None),
+            (np.nanstd, None),
+        )
+    ),
+]
+
+
+def with_mean(function: Any, a: Any, mean: Any, **options: Any) -> Any:
+    """Call a variance with the mean that it is to take."""
+    return function(a, mean=mean, **options)
+
 
 ROWS: list[Row] = [
     *reduction(np.sum, REAL, {"dtype": "float64"}),
     *reduction(np.add.reduce, REAL, {"axis": 0, "dtype": "float64"}, jax="numpy.sum"),
     *reduction(np.mean, REAL, {"dtype": "float64"}),
-    *reduction(np.prod, REAL, {"dtype": "float64"}, nodes=30),
-    *reduction(np.multiply.reduce, REAL, nodes=30, jax="numpy.prod"),
+    *reduction(np.prod, REAL, {"dtype": "float64"}),
+    *reduction(np.multiply.reduce, REAL, jax="numpy.prod"),
     *reduction(np.max, DISTINCT),
     *reduction(np.min, DISTINCT),
+    *reduction(np.amax, DISTINCT, jax="numpy.max"),
+    *reduction(np.amin, DISTINCT, jax="numpy.min"),
+    *reduction(np.ptp, DISTINCT),
     *reduction(np.maximum.reduce, DISTINCT, jax="numpy.max"),
     *reduction(np.minimum.reduce, DISTINCT, jax="numpy.min"),
+    *reduction(np.fmax.reduce, DISTINCT, jax="numpy.max"),
+    *reduction(np.fmin.reduce, DISTINCT, jax="numpy.min"),
     *reduction(np.var, REAL, *SPREADS, {"correction": 1}),
     *reduction(np.std, REAL, *SPREADS, {"correction": 1}),
     *of_single_elements(np.sum, REAL),
     *of_single_elements(np.mean, REAL),
-    *of_single_elements(np.prod, REAL, nodes=3),
+    *of_single_elements(np.prod, REAL),
     *of_single_elements(np.max, REAL),
     *of_single_elements(np.min, REAL),
     *of_single_elements(np.var, REAL),
     *of_single_elements(np.std, REAL, no_jax=JAX_STD),
     *(
-        Row(function, [REAL(2, 3)], options=options, nodes=16, complex=True, note="c")
+        Row(function, [REAL(2, 3)], options=options, complex=True, note="c")
         for function in (np.sum, np.mean, np.prod, np.var, np.std)
         for options in ({}, {"axis": -1}, {"axis": 0, "keepdims": True})
     ),
     *(
-        Row(function, [REAL(2, 3)], options={"dtype": "complex128"}, nodes=16)
+        Row(function, [REAL(2, 3)], options={"dtype": "complex128"})
         for function in (np.sum, np.mean, np.prod)
     ),
     *PRODUCTS,
+    *SELECTING,
+    *WITHOUT_NAN,
+    *(
+        Row(
+            function,
+            [REAL(2, 3, 4), REAL(*mean)],
+            options={"axis": axis},
+            call=with_mean,
+            note="mean",
+            complex=True,
+            mixed=False,  # NumPy's variance of real elements about a complex mean is no variance
+            no_jax="JAX's function takes no mean",
+        )
+        for function in (np.var, np.std)
+        for mean, axis in (((2, 3, 1), -1), ((1, 3, 1), (0, 2)), ((), 1))
+    ),
 ]
 
 CONSTANTS: list[Row] = [

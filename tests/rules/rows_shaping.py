@@ -54,6 +54,19 @@ ROWS: list[Row] = [
         )
         for a, b in ((0, -1), (-1, 0), ((0, 1), (1, 2)), ([2, 0], [0, 1]))
     ),
+    *(
+        Row(np.rollaxis, [REAL(2, 3, 4)], options={"axis": a, "start": b}, complex=a == 2)
+        for a, b in ((2, 0), (0, 3), (-1, 1), (1, 1), (0, -1))
+    ),
+    *(
+        Row(function, [REAL(*shape)], complex=shape == (3,))
+        for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)
+        for shape in ((), (3,), (2, 3), (2, 3, 1), (0,))
+    ),
+    *(
+        Row(function, [REAL(3), REAL(), REAL(2, 1)], nodes=3)
+        for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)
+    ),
     Row(np.matrix_transpose, [REAL(2, 3, 4)], complex=True),
     Row(np.matrix_transpose, [REAL(3, 0)]),
     Row(np.copy, [REAL(2, 3)], complex=True),
@@ -63,6 +76,23 @@ ROWS: list[Row] = [
     Row(np.broadcast_to, [REAL(3)], options={"shape": 3}),
     Row(np.broadcast_to, [REAL(1, 3)], options={"shape": (0, 3)}),
     Row(np.broadcast_to, [REAL()], options={"shape": ()}),
+    Row(np.broadcast_arrays, [REAL(3, 1), REAL(2), REAL()], complex=True, nodes=3),
+    Row(np.broadcast_arrays, [REAL(2, 3), REAL(2, 3)]),
+    Row(np.broadcast_arrays, [REAL(0, 1), REAL(2)], nodes=2),
+    *(
+        Row(
+            np.meshgrid,
+            [REAL(2), REAL(3)],
+            options={"indexing": indexing, "sparse": sparse, "copy": copy},
+            complex=True,
+            nodes=6,
+        )
+        for indexing in ("xy", "ij")
+        for sparse, copy in ((False, True), (True, True), (False, False))
+    ),
+    Row(np.meshgrid, [REAL(), REAL(2), REAL(3)], nodes=9),
+    Row(np.meshgrid, [REAL(2)], nodes=3),
+    Row(np.meshgrid, [REAL(2), REAL(0)], nodes=6),
 ]
 
 CONSTANTS: list[Row] = [
@@ -73,6 +103,8 @@ CONSTANTS: list[Row] = [
             *(np.iscomplexobj, np.isrealobj),
         )
     ),
+    Row(np.shares_memory, [REAL(2), REAL(3)]),
+    Row(np.may_share_memory, [REAL(2), REAL(3)]),
     Row(np.can_cast, [REAL(2, 3)], call=lambda f, x: f(x, np.float32)),
 ]
 

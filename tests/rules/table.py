@@ -161,6 +161,9 @@ class Row:
         Whether to check it then on mixtures of complex and real operands too.
     single : float
         How far a float32 result may be from the float64 one, relative to the largest element.
+    noticed : sequence of int, optional
+        The positions of the operands that NumPy looks for handles in; all of them when left out.
+        A handle elsewhere is only noticed beside one there.
     nodes : int
         The largest number of nodes that a call may record, those of `prepare` included.
     jax : str or callable
@@ -181,6 +184,7 @@ class Row:
     complex: bool = field(default=False, kw_only=True)
     mixed: bool = field(default=True, kw_only=True)
     single: float = field(default=2e-5, kw_only=True)
+    noticed: Sequence[int] | None = field(default=None, kw_only=True)
     nodes: int = field(default=1, kw_only=True)
     jax: str | Callable[..., Any] = field(default="", kw_only=True)
     no_jax: str = field(default="", kw_only=True)
@@ -201,6 +205,10 @@ class Row:
     def differentiable(self) -> tuple[int, ...]:
         """The positions of the operands that are checked as handles."""
         return tuple(i for i, operand in enumerate(self.operands) if operand.differentiable)
+
+    def beside(self, position: int) -> Sequence[int]:
+        """Tell which operand has to be a handle as well, if that one is to be noticed."""
+        return () if self.noticed is None or position in self.noticed else self.noticed[:1]
 
 
 def shape_name(shape: Shape) -> str:

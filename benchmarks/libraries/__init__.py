@@ -1,0 +1,69 @@
+"""The libraries that are compared, each a module with the same few functions.
+
+Such a module has the array functions of its library as `xp`, some functions that each
+library has under its own name (`relu`, `logsumexp`, `fill_triangles`, ...), and for each kind of
+workload that the library can express a function that makes a program:
+
+gradient(formula, p, data)
+    The value and gradient of ``formula(p, data)`` with respect to all of the dict `p`.
+step(formula, p, data, rate, momentum)
+    The same, and a step of gradient descent on `p`.
+jacobian(formula, p, data), hessian(formula, p, data)
+    The derivative with respect to ``p["x"]``.
+hvp(formula, p, data)
+    The product of the Hessian with ``data["v"]``.
+
+A program takes nothing and gives the value and a dict of derivatives. It is what is timed, so it
+does what a user would write in a loop, and whatever a user would do once is done before. `to_numpy`
+turns its arrays into NumPy's, and `peak` gives the bytes that a call holds at its peak.
+"""
+
+from attrs import frozen
+
+__all__ = ["BY_HAND", "COMPILED", "FORWARD", "LIBRARIES", "OURS", "TORCH", "Library"]
+
+
+@frozen
+class Library:
+    """What is compared, and what it is called.
+
+    Attributes
+    ----------
+    module : str
+        The module in this package.
+    title : str
+        For tables.
+    distribution : str
+        What pip knows it as.
+    has_functions : bool
+        Whether it has the array functions that formulas are written with. Otherwise it takes part
+        where a workload has a formula of its own for it, which is called without the library.
+    """
+
+    module: str
+    title: str
+    distribution: str
+    has_functions: bool = True
+
+
+OURS = "tape_ad"
+TORCH = "pytorch"
+FORWARD = "numpy_forward"
+BY_HAND = "numpy_by_hand"
+COMPILED = "jax_jit"
+
+LIBRARIES: dict[str, Library] = {
+    library.module: library
+    for library in (
+        Library(OURS, "tape_ad", "tape-ad"),
+        Library(FORWARD, "NumPy, forward pass only", "numpy"),
+        Library(BY_HAND, "NumPy, gradients by hand", "numpy", has_functions=False),
+        Library(TORCH, "PyTorch eager", "torch"),
+        Library("hips_autograd", "HIPS autograd", "autograd"),
+        Library("my_grad", "MyGrad", "mygrad"),
+        Library("micro_grad", "micrograd", "micrograd", has_functions=False),
+        Library("jax_eager", "JAX without jit", "jax"),
+        Library(COMPILED, "JAX compiled (jit)", "jax"),
+    )
+}
+"""In the order of the tables; a compiled one is in a class of its own, and stands apart."""

@@ -1,0 +1,38 @@
+"""JAX without `jit`: every operation is traced and dispatched by itself."""
+
+from benchmarks.libraries.jax_shared import (
+    Programs,
+    cross_entropy,
+    fill_triangles,
+    linear,
+    logsumexp,
+    relu,
+    scan,
+    sigmoid,
+    to_numpy,
+    xp,
+)
+
+__all__ = [
+    "cross_entropy",
+    "fill_triangles",
+    "gradient",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "linear",
+    "logsumexp",
+    "relu",
+    "scan",
+    "sigmoid",
+    "step",
+    "to_numpy",
+    "xp",
+]
+
+programs = Programs(lambda function: function)
+gradient = programs.gradient
+step = programs.step
+jacobian = programs.jacobian
+hessian = programs.hessian
+hvp = programs.hvp

@@ -1,0 +1,135 @@
+"""PyTorch in eager mode; `torch.func` for Jacobians and Hessians."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch as xp
+from torch.nn.functional import cross_entropy
+from torch.profiler import ProfilerActivity, profile
+
+from benchmarks.libraries.plain import Data, Formula, Outcome, Program
+
+__all__ = [
+    "cross_entropy",
+    "fill_triangles",
+    "gradient",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "linear",
+    "logsumexp",
+    "peak",
+    "relu",
+    "sigmoid",
+    "step",
+    "to_numpy",
+    "xp",
+]
+
+xp.set_num_threads(1)
+
+relu = xp.relu
+sigmoid = xp.sigmoid
+
+
+def logsumexp(x: Any, axis: int = -1) -> Any:
+    return xp.logsumexp(x, axis)
+
+
+def linear(x: Any, weight: Any, bias: Any) -> Any:
+    return xp.addmm(bias, x, weight)
+
+
+def fill_triangles(diagonals: Any, below: Any, places: Any) -> Any:
+    """Make lower triangular matrices, from what stands on the diagonal and below it."""
+    matrices = xp.diag_embed(diagonals)
+    matrices[:, places[0], places[1]] = below
+    return matrices
+
+
+def to_numpy(array: Any) -> np.ndarray[Any, Any]:
+    return np.asarray(array.detach())
+
+
+def tensors(arrays: Data, requires_grad: bool = False) -> Data:
+    """Make tensors of copies of the arrays, and keep what is not an array."""
+    return {
+        name: xp.tensor(array, requires_grad=requires_grad)
+        if isinstance(array, np.ndarray)
+        else array
+        for name, array in arrays.items()
+    }
+
+
+def gradient(formula: Formula, p: Data, data: Data) -> Program:
+    leaves, data = tensors(p, requires_grad=True), tensors(data)
+
+    def program() -> Outcome:
+        value = formula(leaves, data)
+        gradients = xp.autograd.grad(value, list(leaves.values()))
+        return value.detach(), dict(zip(leaves, gradients, strict=True))
+
+    return program
+
+
+def step(formula: Formula, p: Data, data: Data, rate: float, momentum: float) -> Program:
+    leaves, data = tensors(p, requires_grad=True), tensors(data)
+    optimizer = xp.optim.SGD(leaves.values(), rate, momentum)
+
+    def program() -> Outcome:
+        optimizer.zero_grad()
+        loss = formula(leaves, data)
+        loss.backward()
+        optimizer.step()
+        return loss.detach(), {name: leaf.grad for name, leaf in leaves.items()}
+
+    return program
+
+
+def jacobian(formula: Formula, p: Data, data: Data) -> Program:
+    x, data = xp.tensor(p["x"]), tensors(data)
+    derivative = xp.func.jacrev(lambda x: formula({"x": x}, data))
+    return lambda: (None, {"x": derivative(x)})
+
+
+def hessian(formula: Formula, p: Data, data: Data) -> Program:
+    x, data = xp.tensor(p["x"]), tensors(data)
+    derivative = xp.func.hessian(lambda x: formula({"x": x}, data))
+    return lambda: (None, {"x": derivative(x)})
+
+
+def hvp(formula: Formula, p: Data, data: Data) -> Program:
+    leaves, data = tensors(p, requires_grad=True), tensors(data)
+    x = leaves["x"]
+
+    def program() -> Outcome:
+        value = formula(leaves, data)
+        (first,) = xp.autograd.grad(value, x, create_graph=True)
+        return None, {"x": xp.autograd.grad(first, x, data["v"])[0]}
+
+    return program
+
+
+def peak(program: Program) -> int:
+    """Give the largest number of bytes that a call holds beyond what was there before.
+
+    PyTorch allocates past Python, and its profiler notes each time. What PyTorch itself keeps
+    about the graph, outside of tensors, is not counted.
+    """
+    program()
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+        outcome = program()
+    del outcome
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace.json"
+        profiled.export_chrome_trace(str(trace))
+        events = json.loads(trace.read_text())["traceEvents"]
+    allocations = [event for event in events if event.get("name") == "[memory]"]
+    held = highest = 0
+    for event in sorted(allocations, key=lambda event: float(event["ts"])):
+        held += int(event["args"]["Bytes"])
+        highest = max(highest, held)
+    return highest

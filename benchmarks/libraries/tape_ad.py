@@ -1,0 +1,79 @@
+"""tape_ad itself: a fresh record for every call."""
+
+from typing import Any
+
+import numpy as np
+
+import tape_ad as ta
+from benchmarks.libraries.plain import Data, Formula, Outcome, Program, linear, peak, to_numpy
+from tape_ad.nn import cross_entropy, logsumexp, relu, sigmoid
+from tape_ad.optim import SGD
+
+__all__ = [
+    "cross_entropy",
+    "fill_triangles",
+    "gradient",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "linear",
+    "logsumexp",
+    "peak",
+    "relu",
+    "sigmoid",
+    "step",
+    "to_numpy",
+    "xp",
+]
+
+xp = np
+
+
+def fill_triangles(diagonals: Any, below: Any, places: Any) -> Any:
+    """Make lower triangular matrices, from what stands on the diagonal and below it."""
+    count, d = diagonals.shape
+    matrices = np.zeros_like(below, shape=(count, d, d))
+    matrices[:, np.arange(d), np.arange(d)] = diagonals
+    matrices[:, *places] = below
+    return matrices
+
+
+def gradient(formula: Formula, p: Data, data: Data) -> Program:
+    def program() -> Outcome:
+        rec = ta.ComputationRecord()
+        handles = rec.bind(p)
+        value = formula(handles, data)
+        return value.data, value.grad().wrt(handles)
+
+    return program
+
+
+def step(formula: Formula, p: Data, data: Data, rate: float, momentum: float) -> Program:
+    optimizer = SGD(rate, momentum)
+
+    def program() -> Outcome:
+        rec = ta.ComputationRecord()
+        handles = rec.bind(p)
+        loss = formula(handles, data)
+        gradients = loss.grad().wrt(handles)
+        optimizer.step(p, gradients)
+        return loss.data, gradients
+
+    return program
+
+
+def jacobian(formula: Formula, p: Data, data: Data) -> Program:
+    derivative = ta.jacobian(lambda x: formula({"x": x}, data))
+    return lambda: (None, {"x": derivative(p["x"])})
+
+
+def hessian(formula: Formula, p: Data, data: Data) -> Program:
+    derivative = ta.hessian(lambda x: formula({"x": x}, data))
+    return lambda: (None, {"x": derivative(p["x"])})
+
+
+def hvp(formula: Formula, p: Data, data: Data) -> Program:
+    def f(x: Any) -> Any:
+        return formula({"x": x}, data)
+
+    return lambda: (None, {"x": ta.hvp(f, p["x"], data["v"])})

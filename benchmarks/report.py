@@ -1,0 +1,216 @@
+"""What is printed, and the page that is written."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from benchmarks.agreement import TOLERANCE
+from benchmarks.libraries import COMPILED, LIBRARIES, OURS
+from benchmarks.results import Result, Run, Target, losses
+from benchmarks.timing import Times
+
+__all__ = ["markdown", "printed", "printed_targets"]
+
+COLUMNS = "  {:<26} {:>12} {:>25} {:>16}  {}"
+
+
+def printed(result: Result) -> str:
+    """Lay out what was found for one workload, for a terminal."""
+    workload = result.workload
+    lines = ["", f"{workload.name}: {workload.title}"]
+    lines += [f"  PROBLEM: {problem}" for problem in result.problems]
+    if not result.problems:
+        lines.append(f"  all derivatives agree to {TOLERANCE:.0e} (float64)")
+    if result.times:
+        title = f"tape_ad / peer ({workload.dtype})"
+        lines.append(COLUMNS.format("library", "median", "quartiles", title, "").rstrip())
+        lines += [time_line(result, name, times) for name, times in result.times.items()]
+    if result.peaks:
+        peaks = (f"{LIBRARIES[n].title} {megabytes(peak)}" for n, peak in result.peaks.items())
+        lines.append("  peak memory beyond the inputs: " + ", ".join(peaks))
+    lines += [f"  {LIBRARIES[name].title}: -, {why}" for name, why in result.absent.items()]
+    lines += [f"  {line}" for line in target_lines(result.time_targets() + result.memory_targets())]
+    return "\n".join(lines)
+
+
+def time_line(result: Result, name: str, times: Times) -> str:
+    low, high = times.quartiles
+    ratio = "" if name == OURS else f"{result.ratio(name):.3g}"
+    slower = name != OURS and result.ratio(name) > 1
+    return COLUMNS.format(
+        LIBRARIES[name].title,
+        duration(times.median),
+        f"{duration(low)} - {duration(high)}",
+        ratio,
+        "slower" if slower else "",
+    ).rstrip()
+
+
+def printed_targets(found: Run) -> str:
+    """Sum up: which bounds are kept, and where we lose."""
+    targets = found.targets()
+    missed = [target for target in targets if not target.met]
+    lines = ["", f"targets met: {len(targets) - len(missed)} of {len(targets)}"]
+    lines += [f"  {line}" for line in target_lines(missed)]
+    lost = losses(found.results)
+    if lost:
+        lines += [
+            "another library is quicker:",
+            *(f"  {ratio:.2f} x  {what}" for ratio, what in lost),
+        ]
+    return "\n".join(lines)
+
+
+def target_lines(targets: Iterable[Target]) -> list[str]:
+    return [
+        f"{'met    ' if t.met else 'NOT MET'}  {t.what}: {t.measured:.3g} (at most {t.bound:g})"
+        for t in targets
+    ]
+
+
+def duration(seconds: float) -> str:
+    """Write a time with three digits."""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.3g} us"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def megabytes(size: float) -> str:
+    """Write a size in bytes with three digits."""
+    return f"{size / 1e6:.3g} MB" if size < 1e9 else f"{size / 1e9:.3g} GB"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lay out a table in Markdown; the first column is text, the others are numbers."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return ["| " + " | ".join(row) + " |" for row in (head, rule, *rows)]
+
+
+def markdown(found: Run, chart: str) -> str:
+    """Write the page."""
+    targets = found.targets()
+    missed = [target for target in targets if not target.met]
+    lines = [
+        "# Benchmarks",
+        "",
+        "This page is written by `python -m benchmarks`; do not edit it. Every library has its own",
+        "process; they run in turn, on one core, with one thread for linear algebra. Before any",
+        f"time is taken, all derivatives are compared in float64 and agree to {TOLERANCE:.0e}.",
+        "",
+        *(f"- {what}: {value}" for what, value in found.setting.items()),
+        "- Versions: " + "; ".join(f"{LIBRARIES[n].title} {v}" for n, v in found.versions.items()),
+        *(f"- {LIBRARIES[n].title} is left out: {why}" for n, why in found.missing.items()),
+        "",
+        f"![How many times as long as tape_ad each library takes]({chart})",
+        "",
+        f"## Targets: {len(targets) - len(missed)} of {len(targets)} met",
+        "",
+        *table(
+            ("what", "measured", "at most", "met"),
+            (
+                (t.what, f"{t.measured:.3g}", f"{t.bound:g}", "yes" if t.met else "**no**")
+                for t in targets
+            ),
+        ),
+        "",
+        "## Where tape_ad loses",
+        "",
+        *lost(found),
+        "",
+        "## Medians",
+        "",
+        "Below each median stands tape_ad's time as a fraction of it: below 1, tape_ad is quicker.",
+        "A compiled program is in a class of its own; its compilation is not counted.",
+        "",
+        *medians(found),
+        "",
+        "## Spread",
+        "",
+        "The distance between the quartiles, as a percentage of the median.",
+        "",
+        *spreads(found),
+        "",
+        "## Peak memory beyond the inputs",
+        "",
+        "NumPy's arrays and Python's objects as `tracemalloc` sees them, PyTorch's tensors as its",
+        "profiler sees them; what PyTorch keeps about its graph besides is not counted.",
+        "",
+        *memory(found),
+        "",
+        "## Import time",
+        "",
+        "What importing a library adds to importing NumPy, by `python -X importtime`.",
+        "",
+        *table(("library", "ms"), ((name, f"{t:.0f}") for name, t in found.imports.items())),
+        "",
+        "## Growth",
+        "",
+        "The time per node of a chain of cheap functions on one element, recorded and swept.",
+        "",
+        *table(
+            ("nodes", "ns per node"), ((f"{n:,}", f"{t:.0f}") for n, t in found.per_node.items())
+        ),
+        "",
+        "## What each workload is, and who does not take part",
+        "",
+        *(
+            f"- **{r.workload.name}** ({r.workload.dtype}): {r.workload.title}.{absent(r)}"
+            for r in found.results
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def lost(found: Run) -> list[str]:
+    """List who is quicker, and where."""
+    lines = [f"- {what} is {ratio:.2f} times as quick" for ratio, what in losses(found.results)]
+    compiled = [
+        result.workload.name
+        for result in found.results
+        if COMPILED in result.times and result.ratio(COMPILED) > 1
+    ]
+    if compiled:
+        lines.append(f"- To compiled JAX on {len(compiled)} workloads: {'; '.join(compiled)}")
+    return lines or ["Nowhere in this run."]
+
+
+def medians(found: Run) -> list[str]:
+    names = list(found.versions)
+
+    def cell(result: Result, name: str) -> str:
+        if name not in result.times:
+            return ""
+        median = duration(result.times[name].median)
+        return median if name == OURS else f"{median}<br>{result.ratio(name):.3g}"
+
+    return by_library(found, names, cell)
+
+
+def spreads(found: Run) -> list[str]:
+    def cell(result: Result, name: str) -> str:
+        return f"{result.times[name].spread:.0%}" if name in result.times else ""
+
+    return by_library(found, list(found.versions), cell)
+
+
+def memory(found: Run) -> list[str]:
+    looked = [result for result in found.results if result.peaks]
+    names = list(dict.fromkeys(name for result in looked for name in result.peaks))
+    rows = (
+        (r.workload.name, *(megabytes(r.peaks[n]) if n in r.peaks else "" for n in names))
+        for r in looked
+    )
+    return table(("workload", *(LIBRARIES[name].title for name in names)), rows)
+
+
+def by_library(found: Run, names: Sequence[str], cell: Callable[[Result, str], str]) -> list[str]:
+    rows = (
+        (result.workload.name, *(cell(result, name) for name in names))
+        for result in found.results
+        if result.times
+    )
+    return table(("workload", *(LIBRARIES[name].title for name in names)), rows)
+
+
+def absent(result: Result) -> str:
+    """Say who does not take part, and why."""
+    said = "; ".join(f"{LIBRARIES[name].title}: {why}" for name, why in result.absent.items())
+    return f" Not there: {said}." if said else ""

@@ -1,0 +1,126 @@
+"""What a run finds out, and what it had to be."""
+
+from collections.abc import Sequence
+
+from attrs import define, field, frozen
+
+from benchmarks.growth import GROWTH_TARGET, growth
+from benchmarks.imports import IMPORT_TARGET
+from benchmarks.libraries import COMPILED, LIBRARIES, OURS, TORCH
+from benchmarks.timing import Times
+from benchmarks.workloads import Workload
+
+__all__ = ["Result", "Run", "Target", "losses"]
+
+SMALL_TARGETS = {"hips_autograd": 0.2, "my_grad": 0.2}
+"""For the small workloads: at least five times faster than those."""
+
+
+@frozen
+class Target:
+    """A bound, and what was found instead."""
+
+    what: str
+    measured: float
+    bound: float
+
+    @property
+    def met(self) -> bool:
+        """Whether it is kept."""
+        return self.measured <= self.bound
+
+
+@define
+class Result:
+    """What was found for one workload.
+
+    Attributes
+    ----------
+    workload : Workload
+    absent : dict of str to str
+        Why libraries do not take part.
+    problems : list of str
+        Disagreements, and errors.
+    times : dict of str to Times
+    peaks : dict of str to int
+        Bytes at the peak of memory, beyond the inputs.
+    input_bytes : int
+        The size of the first input.
+    """
+
+    workload: Workload
+    absent: dict[str, str] = field(factory=dict)
+    problems: list[str] = field(factory=list)
+    times: dict[str, Times] = field(factory=dict)
+    peaks: dict[str, int] = field(factory=dict)
+    input_bytes: int = 0
+
+    def ratio(self, library: str) -> float:
+        """Our median, as a fraction of another library's."""
+        return self.times[OURS].median / self.times[library].median
+
+    def time_targets(self) -> list[Target]:
+        """The bounds on times that were taken."""
+        bounds = dict(self.workload.targets)
+        if self.workload.small:
+            bounds = SMALL_TARGETS | bounds
+        return [
+            Target(f"{self.workload.name}: time / {LIBRARIES[name].title}", self.ratio(name), bound)
+            for name, bound in bounds.items()
+            if name in self.times and OURS in self.times
+        ]
+
+    def memory_targets(self) -> list[Target]:
+        """The bounds on peaks of memory that were looked at."""
+        found, workload = [], self.workload
+        if workload.memory is not None and {OURS, TORCH} <= self.peaks.keys():
+            ratio = self.peaks[OURS] / self.peaks[TORCH]
+            found.append(
+                Target(f"{workload.name}: peak memory / PyTorch eager", ratio, workload.memory)
+            )
+        if workload.arrays is not None and OURS in self.peaks:
+            arrays = self.peaks[OURS] / self.input_bytes
+            found.append(Target(f"{workload.name}: peak memory in arrays", arrays, workload.arrays))
+        return found
+
+
+@define
+class Run:
+    """What was found in all."""
+
+    setting: dict[str, str]
+    versions: dict[str, str]
+    missing: dict[str, str]
+    results: list[Result] = field(factory=list)
+    imports: dict[str, float] = field(factory=dict)
+    per_node: dict[int, float] = field(factory=dict)
+
+    def targets(self) -> list[Target]:
+        """All bounds that were looked at."""
+        found = [target for result in self.results for target in result.time_targets()]
+        found += [target for result in self.results for target in result.memory_targets()]
+        if self.imports:
+            what = "import of tape_ad beyond NumPy's, milliseconds"
+            found.append(Target(what, self.imports["tape_ad"], IMPORT_TARGET))
+        if self.per_node:
+            what = "time per node, the slowest number of nodes / the quickest"
+            found.append(Target(what, growth(self.per_node), GROWTH_TARGET))
+        return found
+
+
+def losses(results: Sequence[Result]) -> list[tuple[float, str]]:
+    """List where another library that derives gradients is quicker, the worst first.
+
+    NumPy alone is left out, for it derives nothing; so are compiled programs, which the tables
+    have in a column of their own.
+    """
+    return sorted(
+        (
+            (result.ratio(name), f"{result.workload.name}: {LIBRARIES[name].title}")
+            for result in results
+            for name in result.times
+            if name not in (OURS, COMPILED) and LIBRARIES[name].distribution != "numpy"
+            if result.ratio(name) > 1
+        ),
+        reverse=True,
+    )

@@ -1,0 +1,199 @@
+"""One process for each library, so that none meets another's threads or memory."""
+
+import importlib
+import importlib.metadata
+import multiprocessing
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from types import ModuleType, TracebackType
+from typing import Any, Self
+
+import numpy as np
+from attrs import define, field
+from threadpoolctl import threadpool_limits
+
+import tape_ad as ta
+from benchmarks.libraries import LIBRARIES
+from benchmarks.libraries.plain import Outcome, Program
+from benchmarks.timing import seconds_of
+from benchmarks.workloads import WORKLOADS
+
+__all__ = ["Worker", "WorkerError", "apart", "peak_of"]
+
+SPAWN = multiprocessing.get_context("spawn")
+
+
+class WorkerError(Exception):
+    """What went wrong in a worker, with its traceback as text."""
+
+
+# In the worker's process
+
+
+@define
+class Desk:
+    """A library, and the program that it has at hand.
+
+    Each public method answers the question of its name.
+    """
+
+    library: ModuleType
+    _program: Program | None = None
+    _at_hand: tuple[str, str] = ("", "")
+
+    def program(self, workload: str, dtype: str) -> Program:
+        """Make the program of a workload, in one dtype, if it is not there already."""
+        if self._program is None or self._at_hand != (workload, dtype):
+            self._program = None  # before the next one takes its memory
+            self._program = make_program(self.library, workload, dtype)
+            self._at_hand = (workload, dtype)
+        return self._program
+
+    def outcomes(self, workload: str, calls: int) -> list[Outcome]:
+        """Run a fresh program in float64 a few times, and take what it gives to NumPy arrays."""
+        self._program = None
+        program, to_numpy = self.program(workload, "float64"), self.library.to_numpy
+        found = []
+        for _ in range(calls):
+            value, derivatives = program()
+            taken = {name: np.array(to_numpy(each)) for name, each in derivatives.items()}
+            found.append((None if value is None else np.array(to_numpy(value)), taken))
+        self._program = None
+        return found
+
+    def seconds(self, workload: str, dtype: str, calls: int) -> float:
+        """Time calls in a row."""
+        return seconds_of(self.program(workload, dtype), calls)
+
+
+def make_program(library: ModuleType, name: str, dtype: str) -> Program:
+    """Give a workload's inputs to the library's function for its kind."""
+    workload = WORKLOADS[name]
+    module = library.__name__.rpartition(".")[2]
+    p, data = (
+        {key: in_dtype(array, dtype) for key, array in arrays.items()}
+        for arrays in workload.inputs()
+    )
+    formula: Callable[..., Any]
+    if not LIBRARIES[module].has_functions:
+        formula = workload.own[module]
+    else:
+        written = workload.own.get(module, workload.formula)
+
+        def formula(p: Any, data: Any) -> Any:
+            return written(library, p, data)
+
+    make = getattr(library, workload.kind)
+    more = (workload.rate, workload.momentum) if workload.kind == "step" else ()
+    program: Program = make(formula, p, data, *more)
+    return program
+
+
+def peak_of(name: str, workload: str, dtype: str) -> int:
+    """Give the largest number of bytes that a call holds beyond its inputs."""
+    library = importlib.import_module(f"benchmarks.libraries.{name}")
+    with threadpool_limits(1):
+        highest: int = library.peak(make_program(library, workload, dtype))
+    return highest
+
+
+def in_dtype(array: Any, dtype: str) -> Any:
+    """Cast what is floating."""
+    floating = isinstance(array, np.ndarray) and array.dtype.kind == "f"
+    return array.astype(dtype) if floating else array
+
+
+def serve(connection: Connection, name: str) -> None:
+    """Answer questions until there are no more."""
+    try:
+        library = importlib.import_module(f"benchmarks.libraries.{name}")
+    except ImportError as error:
+        connection.send((False, str(error)))
+        return
+    connection.send((True, version_of(LIBRARIES[name].distribution)))
+    desk = Desk(library)
+    with threadpool_limits(1):
+        while (question := connection.recv()) is not None:
+            method, arguments = question
+            try:
+                connection.send((True, getattr(desk, method)(*arguments)))
+            except Exception:  # whatever it is, it belongs into the report
+                connection.send((False, traceback.format_exc()))
+
+
+def version_of(distribution: str) -> str:
+    """Give the version; tape_ad is run from a checkout, which need not be installed."""
+    return ta.__version__ if distribution == "tape-ad" else importlib.metadata.version(distribution)
+
+
+# In the process that asks
+
+
+@define
+class Worker:
+    """A library's process, to be asked."""
+
+    name: str
+    version: str = field(default="", init=False)
+    missing: str = field(default="", init=False)
+    _connection: Connection = field(init=False)
+    _process: Any = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._connection, theirs = SPAWN.Pipe()
+        self._process = SPAWN.Process(target=serve, args=(theirs, self.name), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def __enter__(self) -> Self:
+        """Wait until the library is imported, or known to be missing."""
+        found, answer = self._connection.recv()
+        if found:
+            self.version = answer
+        else:
+            self.missing = answer
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self.missing and self._process.is_alive():
+            self._connection.send(None)
+        self._process.join(timeout=10)
+        if self._process.is_alive():
+            self._process.terminate()
+
+    def put(self, question: str, *arguments: Any) -> None:
+        """Put a question, and do not wait for the answer."""
+        self._connection.send((question, arguments))
+
+    def answer(self) -> Any:
+        """Wait for the answer to the last question.
+
+        Raises
+        ------
+        WorkerError
+            When there is none.
+        """
+        try:
+            found, answer = self._connection.recv()
+        except EOFError:
+            raise WorkerError(f"the process of {self.name} has died") from None
+        if not found:
+            raise WorkerError(answer)
+        return answer
+
+    def ask(self, question: str, *arguments: Any) -> Any:
+        """Put a question and wait for the answer."""
+        self.put(question, *arguments)
+        return self.answer()
+
+
+def apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a function of a module in a process of its own."""
+    with SPAWN.Pool(1) as pool:
+        return pool.apply(function, arguments)

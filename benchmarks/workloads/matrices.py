@@ -1,0 +1,115 @@
+"""Least squares, a determinant by its definition, and a Jacobian."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from benchmarks.libraries import BY_HAND, TORCH
+from benchmarks.libraries.plain import Data, Outcome, Program
+from benchmarks.workloads.base import Array, Workload, seeded
+
+__all__ = ["WORKLOADS"]
+
+
+def least_squares(library: Any, p: Data, data: Data) -> Array:
+    residual = library.xp.matmul(data["a"], p["x"]) - data["b"]
+    return 0.5 * library.xp.sum(residual * residual)
+
+
+def least_squares_by_hand(p: Data, data: Data) -> Program:
+    a, b, x = data["a"], data["b"], p["x"]
+
+    def program() -> Outcome:
+        residual = a @ x - b
+        return 0.5 * (residual @ residual), {"x": residual @ a}
+
+    return program
+
+
+def least_squares_inputs() -> tuple[Data, Data]:
+    a, b, x = seeded((1_024, 512), (1_024,), (512,))
+    return {"x": x}, {"a": a, "b": b}
+
+
+def laplace(entries: list[list[Array]]) -> Array:
+    """Expand the determinant by the last row, minor by minor, each computed once."""
+    n = len(entries)
+    minors = {(j,): entry for j, entry in enumerate(entries[0])}
+    for i in range(1, n):
+        row = entries[i]
+        larger = {}
+        for columns in itertools.combinations(range(n), i + 1):
+            total: Array = None
+            for k, j in enumerate(columns):
+                term = row[j] * minors[columns[:k] + columns[k + 1 :]]
+                if total is None:
+                    total = term if i % 2 == 0 else -term
+                elif (i + k) % 2 == 0:
+                    total = total + term
+                else:
+                    total = total - term
+            larger[columns] = total
+        minors = larger
+    return minors[tuple(range(n))]
+
+
+def determinant(library: Any, p: Data, data: Data) -> Array:
+    m = p["m"]
+    n = len(m)
+    return laplace([[m[i, j] for j in range(n)] for i in range(n)])
+
+
+def determinant_in_numbers(p: Data, data: Data) -> Any:
+    return laplace(p["m"])
+
+
+def scaled_tanh(library: Any, p: Data, data: Data) -> Array:
+    x = p["x"]
+    return library.xp.tanh(library.xp.matmul(data["a"], x)) * library.xp.sum(x * x)
+
+
+def scaled_tanh_by_hand(p: Data, data: Data) -> Program:
+    a, x = data["a"], p["x"]
+
+    def program() -> Outcome:
+        t, square = np.tanh(a @ x), x @ x
+        jacobian = a * (square * (1 - t * t))[:, None]
+        jacobian += t[:, None] * (2 * x)
+        return None, {"x": jacobian}
+
+    return program
+
+
+def scaled_tanh_inputs() -> tuple[Data, Data]:
+    a, x = seeded((200, 50), (50,))
+    return {"x": 0.1 * x}, {"a": a}
+
+
+WORKLOADS = [
+    Workload(
+        "least squares, 512",
+        "half the squared length of A x - b, for 1,024 equations in 512 unknowns",
+        least_squares,
+        least_squares_inputs,
+        own={BY_HAND: least_squares_by_hand},
+    ),
+    Workload(
+        "determinant, 8x8",
+        "the determinant by Laplace expansion, in thousands of products of numbers",
+        determinant,
+        lambda: ({"m": seeded((8, 8))[0]}, {}),
+        own={"micro_grad": determinant_in_numbers},
+        cannot={"jax_jit": "XLA takes minutes to compile thousands of scalar operations"},
+        small=True,
+    ),
+    Workload(
+        "Jacobian, 200x50",
+        "the Jacobian of tanh(A x) * sum(x*x), 200 values of 50 variables",
+        scaled_tanh,
+        scaled_tanh_inputs,
+        kind="jacobian",
+        own={BY_HAND: scaled_tanh_by_hand},
+        targets={TORCH: 0.5},
+    ),
+]

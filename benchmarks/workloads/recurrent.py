@@ -1,0 +1,122 @@
+"""Recurrent networks: long records of middling and of tiny nodes."""
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.libraries import TORCH
+from benchmarks.libraries.plain import Data
+from benchmarks.workloads.base import Array, Workload, seeded
+
+__all__ = ["WORKLOADS"]
+
+
+def rnn_cell(library: Any, p: Data, h: Array, x: Array) -> Array:
+    xp = library.xp
+    return xp.tanh(xp.matmul(x, p["w_x"]) + xp.matmul(h, p["w_h"]) + p["b"])
+
+
+def rnn(library: Any, p: Data, data: Data) -> Array:
+    h = data["h"]
+    for t in range(len(data["x"])):
+        h = rnn_cell(library, p, h, data["x"][t])
+    return library.xp.sum(h * h)
+
+
+def scanned_rnn(library: Any, p: Data, data: Data) -> Array:
+    def one(h: Array, x: Array) -> tuple[Array, None]:
+        return rnn_cell(library, p, h, x), None
+
+    h, _ = library.scan(one, data["h"], data["x"])
+    return library.xp.sum(h * h)
+
+
+def rnn_inputs() -> tuple[Data, Data]:
+    x, w_x, w_h, b = seeded((100, 16, 64), (64, 64), (64, 64), (64,))
+    p = {"w_x": w_x / 16, "w_h": w_h / 16, "b": 0.1 * b}
+    return p, {"x": x, "h": np.zeros((16, 64))}
+
+
+# The LSTM of ADBench, whose gates are elementwise: four vectors of weights and four of biases
+
+
+def lstm_cell(
+    library: Any, weight: Array, bias: Array, hidden: Array, cell: Array, x: Array
+) -> tuple[Array, Array]:
+    b = x.shape[0]
+    forget = library.sigmoid(x * weight[:b] + bias[:b])
+    ingate = library.sigmoid(hidden * weight[b : 2 * b] + bias[b : 2 * b])
+    outgate = library.sigmoid(x * weight[2 * b : 3 * b] + bias[2 * b : 3 * b])
+    change = library.xp.tanh(hidden * weight[3 * b :] + bias[3 * b :])
+    cell = cell * forget + ingate * change
+    return outgate * library.xp.tanh(cell), cell
+
+
+def predicted(library: Any, p: Data, state: list[Array], x: Array) -> tuple[Array, list[Array]]:
+    """Run all layers on one character; the state has a hidden vector and a cell for each."""
+    main, extra = p["main"], p["extra"]
+    x = x * extra[0]
+    after: list[Array] = []
+    for i in range(0, len(state), 2):
+        x, cell = lstm_cell(library, main[i], main[i + 1], state[i], state[i + 1], x)
+        after += [x, cell]
+    return x * extra[1] + extra[2], after
+
+
+def log_probability(library: Any, p: Data, state: list[Array], x: Array, target: Array) -> Any:
+    xp = library.xp
+    y, state = predicted(library, p, state, x)
+    return xp.sum(target * (y - xp.log(xp.sum(xp.exp(y)) + 2))), state
+
+
+def lstm(library: Any, p: Data, data: Data) -> Array:
+    sequence, state = data["sequence"], [data["state"][i] for i in range(4)]
+    total = 0.0
+    for t in range(len(sequence) - 1):
+        term, state = log_probability(library, p, state, sequence[t], sequence[t + 1])
+        total = total + term
+    return -total / ((len(sequence) - 1) * sequence.shape[1])
+
+
+def scanned_lstm(library: Any, p: Data, data: Data) -> Array:
+    sequence = data["sequence"]
+
+    def one(state: list[Array], pair: tuple[Array, Array]) -> tuple[list[Array], Array]:
+        term, state = log_probability(library, p, state, *pair)
+        return state, term
+
+    start = [data["state"][i] for i in range(4)]
+    _, terms = library.scan(one, start, (sequence[:-1], sequence[1:]))
+    return -library.xp.sum(terms) / ((len(sequence) - 1) * sequence.shape[1])
+
+
+def lstm_inputs() -> tuple[Data, Data]:
+    characters, bits = 1_024, 14
+    main, extra, state = seeded((4, 4 * bits), (3, bits), (4, bits))
+    sequence = np.random.default_rng(1).integers(2, size=(characters, bits)).astype(float)
+    return {"main": main, "extra": extra}, {"state": state, "sequence": sequence}
+
+
+SCANNED = "its way to write a loop is scan, which compiles"
+
+WORKLOADS = [
+    Workload(
+        "RNN, 100 steps",
+        "100 steps of tanh(x @ W + h @ U + b), batch 16, 64 wide",
+        rnn,
+        rnn_inputs,
+        own={"jax_jit": scanned_rnn},
+        targets={TORCH: 0.45},
+        small=True,
+        dtype="float32",
+    ),
+    Workload(
+        "LSTM, 1,024 characters",
+        "ADBench's LSTM: 2 layers, 14 wide, 1,024 characters",
+        lstm,
+        lstm_inputs,
+        own={"jax_jit": scanned_lstm},
+        cannot={"jax_eager": SCANNED},
+        small=True,
+    ),
+]

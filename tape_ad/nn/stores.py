@@ -1,0 +1,391 @@
+"""The store that parameters live in, and what a layer says about it.
+
+A store is any mutable mapping from names to arrays, a dict for example. Names are paths, such as
+``"encoder.0.weight"``. A layer holds configuration and no data: it knows the names of its
+parameters, their shapes, and how they are drawn.
+"""
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import IO, Any, cast
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from attrs import Attribute, field, frozen
+
+from tape_ad.errors import MissingParameterError, StoreMismatchError
+from tape_ad.linear_maps import Array
+from tape_ad.nn.initializers import Initializer
+from tape_ad.tensor import Tensor
+
+__all__ = ["Layer", "Parameter", "init", "partition", "summary"]
+
+Shape = tuple[int, ...]
+Store = MutableMapping[str, Any]
+
+
+@frozen
+class Parameter:
+    """What is known of a parameter before there is one.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    initializer : callable
+        ``initializer(rng, shape, dtype)`` makes it.
+    trained : bool
+        Whether it is trained; running statistics are not.
+    """
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    initializer: Initializer
+    trained: bool = True
+
+
+class Layer:
+    """A function of a store and an input, that holds configuration and no data.
+
+    A layer of your own is an attrs class that inherits from this one. Its attributes may be layers,
+    or tuples, lists and dicts of layers: their parameters are its own as well. It is called as
+    ``layer(store, x, rng=None, training=False)`` and passes the last two on.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> @frozen
+    ... class Classifier(ta.nn.Layer):
+    ...     hidden: ta.nn.Linear
+    ...     output: ta.nn.Linear
+    ...
+    ...     def __call__(self, store, x, *, rng=None, training=False):
+    ...         return self.output(store, np.tanh(self.hidden(store, x)))
+    >>> model = Classifier(ta.nn.Linear("hidden", 3, 4), ta.nn.Linear("output", 4, 2))
+    >>> model.shapes
+    {'hidden.weight': (3, 4), 'hidden.bias': (4,), 'output.weight': (4, 2), 'output.bias': (2,)}
+    """
+
+    __slots__ = ()
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        /,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Compute the layer's function.
+
+        Parameters
+        ----------
+        store : dict of str to Tensor, or to array
+            What `ComputationRecord.bind` returned, or the plain store for plain NumPy.
+        x : array or Tensor
+        rng : numpy.random.Generator, optional
+            For all that the layer draws: what `Dropout` leaves out while training, and parameters
+            that are not in a plain store yet.
+        training : bool
+            Whether `Dropout` and `BatchNorm1d` behave as they do in training.
+
+        Returns
+        -------
+        array or Tensor
+        """
+        raise NotImplementedError
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters of the layer and of the layers in it, by name.
+
+        Raises
+        ------
+        StoreMismatchError
+            When two layers give one name to their parameters. One layer may be used twice.
+        """
+        found: dict[str, Parameter] = {}
+        for layer in distinct(self):
+            for name, parameter in layer.own_parameters.items():
+                if name in found:
+                    raise StoreMismatchError(
+                        f"two layers have a parameter {name!r}; give each a name of its own, or "
+                        "use one layer twice if they are to share it"
+                    )
+                found[name] = parameter
+        return found
+
+    @property
+    def own_parameters(self) -> dict[str, Parameter]:
+        """The parameters of the layer itself, by name."""
+        return {}
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """The shape of each parameter, by the parameter's name."""
+        return {name: parameter.shape for name, parameter in self.parameters.items()}
+
+    def init(self, store: Store, rng: np.random.Generator, *, keep: bool = False) -> None:
+        """Put freshly drawn parameters into a store.
+
+        Parameters
+        ----------
+        store : dict of str to array
+            The plain store, not what `ComputationRecord.bind` makes of it.
+        rng : numpy.random.Generator
+        keep : bool
+            Keep the parameters that are there already, loaded from a file for example, and make
+            only those that are absent.
+
+        Raises
+        ------
+        StoreMismatchError
+            When a parameter is there already and is not to be kept, when one that is to be kept
+            has another shape, or when the store holds handles. Nothing is changed then.
+        """
+        parameters = self.parameters
+        if holds_handles(store):
+            raise StoreMismatchError(
+                f"the layer {self._called} cannot initialise a bound store, for its handles belong "
+                "to a record; write layer.init(params, rng) on the plain store, before rec.bind"
+            )
+        there = [name for name in parameters if name in store]
+        if there and not keep:
+            raise StoreMismatchError(
+                f"the store has a parameter {there[0]!r} already; give the layer a name that no "
+                "other layer has, or write layer.init(store, rng, keep=True) to keep what is there"
+            )
+        for name in there:
+            check_shape(name, store[name], parameters[name].shape)
+        absent = {
+            name: each.initializer(rng, each.shape, each.dtype)
+            for name, each in parameters.items()
+            if name not in store
+        }
+        store.update(absent)
+
+    def _read(
+        self, store: Mapping[str, Any], name: str, shape: Shape, rng: np.random.Generator | None
+    ) -> Array:
+        """Look a parameter up, drawing all of the layer's if none is in a plain store yet."""
+        value = store.get(name)
+        if value is None:
+            own = self.own_parameters
+            if rng is not None and name == next(iter(own)) and not holds_handles(store):
+                self.init(cast("Store", store), rng)
+                return store[name]
+            raise MissingParameterError(
+                f"the layer {self._called} needs the parameter {name!r} of shape {shape}, which is "
+                "not in the store; write layer.init(params, rng) on the plain store, before "
+                "rec.bind(params)"
+            )
+        check_shape(name, value, shape)
+        return value
+
+    @property
+    def _called(self) -> str:
+        return repr(getattr(self, "name", type(self).__name__))
+
+
+def init(layer: Any, rng: np.random.Generator, store: Store | None = None) -> Any:
+    """Make the parameters of a layer, or of a list or dict of layers.
+
+    Parameters
+    ----------
+    layer : Layer, or a list, tuple or dict of layers
+    rng : numpy.random.Generator
+    store : dict of str to array, optional
+        Where to put them; a new dict when left out.
+
+    Returns
+    -------
+    dict of str to array
+        The store, running statistics included; `partition` takes them apart.
+
+    Raises
+    ------
+    StoreMismatchError
+        When a parameter is there already, or two layers have one name. Nothing is changed then.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layers = [ta.nn.Linear("encoder.0", 3, 2), ta.nn.Linear("encoder.1", 2, 1, bias=False)]
+    >>> list(init(layers, np.random.default_rng(0)))
+    ['encoder.0.weight', 'encoder.0.bias', 'encoder.1.weight']
+    """
+    into: Store = {} if store is None else store
+    Together(layer).init(into, rng)
+    return into
+
+
+def partition(layer: Any, store: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Take what is trained apart from running statistics.
+
+    Both parts hold the store's own arrays, so what updates a part updates the store.
+
+    Parameters
+    ----------
+    layer : Layer, or a list, tuple or dict of layers
+    store : dict of str to array
+
+    Returns
+    -------
+    tuple of two dicts of str to array
+        What is to be bound to a record and trained, and what layers update on their own.
+
+    Raises
+    ------
+    MissingParameterError
+        When a parameter is not in the store.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> norm = ta.nn.BatchNorm1d("norm", 2)
+    >>> params, statistics = partition(norm, init(norm, np.random.default_rng(0)))
+    >>> list(params), list(statistics)
+    (['norm.weight', 'norm.bias'],
+     ['norm.running_mean', 'norm.running_var', 'norm.num_batches_tracked'])
+    >>> p = ta.ComputationRecord().bind(params)
+    >>> norm(p | statistics, np.array([[1.0, 2.0], [3.0, 2.0]]), training=True).data.round(2)
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+    parts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    for name, parameter, value in stored(layer, store):
+        parts[not parameter.trained][name] = value
+    return parts
+
+
+def summary(layer: Any, params: Mapping[str, Any], *, file: IO[str] | None = None) -> None:
+    """Print a table of a layer's parameters: name, shape, dtype and number of elements.
+
+    Parameters
+    ----------
+    layer : Layer, or a list, tuple or dict of layers
+    params : dict of str to array
+        The store.
+    file : text file, optional
+        Where to print; standard output when left out.
+
+    Raises
+    ------
+    ImportError
+        When rich is not there; it is the extra `rich`.
+    MissingParameterError
+        When a parameter is not in the store.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.Linear("hidden", 3, 2)
+    >>> summary(layer, init(layer, np.random.default_rng(0)))
+    name           shape   dtype    count
+    ─────────────────────────────────────
+    hidden.weight  (3, 2)  float64      6
+    hidden.bias    (2,)    float64      2
+    ─────────────────────────────────────
+    trained                             8
+    """
+    try:
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+    except ImportError as error:
+        raise ImportError("summary needs rich: pip install 'tape-ad[rich]'") from error
+    table = Table("name", "shape", "dtype", box=box.SIMPLE, pad_edge=False, show_footer=True)
+    table.add_column("count", justify="right")
+    trained = 0
+    for name, parameter, value in stored(layer, params):
+        trained += value.size * parameter.trained
+        table.add_row(name, str(value.shape), str(value.dtype), f"{value.size:,}")
+    table.columns[0].footer, table.columns[3].footer = "trained", f"{trained:,}"
+    console = Console(file=file, highlight=False)
+    console.print(table)
+
+
+@frozen
+class Together(Layer):
+    """Any structure of layers, as one."""
+
+    layers: Any
+
+
+def distinct(root: Any) -> Iterator[Layer]:
+    """Yield a layer and all layers among its attributes, each object once."""
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        at = waiting.pop()
+        if isinstance(at, Layer):
+            if id(at) in seen:
+                continue
+            seen.add(id(at))
+            yield at
+            inside = [getattr(at, each.name) for each in attrs.fields(type(at))]
+        elif isinstance(at, Mapping):
+            inside = list(at.values())
+        else:
+            inside = list(at) if isinstance(at, (list, tuple)) else []
+        waiting.extend(reversed(inside))
+
+
+def stored(layer: Any, store: Mapping[str, Any]) -> Iterator[tuple[str, Parameter, Any]]:
+    """Yield the name, the description and the array of each parameter of a layer."""
+    for name, parameter in Together(layer).parameters.items():
+        if name not in store:
+            raise MissingParameterError(
+                f"the parameter {name!r} of shape {parameter.shape} is not in the store; write "
+                "nn.init(layer, rng) to make a store, or nn.init(layer, rng, store) to fill one"
+            )
+        check_shape(name, store[name], parameter.shape)
+        yield name, parameter, store[name]
+
+
+def holds_handles(store: Mapping[str, Any]) -> bool:
+    """Tell a bound store from a plain one."""
+    return any(type(value) is Tensor for value in store.values())
+
+
+def check_shape(name: str, value: Any, shape: Shape) -> None:
+    """Check that a parameter has the shape that its layer gives it."""
+    actual = value.shape if hasattr(value, "shape") else np.shape(value)
+    if actual != shape:
+        raise StoreMismatchError(
+            f"the parameter {name!r} has shape {actual} in the store, but its layer says {shape}; "
+            "make the layer with the lengths that the store was made with"
+        )
+
+
+# What the fields of layers are checked with
+
+
+def named(layer: Any, attribute: "Attribute[str]", value: Any) -> None:
+    """Check that a name is there to tell one layer's parameters from another's."""
+    if not isinstance(value, str) or not value:
+        raise ValueError(
+            f"{type(layer).__name__}: the name must be a string that is not empty, got {value!r}"
+        )
+
+
+def positive(layer: Any, attribute: "Attribute[int]", value: int) -> None:
+    """Check a length of an axis."""
+    if value < 1:
+        raise ValueError(
+            f"{type(layer).__name__}: {attribute.name} must be at least 1, got {value}"
+        )
+
+
+def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Make a dtype of what NumPy takes for one."""
+    return np.dtype(dtype)
+
+
+def floating(layer: Any, attribute: "Attribute[Any]", value: np.dtype[Any]) -> None:
+    """Check a dtype to draw random numbers in."""
+    if value.kind != "f":
+        raise ValueError(
+            f"{type(layer).__name__}: the dtype must be a real floating one, got {value}"
+        )

@@ -1,0 +1,26 @@
+"""Optimizers: they update an external store of parameters in place, from a map of gradients."""
+
+from tape_ad.optim.adaptive import Adagrad, Adam, AdamW, RMSprop
+from tape_ad.optim.base import Optimizer
+from tape_ad.optim.clipping import clip_by_global_norm, clip_by_value
+from tape_ad.optim.descent import SGD
+from tape_ad.optim.lbfgs import LBFGS, Minimum
+from tape_ad.optim.schedules import Constant, Cosine, Schedule, StepDecay, WarmUp
+
+__all__ = [
+    "LBFGS",
+    "SGD",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Constant",
+    "Cosine",
+    "Minimum",
+    "Optimizer",
+    "RMSprop",
+    "Schedule",
+    "StepDecay",
+    "WarmUp",
+    "clip_by_global_norm",
+    "clip_by_value",
+]

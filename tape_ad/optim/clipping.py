@@ -1,0 +1,107 @@
+"""Clipping: gradients that are too large are made smaller before a step."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tape_ad.optim.fitting import Plain
+
+__all__ = ["clip_by_global_norm", "clip_by_value"]
+
+
+def clip_by_value(gradients: Mapping[str, Plain], clip_value: float) -> dict[str, Plain]:
+    """Bring every element of the gradients into [-clip_value, clip_value].
+
+    Parameters
+    ----------
+    gradients : mapping of str to array
+        What ``grads.wrt(p)`` gives. Of complex ones, both parts are clipped.
+    clip_value : float
+        0 or above.
+
+    Returns
+    -------
+    dict of str to array
+        The same names, shapes and dtypes.
+
+    Raises
+    ------
+    ValueError
+        When `clip_value` is below 0 or nan.
+
+    Notes
+    -----
+    As PyTorch's ``clip_grad_value_`` does, but nothing is written to.
+
+    Examples
+    --------
+    >>> clip_by_value({"w": np.array([-3.0, 0.5])}, 1.0)
+    {'w': array([-1. ,  0.5])}
+    """
+    limit = checked_limit("clip_by_value: clip_value", clip_value)
+    clipped = {}
+    for name, gradient in gradients.items():
+        g = np.array(gradient)
+        for part in (g,) if g.dtype.kind != "c" else (g.real, g.imag):
+            np.clip(part, -limit, limit, out=part)
+        clipped[name] = g
+    return clipped
+
+
+def clip_by_global_norm(
+    gradients: Mapping[str, Plain], max_norm: float
+) -> tuple[dict[str, Plain], float]:
+    """Scale all gradients together so that their norm, as of one long vector, is no larger.
+
+    Parameters
+    ----------
+    gradients : mapping of str to array
+        What ``grads.wrt(p)`` gives.
+    max_norm : float
+        0 or above.
+
+    Returns
+    -------
+    clipped : dict of str to array
+        The same names, shapes and dtypes; the arrays themselves where nothing had to be done.
+    norm : float
+        The norm before.
+
+    Raises
+    ------
+    ValueError
+        When `max_norm` is below 0 or nan.
+
+    Notes
+    -----
+    As PyTorch's ``clip_grad_norm_`` does, with its factor max_norm / (norm + 1e-6), but nothing
+    is written to. A norm that is not finite gives gradients that are not. The squares are added
+    in float64 whatever the dtypes are.
+
+    Examples
+    --------
+    >>> clipped, norm = clip_by_global_norm({"w": np.array([30.0]), "b": np.array([40.0])}, 5.0)
+    >>> norm, clipped["w"].round(3), clipped["b"].round(3)
+    (50.0, array([3.]), array([4.]))
+    """
+    limit = checked_limit("clip_by_global_norm: max_norm", max_norm)
+    with np.errstate(all="ignore"):
+        norm = float(np.sqrt(sum(sum_of_squares(np.asarray(g)) for g in gradients.values())))
+        factor = float(limit / (np.float64(norm) + 1e-6))
+        if factor >= 1:
+            return dict(gradients), norm
+        return {name: np.multiply(g, factor, dtype=g.dtype) for name, g in gradients.items()}, norm
+
+
+def sum_of_squares(array: Plain) -> float:
+    """Add up |x|² in float64, without an array of them."""
+    parts = (array,) if array.dtype.kind != "c" else (array.real, array.imag)
+    flats = (part.reshape(-1) for part in parts)
+    return sum(float(np.einsum("i,i->", flat, flat, dtype=np.float64)) for flat in flats)
+
+
+def checked_limit(what: str, value: float) -> float:
+    """Check the size that gradients are clipped to."""
+    if not value >= 0:
+        raise ValueError(f"{what} must be 0 or above, got {value}")
+    return float(value)

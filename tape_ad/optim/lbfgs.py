@@ -1,0 +1,185 @@
+"""L-BFGS, by SciPy: for losses without chance in them, where every evaluation is the same."""
+
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any
+
+import numpy as np
+from attrs import Attribute, define, field, frozen
+
+from tape_ad.errors import StoreMismatchError
+from tape_ad.optim.fitting import Plain, at_least_zero, check_parameter
+from tape_ad.record import ComputationRecord
+from tape_ad.tensor import Tensor
+
+__all__ = ["LBFGS", "Minimum"]
+
+
+@frozen
+class Minimum:
+    """What a minimisation came to.
+
+    Attributes
+    ----------
+    loss : float
+        The loss at the parameters that are in the store now.
+    iterations, evaluations : int
+    converged : bool
+        Whether one of the tolerances was reached, and not just a limit.
+    message : str
+        Why it ended, in SciPy's words.
+    """
+
+    loss: float
+    iterations: int
+    evaluations: int
+    converged: bool
+    message: str
+
+
+def positive(optimizer: Any, attribute: "Attribute[Any]", value: int | None) -> None:
+    """Check a limit."""
+    if value is not None and value < 1:
+        raise ValueError(f"LBFGS: {attribute.name} must be at least 1, got {value}")
+
+
+@define(eq=False)
+class LBFGS:
+    """The quasi-Newton method with a limited memory, as `scipy.optimize.minimize` has it.
+
+    It evaluates the loss as often as it needs, so it takes a function instead of gradients. It
+    keeps nothing between calls.
+
+    Parameters
+    ----------
+    max_iter : int
+        The largest number of iterations.
+    max_eval : int, optional
+        The largest number of evaluations; 5/4 of `max_iter` when left out.
+    tolerance_grad : float
+        It ends where no element of the gradient is larger.
+    tolerance_change : float
+        It ends where an iteration lowers the loss by less, relative to the larger of the loss
+        and 1.
+    history_size : int
+        How many steps are remembered to approximate the curvature.
+
+    Notes
+    -----
+    Byrd, Lu, Nocedal & Zhu, https://doi.org/10.1137/0916069. The names and the default values are
+    those of PyTorch's ``torch.optim.LBFGS``; the line search is SciPy's, whatever the rate. SciPy
+    works in float64, and the store keeps its dtypes. Needs the extra ``scipy``.
+
+    Examples
+    --------
+    >>> params = {"x": np.array([-1.0, 2.0])}
+    >>> rosenbrock = lambda p: 100 * (p["x"][1] - p["x"][0] ** 2) ** 2 + (1 - p["x"][0]) ** 2
+    >>> result = LBFGS(max_iter=100).minimize(params, rosenbrock)
+    >>> result.converged, params["x"].round(4)
+    (True, array([1., 1.]))
+    """
+
+    max_iter: int = field(default=20, validator=positive)
+    max_eval: int | None = field(default=None, validator=positive)
+    tolerance_grad: float = field(default=1e-7, validator=at_least_zero)
+    tolerance_change: float = field(default=1e-9, validator=at_least_zero)
+    history_size: int = field(default=100, validator=positive)
+
+    def minimize(
+        self, params: MutableMapping[str, Plain], loss: Callable[[dict[str, Tensor]], Any]
+    ) -> Minimum:
+        """Lower a loss, and put the parameters that were found into the store, in place.
+
+        Parameters
+        ----------
+        params : dict of str to array
+            The store, where the search begins. Until the end it is not written to: an error in
+            between leaves it as it was.
+        loss : callable
+            Called with a bound store, on a fresh record each time; gives a real scalar handle.
+
+        Returns
+        -------
+        Minimum
+
+        Raises
+        ------
+        StoreMismatchError, InPlaceError
+            When a parameter cannot be updated in place, or there is none.
+        TypeError
+            When the loss is no handle.
+        ImportError
+            When SciPy is not installed.
+        """
+        minimize = import_minimize()
+        if not params:
+            raise StoreMismatchError("LBFGS: the store is empty, so there is nothing to minimise")
+        start = dict(params.items())
+        for name, p in start.items():
+            check_parameter(name, p)
+
+        def evaluate(x: Plain) -> tuple[float, Plain]:
+            p = ComputationRecord().bind(unflattened(x, start))
+            value = loss(p)
+            if not isinstance(value, Tensor):
+                raise TypeError(
+                    f"LBFGS: the loss is a {type(value).__name__}, not a handle; compute it from "
+                    "the bound store that the function is called with"
+                )
+            return float(value), flattened(value.grad(release=True).wrt(p))
+
+        limit = self.max_iter * 5 // 4 if self.max_eval is None else self.max_eval
+        result = minimize(
+            evaluate,
+            flattened(start),
+            jac=True,
+            method="L-BFGS-B",
+            options={
+                "maxiter": self.max_iter,
+                "maxfun": limit,
+                "gtol": self.tolerance_grad,
+                "ftol": self.tolerance_change,
+                "maxcor": self.history_size,
+            },
+        )
+        for name, array in unflattened(result.x, start).items():
+            start[name][...] = array
+            if type(params) is not dict:  # a store may give out copies
+                params[name] = start[name]
+        return Minimum(
+            loss=float(result.fun),
+            iterations=int(result.nit),
+            evaluations=int(result.nfev),
+            converged=bool(result.success),
+            message=str(result.message),
+        )
+
+
+def flattened(arrays: Mapping[str, Plain]) -> Plain:
+    """Put all numbers into one vector of float64, a complex one as two."""
+    parts = []
+    for array in arrays.values():
+        kind = np.complex128 if array.dtype.kind == "c" else np.float64
+        parts.append(np.array(array, dtype=kind, order="C").reshape(-1).view(np.float64))
+    return np.concatenate(parts)
+
+
+def unflattened(x: Plain, like: Mapping[str, Plain]) -> dict[str, Plain]:
+    """Undo `flattened`: fresh arrays with the names, shapes and dtypes of others."""
+    arrays, start = {}, 0
+    for name, array in like.items():
+        kind = np.complex128 if array.dtype.kind == "c" else np.float64
+        stop = start + array.size * np.dtype(kind).itemsize // 8
+        arrays[name] = x[start:stop].view(kind).reshape(array.shape).astype(array.dtype)
+        start = stop
+    return arrays
+
+
+def import_minimize() -> Any:
+    """Import what only this optimizer needs."""
+    try:
+        from scipy.optimize import minimize
+    except ImportError as error:
+        raise ImportError(
+            "LBFGS needs SciPy; install it with pip install 'tape-ad[scipy]'"
+        ) from error
+    return minimize

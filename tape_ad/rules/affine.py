@@ -1,0 +1,88 @@
+"""Affine functions, each as one node."""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import Array, Same
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.products import MatmulLeft, MatmulRight
+
+__all__ = ["AFFINE", "linear", "two_linear"]
+
+
+@overridable
+def linear(x: Array, weight: Array, bias: Array, /) -> Array:
+    """Compute ``x @ weight + bias`` as one node.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (..., in_features)
+    weight : array or Tensor, shape (in_features, out_features)
+    bias : array or Tensor, shape (out_features,)
+
+    Returns
+    -------
+    array or Tensor, shape (..., out_features)
+
+    Examples
+    --------
+    >>> linear(np.ones((2, 3)), np.ones((3, 1)), np.ones(1))
+    array([[4.],
+           [4.]])
+    """
+    return plus(np.matmul(x, weight), bias)
+
+
+@overridable
+def two_linear(x: Array, w: Array, b: Array, h: Array, u: Array, c: Array, /) -> Array:
+    """Compute ``x @ w + b + h @ u + c``, from which the gates of a cell come, as one node.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (..., m)
+    w : array or Tensor, shape (m, n)
+    h : array or Tensor, shape (..., k)
+    u : array or Tensor, shape (k, n)
+    b, c : array or Tensor, shape (n,)
+
+    Returns
+    -------
+    array or Tensor, shape (..., n)
+
+    Examples
+    --------
+    >>> two_linear(np.ones(3), np.ones((3, 1)), np.ones(1), np.ones(2), np.ones((2, 1)), np.ones(1))
+    array([7.])
+    """
+    return plus(plus(plus(np.matmul(x, w), np.matmul(h, u)), b), c)
+
+
+def plus(total: Array, more: Array) -> Array:
+    """Add to an array that nobody else has seen, in its own memory where that is possible."""
+    if (
+        type(total) is type(more) is np.ndarray
+        and total.dtype is more.dtype
+        and total.shape[total.ndim - more.ndim :] == more.shape
+    ):
+        total += more
+        return total
+    return total + more
+
+
+AFFINE: dict[Any, Entry] = {
+    linear: rule(
+        lambda out, x, weight, bias: MatmulLeft(weight, x.ndim),
+        lambda out, x, weight, bias: MatmulRight(x, weight.ndim),
+        lambda out, x, weight, bias: Same(),
+    ),
+    two_linear: rule(
+        lambda out, x, w, b, h, u, c: MatmulLeft(w, x.ndim),
+        lambda out, x, w, b, h, u, c: MatmulRight(x, w.ndim),
+        lambda out, x, w, b, h, u, c: Same(),
+        lambda out, x, w, b, h, u, c: MatmulLeft(u, h.ndim),
+        lambda out, x, w, b, h, u, c: MatmulRight(h, u.ndim),
+        lambda out, x, w, b, h, u, c: Same(),
+    ),
+}

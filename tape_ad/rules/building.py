@@ -1,0 +1,293 @@
+"""Functions that build arrays: triangles, diagonals, powers, and numbers between two ends."""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import (
+    Adjoint,
+    Array,
+    Chain,
+    Divide,
+    Index,
+    LinearMap,
+    Mask,
+    Reshape,
+    Shape,
+    Stretch,
+    WeightedSum,
+)
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Call, Derivation, Entry, Filled, Refused, as_array, rule
+
+__all__ = ["BUILDING", "filled_like", "linspace"]
+
+# Triangles and diagonals
+
+
+def triangle_signature(m: Array, k: int = 0) -> Call:
+    """Sort the arguments of `numpy.tril` and `numpy.triu`."""
+    return (m,), {"k": k}
+
+
+def below(out: Array, m: Array, k: int) -> LinearMap:
+    """Make the partial of `tril`."""
+    return Mask(triangle(out, k))
+
+
+def above(out: Array, m: Array, k: int) -> LinearMap:
+    """Make the partial of `triu`."""
+    return Mask(~triangle(out, k - 1))
+
+
+def triangle(out: Array, k: int) -> Array:
+    """Tell what is on the k-th diagonal of a matrix, or below it."""
+    rows, columns = out.shape[-2:]
+    return np.tri(rows, columns, k, dtype=bool)
+
+
+def diag_signature(v: Array, k: int = 0) -> Call:
+    """Sort the arguments of `numpy.diag` and `numpy.diagflat`."""
+    return (v,), {"k": k}
+
+
+def diagonal_index(matrix: Shape, k: int) -> Index:
+    """Make the map that picks a diagonal of a matrix."""
+    row, column = max(-k, 0), max(k, 0)
+    length = max(min(matrix[0] - row, matrix[1] - column), 0)
+    steps = np.arange(length)
+    return Index((steps + row, steps + column), matrix, (length,))
+
+
+def diag(out: Array, v: Array, k: int) -> LinearMap:
+    """Make the partial of `diag`, which takes a diagonal or makes one."""
+    if v.ndim == 2:
+        return diagonal_index(v.shape, k)
+    return Adjoint(diagonal_index(out.shape, k))
+
+
+def diagflat(out: Array, v: Array, k: int) -> LinearMap:
+    """Make the partial of `diagflat`."""
+    index = diagonal_index(out.shape, k)
+    return Chain((Reshape(v.shape, index.node), Adjoint(index)))
+
+
+# Powers
+
+
+def vander_signature(x: Array, N: int | None = None, increasing: bool = False) -> Call:  # noqa: N803 - the name that NumPy gives it
+    """Sort the arguments of `numpy.vander`."""
+    return (x,), {"N": N, "increasing": increasing}
+
+
+def powers(out: Array, x: Array, N: int | None, increasing: bool) -> LinearMap:  # noqa: N803 - the name that NumPy gives it
+    """Make the partial of `vander`: a column of x**p from the one of x**(p - 1)."""
+    count = max(out.shape[1] - 1, 0)
+    factors = np.arange(1, count + 1, dtype=out.real.dtype)
+    lower, upper = slice(0, count), slice(1, count + 1)
+    if increasing:
+        slopes, key = out[:, lower] * factors, upper
+    else:
+        slopes, key = out[:, upper] * factors[::-1], lower
+    spread = Adjoint(WeightedSum(slopes.conjugate(), 2, (-1,), keepdims=False))
+    columns = Index((slice(None), key), out.shape, (out.shape[0], count))
+    return Chain((spread, Adjoint(columns)))
+
+
+# Numbers between two ends
+
+
+@overridable
+def linspace(
+    start: Array,
+    stop: Array,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Array:
+    """Give the samples of `numpy.linspace`, without the step.
+
+    Parameters
+    ----------
+    start, stop : array
+        Shapes that broadcast with each other.
+    num : int
+    endpoint : bool
+    dtype : dtype, optional
+    axis : int
+
+    Returns
+    -------
+    array
+        As `numpy.linspace` gives it.
+    """
+    return np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
+
+
+def ends_signature(start: Array, stop: Array, num: int = 50, *args: Any, **options: Any) -> Call:
+    """Sort the arguments of a function of two ends."""
+    names = ("endpoint", "dtype", "axis")
+    return (start, stop), {"num": num, **dict(zip(names, args, strict=False)), **options}
+
+
+def linspace_and_step(
+    start: Array,
+    stop: Array,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """Space numbers evenly; the step is one more result."""
+    samples = linspace(start, stop, num, endpoint, dtype, axis)
+    if not retstep:
+        return samples
+    divisor = num - 1 if endpoint else num
+    return samples, (stop - start) / divisor if divisor > 0 else np.nan
+
+
+def shares(out: Array, num: int, endpoint: bool, axis: int) -> Array:
+    """Tell how much of each sample comes from the stop, in a shape that broadcasts to them."""
+    divisor = max(num - 1 if endpoint else num, 1)
+    number = axis % out.ndim
+    share: Array = (np.arange(num) / divisor).astype(out.real.dtype)
+    return share.reshape((num,) + (1,) * (out.ndim - 1 - number))
+
+
+def spread(weights: Array, out: Array, parent: Shape, axis: int) -> tuple[LinearMap, ...]:
+    """Make the maps that broadcast an end, and weight it for each of the samples."""
+    number = axis % out.ndim
+    shape = (*out.shape[:number], *out.shape[number + 1 :])
+    stretch = () if parent == shape else (Stretch(parent, shape),)
+    along = WeightedSum(weights.conjugate(), out.ndim, (number - out.ndim,), keepdims=False)
+    return (*stretch, Adjoint(along))
+
+
+def of_start(
+    out: Array,
+    start: Array,
+    stop: Array,
+    num: int,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> LinearMap:
+    """Make the partial of `linspace` with respect to the start."""
+    return Chain(spread(1 - shares(out, num, endpoint, axis), out, np.shape(start), axis))
+
+
+def of_stop(
+    out: Array,
+    start: Array,
+    stop: Array,
+    num: int,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> LinearMap:
+    """Make the partial of `linspace` with respect to the stop."""
+    return Chain(spread(shares(out, num, endpoint, axis), out, np.shape(stop), axis))
+
+
+def of_first(
+    out: Array,
+    start: Array,
+    stop: Array,
+    num: int,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> LinearMap:
+    """Make the partial of `geomspace`, start**(1 - w) * stop**w, with respect to the start."""
+    weights = out * (1 - shares(out, num, endpoint, axis))
+    return Chain((Divide(start), *spread(weights, out, np.shape(start), axis)))
+
+
+def of_last(
+    out: Array,
+    start: Array,
+    stop: Array,
+    num: int,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> LinearMap:
+    """Make the partial of `geomspace` with respect to the stop."""
+    weights = out * shares(out, num, endpoint, axis)
+    return Chain((Divide(stop), *spread(weights, out, np.shape(stop), axis)))
+
+
+def logspace(
+    start: Array,
+    stop: Array,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Array = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Array:
+    """Raise a base to numbers that are spaced evenly."""
+    if np.ndim(base):
+        ndim = max(np.ndim(start), np.ndim(stop), np.ndim(base))
+        start, stop, base = (in_front(a, ndim) for a in (start, stop, base))
+        base = np.expand_dims(base, axis)
+    exponents = np.linspace(start, stop, num, endpoint, axis=axis)
+    samples = np.power(base, exponents)
+    return samples if dtype is None else np.astype(samples, np.dtype(dtype))
+
+
+def in_front(a: Array, ndim: int) -> Array:
+    """Put axes of length one in front."""
+    a = as_array(a)
+    return a.reshape((1,) * (ndim - a.ndim) + a.shape)
+
+
+# Arrays to fill
+
+
+@overridable
+def filled_like(a: Array, fill_value: Any, **options: Any) -> Array:
+    """Call `numpy.full_like` with plain data to fill the array with."""
+    return np.full_like(a, fill_value, **options)
+
+
+def full_like(
+    a: Array,
+    fill_value: Array,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | int | None = None,
+    *,
+    device: Any = None,
+) -> Array:
+    """Fill an array like another one; it is a constant unless the value to fill with is none."""
+    if isinstance(fill_value, np.ndarray) or not hasattr(fill_value, "__array_function__"):
+        return filled_like(a, np.asarray(fill_value), dtype=dtype, order=order, shape=shape)
+    wanted = a.dtype if dtype is None else np.dtype(dtype)
+    value = fill_value if fill_value.dtype == wanted else np.astype(fill_value, wanted)
+    return np.copy(np.broadcast_to(value, a.shape if shape is None else shape))
+
+
+BUILDING: dict[Any, Entry] = {
+    np.tril: rule(below, signature=triangle_signature),
+    np.triu: rule(above, signature=triangle_signature),
+    np.diag: rule(diag, signature=diag_signature),
+    np.diagflat: rule(diagflat, signature=diag_signature),
+    np.fill_diagonal: Refused(
+        "it writes to its first argument, and would drop the gradient; write "
+        "np.where(np.eye(n, dtype=bool), value, t), or t = t.copy() and t[i, i] = value with "
+        "i = np.arange(n)"
+    ),
+    np.vander: rule(powers, signature=vander_signature),
+    np.linspace: Derivation(linspace_and_step),
+    linspace: rule(of_start, of_stop, signature=ends_signature),
+    np.logspace: Derivation(logspace),
+    np.geomspace: rule(of_first, of_last, signature=ends_signature),
+    np.full_like: Derivation(full_like),
+    filled_like: Filled(),
+}

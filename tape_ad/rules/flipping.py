@@ -1,0 +1,98 @@
+"""Functions that turn an array around, or around a corner, along some of its axes."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Same, Transpose
+from tape_ad.rules.base import Call, Entry, axes_of, rule
+
+__all__ = ["FLIPPING"]
+
+
+@define(eq=False)
+class Flip:
+    """The opposite order along some axes, which are negative; the map is its own adjoint."""
+
+    broadcasts: ClassVar[bool] = False
+    axes: tuple[int, ...]
+
+    def push(self, t: Array) -> Array:
+        return np.flip(t, self.axes)
+
+    def pull(self, ct: Array) -> Array:
+        return np.flip(ct, self.axes)
+
+
+@define(eq=False)
+class Roll:
+    """A cyclic shift along some axes, which are negative."""
+
+    broadcasts: ClassVar[bool] = False
+    shifts: tuple[int, ...]
+    axes: tuple[int, ...]
+
+    def push(self, t: Array) -> Array:
+        return np.roll(t, self.shifts, self.axes)
+
+    def pull(self, ct: Array) -> Array:
+        return np.roll(ct, tuple(-shift for shift in self.shifts), self.axes)
+
+
+def flip_signature(m: Array, axis: int | tuple[int, ...] | None = None) -> Call:
+    """Sort the arguments of `numpy.flip`."""
+    return (m,), {"axis": axis}
+
+
+def flipped(out: Array, m: Array, axis: int | tuple[int, ...] | None) -> LinearMap:
+    """Make the partial of a flip."""
+    return Flip(axes_of(m.ndim, axis))
+
+
+def rot90_signature(m: Array, k: int = 1, axes: Sequence[int] = (0, 1)) -> Call:
+    """Sort the arguments of `numpy.rot90`."""
+    return (m,), {"k": k, "axes": axes}
+
+
+def rotated(out: Array, m: Array, k: int, axes: Sequence[int]) -> LinearMap:
+    """Make the partial of quarter turns: flips, with the two axes swapped for an odd number."""
+    first, second = axes_of(m.ndim, tuple(axes))
+    order = list(range(-m.ndim, 0))
+    order[first], order[second] = second, first
+    swap = Transpose(tuple(order))
+    turns: tuple[LinearMap, ...] = (
+        Same(),
+        Chain((Flip((second,)), swap)),
+        Flip((first, second)),
+        Chain((swap, Flip((second,)))),
+    )
+    return turns[k % 4]
+
+
+def roll_signature(a: Array, shift: Any, axis: Any = None) -> Call:
+    """Sort the arguments of `numpy.roll`."""
+    return (a,), {"shift": shift, "axis": axis}
+
+
+def rolled(out: Array, a: Array, shift: Any, axis: Any) -> LinearMap:
+    """Make the partial of a roll; without an axis it is one of the flattened array."""
+    number = -1 if axis is None else np.asarray(axis)
+    shifts, axes = (x.ravel().tolist() for x in np.broadcast_arrays(shift, number))
+    if axis is not None:
+        return Roll(tuple(map(int, shifts)), axes_of(a.ndim, tuple(axes)))
+    flat = (a.size,)
+    roll = Roll(tuple(map(int, shifts)), tuple(axes))
+    if a.shape == flat:
+        return roll
+    return Chain((Reshape(a.shape, flat), roll, Reshape(flat, a.shape)))
+
+
+FLIPPING: dict[Any, Entry] = {
+    np.flip: rule(flipped, signature=flip_signature),
+    np.flipud: rule(lambda out, m: Flip((-m.ndim,)), signature=lambda m: ((m,), {})),
+    np.fliplr: rule(lambda out, m: Flip((1 - m.ndim,)), signature=lambda m: ((m,), {})),
+    np.rot90: rule(rotated, signature=rot90_signature),
+    np.roll: rule(rolled, signature=roll_signature),
+}

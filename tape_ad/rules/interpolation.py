@@ -1,0 +1,168 @@
+"""Piecewise linear interpolation.
+
+On a knot the derivative is that of the piece to its right, on the last one that of the piece to
+its left; outside of the knots it is 0.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps import Array, Index, LinearMap, Scale, scatter
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Derivation, Entry, as_array, constants, quiet, rule
+
+__all__ = ["INTERPOLATION"]
+
+
+@define(eq=False)
+class Blend:
+    """``at * parent[index] + after * parent[index + 1]``, for a parent with one axis.
+
+    Parameters
+    ----------
+    index : Index
+        What picks ``parent[index]``.
+    following : Index
+        What picks ``parent[index + 1]``.
+    at, after : array, shape of the node
+    """
+
+    broadcasts: ClassVar[bool] = False
+    index: Index
+    following: Index
+    at: Array
+    after: Array
+
+    def push(self, t: Array) -> Array:
+        return self.at * self.index.push(t) + self.after * self.following.push(t)
+
+    def pull(self, ct: Array) -> Array:
+        at, after = self.at.conjugate(), self.after.conjugate()
+        return scatter(ct * at, self.index) + scatter(ct * after, self.following)
+
+
+@overridable
+def interpolated(x: Array, xp: Array, fp: Array) -> Array:
+    """Interpolate as `numpy.interp` does, with constant values outside of the knots.
+
+    Parameters
+    ----------
+    x : array, any shape
+    xp : array, shape (n,), increasing
+    fp : array, shape (n,)
+
+    Returns
+    -------
+    array, shape of `x`
+    """
+    return np.interp(x, xp, fp)
+
+
+def located(x: Array, xp: Array, fp: Array) -> tuple[Array, Array]:
+    """Interpolate, and keep the number of the knot to the left of each x."""
+    knots = np.searchsorted(xp, x, side="right") - 1
+    return interpolated(x, xp, fp), np.clip(knots, 0, max(len(xp) - 2, 0))
+
+
+def next_knot(j: Array, xp: Array) -> Array:
+    """Number the knot to the right; an only knot is its own neighbour."""
+    return np.minimum(j + 1, len(xp) - 1)
+
+
+def width(j: Array, xp: Array) -> Array:
+    """Measure the piece, which is not to be 0 for an only knot."""
+    after = next_knot(j, xp)
+    return np.where(np.equal(after, j), 1, xp[after] - xp[j])
+
+
+@overridable
+def outside(x: Array, xp: Array) -> tuple[Array, Array]:
+    """Tell which x lie before the first knot and which lie behind the last one."""
+    return np.less(x, xp[0]), np.greater(x, xp[-1])
+
+
+def slope(j: Array, x: Array, xp: Array, fp: Array) -> Array:
+    """Compute the slope at x, which is 0 outside of the knots."""
+    rise = fp[next_knot(j, xp)] - fp[j]
+    before, behind = outside(x, xp)
+    return np.where(before | behind, 0, rise / width(j, xp))
+
+
+def weight(j: Array, x: Array, xp: Array) -> Array:
+    """Compute how far x lies between two knots, from 0 to 1."""
+    before, behind = outside(x, xp)
+    return np.where(before | behind, behind.astype(float), (x - xp[j]) / width(j, xp))
+
+
+def blend(j: Array, at: Array, after: Array, xp: Array) -> LinearMap:
+    """Make the map from a value for each knot, of which those on both sides of x count."""
+    shape, repeats = np.shape(j), np.size(j) > 1
+    return Blend(
+        index=Index((j,), xp.shape, shape, repeats),
+        following=Index((next_knot(j, xp),), xp.shape, shape, repeats),
+        at=at,
+        after=after,
+    )
+
+
+def of_positions(j: Array, x: Array, xp: Array, fp: Array) -> LinearMap:
+    """Make the partial with respect to the knots: moving the line moves its values."""
+    w, steepness = weight(j, x, xp), slope(j, x, xp, fp)
+    return blend(j, steepness * (w - 1), -steepness * w, xp)
+
+
+def of_values(j: Array, x: Array, xp: Array, fp: Array) -> LinearMap:
+    """Make the partial with respect to the values at the knots."""
+    w = weight(j, x, xp)
+    return blend(j, 1 - w, w, xp)
+
+
+def interp(
+    x: Array,
+    xp: Array,
+    fp: Array,
+    left: Array = None,
+    right: Array = None,
+    period: Array = None,
+) -> Array:
+    """Interpolate, with other values outside of the knots or with a period."""
+    x, xp, fp = (in_double(each) for each in (x, xp, fp))
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        period = abs(period)
+        x, xp = x % period, xp % period
+        order = np.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))
+        fp = np.concatenate((fp[-1:], fp, fp[:1]))
+        left = right = None
+    result = interpolated(x, xp, fp)
+    if left is None and right is None:
+        return result
+    before, behind = outside(x, xp)
+    result = result if left is None else np.where(before, left, result)
+    return result if right is None else np.where(behind, right, result)
+
+
+def in_double(x: Array) -> Array:
+    """Cast to double precision, which NumPy interpolates in."""
+    x = as_array(x)
+    dtype = np.result_type(x.dtype, np.float64)
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+INTERPOLATION: dict[Any, Entry] = {
+    np.interp: Derivation(interp),
+    interpolated: rule(
+        quiet(lambda j, x, xp, fp: Scale(slope(j, x, xp, fp))),
+        quiet(of_positions),
+        quiet(of_values),
+        signature=lambda x, xp, fp: ((x, xp, fp), {}),
+        compute=located,
+        saves=True,
+    ),
+    **constants(outside),
+}

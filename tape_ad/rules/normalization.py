@@ -1,0 +1,78 @@
+"""Numbers brought to mean 0 and variance 1: what normalising layers are made of."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Call, Entry, rule
+
+__all__ = ["NORMALIZATION", "standardize"]
+
+
+@overridable
+def standardize(x: Array, /, axes: tuple[int, ...], eps: float = 1e-5) -> Array:
+    """Subtract the mean and divide by the standard deviation, sqrt(variance + eps).
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    axes : tuple of int
+        What mean and variance are taken over; negative.
+    eps : float
+        What keeps the divisor from 0.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> standardize(np.array([1.0, 3.0]), (-1,), eps=0.0)
+    array([-1.,  1.])
+    """
+    centred = x - np.mean(x, axis=axes, keepdims=True)
+    return centred / deviation(centred, axes, eps)
+
+
+def deviation(centred: Array, axes: tuple[int, ...], eps: float) -> Array:
+    """Compute the divisor of `standardize`."""
+    return np.sqrt(np.mean(centred * centred, axis=axes, keepdims=True) + eps)
+
+
+@define(eq=False)
+class Standardize:
+    """The derivative of `standardize`, y: (t - mean(t) - y * mean(y * t)) / deviation; symmetric.
+
+    Ioffe & Szegedy, "Batch normalization", https://arxiv.org/abs/1502.03167, section 3.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    y: Array
+    divisor: Array
+    axes: tuple[int, ...]
+
+    def push(self, t: Array) -> Array:
+        along = self.y * np.mean(self.y * t, axis=self.axes, keepdims=True)
+        return (t - np.mean(t, axis=self.axes, keepdims=True) - along) / self.divisor
+
+    def pull(self, ct: Array) -> Array:
+        return self.push(ct)
+
+
+def standardize_partial(out: Array, x: Array, axes: tuple[int, ...], eps: float) -> LinearMap:
+    """See `Standardize`."""
+    centred = x - np.mean(x, axis=axes, keepdims=True)
+    return Standardize(out, deviation(centred, axes, eps), axes)
+
+
+def standardize_signature(x: Array, axes: tuple[int, ...], eps: float = 1e-5) -> Call:
+    """Sort the arguments of `standardize`."""
+    return (x,), {"axes": axes, "eps": eps}
+
+
+NORMALIZATION: dict[Any, Entry] = {
+    standardize: rule(standardize_partial, signature=standardize_signature),
+}

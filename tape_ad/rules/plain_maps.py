@@ -1,0 +1,148 @@
+"""Linear maps that hold plain arrays only, so that a sweep of handles can record them whole."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps import Adjoint, Array
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Entry, rule
+
+__all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "along", "pulled", "pushed", "summed_by_index"]
+
+
+class PlainMap:
+    """A map written for plain arrays, in-place writes included, as `forward` and `backward`.
+
+    On handles its push and its pull are one node each, and that node's partial is the map.
+    """
+
+    __slots__ = ()
+    broadcasts: ClassVar[bool] = False
+
+    def forward(self, t: Array) -> Array:
+        """Push a tangent that is a plain array."""
+        raise NotImplementedError
+
+    def backward(self, ct: Array) -> Array:
+        """Pull a cotangent that is a plain array."""
+        raise NotImplementedError
+
+    def push(self, t: Array) -> Array:
+        """Take a tangent of the parent to the tangent of the node."""
+        return pushed(t, self)
+
+    def pull(self, ct: Array) -> Array:
+        """Take a cotangent of the node to its contribution to the parent's cotangent."""
+        return pulled(ct, self)
+
+
+@overridable
+def pushed(t: Array, linear: PlainMap) -> Array:
+    """Push a tangent through a map.
+
+    Parameters
+    ----------
+    t : array, shape stack + parent.shape
+    linear : PlainMap
+
+    Returns
+    -------
+    array, shape stack + node.shape
+    """
+    return linear.forward(t)
+
+
+@overridable
+def pulled(ct: Array, linear: PlainMap) -> Array:
+    """Pull a cotangent through a map.
+
+    Parameters
+    ----------
+    ct : array, shape stack + node.shape
+    linear : PlainMap
+
+    Returns
+    -------
+    array, shape stack + parent.shape
+    """
+    return linear.backward(ct)
+
+
+def along(axis: int, entry: Any) -> tuple[Any, ...]:
+    """Make the key that is `entry` on one axis, a negative number, and whole on all others.
+
+    Examples
+    --------
+    >>> np.zeros((5, 4, 3))[along(-2, slice(1))].shape
+    (5, 1, 3)
+    """
+    return (..., entry, *(slice(None),) * (-axis - 1))
+
+
+def summed_by_index(ct: Array, index: Array, axis: int) -> tuple[Array, Array]:
+    """Add up, along one axis, all the elements that have the same index.
+
+    Parameters
+    ----------
+    ct : array
+    index : array of integers, shape (ct.shape[axis],)
+        Not empty.
+    axis : int
+        Negative.
+
+    Returns
+    -------
+    tuple of array
+        The different indices, in order, and the sums, one for each of them along the axis.
+    """
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
+    if not np.array_equal(ordered, index):
+        ct = np.take(ct, order, axis=axis)
+    return ordered[starts], np.add.reduceat(ct, starts, axis=axis)
+
+
+@define(eq=False)
+class Gather(PlainMap):
+    """Elements picked along one axis, some several times and some not at all.
+
+    Parameters
+    ----------
+    axis : int
+        Negative.
+    index : array of integers, shape (node.shape[axis],)
+    length : int
+        That of the parent along the axis.
+    """
+
+    axis: int
+    index: Array
+    length: int
+
+    def forward(self, t: Array) -> Array:
+        """Pick."""
+        return np.take(t, self.index, axis=self.axis)
+
+    def backward(self, ct: Array) -> Array:
+        """Add up what was picked from the same place."""
+        shape = list(ct.shape)
+        shape[self.axis] = self.length
+        total = np.zeros(shape, ct.dtype)
+        if self.index.size:
+            places, sums = summed_by_index(ct, self.index, self.axis)
+            total[along(self.axis, places)] = sums
+        return total
+
+
+PLAIN_MAPS: dict[Any, Entry] = {
+    pushed: rule(
+        lambda out, t, linear: linear, signature=lambda t, linear: ((t,), {"linear": linear})
+    ),
+    pulled: rule(
+        lambda out, ct, linear: Adjoint(linear),
+        signature=lambda ct, linear: ((ct,), {"linear": linear}),
+    ),
+}

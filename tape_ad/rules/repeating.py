@@ -1,0 +1,73 @@
+"""Functions that repeat what they are given: elements, or the whole array."""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
+from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.plain_maps import Gather
+
+__all__ = ["REPEATING"]
+
+
+def repeat_signature(a: Array, repeats: Any, axis: int | None = None) -> Call:
+    """Sort the arguments of `numpy.repeat`."""
+    return (a,), {"repeats": repeats, "axis": axis}
+
+
+def repeated(out: Array, a: Array, repeats: Any, axis: int | None) -> LinearMap:
+    """Make the partial of `repeat`: one number for all elements stretches a new axis."""
+    shape = (a.size,) if axis is None else a.shape
+    number = 0 if axis is None else axis % a.ndim
+    counts = np.asarray(repeats)
+    if counts.size != 1:
+        index = np.repeat(np.arange(shape[number]), counts)
+        gather = Gather(number - len(shape), index, shape[number])
+        return gather if a.shape == shape else Chain((Reshape(a.shape, shape), gather))
+    before, after = shape[: number + 1], shape[number + 1 :]
+    return stretched(a.shape, (*before, 1, *after), (*before, counts.item(), *after), out.shape)
+
+
+def stretched(parent: Shape, apart: Shape, repeats: Shape, node: Shape) -> LinearMap:
+    """Make the map that reshapes, broadcasts the axes of length one, and reshapes again."""
+    return Chain((Reshape(parent, apart), Stretch(apart, repeats), Reshape(repeats, node)))
+
+
+def tile_signature(A: Array, reps: Any) -> Call:  # noqa: N803 - the name that NumPy gives it
+    """Sort the arguments of `numpy.tile`."""
+    return (A,), {"reps": reps}
+
+
+def tiled(out: Array, a: Array, reps: Any) -> LinearMap:
+    """Make the partial of `tile`: each axis is repeated as a whole."""
+    counts = np.atleast_1d(reps).tolist()
+    counts = [1] * (a.ndim - len(counts)) + counts
+    lengths = (1,) * (len(counts) - a.ndim) + a.shape
+    apart = tuple(n for length in lengths for n in (1, length))
+    repeats = tuple(n for pair in zip(counts, lengths, strict=True) for n in pair)
+    return stretched(a.shape, apart, repeats, out.shape)
+
+
+def resize_signature(a: Array, new_shape: Any) -> Call:
+    """Sort the arguments of `numpy.resize`."""
+    return (a,), {"new_shape": new_shape}
+
+
+def resized(out: Array, a: Array, new_shape: Any) -> LinearMap:
+    """Make the partial of `resize`: the flattened array, repeated and cut to the new size."""
+    copies = -(-out.size // a.size) if a.size else 0
+    total = copies * a.size
+    maps: list[LinearMap] = [stretched(a.shape, (1, a.size), (copies, a.size), (total,))]
+    if total > out.size:
+        maps.append(Index((slice(0, out.size),), (total,), (out.size,)))
+    elif total < out.size:  # there was nothing to repeat
+        maps.append(Adjoint(Index((slice(0, total),), (out.size,), (total,))))
+    return Chain((*maps, Reshape((out.size,), out.shape)))
+
+
+REPEATING: dict[Any, Entry] = {
+    np.repeat: rule(repeated, signature=repeat_signature),
+    np.tile: rule(tiled, signature=tile_signature),
+    np.resize: rule(resized, signature=resize_signature),
+}

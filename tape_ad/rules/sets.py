@@ -1,0 +1,135 @@
+"""Arrays as sets: their distinct elements, and what two of them share.
+
+Each value is an element of an operand, and the gradient goes there: of equal elements to the one
+that stands first, and to the first operand where it is in both. Where elements stand, and how
+often, is plain data.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import Array
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Derivation, Entry, as_array, constants
+
+__all__ = ["SETS"]
+
+Integers = np.ndarray[Any, np.dtype[np.intp]]
+
+
+@overridable
+def occurrences(
+    a: Array, axis: int | None = None, **options: Any
+) -> tuple[Integers, Integers, Integers]:
+    """Find where the distinct elements first stand, and give NumPy's inverse and counts too."""
+    _, index, inverse, counts = np.unique(a, True, True, True, axis, **options)
+    return index, inverse, counts
+
+
+@overridable
+def places_of_values(a: Array) -> Integers:
+    """Find where the elements of `numpy.unique_values` first stand; they come in any order."""
+    index, _, _ = occurrences(a, equal_nan=False)
+    places = np.empty_like(index)
+    places[np.argsort(np.unique_values(a), kind="stable")] = index
+    return places
+
+
+@overridable
+def places_of_common(ar1: Array, ar2: Array, assume_unique: bool) -> tuple[Integers, Integers]:
+    """Find where the elements that are in both arrays first stand in each."""
+    _, first, second = np.intersect1d(ar1, ar2, assume_unique, True)
+    return first, second
+
+
+def unique(
+    ar: Array,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    **options: Any,
+) -> Any:
+    """Take the distinct elements, and whatever else is asked for."""
+    ar = as_array(ar)
+    index, inverse, counts = occurrences(ar, axis, **options)
+    values = np.take(ar, index, axis)
+    asked = [(return_index, index), (return_inverse, inverse), (return_counts, counts)]
+    wanted = [part for wish, part in asked if wish]
+    return (values, *wanted) if wanted else values
+
+
+def unique_all(x: Array, /) -> Any:
+    """Take the distinct elements, and give all that `numpy.unique_all` gives."""
+    index, inverse, counts = occurrences(x, equal_nan=False)
+    form = type(np.unique_all(np.zeros(0)))
+    return form(np.take(x, index), index, inverse, counts)
+
+
+def unique_counts(x: Array, /) -> Any:
+    """Take the distinct elements, and count them."""
+    index, _, counts = occurrences(x, equal_nan=False)
+    form = type(np.unique_counts(np.zeros(0)))
+    return form(np.take(x, index), counts)
+
+
+def unique_inverse(x: Array, /) -> Any:
+    """Take the distinct elements, and say which of them each element is."""
+    index, inverse, _ = occurrences(x, equal_nan=False)
+    form = type(np.unique_inverse(np.zeros(0)))
+    return form(np.take(x, index), inverse)
+
+
+def unique_values(x: Array, /) -> Array:
+    """Take the distinct elements, in the order in which NumPy gives them."""
+    return np.take(x, places_of_values(x))
+
+
+def union1d(ar1: Array, ar2: Array) -> Array:
+    """Take the distinct elements of both arrays."""
+    return np.unique(np.concatenate((ar1, ar2), axis=None))
+
+
+def intersect1d(
+    ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """Take the elements of the first array that are in the second one too."""
+    ar1, ar2 = as_array(ar1), as_array(ar2)
+    first, second = places_of_common(ar1, ar2, assume_unique)
+    values, dtype = np.take(ar1, first), np.result_type(ar1, ar2)
+    values = values if values.dtype == dtype else values.astype(dtype)
+    return (values, first, second) if return_indices else values
+
+
+def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array:
+    """Take the elements of the first array that are not in the second one."""
+    ar1 = np.ravel(ar1) if assume_unique else np.unique(ar1)
+    return ar1[np.isin(ar1, ar2, invert=True)]
+
+
+def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array:
+    """Take the elements that are in one of the two arrays only."""
+    if not assume_unique:
+        ar1, ar2 = np.unique(ar1), np.unique(ar2)
+    together = np.sort(np.concatenate((ar1, ar2), axis=None))
+    if together.size == 0:
+        return together
+    changes = np.concatenate(([True], together[1:] != together[:-1], [True]))
+    return together[changes[1:] & changes[:-1]]
+
+
+SETS: dict[Any, Entry] = {
+    np.unique: Derivation(unique),
+    np.unique_all: Derivation(unique_all),
+    np.unique_counts: Derivation(unique_counts),
+    np.unique_inverse: Derivation(unique_inverse),
+    np.unique_values: Derivation(unique_values),
+    np.union1d: Derivation(union1d),
+    np.intersect1d: Derivation(intersect1d),
+    np.setdiff1d: Derivation(setdiff1d),
+    np.setxor1d: Derivation(setxor1d),
+    **constants(
+        *(np.isin, occurrences, places_of_values, places_of_common),
+    ),
+}

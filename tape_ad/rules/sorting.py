@@ -1,0 +1,72 @@
+"""Sorting and partitioning, and where elements come in sorted order.
+
+A sorted array is the array itself, rearranged, and so is its derivative. Where elements tie, any
+order of them is a sorted one: here it is the order in which they stand, that of
+``argsort(kind="stable")``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.rules.base import Call, Derivation, Entry, constants, refuse, rule
+from tape_ad.rules.elementwise import is_complex
+from tape_ad.rules.selecting import picked_along_axis
+
+__all__ = ["SORTING"]
+
+
+def sort_signature(
+    a: Array,
+    axis: int | None = -1,
+    kind: Any = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+) -> Call:
+    """Sort the arguments of `numpy.sort`; without an axis it sorts the flattened array."""
+    refuse("sort", order=order)
+    np.sort(np.zeros(0), kind=kind, stable=stable)  # NumPy says what is wrong with them
+    return (a if axis is not None else np.ravel(a),), {"axis": 0 if axis is None else axis}
+
+
+def sort(a: Array, axis: int) -> tuple[Array, Array]:
+    """Sort stably, whichever algorithm was asked for, and keep the order."""
+    order = np.argsort(a, axis, kind="stable")
+    return np.take_along_axis(a, order, axis), order
+
+
+def partition_signature(
+    a: Array, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
+) -> Call:
+    """Sort the arguments of `numpy.partition`."""
+    refuse("partition", order=order)
+    options = {"kth": kth, "axis": 0 if axis is None else axis, "kind": kind}
+    return (a if axis is not None else np.ravel(a),), options
+
+
+def partition(a: Array, axis: int, **options: Any) -> tuple[Array, Array]:
+    """Partition, and keep the order."""
+    order = np.argpartition(a, axis=axis, **options)
+    return np.take_along_axis(a, order, axis), order
+
+
+def rearranged(order: Array, a: Array, axis: int, **options: Any) -> LinearMap:
+    """Make the partial of a function that gives the elements in another order."""
+    return picked_along_axis(order, a, order, axis, repeats=False)
+
+
+def sort_complex(a: Array) -> Array:
+    """Sort as complex numbers."""
+    a = np.sort(a)
+    return a if is_complex(a) else a.astype(np.result_type(a.dtype, np.complex128))
+
+
+SORTING: dict[Any, Entry] = {
+    np.sort: rule(rearranged, signature=sort_signature, compute=sort, saves=True),
+    np.partition: rule(rearranged, signature=partition_signature, compute=partition, saves=True),
+    np.sort_complex: Derivation(sort_complex),
+    # Where elements are, as plain data
+    **constants(np.argsort, np.argpartition, np.lexsort, np.searchsorted, np.digitize),
+}

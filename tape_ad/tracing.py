@@ -1,0 +1,299 @@
+"""Running a function on handles of a fresh record, which is what every transform begins with."""
+
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.arena import Arena, called, innermost
+from tape_ad.errors import OutputError, RecordMismatchError, SeedError
+from tape_ad.gradients import Gradients
+from tape_ad.linear_maps import Array
+from tape_ad.record import ComputationRecord
+from tape_ad.sweeps import conform, forward_sweep, reverse_sweep
+from tape_ad.tensor import Tensor
+from tape_ad.trees import flatten, map_leaves
+
+__all__ = ["Trace", "as_positions", "check_callable", "trace"]
+
+Function = Callable[..., Any]
+
+CURRENT: ContextVar[Any] = ContextVar("tape_ad_current_record", default=None)
+"""The record that the function of the innermost transform is traced in."""
+
+
+@frozen(eq=False)
+class Trace:
+    """A function's run on handles: the record, and both its ends.
+
+    Attributes
+    ----------
+    record : ComputationRecord
+    inputs : tuple
+        The arguments to differentiate with respect to, with a leaf of the record for each array.
+    output : any
+        What the function returned: a tree of handles of the record, and of constants.
+    aux : any
+        What it returned beside that, without derivatives.
+    name : str
+        The function's, for errors.
+    """
+
+    record: ComputationRecord
+    inputs: tuple[Any, ...]
+    output: Any
+    aux: Any
+    name: str
+
+    def depends(self, leaf: Any) -> bool:
+        """Tell whether a leaf of the output is a handle of this record."""
+        return type(leaf) is Tensor and leaf.record is self.record
+
+    def value(self, tree: Any) -> Any:
+        """Take the handles of this record to what they hold: arrays, or handles further out."""
+        return map_leaves(lambda leaf, path: leaf.data if self.depends(leaf) else leaf, tree)
+
+    def pull(self, cotangents: Any, *, release: bool = False) -> tuple[Any, ...]:
+        """Sweep cotangents, in the structure of the output, back to the inputs."""
+        seeds: dict[int, Array] = {}
+        stack: tuple[int, ...] | None = None
+        for path, leaf, ct in matched(self.output, cotangents, "cotangents", self.name):
+            if ct is None or leaf is None:
+                continue
+            seed, stack = fitted(ct, leaf, stack, f"the cotangent of the output{path}")
+            if self.depends(leaf):
+                index = leaf.index
+                seeds[index] = seeds[index] + seed if index in seeds else seed
+        root = max(seeds, default=0)
+        kept: dict[int, Array] = {}
+        if seeds:
+            kept = reverse_sweep(self.record, root, seeds.pop(root), release=release, more=seeds)
+        gradients = Gradients(weakref.ref(self.record), root, stack or (), kept)
+        return tuple(gradients.wrt(self.inputs))
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        """Sweep tangents, in the structure of the inputs, forward to the output."""
+        starts: dict[int, Array] = {}
+        stack: tuple[int, ...] | None = None
+        for path, leaf, t in matched(self.inputs, tangents, "tangents", self.name):
+            if t is not None and type(leaf) is Tensor:
+                start, stack = fitted(t, leaf, stack, f"the tangent of the argument {path}")
+                starts[leaf.index] = start
+        last = max((leaf.index for leaf in flatten(self.output) if self.depends(leaf)), default=-1)
+        reached = forward_sweep(self.record, starts, last)
+        return map_leaves(lambda leaf, path: self.tangent(leaf, reached, stack or ()), self.output)
+
+    def tangent(self, leaf: Any, reached: Mapping[int, Array], stack: tuple[int, ...]) -> Any:
+        """Give the tangent of a leaf of the output after a forward sweep."""
+        if leaf is None:
+            return None
+        t = reached.get(leaf.index) if self.depends(leaf) else None
+        return np.zeros(stack + np.shape(leaf), inexact(leaf)) if t is None else t
+
+
+def trace(
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    argnums: int | Iterable[int],
+    has_aux: bool = False,
+) -> Trace:
+    """Run a function with leaves of a fresh record in place of some arguments.
+
+    Parameters
+    ----------
+    function : callable
+    args, kwargs
+        What to call it with.
+    argnums : int or iterable of int
+        The positions of the arguments that are differentiated; they may be trees.
+    has_aux : bool
+        Whether the function returns a pair, of its output and of anything else.
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    OutputError
+        When the function returns something that is not about arrays.
+    RecordMismatchError
+        When it returns a handle of a record that is nested further in, or has nothing to do with
+        the arguments.
+    """
+    positions = as_positions(argnums, len(args))
+    chosen = tuple(args[position] for position in positions)
+    record = ComputationRecord(within=enclosing_record(chosen))
+    record.movable = True
+    inputs = record.bind(chosen)
+    filled = list(args)
+    for position, handles in zip(positions, inputs, strict=True):
+        filled[position] = handles
+    token = CURRENT.set(record)
+    try:
+        output = function(*filled, **kwargs)
+    finally:
+        CURRENT.reset(token)
+        record.ended = True
+    name, aux = called(function), None
+    if has_aux:
+        if not isinstance(output, tuple) or len(output) != 2:
+            raise OutputError(f"with has_aux=True, {name} must return a pair: (output, the rest)")
+        output, aux = output
+    map_leaves(lambda leaf, path: check_output(record, leaf, f"{name} returned", path), output)
+    return Trace(record, inputs, output, aux, name)
+
+
+def enclosing_record(primals: tuple[Any, ...]) -> Any:
+    """Find the record that a new one is to be within: the innermost in sight.
+
+    That is the one being traced in, or that of a handle that is passed in. A record that the
+    function closes over is not in sight; it is met when the function comes to use its handle, and
+    the new record is moved within it then.
+    """
+    record: Any = CURRENT.get()
+    while record is not None and record.ended:  # an asyncio task may outlive what started it
+        record = record.within
+    for leaf in flatten(primals):
+        if type(leaf) is not Tensor or leaf.record is record:
+            continue
+        inner = leaf.record if record is None else innermost(record, leaf.record)
+        if inner is None or leaf.record.ended:
+            raise RecordMismatchError(
+                f"an argument is the handle %{leaf.index} of "
+                + (
+                    "a transform that has ended; return values from a function, do not keep its "
+                    "handles"
+                    if leaf.record.ended
+                    else "a record that has nothing to do with the one that is being traced in; "
+                    "make that with ComputationRecord(within=...), or pass .data of the handle"
+                )
+            )
+        record = inner
+    return record
+
+
+def check_output(record: Arena, leaf: Any, what: str, path: str) -> Any:
+    """Refuse a leaf of a function's output that has nothing to do with its record or with arrays.
+
+    Raises
+    ------
+    OutputError, RecordMismatchError
+    """
+    if type(leaf) is Tensor:
+        if leaf.record is not record and innermost(record, leaf.record) is not record:
+            raise RecordMismatchError(
+                f"{what} the handle %{leaf.index}{at(path)} of a record that is nested within the "
+                "one it was traced in, or has nothing to do with it; return what that record's "
+                "gradient or .data gives, not a handle of it"
+            )
+    elif leaf is None:
+        if not path:
+            raise OutputError(f"{what} None; does it lack a return statement?")
+    elif not isinstance(leaf, (bool, int, float, complex)) and not hasattr(leaf, "dtype"):
+        raise OutputError(
+            f"{what} a {type(leaf).__name__}{at(path)}; a function that is differentiated returns "
+            "arrays or numbers, or nested dicts, lists, tuples and attrs classes of them"
+        )
+    return leaf
+
+
+def at(path: str) -> str:
+    return f" (at {path})" if path else ""
+
+
+def as_positions(argnums: int | Iterable[int], count: int) -> tuple[int, ...]:
+    """Check the numbers of positional arguments, and count negative ones from the end."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for number in numbers:
+        if not -count <= number < count:
+            raise TypeError(
+                f"argnums={argnums} asks for the positional argument {number}, but there are "
+                f"{count}; an argument given by name is a constant"
+            )
+    positions = tuple(number % count for number in numbers)
+    if len(set(positions)) < len(positions):
+        raise TypeError(f"argnums={argnums} names an argument twice")
+    return positions
+
+
+def check_callable(transform: str, function: Any) -> None:
+    """Refuse what is no function, before somebody waits for a call."""
+    if not callable(function):
+        raise TypeError(
+            f"{transform} takes a function and gives a function, but it got a "
+            f"{type(function).__name__}; write {transform}(f)(x)"
+        )
+
+
+def inexact(leaf: Any) -> np.dtype[Any]:
+    """Give the dtype of tangents of a constant."""
+    dtype = leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
+    return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
+def matched(tree: Any, other: Any, what: str, name: str) -> list[tuple[str, Any, Any]]:
+    """Pair the leaves of two trees of one structure, with their paths.
+
+    Raises
+    ------
+    SeedError
+        When the structures differ.
+    """
+    paths: list[str] = []
+    map_leaves(lambda leaf, path: paths.append(path), tree)
+    others: list[str] = []
+    map_leaves(lambda leaf, path: others.append(path), other)
+    if paths != others:
+        raise SeedError(
+            f"the {what} for {name} have the leaves {', '.join(others) or 'of one array'}, where "
+            f"they need {', '.join(paths) or 'to be one array'}: the same structure"
+        )
+    return list(zip(paths, flatten(tree), flatten(other), strict=True))
+
+
+def fitted(
+    value: Any, space: Any, stack: tuple[int, ...] | None, what: str
+) -> tuple[Array, tuple[int, ...]]:
+    """Bring a tangent or cotangent into the space of a node.
+
+    Parameters
+    ----------
+    value : array_like, shape stack + space.shape
+    space : Tensor, array or number
+        What it is a tangent or cotangent of.
+    stack : tuple of int or None
+        The leading axes that it must have; None if that is not known yet.
+    what : str
+        For errors.
+
+    Returns
+    -------
+    tuple of array and tuple of int
+        The array, of the space's dtype, and its leading axes.
+
+    Raises
+    ------
+    SeedError
+        When shape or dtype do not fit.
+    """
+    if not hasattr(value, "shape"):
+        value = np.asarray(value)
+    shape, dtype = np.shape(space), inexact(space)
+    ndim = value.ndim - len(shape)
+    if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):
+        stacked = "" if stack is None else f" behind {stack}, as the others have"
+        raise SeedError(
+            f"{what} has shape {value.shape}; it must be {shape}{stacked}, with the same further "
+            "axes in front everywhere for a stack of them"
+        )
+    if value.dtype.kind not in "biufc" or (value.dtype.kind == "c" and dtype.kind != "c"):
+        raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}")
+    start = conform(value, shape, dtype, ndim)
+    if start is value and type(value) is np.ndarray:
+        start = value.copy()  # the result may be this very array, and the caller may write to it
+    return start, value.shape[:ndim]

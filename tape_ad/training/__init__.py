@@ -1,0 +1,15 @@
+"""What a training loop needs besides layers and optimizers; the loop itself is yours."""
+
+from tape_ad.training.batching import Batches, batches
+from tape_ad.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from tape_ad.training.reporting import Report, progress
+
+__all__ = [
+    "Batches",
+    "Checkpoint",
+    "Report",
+    "batches",
+    "load_checkpoint",
+    "progress",
+    "save_checkpoint",
+]

@@ -1,0 +1,173 @@
+"""Checkpoints: all that a run needs to go on as if it had never stopped, in one file."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from tape_ad.parameters import check_like, load, save
+
+__all__ = ["Checkpoint", "load_checkpoint", "save_checkpoint"]
+
+Plain = np.ndarray[Any, Any]
+Generator = np.random.Generator
+
+PARAMETERS, STATE, STEP, RANDOM = "params/", "state/", "step", "rng/"
+"""What the names of a checkpoint's arrays begin with."""
+
+
+@frozen(eq=False)
+class Checkpoint:
+    """What `load_checkpoint` gives.
+
+    Attributes
+    ----------
+    params : dict of str to array
+        The store.
+    state : dict of str to array
+        The optimizer's state, to make an optimizer with: ``Adam(lr=1e-3, state=saved.state)``.
+    step : int
+        The number of steps taken.
+    rng : dict of str to numpy.random.Generator
+        Generators that go on where the saved ones stood, by the names they were saved under.
+    """
+
+    params: dict[str, Plain] = field(repr=False)
+    state: dict[str, Plain] = field(repr=False)
+    step: int
+    rng: dict[str, Generator] = field(repr=False)
+
+
+def save_checkpoint(
+    path: str | os.PathLike[str],
+    params: Mapping[str, Plain],
+    state: Mapping[str, Plain],
+    step: int,
+    rng: Mapping[str, Generator],
+) -> None:
+    """Save a run at the end of a step, all of it or nothing, as `parameters.save` does.
+
+    A run that goes on from it computes bit for bit what it would have computed without the
+    break, when the generators are saved where the loop goes on: `batches` draws its order at the
+    beginning of an epoch, so save at the end of one.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A ``.npz`` or ``.safetensors`` file.
+    params : mapping of str to array
+        The store.
+    state : mapping of str to array
+        The optimizer's, ``optimizer.state``; an empty one where there is no optimizer.
+    step : int
+        The number of steps taken.
+    rng : mapping of str to numpy.random.Generator
+        Every generator that the loop draws from, under names of your choice.
+
+    Raises
+    ------
+    ValueError, ConversionError, DtypeError, ImportError
+        As `parameters.save`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rng = np.random.default_rng(0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_checkpoint(folder + "/run.npz", {"w": np.ones(2)}, {}, 7, {"order": rng})
+    ...     saved = load_checkpoint(folder + "/run.npz")
+    >>> saved
+    Checkpoint(step=7)
+    >>> saved.rng["order"].normal() == rng.normal()
+    True
+    """
+    arrays: dict[str, Any] = {STEP: np.array(step, np.int64)}
+    arrays |= {f"{PARAMETERS}{name}": params[name] for name in params}
+    arrays |= {f"{STATE}{name}": state[name] for name in state}
+    arrays |= {f"{RANDOM}{name}": state_of(rng[name]) for name in rng}
+    save(path, arrays)
+
+
+def load_checkpoint(
+    path: str | os.PathLike[str], like: Mapping[str, Any] | None = None
+) -> Checkpoint:
+    """Load what `save_checkpoint` saved.
+
+    Parameters
+    ----------
+    path : str or path-like
+    like : mapping of str to array, optional
+        A store that the saved one has to have the names, shapes and dtypes of.
+
+    Returns
+    -------
+    Checkpoint
+
+    Raises
+    ------
+    StoreMismatchError
+        When the saved store is not like the one given.
+    ValueError
+        For a file that is damaged or is no checkpoint.
+    FileNotFoundError, ImportError
+        As `parameters.load`.
+    """
+    arrays = load(path)
+    shown = os.fspath(path)
+    step = arrays.pop(STEP, None)
+    parts: dict[str, dict[str, Plain]] = {PARAMETERS: {}, STATE: {}, RANDOM: {}}
+    for key, array in arrays.items():
+        kind, slash, name = key.partition("/")
+        if kind + slash not in parts:
+            raise ValueError(f"{shown!r} is no checkpoint: it has an entry {key!r}")
+        parts[kind + slash][name] = array
+    if step is None or step.shape != () or step.dtype.kind not in "iu":
+        raise ValueError(f"{shown!r} is no checkpoint: it has no number of steps taken")
+    if like is not None:
+        check_like(parts[PARAMETERS], like, f"the store in {shown!r}")
+    try:
+        rng = {name: generator_of(array) for name, array in parts[RANDOM].items()}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{shown!r} is damaged: a generator's state cannot be read") from error
+    return Checkpoint(parts[PARAMETERS], parts[STATE], int(step), rng)
+
+
+def state_of(rng: Generator) -> Plain:
+    """Write a generator's state as bytes of JSON."""
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(
+            f"a checkpoint keeps generators such as np.random.default_rng(0), got "
+            f"{type(rng).__name__}"
+        )
+    text = json.dumps(rng.bit_generator.state, default=array_to_json)
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def generator_of(array: Plain) -> Generator:
+    """Make a generator with the state that `state_of` wrote."""
+    state = json.loads(array.astype(np.uint8).tobytes(), object_hook=array_from_json)
+    if state["bit_generator"] not in BIT_GENERATORS:
+        raise ValueError(f"no bit generator is called {state['bit_generator']!r}")
+    bit_generator = getattr(np.random, state["bit_generator"])()
+    bit_generator.state = state
+    return Generator(bit_generator)
+
+
+BIT_GENERATORS = frozenset({"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"})
+
+
+def array_to_json(value: Any) -> Any:
+    """Write what the states of some bit generators hold besides numbers and strings."""
+    if isinstance(value, np.ndarray):
+        return {"array": value.tolist(), "dtype": value.dtype.str}
+    return value.item()
+
+
+def array_from_json(value: dict[str, Any]) -> Any:
+    """Undo `array_to_json`."""
+    if value.keys() == {"array", "dtype"}:
+        return np.array(value["array"], value["dtype"])
+    return value

@@ -1,0 +1,171 @@
+"""How a run is going: a bar in a terminal or a notebook, a few lines in a log file."""
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from attrs import define, field
+
+__all__ = ["Report", "progress"]
+
+LINES = 20
+"""How many lines a whole run takes in a log file."""
+
+
+class Report(Protocol):
+    """What `progress` gives: call it after every step."""
+
+    def __call__(self, advance: int = 1, **numbers: float) -> None:
+        """Count steps, and show numbers such as ``loss=0.25, accuracy=0.9``.
+
+        Parameters
+        ----------
+        advance : int
+            How many steps were taken since the last call.
+        **numbers : float
+            What to show, in the order of its first appearance. A number that is not given keeps
+            the value it was last given.
+        """
+
+
+@define(eq=False)
+class Progress:
+    """How far a run has come, and how it is shown."""
+
+    total: int
+    show: Callable[["Progress"], None]
+    clock: Callable[[], float]
+    start: float
+    done: int = 0
+    numbers: dict[str, float] = field(factory=dict)
+
+    def __call__(self, advance: int = 1, **numbers: float) -> None:
+        self.done += advance
+        self.numbers.update(numbers)
+        self.show(self)
+
+    @property
+    def status(self) -> str:
+        """Say what the numbers are, how fast it goes, and how long it is going to take."""
+        shown = [f"{name} {float(value):.4g}" for name, value in self.numbers.items()]
+        seconds = self.clock() - self.start
+        if self.done and seconds > 0:
+            speed = self.done / seconds
+            shown.append(f"{speed:.3g} steps/s")
+            shown.append(f"ETA {as_clock(max(self.total - self.done, 0) / speed)}")
+        return ", ".join(shown)
+
+
+@contextmanager
+def progress(
+    total: int,
+    description: str = "",
+    *,
+    console: Any = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Iterator[Report]:
+    """Show how a run is going: its numbers, steps per second, and the time that is left.
+
+    In a terminal and in a notebook (where the package ``ipywidgets`` is installed) it is a bar
+    that moves; in a log file, twenty lines or fewer.
+
+    Parameters
+    ----------
+    total : int
+        The number of steps that the run is going to take.
+    description : str
+        What to call the run.
+    console : rich.console.Console, optional
+        Where to show it; standard output when left out.
+    clock : callable
+        Gives the time in seconds.
+
+    Yields
+    ------
+    Report
+        To be called after every step, with the numbers to show.
+
+    Raises
+    ------
+    ValueError
+        When `total` is below 1.
+    ImportError
+        When rich is not installed.
+
+    Examples
+    --------
+    >>> with progress(total=2, clock=iter([0.0, 0.5, 1.0]).__next__) as report:
+    ...     report(loss=0.75)
+    ...     report(loss=0.5, accuracy=0.875)
+    step 1/2: loss 0.75, 2 steps/s, ETA 0:00:00
+    step 2/2: loss 0.5, accuracy 0.875, 2 steps/s, ETA 0:00:00
+    """
+    if total < 1:
+        raise ValueError(f"progress: total must be at least 1, got {total}")
+    rich = import_rich()
+    console = rich.get_console() if console is None else console
+    head = f"{description}: " if description else ""
+    if not moves(console):
+        start = clock()
+        yield Progress(total, line_writer(console, head), clock, start)
+        return
+    columns = (
+        rich.progress.TextColumn(f"{head}step {{task.completed}}/{{task.total}}", markup=False),
+        rich.progress.BarColumn(),
+        rich.progress.TextColumn("{task.fields[status]}", markup=False),
+    )
+    with rich.progress.Progress(*columns, console=console) as bar:
+        task = bar.add_task("", total=total, status="")
+
+        def show(state: Progress) -> None:
+            bar.update(task, completed=state.done, status=state.status)
+
+        yield Progress(total, show, clock, clock())
+
+
+def moves(console: Any) -> bool:
+    """Tell whether a console can show something that moves."""
+    if console.is_jupyter:
+        return importlib.util.find_spec("ipywidgets") is not None
+    return bool(console.is_terminal)
+
+
+def line_writer(console: Any, head: str) -> Callable[[Progress], None]:
+    """Make what writes a line whenever another part of the whole is done."""
+    written = 0
+
+    def show(state: Progress) -> None:
+        nonlocal written
+        part = state.done * LINES // state.total
+        if part > written:
+            written = part
+            line = f"{head}step {state.done}/{state.total}: {state.status}"
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    return show
+
+
+def as_clock(seconds: float) -> str:
+    """Write a time as hours, minutes and seconds.
+
+    Examples
+    --------
+    >>> as_clock(3725.4)
+    '1:02:05'
+    """
+    minutes, second = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{second:02d}"
+
+
+def import_rich() -> Any:
+    """Import what only this module needs."""
+    try:
+        import rich
+        import rich.progress
+    except ImportError as error:
+        raise ImportError(
+            "progress needs the rich library; install it with pip install 'tape-ad[rich]'"
+        ) from error
+    return rich

@@ -1,0 +1,98 @@
+"""Rows for functions that take arrays apart, or put something into them or out of them."""
+
+from typing import Any
+
+import numpy as np
+
+from tests.rules.table import REAL, Row, fixed
+
+__all__ = ["ROWS"]
+
+MASK = np.array([True, False, True, False])
+
+INSERTED: list[tuple[Any, ...]] = [
+    ((4,), (), 1, None),
+    ((4,), (3,), -1, None),
+    ((4,), (1,), [2], 0),
+    ((4,), (2,), [1, 1], None),
+    ((4,), (), [0, 4, 2], 0),
+    ((4,), (2,), slice(None, None, 2), 0),
+    ((4,), (2,), MASK, 0),
+    ((2, 3), (2,), [5, 0], None),
+    ((2, 3), (), 6, None),
+    ((2, 3), (3,), 1, 0),
+    ((2, 3), (2,), 1, 1),
+    ((2, 3), (), 0, -1),
+    ((2, 3), (2, 2), 1, 1),
+    ((2, 3), (2, 1), [1], 1),
+    ((2, 3), (2,), [0, 3], 1),
+    ((2, 3), (2, 2), [3, 0], 1),
+    ((2, 3), (1, 3), [0, 0, 2], 0),
+    ((2, 3, 2), (2, 2), 1, 1),
+    ((2, 3, 2), (4, 2, 2), 1, 1),
+    ((0, 3), (3,), 0, 0),
+    ((2, 3), (0,), [], 1),
+]
+
+ROWS: list[Row] = [
+    *(
+        Row(
+            np.array_split,
+            [REAL(2, 5)],
+            options={"indices_or_sections": sections, "axis": axis},
+            complex=axis == 1,
+            nodes=7,
+        )
+        for sections, axis in ((3, 1), (7, -1), (1, 0), ([1, 3], 1), ((2, 1, -1), 1), ([0, 9], 0))
+    ),
+    Row(np.array_split, [REAL(0, 3)], options={"indices_or_sections": 2}, nodes=2),
+    *(
+        Row(
+            np.split,
+            [REAL(4, 3)],
+            options={"indices_or_sections": sections, "axis": axis},
+            complex=axis == 0,
+            nodes=4,
+        )
+        for sections, axis in ((2, 0), (3, -1), (np.array([1, 2]), 1), ([], 1))
+    ),
+    *(
+        Row(function, [REAL(*shape)], options={"indices_or_sections": parts}, complex=True, nodes=3)
+        for function, shape, parts in (
+            (np.hsplit, (2, 4), 2),
+            (np.hsplit, (4,), [1]),
+            (np.vsplit, (4, 3), 2),
+            (np.vsplit, (4, 3, 1), [1, 2]),
+            (np.dsplit, (2, 1, 4), 2),
+            (np.dsplit, (2, 1, 4), [3]),
+        )
+    ),
+    *(
+        Row(np.unstack, [REAL(2, 3)], options={"axis": axis}, complex=axis == 0, nodes=3)
+        for axis in (0, 1, -1)
+        if hasattr(np, "unstack")
+    ),
+    *(
+        Row(np.trim_zeros, [fixed(values)], options={"trim": trim}, no_jax="a shape from values")
+        for values, trim in (([0, 0, 1, 0, 2, 0], "fb"), ([0, 3, 0], "F"), ([0, 3, 0], "b"))
+    ),
+    *(
+        Row(np.delete, [REAL(3, 4)], options={"obj": obj, "axis": axis}, complex=axis is None)
+        for obj, axis in (
+            *((1, 0), (-1, 1), (slice(None, None, 2), 1), ([0, 2], -1), ([1, 1, -1], 0)),
+            *((MASK, 1), ([], 0), (5, None), ([0, -1], None), (slice(2, 9), None)),
+        )
+    ),
+    Row(np.delete, [REAL(1)], options={"obj": 0}),
+    *(
+        Row(
+            np.insert,
+            [REAL(*shape), REAL(*values)],
+            call=lambda f, a, v, obj=obj, axis=axis: f(a, obj, v, axis),
+            note=f"{obj} {axis}",
+            complex=axis is None,
+            mixed=False,  # NumPy drops the imaginary part of values in a real array
+        )
+        for shape, values, obj, axis in INSERTED
+    ),
+]

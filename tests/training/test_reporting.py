@@ -1,0 +1,99 @@
+"""The progress helper: a bar where something can move, a few lines where it cannot."""
+
+import io
+import itertools
+import sys
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+
+from tape_ad.training import progress
+
+
+def ticking(seconds: float) -> Callable[[], float]:
+    """Make a clock that goes on by so much whenever it is looked at."""
+    return itertools.count(0.0, seconds).__next__
+
+
+def test_a_log_file_gets_twenty_lines_of_a_long_run() -> None:
+    console = Console(file=io.StringIO(), width=40)
+    with progress(1000, "train", console=console, clock=ticking(0.5)) as report:
+        for step in range(1000):
+            report(loss=1 / (step + 1), accuracy=step / 1000)
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]  # a StringIO
+    assert len(lines) == 20
+    assert lines[0] == ("train: step 50/1000: loss 0.02, accuracy 0.049, 100 steps/s, ETA 0:00:10")
+    assert lines[-1] == (
+        "train: step 1000/1000: loss 0.001, accuracy 0.999, 100 steps/s, ETA 0:00:00"
+    )
+
+
+def test_a_log_file_gets_every_step_of_a_short_run() -> None:
+    file = io.StringIO()
+    with progress(3, console=Console(file=file), clock=ticking(4.0)) as report:
+        report()
+        report(loss=0.5)
+        report(accuracy=0.25)
+    assert file.getvalue() == (
+        "step 1/3: 0.25 steps/s, ETA 0:00:08\n"
+        "step 2/3: loss 0.5, 0.25 steps/s, ETA 0:00:04\n"
+        "step 3/3: loss 0.5, accuracy 0.25, 0.25 steps/s, ETA 0:00:00\n"
+    )
+
+
+def test_several_steps_may_be_counted_at_once() -> None:
+    file = io.StringIO()
+    with progress(100, console=Console(file=file), clock=ticking(5.0)) as report:
+        report(50, loss=2.0)
+        report(60, loss=1.0)
+    assert file.getvalue() == (
+        "step 50/100: loss 2, 10 steps/s, ETA 0:00:05\n"
+        "step 110/100: loss 1, 11 steps/s, ETA 0:00:00\n"
+    )
+
+
+def test_a_terminal_gets_a_bar_that_moves() -> None:
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=120, color_system=None)
+    with progress(2, "train", console=console, clock=ticking(1.0)) as report:
+        report(loss=0.75)
+        report(loss=0.5, accuracy=0.875)
+    shown = file.getvalue()
+    assert "train: step 2/2" in shown
+    assert "loss 0.5, accuracy 0.875, 1 steps/s, ETA 0:00:00" in shown
+    assert "\x1b[?25l" in shown  # the cursor is hidden while it moves
+    assert shown.rstrip().endswith("\x1b[?25h")  # and comes back
+
+
+def test_a_notebook_gets_lines_where_nothing_can_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    file = io.StringIO()
+    console = Console(file=file, force_jupyter=True)
+    monkeypatch.setattr(console, "print", lambda line, **options: file.write(f"{line}\n"))
+    with progress(1, console=console, clock=ticking(1.0)) as report:
+        report(loss=0.5)
+    assert file.getvalue() == "step 1/1: loss 0.5, 1 steps/s, ETA 0:00:00\n"
+
+
+def test_an_error_in_the_loop_comes_through() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True)
+    with pytest.raises(ArithmeticError, match="in the loop"), progress(2, console=console):
+        raise ArithmeticError("in the loop")
+
+
+def test_a_total_below_one_is_refused() -> None:
+    with (
+        pytest.raises(ValueError, match=r"^progress: total must be at least 1, got 0$"),
+        progress(0),
+    ):
+        pass
+
+
+def test_the_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pytest.raises(ImportError) as raised, progress(1):
+        pass
+    assert str(raised.value) == (
+        "progress needs the rich library; install it with pip install 'tape-ad[rich]'"
+    )
