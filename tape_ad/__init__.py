@@ -1,6 +1,8 @@
 """Reverse-mode automatic differentiation for NumPy, with the graph apart from the data."""
 
 from tape_ad import errors, nn, optim, parameters, training
+from tape_ad.checkpointing import checkpoint, checkpoint_sequential
+from tape_ad.custom_rules import custom_rule
 from tape_ad.gradients import Gradients
 from tape_ad.jacobians import hessian, hessian_diag, hvp, jacobian
 from tape_ad.linear_maps import LinearMap
@@ -14,6 +16,9 @@ __all__ = [
     "LinearMap",
     "Node",
     "Tensor",
+    "checkpoint",
+    "checkpoint_sequential",
+    "custom_rule",
     "errors",
     "grad",
     "hessian",

@@ -2,32 +2,33 @@
 
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 from attrs import define, field
 
 from tape_ad.errors import ReleasedError
-from tape_ad.linear_maps import LinearMap
+from tape_ad.linear_maps import Array, LinearMap
 from tape_ad.watching import Watch
 
 __all__ = [
     "CONSTANT",
-    "RELEASED",
     "Arena",
+    "Edges",
+    "Released",
+    "Space",
     "called",
     "function_name",
     "held_arrays",
     "innermost",
-    "released",
 ]
 
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
 
-RELEASED: Any = None
-"""What stands in place of a node's partials once a sweep with ``release=True`` has used them."""
+Edges = tuple[tuple[int, LinearMap], ...]
+Space = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 @define(eq=False, repr=False, weakref_slot=True)
@@ -38,12 +39,11 @@ class Arena:
     ----------
     functions : list
         The function that made each node; None for a leaf.
-    parents : list of tuple of int
-        The nodes that each was computed from; an index may stand there twice.
-    partials : list of tuple of LinearMap
-        For each parent, the local partial with respect to it.
-    shapes, dtypes : list
-        The space that a node's cotangent lives in.
+    edges : list of tuple of (int, LinearMap)
+        The nodes that each was computed from, each with the local partial with respect to it; a
+        node may stand there twice.
+    spaces : list of (tuple of int, dtype)
+        The space that a node's tangent and cotangent live in.
     handles : list of weakref
         For each node, a weak reference to its handle.
     bases, views : dict
@@ -61,10 +61,8 @@ class Arena:
     """
 
     functions: list[Any] = field(factory=list, init=False)
-    parents: list[tuple[int, ...]] = field(factory=list, init=False)
-    partials: list[tuple[LinearMap, ...]] = field(factory=list, init=False)
-    shapes: list[tuple[int, ...]] = field(factory=list, init=False)
-    dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
+    edges: list[Edges] = field(factory=list, init=False)
+    spaces: list[Space] = field(factory=list, init=False)
     handles: list["weakref.ref[Any]"] = field(factory=list, init=False)
     bases: dict[int, int] = field(factory=dict, init=False)
     views: dict[int, list[int]] = field(factory=dict, init=False)
@@ -89,16 +87,20 @@ class Arena:
         way: list[tuple[tuple[int, ...], LinearMap]] = []
         base = self.bases[view]
         while view != base:
-            if self.partials[view] is RELEASED:
-                raise released(self, view)
-            way.insert(0, (self.shapes[view], self.partials[view][0]))
-            view = self.parents[view][0]
+            shape, _ = self.spaces[view]
+            view, partial = self.edges[view][0]
+            way.insert(0, (shape, partial))
         return way
+
+    def release(self, node: int) -> None:
+        """Free the partials of a node; what is left is whom they belonged to."""
+        freed = Released(node, self.functions[node])
+        self.edges[node] = tuple((parent, freed) for parent, _ in self.edges[node])
 
     def truncate(self, length: int) -> None:
         """Forget the nodes from `length` on, as if they had never been appended."""
-        del self.functions[length:], self.parents[length:], self.partials[length:]
-        del self.shapes[length:], self.dtypes[length:], self.handles[length:]
+        del self.functions[length:], self.edges[length:]
+        del self.spaces[length:], self.handles[length:]
 
     def is_within(self, other: "Arena") -> bool:
         """Tell whether `other` encloses this arena, directly or at several removes."""
@@ -192,9 +194,34 @@ def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
             yield from held_arrays(getattr(held, field.name))
 
 
-def released(arena: Arena, node: int) -> ReleasedError:
-    """Say which node an earlier sweep has used up."""
-    return ReleasedError(
-        f"the partials of node %{node} ({function_name(arena.functions[node])}) were freed by an "
-        "earlier grad(release=True); sweep first without release=True if you need the record again"
-    )
+@define(eq=False)
+class Released:
+    """What stands in place of a node's partials once a sweep with ``release=True`` has used them.
+
+    Attributes
+    ----------
+    node : int
+    function : callable
+        What made the node.
+    """
+
+    broadcasts: ClassVar[bool] = True
+    node: int
+    function: Any
+
+    def push(self, t: Array) -> Array:
+        """Refuse; see `pull`."""
+        return self.pull(t)
+
+    def pull(self, ct: Array) -> Array:
+        """Say that the partial is gone.
+
+        Raises
+        ------
+        ReleasedError
+        """
+        raise ReleasedError(
+            f"the partials of node %{self.node} ({function_name(self.function)}) were freed by an "
+            "earlier grad(release=True); sweep first without release=True if you need the record "
+            "again"
+        )

@@ -19,22 +19,26 @@ from tape_ad.trees import flatten, map_leaves, unflatten
 __all__ = ["Block", "Use", "block"]
 
 Function = Callable[..., Any]
+Shape = tuple[int, ...]
 
 
 class Block(Protocol):
     """What a block computes, and the derivative of that."""
 
+    keeps_output: ClassVar[bool]
+    """Whether `Use.saved` is to be the output, in place of what `run` gives for it."""
+
     def run(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Compute the output, a tree, and whatever the derivative would like to have kept."""
 
-    def pull(self, use: "Use", cotangents: Any) -> list[Any]:
-        """Take cotangents of the output, a tree with an optional stack, to those of the operands.
+    def pull(self, use: "Use", cotangents: Any, stack: Shape) -> list[Any]:
+        """Take cotangents of the output, a tree with a stack, to those of the operands.
 
         An operand whose cotangent is zero may get None.
         """
 
-    def push(self, use: "Use", position: int, tangent: Array) -> Any:
-        """Take a tangent of one operand, with an optional stack, to those of the output."""
+    def push(self, use: "Use", position: int, tangent: Array, stack: Shape) -> Any:
+        """Take a tangent of one operand, with a stack, to those of the output."""
 
 
 @define(eq=False)
@@ -91,11 +95,13 @@ class Use:
             output, saved = self.block.run(*args, **kwargs)
         output = map_leaves(functools.partial(as_leaf, called(self.public)), output)
         arrays = [leaf for leaf in flatten(output) if has_derivative(leaf)]
+        if self.block.keeps_output:
+            saved = output
         self.output = map_leaves(without_data, output)
         used = Use(self.public, self.block, self.tree, self.slots, values, self.output, saved)
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
 
-    def unpacked(self, flat: Array, stack: tuple[int, ...] = ()) -> list[Array]:
+    def unpacked(self, flat: Array, stack: Shape = ()) -> list[Array]:
         """Take the array that `compute` gives, or a cotangent of it, to the output's arrays."""
         spaces = [leaf for leaf in flatten(self.output) if has_derivative(leaf)]
         if len(spaces) == 1:
@@ -117,11 +123,12 @@ class Use:
         """Give the cotangent of one operand; the first one asked for pulls for all."""
         latest = self.latest  # read once, for another thread may sweep the same record
         if latest is None or latest[0] is not ct:
-            parts = iter(self.unpacked(ct, self.stack_of(ct)))
+            stack = self.stack_of(ct)
+            parts = iter(self.unpacked(ct, stack))
             cotangents = map_leaves(
                 lambda leaf, path: next(parts) if has_derivative(leaf) else None, self.output
             )
-            latest = (ct, self.block.pull(self, cotangents))
+            latest = (ct, self.block.pull(self, cotangents, stack))
             self.latest = latest
         if position == len(self.slots) - 1:
             self.latest = None
@@ -134,13 +141,13 @@ class Use:
     def push(self, position: int, t: Array) -> Array:
         """Push the tangent of one operand."""
         stack = t.shape[: t.ndim - self.values[position].ndim]
-        return self.packed(self.block.push(self, position, t), stack)
+        return self.packed(self.block.push(self, position, t, stack), stack)
 
-    def stack_of(self, ct: Array) -> tuple[int, ...]:
+    def stack_of(self, ct: Array) -> Shape:
         """Give the leading axes of a cotangent of the node."""
         spaces = [leaf for leaf in flatten(self.output) if has_derivative(leaf)]
         ndim = spaces[0].ndim if len(spaces) == 1 else 1
-        stack: tuple[int, ...] = ct.shape[: ct.ndim - ndim]
+        stack: Shape = ct.shape[: ct.ndim - ndim]
         return stack
 
 
@@ -249,7 +256,7 @@ def without_data(leaf: Any, path: str = "") -> Any:
     return np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape)
 
 
-def joined(arrays: list[Array], stack: tuple[int, ...] = ()) -> Array:
+def joined(arrays: list[Array], stack: Shape = ()) -> Array:
     """Ravel arrays behind a stack, and join them."""
     flat = [each.reshape((*stack, math.prod(each.shape[len(stack) :]))) for each in arrays]
     return np.concatenate(flat, axis=-1) if flat else np.zeros((*stack, 0))

@@ -3,19 +3,20 @@
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import frozen
 
 from tape_ad.blocks import Use, block, has_derivative
 from tape_ad.linear_maps import Array
-from tape_ad.tracing import Trace, check_callable, trace
+from tape_ad.tracing import Trace, check_callable, trace, trace_arrays
 from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["advance_by", "checkpoint", "checkpoint_sequential"]
 
 Function = Callable[..., Any]
+Shape = tuple[int, ...]
 
 
 def checkpoint(f: Function) -> Function:
@@ -56,13 +57,14 @@ def checkpoint(f: Function) -> Function:
 class Recomputed:
     """The block behind `checkpoint`."""
 
+    keeps_output: ClassVar[bool] = False
     function: Function
 
     def run(self, *args: Any, **kwargs: Any) -> tuple[Any, None]:
         """Call the function, and keep nothing."""
         return self.function(*args, **kwargs), None
 
-    def pull(self, use: Use, cotangents: Any) -> list[Any]:
+    def pull(self, use: Use, cotangents: Any, stack: Shape) -> list[Any]:
         """Record the function, and sweep.
 
         Where that happens on handles of an outer record, it is a checkpoint there.
@@ -75,7 +77,7 @@ class Recomputed:
 
         return list(checkpoint(pulled)(cotangents, *use.values))
 
-    def push(self, use: Use, position: int, tangent: Array) -> Any:
+    def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Record the function, and push."""
         inside = of_operands(self.function, use)
 
@@ -172,6 +174,7 @@ def advance_by(steps: int, slots: int) -> int:
 class Repeated:
     """The block behind `checkpoint_sequential`."""
 
+    keeps_output: ClassVar[bool] = False
     step: Function
     n: int
     slots: int
@@ -195,44 +198,45 @@ class Repeated:
                 kept.append((at, state))
         return state
 
-    def pull(self, use: Use, cotangents: Any) -> list[Any]:
+    def pull(self, use: Use, cotangents: Any, stack: Shape) -> list[Any]:
         """Go through the steps from the last to the first, recording and sweeping each."""
         saved, use.saved = use.saved, None  # a second sweep starts from the first state again
 
         def pulled(cotangents: Any, *values: Array) -> list[Any]:
             (state, *params), _ = use.arguments(values)
             kept, before = saved or ([(0, arrays(state))], None)
-            kept = list(kept)
+            kept, cts = list(kept), flatten(cotangents)
             totals: dict[int, Array] = {}
             for end in range(self.n, 0, -1):
                 if before is None:
                     before = self.state_before(end, kept, params)
-                traced, slots = self.recorded_step(before, params, use)
-                leaves: list[Any] = [None] * len(flatten(before))
-                for slot, ct in zip(slots, traced.pull(cotangents, release=True), strict=True):
-                    if slot < len(leaves):
-                        leaves[slot] = ct
-                    else:
+                traced, slots, count = self.recorded_step(before, params, use)
+                reached = traced.swept(zip(flatten(traced.output), cts, strict=True), release=True)
+                cts = [None] * count
+                for slot, leaf in zip(slots, traced.inputs, strict=True):
+                    ct = reached.get(leaf.index)
+                    if slot < count:
+                        cts[slot] = ct
+                    elif ct is not None:
                         totals[slot] = totals[slot] + ct if slot in totals else ct
-                cotangents = unflatten(before, leaves)
                 if kept[-1][0] == end - 1:
                     kept.pop()
                 before = None
-            return [*leaves, *(totals.get(slot) for slot in range(len(leaves), max(use.slots) + 1))]
+            return [cts[slot] if slot < count else totals.get(slot) for slot in use.slots]
 
-        every = checkpoint(pulled)(cotangents, *use.values)
-        return [every[slot] for slot in use.slots]
+        pulls = checkpoint(pulled)(cotangents, *use.values)
+        return list(pulls)
 
-    def push(self, use: Use, position: int, tangent: Array) -> Any:
+    def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Record and push the steps one after the other."""
+        start = use.slots[position]
 
         def pushed(tangent: Array, *values: Array) -> Any:
             (state, *params), _ = use.arguments(values)
-            state = arrays(state)
-            tangents = {use.slots[position]: tangent}
-            fixed = {} if use.slots[position] < len(flatten(state)) else dict(tangents)
+            state, tangents = arrays(state), {start: tangent}
+            fixed = {} if start < len(flatten(state)) else {start: tangent}
             for _ in range(self.n):
-                traced, slots = self.recorded_step(state, params, use)
+                traced, slots, _ = self.recorded_step(state, params, use)
                 out = traced.push(tuple(tangents.get(slot) for slot in slots))
                 state = arrays(traced.value(traced.output))
                 pairs = zip(flatten(state), flatten(out), strict=True)
@@ -241,27 +245,32 @@ class Repeated:
 
         return checkpoint(pushed)(tangent, *use.values)
 
-    def recorded_step(self, state: Any, params: Any, use: Use) -> tuple[Trace, list[int]]:
+    def recorded_step(
+        self, state: Any, params: list[Any], use: Use
+    ) -> tuple[Trace, list[int], int]:
         """Record a step with respect to the arrays of the state, and the operands beside it.
 
         Returns
         -------
-        tuple of Trace and list of int
-            The trace, and which leaves of ``(state, *params)`` its arguments are.
+        tuple of Trace, list of int, and int
+            The trace, which leaves of ``(state, *params)`` its inputs are, and how many of those
+            leaves belong to the state.
         """
-        tree = (state, *params)
-        leaves, count = flatten(tree), len(flatten(state))
+        leaves = flatten(state)
+        count = len(leaves)
         slots = [i for i in range(count) if has_derivative(leaves[i])]
-        slots += [slot for slot in use.slots if slot >= count]
+        beside = [slot for slot in use.slots if slot >= count]
+        if beside:
+            leaves += flatten(params)
+            slots += beside
 
         def inside(*values: Array) -> Any:
-            filled = list(leaves)
             for slot, value in zip(slots, values, strict=True):
-                filled[slot] = value
-            return self.step(*unflatten(tree, filled))
+                leaves[slot] = value
+            own = unflatten(state, leaves[:count])
+            return self.step(own, *(unflatten(params, leaves[count:]) if beside else params))
 
-        values = tuple(leaves[slot] for slot in slots)
-        return trace(inside, values, {}, range(len(slots))), slots
+        return trace_arrays(inside, [leaves[slot] for slot in slots]), slots, count
 
 
 def arrays(state: Any) -> Any:

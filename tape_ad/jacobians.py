@@ -13,7 +13,7 @@ from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array
 from tape_ad.sweeps import forward_sweep, reverse_sweep
 from tape_ad.tensor import Tensor
-from tape_ad.tracing import Trace, check_callable, trace
+from tape_ad.tracing import Trace, check_callable, shape_of, trace
 from tape_ad.transforms import grad, jvp
 from tape_ad.trees import flatten, map_leaves, unflatten
 
@@ -125,7 +125,7 @@ def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
             gradients = Gradients(weakref.ref(traced.record), 0, seed.shape[:1], kept)
             pulled.append(gradients.wrt(leaves))
         yield [
-            stacked(blocks).reshape(np.shape(output) + leaf.shape) if type(leaf) is Tensor else leaf
+            stacked(blocks).reshape(shape_of(output) + leaf.shape) if type(leaf) is Tensor else leaf
             for leaf, blocks in zip(leaves, zip(*pulled, strict=True), strict=True)
         ]
 
@@ -145,7 +145,7 @@ def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
             pushed.append([traced.tangent(out, reached, t.shape[:1]) for out in outputs])
         columns.append(
             [
-                np.moveaxis(stacked(blocks), 0, -1).reshape(np.shape(out) + leaf.shape)
+                np.moveaxis(stacked(blocks), 0, -1).reshape(shape_of(out) + leaf.shape)
                 for out, blocks in zip(outputs, zip(*pushed, strict=True), strict=True)
             ]
         )
@@ -154,7 +154,7 @@ def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
 
 def unit_vectors(leaf: Any, batch_size: int | None) -> Iterator[Array]:
     """Yield the rows of the identity on a leaf's space, in stacks of `batch_size`."""
-    shape, dtype = np.shape(leaf), getattr(leaf, "dtype", np.dtype(np.float64))
+    shape, dtype = shape_of(leaf), getattr(leaf, "dtype", np.dtype(np.float64))
     size = math.prod(shape)
     step = batch_size or max(size, 1)
     for start in range(0, max(size, 1), step):

@@ -179,13 +179,15 @@ class ComputationRecord(Arena):
 
     def __getitem__(self, index: int) -> Node:
         """Look at a node; negative indices count from the end."""
+        edges = self.edges[index]
+        shape, dtype = self.spaces[index]
         return Node(
             index=range(len(self))[index],
             function=self.functions[index],
-            parents=self.parents[index],
-            shape=self.shapes[index],
-            dtype=self.dtypes[index],
-            nbytes=held_bytes(held_arrays(self.partials[index])),
+            parents=tuple(parent for parent, _ in edges),
+            shape=shape,
+            dtype=dtype,
+            nbytes=held_bytes(held_arrays(edges)),
         )
 
     def __iter__(self) -> Iterator[Node]:
@@ -195,7 +197,7 @@ class ComputationRecord(Arena):
     @property
     def nbytes(self) -> int:
         """The bytes of all arrays that the partials hold, each array counted once."""
-        return held_bytes(held_arrays(self.partials))
+        return held_bytes(held_arrays(self.edges))
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))

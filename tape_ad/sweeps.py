@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.arena import RELEASED, Arena, released
+from tape_ad.arena import Arena
 from tape_ad.linear_maps import Array, Chain, Divide, LinearMap, Mask, Scale
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
 
+MASKING = frozenset({Chain, Mask})
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
 
 
@@ -47,9 +48,8 @@ def reverse_sweep(
     ReleasedError
         When the sweep meets a node whose partials are released.
     """
-    all_parents, all_partials = arena.parents, arena.partials
-    shapes, dtypes, handles = arena.shapes, arena.dtypes, arena.handles
-    stack = seed.ndim - len(shapes[root])
+    all_edges, spaces, handles = arena.edges, arena.spaces, arena.handles
+    stack = seed.ndim - len(spaces[root][0])
     cotangents: list[Array] = [None] * (root + 1)
     cotangents[root] = seed
     for node, ct in more.items():
@@ -61,19 +61,13 @@ def reverse_sweep(
         ct = cotangents[node]
         if ct is None:
             continue
-        partials = all_partials[node]
-        if partials is RELEASED:
-            raise released(arena, node)
-        for parent, partial in zip(all_parents[node], partials):  # noqa: B905 - strict= is slow
+        for parent, partial in all_edges[node]:
             contribution = pull_masked(partial, ct) if masked else partial.pull(ct)
-            if type(partial) is Mask:
+            if type(partial) in MASKING and hides(partial):
                 masked = True
-            if (
-                stack
-                or contribution.shape != shapes[parent]
-                or contribution.dtype is not dtypes[parent]
-            ):
-                contribution = conform(contribution, shapes[parent], dtypes[parent], stack)
+            shape, dtype = spaces[parent]
+            if stack or contribution.shape != shape or contribution.dtype is not dtype:
+                contribution = conform(contribution, shape, dtype, stack)
             total = cotangents[parent]
             if total is None:
                 cotangents[parent] = contribution
@@ -86,9 +80,16 @@ def reverse_sweep(
         if handles[node]() is not None:
             kept[node] = ct
         cotangents[node] = None
-        if release and partials:
-            arena.partials[node] = RELEASED
+        if release:
+            arena.release(node)
     return kept
+
+
+def hides(partial: LinearMap) -> bool:
+    """Tell whether a map leaves some elements out, by a mask of its own or inside it."""
+    if isinstance(partial, Chain):
+        return any(map(hides, partial.maps))
+    return isinstance(partial, Mask)
 
 
 def pull_masked(partial: LinearMap, ct: Array) -> Array:
@@ -97,7 +98,7 @@ def pull_masked(partial: LinearMap, ct: Array) -> Array:
     So the branch that `numpy.where` did not take contributes exactly 0, as in
     ``np.where(x > 0, np.sqrt(x), 0)`` at a negative x.
     """
-    if type(partial) is Chain:
+    if isinstance(partial, Chain):
         for each in reversed(partial.maps):
             ct = pull_masked(each, ct)
         return ct
@@ -135,19 +136,14 @@ def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[i
     if not reached:
         return reached
     first = min(reached)
-    stack = reached[first].ndim - len(arena.shapes[first])
+    stack = reached[first].ndim - len(arena.spaces[first][0])
     for node in range(first, last + 1):
-        parents, partials = arena.parents[node], arena.partials[node]
-        if reached.keys().isdisjoint(parents):
-            continue
-        if partials is RELEASED:
-            raise released(arena, node)
-        shape, dtype = arena.shapes[node], arena.dtypes[node]
-        for parent, partial in zip(parents, partials, strict=True):
+        shape, dtype = arena.spaces[node]
+        for parent, partial in arena.edges[node]:
             t = reached.get(parent)
             if t is None:
                 continue
-            missing = len(shape) - len(arena.shapes[parent])
+            missing = len(shape) - len(arena.spaces[parent][0])
             if stack and missing > 0 and partial.broadcasts:
                 t = t.reshape(t.shape[:stack] + (1,) * missing + t.shape[stack:])
             contribution = conform(partial.push(t), shape, dtype, stack)

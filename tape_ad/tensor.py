@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.arena import CONSTANT, Arena, called, function_name, innermost
+from tape_ad.arena import CONSTANT, Arena, Edges, called, function_name, innermost
 from tape_ad.arguments import (
     AS_THEY_ARE,
     as_operand,
@@ -30,9 +30,9 @@ from tape_ad.errors import (
     UnsupportedArgumentError,
 )
 from tape_ad.gradients import Gradients
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array
 from tape_ad.rules import RULES, load_scipy_rules
-from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule, refuse
+from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule, as_array, refuse
 from tape_ad.rules.updates import updated
 from tape_ad.sweeps import reverse_sweep
 from tape_ad.trees import map_leaves
@@ -82,34 +82,32 @@ def record_call(
     record = x.record if x_kind is Tensor else y.record
     if record.watch is not None:
         return record_general(function, rule, args, kwargs)
-    parents: tuple[int, ...]
-    partials: tuple[LinearMap, ...]
+    edges: Edges
     try:
         if y_kind in AS_THEY_ARE:
             data = x.data
             out = function(data, y)
-            parents, partials = (x.index,), (rule.makers[0](out, data, y),)
+            edges = ((x.index, rule.makers[0](out, data, y)),)
         elif len(args) == 1:
             data = x.data
             out = function(data)
-            parents, partials = (x.index,), (rule.makers[0](out, data),)
+            edges = ((x.index, rule.makers[0](out, data)),)
         elif x_kind in AS_THEY_ARE:
             data = y.data
             out = function(x, data)
-            parents, partials = (y.index,), (rule.makers[1](out, x, data),)
+            edges = ((y.index, rule.makers[1](out, x, data)),)
         elif x_kind is y_kind and y.record is record:
             data, other = x.data, y.data
             out = function(data, other)
             first, second = rule.makers
-            parents = (x.index, y.index)
-            partials = (first(out, data, other), second(out, data, other))
+            edges = ((x.index, first(out, data, other)), (y.index, second(out, data, other)))
         else:
             return record_general(function, rule, args, kwargs)
     except ValueError as error:
         raise_with_name(function, args, error)
     if out.dtype is not data.dtype and out.dtype.kind not in "fc":
         raise no_derivative(function, out.dtype)
-    return append(record, out, function, parents, partials)
+    return append(record, out, function, edges)
 
 
 def record_general(
@@ -183,37 +181,27 @@ def record_output(
         return out
     if out.dtype.kind not in "fc":
         raise no_derivative(function, out.dtype)
-    indices: tuple[int, ...] = ()
-    partials: tuple[LinearMap, ...] = ()
+    edges: Edges = ()
     for position, parent in parents:
         maker = rule.maker(position)
         partial = maker and maker(*arguments, **options)
         if partial is not None:
-            indices += (parent,)
-            partials += (partial,)
-    if not indices:
+            edges += ((parent, partial),)
+    if not edges:
         return out
-    handle = append(record, out, function, indices, partials)
+    handle = append(record, out, function, edges)
     for position, parent in parents:
         if is_view(out, values[position]):
             record.add_view(handle.index, parent)
     return handle
 
 
-def append(
-    record: Arena,
-    data: Array,
-    function: Any = None,
-    parents: tuple[int, ...] = (),
-    partials: tuple[LinearMap, ...] = (),
-) -> "Tensor":
+def append(record: Arena, data: Array, function: Any = None, edges: Edges = ()) -> "Tensor":
     """Append a node to a record and make the handle to it."""
     handle = Tensor(record, len(record.functions), data)
     record.functions.append(function)
-    record.parents.append(parents)
-    record.partials.append(partials)
-    record.shapes.append(data.shape)
-    record.dtypes.append(data.dtype)
+    record.edges.append(edges)
+    record.spaces.append((data.shape, data.dtype))
     record.handles.append(weakref.ref(handle))
     return handle
 
@@ -340,6 +328,9 @@ class Tensor(ArrayInterface):
                 f"np.{ufunc.__name__}.at writes to its first argument, and a handle is never "
                 "written to; write np.where, or x[key] = value on a copy"
             )
+        if method == "outer":
+            x, y = map(as_array, inputs)
+            return record_call(ufunc, (x[(..., *(None,) * y.ndim)], y), kwargs)
         return record_call(getattr(ufunc, method), inputs, kwargs)
 
     def __array_function__(

@@ -1,7 +1,7 @@
 """Running a function on handles of a fresh record, which is what every transform begins with."""
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -17,7 +17,16 @@ from tape_ad.sweeps import conform, forward_sweep, reverse_sweep
 from tape_ad.tensor import Tensor
 from tape_ad.trees import flatten, map_leaves
 
-__all__ = ["Trace", "as_positions", "check_callable", "trace"]
+__all__ = [
+    "Trace",
+    "as_positions",
+    "check_callable",
+    "fitted",
+    "matched",
+    "shape_of",
+    "trace",
+    "trace_arrays",
+]
 
 Function = Callable[..., Any]
 
@@ -58,21 +67,33 @@ class Trace:
 
     def pull(self, cotangents: Any, *, release: bool = False) -> tuple[Any, ...]:
         """Sweep cotangents, in the structure of the output, back to the inputs."""
-        seeds: dict[int, Array] = {}
+        pairs = []
         stack: tuple[int, ...] | None = None
         for path, leaf, ct in matched(self.output, cotangents, "cotangents", self.name):
-            if ct is None or leaf is None:
-                continue
-            seed, stack = fitted(ct, leaf, stack, f"the cotangent of the output{path}")
-            if self.depends(leaf):
+            if ct is not None and leaf is not None:
+                seed, stack = fitted(ct, leaf, stack, f"the cotangent of the output{path}")
+                pairs.append((leaf, seed))
+        kept = self.swept(pairs, release=release)
+        return tuple(Gradients(weakref.ref(self.record), 0, stack or (), kept).wrt(self.inputs))
+
+    def swept(self, pairs: Iterable[tuple[Any, Array]], *, release: bool) -> dict[int, Array]:
+        """Sweep back from leaves of the output, each with a cotangent that fits or None.
+
+        Returns
+        -------
+        dict of int to array
+            The cotangents of the nodes that a handle is alive for, the inputs among them; an
+            absent one is zero.
+        """
+        seeds: dict[int, Array] = {}
+        for leaf, ct in pairs:
+            if ct is not None and self.depends(leaf):
                 index = leaf.index
-                seeds[index] = seeds[index] + seed if index in seeds else seed
-        root = max(seeds, default=0)
-        kept: dict[int, Array] = {}
-        if seeds:
-            kept = reverse_sweep(self.record, root, seeds.pop(root), release=release, more=seeds)
-        gradients = Gradients(weakref.ref(self.record), root, stack or (), kept)
-        return tuple(gradients.wrt(self.inputs))
+                seeds[index] = seeds[index] + ct if index in seeds else ct
+        if not seeds:
+            return {}
+        root = max(seeds)
+        return reverse_sweep(self.record, root, seeds.pop(root), release=release, more=seeds)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Sweep tangents, in the structure of the inputs, forward to the output."""
@@ -91,7 +112,7 @@ class Trace:
         if leaf is None:
             return None
         t = reached.get(leaf.index) if self.depends(leaf) else None
-        return np.zeros(stack + np.shape(leaf), inexact(leaf)) if t is None else t
+        return np.zeros(stack + shape_of(leaf), inexact(leaf)) if t is None else t
 
 
 def trace(
@@ -127,18 +148,12 @@ def trace(
     """
     positions = as_positions(argnums, len(args))
     chosen = tuple(args[position] for position in positions)
-    record = ComputationRecord(within=enclosing_record(chosen))
-    record.movable = True
+    record = fresh_record(flatten(chosen))
     inputs = record.bind(chosen)
     filled = list(args)
     for position, handles in zip(positions, inputs, strict=True):
         filled[position] = handles
-    token = CURRENT.set(record)
-    try:
-        output = function(*filled, **kwargs)
-    finally:
-        CURRENT.reset(token)
-        record.ended = True
+    output = run_in(record, function, filled, kwargs)
     name, aux = called(function), None
     if has_aux:
         if not isinstance(output, tuple) or len(output) != 2:
@@ -148,33 +163,59 @@ def trace(
     return Trace(record, inputs, output, aux, name)
 
 
-def enclosing_record(primals: tuple[Any, ...]) -> Any:
-    """Find the record that a new one is to be within: the innermost in sight.
+def trace_arrays(function: Function, values: Sequence[Array]) -> Trace:
+    """Do what `trace` does for a function of arrays alone, and look at nothing that it returns."""
+    record = fresh_record(values)
+    inputs = tuple(map(record.tensor, values))
+    return Trace(record, inputs, run_in(record, function, inputs, {}), None, "the function")
 
-    That is the one being traced in, or that of a handle that is passed in. A record that the
-    function closes over is not in sight; it is met when the function comes to use its handle, and
-    the new record is moved within it then.
+
+def run_in(
+    record: ComputationRecord, function: Function, args: Iterable[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """Call a function, and let transforms in it nest their records in this one."""
+    token = CURRENT.set(record)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        CURRENT.reset(token)
+        record.ended = True
+
+
+def fresh_record(leaves: Sequence[Any]) -> ComputationRecord:
+    """Make a record that is within the innermost in sight.
+
+    That is the one being traced in, or that of a handle among the leaves. A record that a function
+    closes over is not in sight; it is met when the function comes to use its handle, and the fresh
+    record is moved within it then.
+
+    Raises
+    ------
+    RecordMismatchError
+        When a handle cannot be met from here.
     """
     record: Any = CURRENT.get()
     while record is not None and record.ended:  # an asyncio task may outlive what started it
         record = record.within
-    for leaf in flatten(primals):
+    for leaf in leaves:
         if type(leaf) is not Tensor or leaf.record is record:
             continue
         inner = leaf.record if record is None else innermost(record, leaf.record)
-        if inner is None or leaf.record.ended:
+        if leaf.record.ended:
             raise RecordMismatchError(
-                f"an argument is the handle %{leaf.index} of "
-                + (
-                    "a transform that has ended; return values from a function, do not keep its "
-                    "handles"
-                    if leaf.record.ended
-                    else "a record that has nothing to do with the one that is being traced in; "
-                    "make that with ComputationRecord(within=...), or pass .data of the handle"
-                )
+                f"an argument is the handle %{leaf.index} of a transform that has ended; let its "
+                "function return a value, and do not keep its handles"
+            )
+        if inner is None:
+            raise RecordMismatchError(
+                f"an argument is the handle %{leaf.index} of a record that has nothing to do with "
+                "the one that is being traced in; make that with ComputationRecord(within=...), "
+                "or pass .data of the handle as a constant"
             )
         record = inner
-    return record
+    fresh = ComputationRecord(within=record)
+    fresh.movable = True
+    return fresh
 
 
 def check_output(record: Arena, leaf: Any, what: str, path: str) -> Any:
@@ -230,6 +271,12 @@ def check_callable(transform: str, function: Any) -> None:
         )
 
 
+def shape_of(leaf: Any) -> tuple[int, ...]:
+    """Give the shape of an array, a handle or a number."""
+    shape: tuple[int, ...] = leaf.shape if hasattr(leaf, "shape") else np.shape(leaf)
+    return shape
+
+
 def inexact(leaf: Any) -> np.dtype[Any]:
     """Give the dtype of tangents of a constant."""
     dtype = leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
@@ -244,16 +291,31 @@ def matched(tree: Any, other: Any, what: str, name: str) -> list[tuple[str, Any,
     SeedError
         When the structures differ.
     """
-    paths: list[str] = []
-    map_leaves(lambda leaf, path: paths.append(path), tree)
-    others: list[str] = []
-    map_leaves(lambda leaf, path: others.append(path), other)
-    if paths != others:
+    ours, theirs = with_paths(tree), with_paths(other)
+    if [path for path, _ in ours] != [path for path, _ in theirs]:
         raise SeedError(
-            f"the {what} for {name} have the leaves {', '.join(others) or 'of one array'}, where "
-            f"they need {', '.join(paths) or 'to be one array'}: the same structure"
+            f"the {what} for {name} have another structure than they need: "
+            f"{structure(theirs)} instead of {structure(ours)}"
         )
-    return list(zip(paths, flatten(tree), flatten(other), strict=True))
+    return [(path, a, b) for (path, a), (_, b) in zip(ours, theirs, strict=True)]
+
+
+def with_paths(tree: Any) -> list[tuple[str, Any]]:
+    """List the leaves of a tree, each behind its path."""
+    pairs: list[tuple[str, Any]] = []
+
+    def note(leaf: Any, path: str) -> Any:
+        pairs.append((path, leaf))
+        return leaf
+
+    map_leaves(note, tree)
+    return pairs
+
+
+def structure(pairs: list[tuple[str, Any]]) -> str:
+    """Describe a tree by its paths, for an error."""
+    paths = [path for path, _ in pairs]
+    return "one array" if paths == [""] else f"leaves at {', '.join(paths)}" if paths else "none"
 
 
 def fitted(
@@ -283,7 +345,7 @@ def fitted(
     """
     if not hasattr(value, "shape"):
         value = np.asarray(value)
-    shape, dtype = np.shape(space), inexact(space)
+    shape, dtype = shape_of(space), inexact(space)
     ndim = value.ndim - len(shape)
     if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):
         stacked = "" if stack is None else f" behind {stack}, as the others have"

@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad.arguments import primal
 from tape_ad.errors import OutputError
-from tape_ad.tracing import Trace, check_callable, trace
+from tape_ad.tracing import Trace, check_callable, shape_of, trace
 from tape_ad.trees import map_leaves
 
 __all__ = ["grad", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp"]
@@ -116,8 +116,8 @@ def check_real_number(traced: Trace) -> None:
         dtype = np.asarray(leaf).dtype
     if dtype is None:
         what, instead = f"a {type(leaf).__name__}", "return the number alone, or see has_aux="
-    elif np.shape(leaf) != ():
-        what = f"an array of shape {np.shape(leaf)}"
+    elif shape_of(leaf) != ():
+        what = f"an array of shape {shape_of(leaf)}"
         instead = "take np.sum or np.mean of it, or use ta.jacobian or ta.vjp"
     elif dtype.kind == "c":
         what, instead = "a complex number", "return its real or imaginary part, or use ta.vjp"

@@ -35,8 +35,6 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
     kind = type(tree)
     if hasattr(kind, "__array_function__"):
         return function(tree, path)
-    if hasattr(type(tree), "__array_function__"):
-        return function(tree, path)
     if isinstance(tree, Mapping):
         return {k: map_leaves(function, v, f"{path}[{k!r}]") for k, v in tree.items()}
     if isinstance(tree, (list, tuple)):

@@ -80,11 +80,12 @@ def step(formula: Formula, p: Data, data: Data, rate: float, momentum: float) ->
     optimizer = xp.optim.SGD(leaves.values(), rate, momentum)
 
     def program() -> Outcome:
-        optimizer.zero_grad()
         loss = formula(leaves, data)
         loss.backward()
         optimizer.step()
-        return loss.detach(), {name: leaf.grad for name, leaf in leaves.items()}
+        gradients = {name: leaf.grad for name, leaf in leaves.items()}
+        optimizer.zero_grad()
+        return loss.detach(), gradients
 
     return program
 

@@ -45,11 +45,11 @@ class Workload:
     rate, momentum : float
         For a step of gradient descent.
     memory : float or None
-        Look at the peak of memory too; the most that ours may be, as a fraction of PyTorch's.
+        The most that our peak of memory may be, as a fraction of PyTorch's.
     arrays : float or None
         The most that our peak of memory may be, in arrays of the size of the first input.
     timed : bool
-        Whether to take times.
+        Whether to take times. Without, it is about memory, and not in a quick run.
     """
 
     name: str

@@ -1,21 +1,117 @@
-"""Layers, activations and losses: thin functions of handles or of plain arrays."""
+"""Layers, activations, losses and initialisers: thin functions of handles or of plain arrays.
 
-from tape_ad.nn.layers import Linear
-from tape_ad.rules.activations import (
-    cross_entropy,
+A layer holds configuration and no data. Its parameters live in a store outside, a dict from names
+to arrays, and it is called with the store and an input. Names, arguments and their default values
+are PyTorch's. What differs: a layer with parameters begins with its name; a dense matrix has the
+shape (inputs, outputs), for ``x @ weight``; classes are on the last axis; there is no hidden
+generator and no mode, so a call says ``rng=`` and ``training=True``.
+"""
+
+from tape_ad.nn import initializers
+from tape_ad.nn.activations import (
+    elu,
+    gelu,
+    glu,
+    leaky_relu,
     log_softmax,
     logsumexp,
     relu,
+    selu,
     sigmoid,
+    silu,
     softmax,
+    softplus,
+    tanh,
 )
+from tape_ad.nn.attention import MultiHeadAttention, scaled_dot_product_attention
+from tape_ad.nn.composition import Flatten, Residual, Sequential
+from tape_ad.nn.convolutions import Conv1d, Conv2d, conv1d, conv2d
+from tape_ad.nn.layers import (
+    Dropout,
+    Embedding,
+    Linear,
+    dropout,
+    embedding,
+)
+from tape_ad.nn.losses import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+)
+from tape_ad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm, layer_norm
+from tape_ad.nn.pooling import (
+    AvgPool1d,
+    AvgPool2d,
+    MaxPool1d,
+    MaxPool2d,
+    avg_pool1d,
+    avg_pool2d,
+    max_pool1d,
+    max_pool2d,
+)
+from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
+from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
+from tape_ad.rules.affine import linear
 
 __all__ = [
+    "AvgPool1d",
+    "AvgPool2d",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "Conv1d",
+    "Conv2d",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "GRUCell",
+    "LSTMCell",
+    "Layer",
+    "LayerNorm",
     "Linear",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MultiHeadAttention",
+    "Parameter",
+    "RNNCell",
+    "Residual",
+    "Sequential",
+    "avg_pool1d",
+    "avg_pool2d",
+    "binary_cross_entropy_with_logits",
+    "conv1d",
+    "conv2d",
     "cross_entropy",
+    "dropout",
+    "elu",
+    "embedding",
+    "gelu",
+    "glu",
+    "huber_loss",
+    "init",
+    "initializers",
+    "kl_div",
+    "l1_loss",
+    "layer_norm",
+    "leaky_relu",
+    "linear",
     "log_softmax",
     "logsumexp",
+    "max_pool1d",
+    "max_pool2d",
+    "mse_loss",
+    "nll_loss",
+    "partition",
     "relu",
+    "scaled_dot_product_attention",
+    "selu",
     "sigmoid",
+    "silu",
     "softmax",
+    "softplus",
+    "summary",
+    "tanh",
 ]

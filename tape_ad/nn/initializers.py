@@ -37,9 +37,7 @@ Shape = tuple[int, ...]
 class Initializer(Protocol):
     """What makes an array of a shape and a floating dtype, with a generator to draw from."""
 
-    def __call__(
-        self, rng: np.random.Generator, shape: Shape, dtype: npt.DTypeLike = ..., /
-    ) -> Plain:
+    def __call__(self, rng: np.random.Generator, shape: Shape, dtype: Any, /) -> Plain:
         """Make the array."""
 
 

@@ -1,13 +1,14 @@
-"""Dense layers, embeddings and dropout, and the two ways to put layers together."""
+"""Dense layers, embeddings and dropout."""
 
 import math
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from attrs import Attribute, field, frozen
 
+from tape_ad.arguments import primal
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import normal, uniform
@@ -18,10 +19,7 @@ from tape_ad.rules.embedding import take_rows
 __all__ = [
     "Dropout",
     "Embedding",
-    "Flatten",
     "Linear",
-    "Residual",
-    "Sequential",
     "dropout",
     "embedding",
 ]
@@ -133,7 +131,7 @@ class Linear(Layer):
 
 @frozen
 class Embedding(Layer):
-    """A table of vectors, looked up by number: ``"{name}.weight"``, (num_embeddings, embedding_dim).
+    """A table of vectors, ``"{name}.weight"``, that are looked up by number.
 
     Parameters
     ----------
@@ -228,12 +226,11 @@ def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Ar
             f"embedding: the numbers must lie in 0..{rows - 1}, "
             f"got {numbers.min()}..{numbers.max()}"
         )
-    vectors = take_rows(weight, numbers)
+    vectors = take_rows(weight, numbers=numbers)
     if padding_idx is None:
         return vectors
     padding = np.equal(numbers, padding_idx % rows)[..., None]
-    constant = getattr(weight, "data", weight) if hasattr(weight, "record") else weight
-    return np.where(padding, take_rows(constant, numbers), vectors)
+    return np.where(padding, primal(vectors), vectors)
 
 
 def probability(layer: Any, attribute: "Attribute[float]", value: float) -> None:
@@ -255,7 +252,7 @@ class Dropout(Layer):
     --------
     >>> layer, x = Dropout(0.5), np.ones(8)
     >>> layer({}, x, rng=np.random.default_rng(0), training=True)
-    array([2., 0., 0., 0., 2., 2., 2., 2.])
+    array([2., 2., 2., 0., 0., 0., 0., 0.])
     >>> layer({}, x)
     array([1., 1., 1., 1., 1., 1., 1., 1.])
     """
@@ -305,7 +302,7 @@ def dropout(
     Examples
     --------
     >>> dropout(np.ones(4), 0.25, rng=np.random.default_rng(1)).round(2)
-    array([1.33, 1.33, 0.  , 1.33])
+    array([1.33, 1.33, 1.33, 1.33])
     """
     if not training or p == 0:
         return x
@@ -318,123 +315,3 @@ def dropout(
     kept = rng.random(x.shape, np.float32) >= p
     scale = 0.0 if p == 1 else 1 / (1 - p)
     return x * np.where(kept, x.dtype.type(scale), x.dtype.type(0))
-
-
-@frozen
-class Flatten(Layer):
-    """All axes from one on made one, as between images and a dense layer.
-
-    Parameters
-    ----------
-    start_dim : int
-        The first of the axes that are merged.
-
-    Examples
-    --------
-    >>> Flatten()({}, np.zeros((5, 3, 2, 2))).shape
-    (5, 12)
-    """
-
-    start_dim: int = 1
-
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
-        """Reshape: (n, ...) -> (n, k)."""
-        kept = x.shape[: self.start_dim]
-        return np.reshape(x, (*kept, math.prod(x.shape[self.start_dim :])))
-
-
-Step = Layer | Callable[[Array], Array]
-
-
-def run(
-    step: Step,
-    store: Mapping[str, Any],
-    x: Array,
-    rng: np.random.Generator | None,
-    training: bool,
-) -> Array:
-    """Call a layer, or a plain function of its input."""
-    if isinstance(step, Layer):
-        return step(store, x, rng=rng, training=training)
-    return step(x)
-
-
-@frozen
-class Sequential(Layer):
-    """One layer after another; a function of one array, such as `relu`, counts as a layer.
-
-    Parameters
-    ----------
-    *layers : Layer, or callable
-
-    Examples
-    --------
-    >>> import tape_ad as ta
-    >>> model = ta.nn.Sequential(
-    ...     ta.nn.Linear("encoder.0", 4, 8), ta.nn.relu, ta.nn.Linear("encoder.2", 8, 2)
-    ... )
-    >>> params = ta.nn.init(model, np.random.default_rng(0))
-    >>> list(params)
-    ['encoder.0.weight', 'encoder.0.bias', 'encoder.2.weight', 'encoder.2.bias']
-    >>> model(params, np.ones((5, 4))).shape
-    (5, 2)
-    """
-
-    layers: tuple[Step, ...]
-    __attrs_init__: ClassVar[Callable[..., None]]
-
-    def __init__(self, *layers: Step) -> None:
-        self.__attrs_init__(layers)
-
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
-        """Call each layer with what the one before gives."""
-        for step in self.layers:
-            x = run(step, store, x, rng, training)
-        return x
-
-
-@frozen
-class Residual(Layer):
-    """``x + layer(x)``, for a layer that keeps the shape.
-
-    Parameters
-    ----------
-    layer : Layer, or callable
-
-    Notes
-    -----
-    He, Zhang, Ren & Sun, "Deep residual learning for image recognition",
-    https://arxiv.org/abs/1512.03385.
-
-    Examples
-    --------
-    >>> Residual(np.tanh)({}, np.zeros(3))
-    array([0., 0., 0.])
-    """
-
-    layer: Step
-
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
-        """Add what the layer gives to its input."""
-        return x + run(self.layer, store, x, rng, training)

@@ -264,9 +264,7 @@ def huber_loss(x: Array, target: Array, reduction: str = "mean", delta: float = 
     return reduced("huber_loss", bounded * (distance - bounded / 2), reduction)
 
 
-def kl_div(
-    log_p: Array, target: Array, reduction: str = "mean", log_target: bool = False
-) -> Array:
+def kl_div(log_p: Array, target: Array, reduction: str = "mean", log_target: bool = False) -> Array:
     """Average t * (log(t) - log_p) over all elements: the Kullback-Leibler divergence of t from p.
 
     Parameters

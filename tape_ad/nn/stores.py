@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 import attrs
 import numpy as np
 import numpy.typing as npt
-from attrs import Attribute, field, frozen
+from attrs import Attribute, frozen
 
 from tape_ad.errors import MissingParameterError, StoreMismatchError
 from tape_ad.linear_maps import Array
@@ -282,12 +282,12 @@ def summary(layer: Any, params: Mapping[str, Any], *, file: IO[str] | None = Non
     >>> import tape_ad as ta
     >>> layer = ta.nn.Linear("hidden", 3, 2)
     >>> summary(layer, init(layer, np.random.default_rng(0)))
-    name           shape   dtype    count
-    ─────────────────────────────────────
-    hidden.weight  (3, 2)  float64      6
-    hidden.bias    (2,)    float64      2
-    ─────────────────────────────────────
-    trained                             8
+    name            shape    dtype     count
+    ────────────────────────────────────────
+    hidden.weight   (3, 2)   float64       6
+    hidden.bias     (2,)     float64       2
+    ────────────────────────────────────────
+    trained                                8
     """
     try:
         from rich import box
@@ -295,7 +295,9 @@ def summary(layer: Any, params: Mapping[str, Any], *, file: IO[str] | None = Non
         from rich.table import Table
     except ImportError as error:
         raise ImportError("summary needs rich: pip install 'tape-ad[rich]'") from error
-    table = Table("name", "shape", "dtype", box=box.SIMPLE, pad_edge=False, show_footer=True)
+    table = Table(
+        "name", "shape", "dtype", box=box.SIMPLE, show_edge=False, pad_edge=False, show_footer=True
+    )
     table.add_column("count", justify="right")
     trained = 0
     for name, parameter, value in stored(layer, params):
@@ -324,7 +326,8 @@ def distinct(root: Any) -> Iterator[Layer]:
                 continue
             seen.add(id(at))
             yield at
-            inside = [getattr(at, each.name) for each in attrs.fields(type(at))]
+            kind: Any = type(at)
+            inside = [getattr(at, each.name) for each in attrs.fields(kind)]
         elif isinstance(at, Mapping):
             inside = list(at.values())
         else:

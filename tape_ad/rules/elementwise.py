@@ -81,13 +81,13 @@ def power_exponent(out: Array, x: Array, y: Array) -> LinearMap:
 def cosine_of_arcsin(x: Array) -> Array:
     """sqrt(1 - x**2), on the branch cuts from the side that the zero imaginary part's sign says."""
     if is_complex(x):
-        return np.sqrt(-(x - 1)) * np.sqrt(x + 1)
+        return np.sqrt(-(x - 1)) * np.sqrt(x - -1)  # x + 1 would lose the sign of a zero
     return np.sqrt((1 - x) * (1 + x))
 
 
 def arcsinh(out: Array, x: Array) -> LinearMap:
     """1 / sqrt(x**2 + 1), for real x without a square that could overflow."""
-    return Scale(1 / (np.sqrt(x * x + 1) if is_complex(x) else np.hypot(x, 1)))
+    return Scale(1 / (np.sqrt(x * x - -1) if is_complex(x) else np.hypot(x, 1)))
 
 
 def arctan2_y(out: Array, y: Array, x: Array) -> LinearMap:
@@ -200,7 +200,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.cosh: rule(lambda out, x: Scale(np.sinh(x))),
     np.tanh: rule(lambda out, x: Scale(1 - out * out)),
     np.arcsinh: rule(arcsinh),
-    np.arccosh: rule(quiet(lambda out, x: Scale(1 / (np.sqrt(x - 1) * np.sqrt(x + 1))))),
+    np.arccosh: rule(quiet(lambda out, x: Scale(1 / (np.sqrt(x - 1) * np.sqrt(x - -1))))),
     np.arctanh: rule(quiet(lambda out, x: Scale(1 / ((1 - x) * (1 + x))))),
     # Magnitude, order and choice
     np.absolute: rule(absolute),

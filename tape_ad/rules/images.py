@@ -101,7 +101,8 @@ class Windows:
         view = np.lib.stride_tricks.sliding_window_view(
             self.pad(x), reach, axis=tuple(range(-rank, 0))
         )
-        view = view[(..., *(slice(None, None, step) for step in self.stride + self.dilation))]
+        steps: Any = (..., *(slice(None, None, step) for step in self.stride + self.dilation))
+        view = view[steps]
         lead = x.ndim - rank - 2
         order = (
             *range(lead),

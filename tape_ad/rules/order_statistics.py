@@ -14,12 +14,12 @@ import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import (
+    Adjoint,
     Array,
     Chain,
     Index,
     LinearMap,
     Reshape,
-    Scale,
     Transpose,
     WeightedSum,
 )
@@ -272,13 +272,10 @@ def slope_map(
         for i in (0, 1)
     )
     slope = np.where(inside, (high - low) * (rate / percent), 0)
-    return Chain(
-        (
-            Reshape(np.shape(q), wide.shape),
-            Scale(slope.astype(out.dtype)),
-            Reshape(slope.shape, out.shape),
-        )
+    spread = Adjoint(
+        WeightedSum(slope.astype(out.dtype), slope.ndim, tuple(range(-n.ndim, 0)), keepdims=False)
     )
+    return Chain((spread, Reshape(slope.shape, out.shape)))
 
 
 QUANTILES: dict[Any, float] = {

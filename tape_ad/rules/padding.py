@@ -6,7 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
+from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Same, Shape, Stretch
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.plain_maps import PlainMap, along, summed_by_index
 
@@ -255,7 +255,8 @@ def of_array(
     if mode in ("constant", "empty"):
         key = tuple(slice(b, b + n) for (b, _), n in zip(widths, array.shape, strict=True))
         return Adjoint(Index(key, out.shape, array.shape))
-    return Chain(tuple(margins_of(out, array.shape, widths, mode, options)))
+    margins = margins_of(out, array.shape, widths, mode, options)
+    return Chain(tuple(margins)) if margins else Same()
 
 
 def of_values(

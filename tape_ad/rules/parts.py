@@ -87,7 +87,7 @@ def fmod_divisor(out: Array, x: Array, y: Array) -> LinearMap:
     return Scale(-np.rint((x - out) / y))
 
 
-def only(number: int, output: int, partial: LinearMap) -> Any:
+def only(number: int, output: int, partial: LinearMap) -> LinearMap | None:
     """Give the partial of the one output that has one, and None for the others."""
     return partial if output == number else None
 
@@ -124,7 +124,7 @@ def angle_signature(z: Array, deg: bool = False) -> Call:
     return (z,), {"deg": deg}
 
 
-def angle(out: Array, z: Array, deg: bool) -> Any:
+def angle(out: Array, z: Array, deg: bool) -> LinearMap | None:
     """Make the partial of ``Im(log(z))``, which is ``Im(t / z)``; real numbers have none."""
     if not is_complex(z):
         return None

@@ -101,7 +101,7 @@ def choose_signature(
     return (a, *choices), {"mode": mode}
 
 
-def chosen(position: int, out: Array, a: Array, *choices: Array, mode: str) -> Any:
+def chosen(position: int, out: Array, a: Array, *choices: Array, mode: str) -> LinearMap | None:
     """Make the partial of `choose` with respect to one of the choices."""
     if position == 0:
         return None

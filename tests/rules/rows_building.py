@@ -73,7 +73,7 @@ ROWS: list[Row] = [
             [REAL(*start), REAL(*stop), POSITIVE(*base)],
             call=lambda f, x, y, b, **options: f(x, y, 4, base=b, **options),
             options=options,
-            complex=base == (),
+            complex=start == base == (),
             nodes=6,
             no_jax=no_jax,
         )
@@ -90,11 +90,12 @@ ROWS: list[Row] = [
     ),
     Row(
         np.geomspace,
-        [POSITIVE(2), POSITIVE(2)],
-        prepare=lambda x, y: [-x, -y],
+        [POSITIVE(2, 3)],
+        call=lambda f, x, y=1.0, **options: f(x, y, **options),
+        prepare=lambda x: [-x[0], -x[1]],
         options={"num": 4},
         note="negative",
-        nodes=3,
+        nodes=5,
     ),
     *(
         Row(

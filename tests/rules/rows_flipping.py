@@ -47,7 +47,7 @@ ROWS: list[Row] = [
     ),
     Row(np.repeat, [REAL()], options={"repeats": 3}),
     Row(np.repeat, [REAL(0, 3)], options={"repeats": 2, "axis": 1}),
-    Row(np.repeat, [REAL(0)], options={"repeats": []}),
+    Row(np.repeat, [REAL(0)], options={"repeats": np.zeros(0, int)}),
     *(
         Row(np.tile, [REAL(2, 3)], options={"reps": reps}, complex=reps == 2)
         for reps in (2, (2, 1), (1, 3), (2, 2, 2), [1, 1], (0, 2), (1,))

@@ -16,7 +16,11 @@ ROWS: list[Row] = [
     Row(np.interp, [fixed(1.4), KNOTS, REAL(4)]),
     Row(np.interp, [fixed([]), KNOTS, REAL(4)]),
     Row(np.interp, [fixed([-1.0, 2.0]), fixed([0.5]), REAL(1)], note="one knot"),
-    Row(np.interp, [plain(AT.sample(np.random.default_rng(0), float)), KNOTS, REAL(4)]),
+    Row(
+        np.interp,
+        [plain(AT.sample(np.random.default_rng(0), float)), KNOTS, REAL(4)],
+        note="plain x",
+    ),
     Row(
         np.interp,
         [plain([0.5, 9.0]), plain([0.0, 1.0, 2.0]), REAL(3)],

@@ -84,7 +84,7 @@ ROWS: list[Row] = [
     ),
     Row(
         np.block,
-        [REAL(2), REAL(), REAL(1, 3), REAL(2, 1, 3)],
+        [REAL(2), REAL(), REAL(1, 3), REAL(1, 2, 3)],
         call=lambda f, a, b, c, d: f([[[a, b], [c]], [[d]]]),
         note="three levels",
     ),

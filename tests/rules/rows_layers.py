@@ -40,7 +40,12 @@ WIDE = Windows((5, 5), (2, 2), (1, 2), ((0, 0), (2, 2)), (2, 3))
 
 CONVOLUTIONS = [
     (windows, n, channels, out)
-    for windows, n, channels, out in ((ONE, 2, 3, 2), (TWO, 2, 4, 2), (WIDE, 1, 2, 3), (ONE, 0, 1, 1))
+    for windows, n, channels, out in (
+        (ONE, 2, 3, 2),
+        (TWO, 2, 4, 2),
+        (WIDE, 1, 2, 3),
+        (ONE, 0, 1, 1),
+    )
 ]
 """Windows, the number of images, and how many channels go in and out."""
 
@@ -107,7 +112,9 @@ ROWS: list[Row] = [
         no_jax="JAX does not broadcast leading axes",
     ),
     *(
-        Row(images.pick, [REAL(2, 3)], options={"places": places, "repeats": repeats}, no_jax=NO_JAX)
+        Row(
+            images.pick, [REAL(2, 3)], options={"places": places, "repeats": repeats}, no_jax=NO_JAX
+        )
         for places, repeats in ((np.array([[5, 1], [0, 2]]), False), (np.array([3, 3, 0]), True))
     ),
     *(

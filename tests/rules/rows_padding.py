@@ -72,5 +72,5 @@ ROWS: list[Row] = [
     *(Row(np.pad, [REAL(2, 3)], options=padded(mode, 0)) for mode in ("constant", "edge", "mean")),
     Row(np.pad, [REAL(0, 3)], options=padded("constant", 1)),
     Row(np.pad, [REAL(0, 3)], options=padded("wrap", ((0, 0), (1, 2)))),
-    Row(np.pad, [REAL()], options=padded("constant", ())),
+    Row(np.pad, [REAL()], options=padded("constant", 0)),
 ]

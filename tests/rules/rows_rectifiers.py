@@ -15,9 +15,7 @@ def tanh_gelu(jax: Any) -> Any:
 
 ROWS: list[Row] = [
     *elementwise(rectifiers.leaky_relu, REAL, jax="nn.leaky_relu"),
-    Row(
-        rectifiers.leaky_relu, [REAL(2, 3)], options={"negative_slope": 0.2}, jax="nn.leaky_relu"
-    ),
+    Row(rectifiers.leaky_relu, [REAL(2, 3)], options={"negative_slope": 0.2}, jax="nn.leaky_relu"),
     *elementwise(rectifiers.elu, REAL, jax="nn.elu"),
     Row(rectifiers.elu, [REAL(2, 3)], options={"alpha": 0.5}, jax="nn.elu"),
     *elementwise(rectifiers.selu, REAL, jax="nn.selu"),

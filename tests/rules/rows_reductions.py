@@ -62,7 +62,14 @@ SPREADS = ({"ddof": 1}, {"axis": 0, "ddof": 1.5}, {"axis": 0, "dtype": "float64"
 JAX_WHERE = "JAX's derivative of var and std is not NumPy's where some elements are left out"
 JAX_STD = "JAX's derivative of std is nan where all elements are equal"
 
-SOME = np.array([[True, False, True, True], [False, True, True, False], [True, True, True, False]])
+SOME = np.array(
+    [
+        [True, False, True, True],
+        [True, True, True, False],
+        [True, True, False, True],
+        [False, True, True, True],
+    ]
+)
 WHERE: tuple[dict[str, Any], ...] = (
     {"axis": 1},
     {"axis": -1, "keepdims": True},
@@ -73,7 +80,7 @@ SELECTING = [
     *(
         Row(
             function,
-            [REAL(2, 3, 4)],
+            [REAL(2, 4, 4)],
             options={**options, "where": SOME, **({"initial": 1.5} if initial else {})},
             note="where",
             complex=True,
@@ -95,7 +102,7 @@ SELECTING = [
     *(
         Row(
             function,
-            [DISTINCT(2, 3, 4)],
+            [DISTINCT(2, 4, 4)],
             options={**options, "where": SOME, "initial": initial},
             note="where",
         )
@@ -134,7 +141,11 @@ WITHOUT_NAN = [
         Row(
             function,
             [fixed(HOLES)],
-            options={"axis": -1, "where": SOME, **({} if initial is None else {"initial": initial})},
+            options={
+                "axis": -1,
+                "where": SOME[:3],
+                **({} if initial is None else {"initial": initial}),
+            },
             note="nan where",
         )
         for function, initial in (

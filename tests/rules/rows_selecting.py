@@ -12,6 +12,7 @@ MASK = np.array([[True, False, True], [False, False, True]])
 OTHER = np.array([[True, True, False], [False, True, False]])
 CHOICE = np.array([[0, 2, 1], [1, 1, 0]])
 BEYOND = np.array([[0, -2, 4], [7, 1, -1]])
+SIZE = "JAX has to be told the size of the result"
 NO_RAISE = "JAX does not raise for an index out of range"
 
 
@@ -76,12 +77,17 @@ PICKED = [
     along([[2, 0, 2], [1, 1, 1]], 1, 3, axis=1),
     along([5, 0, 0], 2, 3, axis=None),
     along(CHOICE[:, None] % 2, 2, 2, 3, axis=1),
-    Row(np.compress, [plain([True, False, True, True]), REAL(2, 3)], complex=True),
-    Row(np.compress, [plain([True, False]), REAL(2, 3)], options={"axis": 1}),
-    Row(np.compress, [plain([1, 0, 2]), REAL(2, 3, 2)], options={"axis": -2}),
-    Row(np.compress, [plain([False, False]), REAL(2, 3)], options={"axis": 0}),
-    Row(np.extract, [plain(MASK), REAL(2, 3)], complex=True),
-    Row(np.extract, [plain([1, 0, 0, 1]), REAL(2, 2)]),
+    *(
+        Row(np.compress, [plain(condition), REAL(*shape)], options=options, no_jax=SIZE)
+        for condition, shape, options in (
+            ([True, False], (2, 3), {"axis": 1}),
+            ([1, 0, 2], (2, 3, 2), {"axis": -2}),
+            ([False, False], (2, 3), {"axis": 0}),
+        )
+    ),
+    Row(np.compress, [plain([True, False, True, True]), REAL(2, 3)], complex=True, no_jax=SIZE),
+    Row(np.extract, [plain(MASK), REAL(2, 3)], complex=True, no_jax=SIZE),
+    Row(np.extract, [plain([1, 0, 0, 1]), REAL(2, 2)], no_jax=SIZE),
     choose(CHOICE, REAL(2, 3), REAL(2, 3), REAL(2, 3), no_jax=NO_RAISE),
     choose([[1], [0]], REAL(3), REAL(), no_jax=NO_RAISE),
     choose(1, REAL(2), REAL(2), no_jax=NO_RAISE),
@@ -165,7 +171,7 @@ APPLIED = [
     Row(
         np.apply_over_axes,
         [REAL(2, 3)],
-        call=lambda f, x: f(lambda a, axis: a.sum(axis, keepdims=True), x, 1),
+        call=lambda f, x: f(lambda a, axis: a.sum(axis, keepdims=True), x, (1,)),
         note="keepdims",
     ),
 ]

@@ -1,0 +1,25 @@
+"""Activations, stable for large inputs: functions of arrays, like NumPy's own.
+
+Plain arrays in, plain arrays out, and recorded as one node when they meet a handle.
+"""
+
+from numpy import tanh
+
+from tape_ad.rules.activations import log_softmax, logsumexp, relu, sigmoid, softmax
+from tape_ad.rules.rectifiers import elu, gelu, glu, leaky_relu, selu, silu, softplus
+
+__all__ = [
+    "elu",
+    "gelu",
+    "glu",
+    "leaky_relu",
+    "log_softmax",
+    "logsumexp",
+    "relu",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "tanh",
+]

@@ -1,0 +1,218 @@
+"""Attention: averages of values, weighed by how well their keys fit a query."""
+
+import math
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from tape_ad.errors import ShapeError
+from tape_ad.linear_maps import Array
+from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
+from tape_ad.nn.layers import FLOAT64, dropout
+from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.rules.activations import softmax
+from tape_ad.rules.affine import linear
+
+__all__ = ["MultiHeadAttention", "scaled_dot_product_attention"]
+
+
+def scaled_dot_product_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    *,
+    rng: np.random.Generator | None = None,
+) -> Array:
+    """Compute softmax(query @ key.mT * scale + mask) @ value.
+
+    Parameters
+    ----------
+    query : array or Tensor, shape (..., l, e)
+    key : array or Tensor, shape (..., s, e)
+    value : array or Tensor, shape (..., s, v)
+    attn_mask : array of bool or float, shape (..., l, s), optional
+        Which keys each query may look at, or what is added to the scores.
+    dropout_p : float
+        The probability of a weight to be left out.
+    is_causal : bool
+        Whether query number i may look at keys 0 to i alone.
+    scale : float, optional
+        1 / sqrt(e) when left out.
+    rng : numpy.random.Generator, optional
+        What chooses the weights that are left out.
+
+    Returns
+    -------
+    array or Tensor, shape (..., l, v)
+
+    Notes
+    -----
+    Vaswani et al., "Attention is all you need", https://arxiv.org/abs/1706.03762, equation 1.
+
+    Examples
+    --------
+    >>> v = np.array([[1.0], [3.0]])
+    >>> scaled_dot_product_attention(np.zeros((2, 1)), np.zeros((2, 1)), v, is_causal=True)
+    array([[1.],
+           [2.]])
+    """
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = (query * scale) @ np.swapaxes(key, -1, -2)
+    if is_causal:
+        if attn_mask is not None:
+            raise TypeError("attention: give attn_mask or is_causal=True, not both")
+        attn_mask = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
+    if attn_mask is not None:
+        if attn_mask.dtype == bool:
+            scores = np.where(attn_mask, scores, scores.dtype.type(-np.inf))
+        else:
+            scores = scores + attn_mask
+    return dropout(softmax(scores), dropout_p, rng=rng) @ value
+
+
+@frozen
+class MultiHeadAttention(Layer):
+    """Attention in several subspaces at once: the layer that transformers are made of.
+
+    Its parameters have the names of PyTorch's ``MultiheadAttention``, but as everywhere here a
+    dense matrix has the shape (inputs, outputs): ``"{name}.in_proj_weight"`` is (embed_dim,
+    3 * embed_dim), for queries, keys and values side by side, and ``"{name}.out_proj.weight"`` is
+    (embed_dim, embed_dim). With them go ``"{name}.in_proj_bias"`` and ``"{name}.out_proj.bias"``.
+
+    Parameters
+    ----------
+    name : str
+        What the names of its parameters begin with.
+    embed_dim : int
+        The length of the last axis of the input and of the output.
+    num_heads : int
+        The number of subspaces; it divides `embed_dim`.
+    dropout : float
+        The probability, in training, of an attention weight to be left out.
+    bias : bool
+        Whether it has biases.
+    dtype : floating dtype
+        In which `init` makes the parameters.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.MultiHeadAttention("attention", 8, num_heads=2)
+    >>> params = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(params, np.ones((5, 10, 8)), is_causal=True).shape
+    (5, 10, 8)
+    """
+
+    name: str = field(validator=named)
+    embed_dim: int = field(converter=operator.index, validator=positive)
+    num_heads: int = field(converter=operator.index, validator=positive)
+    dropout: float = 0.0
+    bias: bool = True
+    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
+
+    def __attrs_post_init__(self) -> None:
+        if self.embed_dim % self.num_heads:
+            raise ValueError(
+                f"MultiHeadAttention: num_heads={self.num_heads} must divide "
+                f"embed_dim={self.embed_dim}"
+            )
+
+    @property
+    def own_parameters(self) -> dict[str, Parameter]:
+        """The projections into the subspaces, and the one out of them."""
+        e, dtype, name = self.embed_dim, self.dtype, self.name
+        found = {
+            f"{name}.in_proj_weight": Parameter((e, 3 * e), dtype, xavier_uniform),
+            f"{name}.in_proj_bias": Parameter((3 * e,), dtype, zeros),
+            f"{name}.out_proj.weight": Parameter((e, e), dtype, uniform(1 / math.sqrt(e))),
+            f"{name}.out_proj.bias": Parameter((e,), dtype, zeros),
+        }
+        return {key: each for key, each in found.items() if self.bias or len(each.shape) == 2}
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        query: Array,
+        key: Array | None = None,
+        value: Array | None = None,
+        *,
+        attn_mask: Array | None = None,
+        is_causal: bool = False,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Let queries attend to keys.
+
+        Parameters
+        ----------
+        store : dict of str to Tensor, or to array
+        query : array or Tensor, shape (..., l, embed_dim)
+        key, value : array or Tensor, shape (..., s, embed_dim), optional
+            The query when left out (self-attention); the value is the key when left out.
+        attn_mask : array of bool or float, shape (l, s) or (..., num_heads, l, s), optional
+            Which keys each query may look at (PyTorch's layer has it the other way round, its
+            function has not), or what is added to the scores.
+        is_causal : bool
+            Whether query number i may look at keys 0 to i alone.
+        rng, training
+            As for all layers.
+
+        Returns
+        -------
+        array or Tensor, shape (..., l, embed_dim)
+
+        Raises
+        ------
+        ShapeError
+            When the last axis of an input is not `embed_dim` long.
+        """
+        key = query if key is None else key
+        value = key if value is None else value
+        for each in (query, key, value):
+            if each.ndim < 2 or each.shape[-1] != self.embed_dim:
+                raise ShapeError(
+                    f"the layer {self.name!r} takes inputs of shape (..., length, "
+                    f"{self.embed_dim}), got one of shape {each.shape}"
+                )
+        q, k, v = (self._heads(each) for each in self._projected(store, query, key, value, rng))
+        out = scaled_dot_product_attention(
+            q, k, v, attn_mask, self.dropout if training else 0.0, is_causal, rng=rng
+        )
+        out = np.swapaxes(out, -2, -3)
+        out = np.reshape(out, query.shape)
+        e = self.embed_dim
+        weight = self._read(store, f"{self.name}.out_proj.weight", (e, e), rng)
+        if not self.bias:
+            return out @ weight
+        return linear(out, weight, self._read(store, f"{self.name}.out_proj.bias", (e,), rng))
+
+    def _projected(
+        self,
+        store: Mapping[str, Any],
+        query: Array,
+        key: Array,
+        value: Array,
+        rng: np.random.Generator | None,
+    ) -> list[Array]:
+        """Multiply the three inputs with their parts of the weight."""
+        e = self.embed_dim
+        weight = self._read(store, f"{self.name}.in_proj_weight", (e, 3 * e), rng)
+        if not self.bias:
+            return [x @ weight[:, i * e : (i + 1) * e] for i, x in enumerate((query, key, value))]
+        bias = self._read(store, f"{self.name}.in_proj_bias", (3 * e,), rng)
+        return [
+            linear(x, weight[:, i * e : (i + 1) * e], bias[i * e : (i + 1) * e])
+            for i, x in enumerate((query, key, value))
+        ]
+
+    def _heads(self, x: Array) -> Array:
+        """Split the last axis: (..., l, embed_dim) -> (..., num_heads, l, embed_dim / heads)."""
+        parts = (*x.shape[:-1], self.num_heads, self.embed_dim // self.num_heads)
+        return np.swapaxes(np.reshape(x, parts), -2, -3)

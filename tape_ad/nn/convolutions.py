@@ -1,0 +1,331 @@
+"""Convolutional layers for sequences and images.
+
+Arrays have PyTorch's axes: (n, channels, length) and (n, channels, height, width), where the first
+may be left out. Kernels have the shape (out_channels, in_channels // groups, *kernel_size).
+"""
+
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import field, frozen
+
+from tape_ad.errors import ShapeError
+from tape_ad.linear_maps import Array
+from tape_ad.nn.initializers import uniform
+from tape_ad.nn.layers import FLOAT64
+from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.rules.images import Windows, correlate_images
+
+__all__ = ["Conv1d", "Conv2d", "conv1d", "conv2d"]
+
+Lengths = int | Sequence[int]
+
+
+def conv1d(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Lengths = 1,
+    padding: Lengths | str = 0,
+    dilation: Lengths = 1,
+    groups: int = 1,
+) -> Array:
+    """Slide kernels over sequences; see `conv2d`.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (n, in_channels, length) or (in_channels, length)
+    weight : array or Tensor, shape (out_channels, in_channels // groups, kernel_size)
+    bias : array or Tensor, shape (out_channels,), optional
+    stride, padding, dilation, groups
+        As for `conv2d`.
+
+    Returns
+    -------
+    array or Tensor, shape (n, out_channels, length) or (out_channels, length)
+
+    Raises
+    ------
+    ShapeError
+        When the shapes do not fit.
+
+    Examples
+    --------
+    >>> conv1d(np.arange(5.0).reshape(1, 5), np.array([[[1.0, 0.0, -1.0]]]))
+    array([[-2., -2., -2.]])
+    """
+    return convolve(1, x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Lengths = 1,
+    padding: Lengths | str = 0,
+    dilation: Lengths = 1,
+    groups: int = 1,
+) -> Array:
+    """Slide kernels over images: at each place, sum(kernel * what it covers) + bias.
+
+    It is a correlation, the kernel is not turned around, as everywhere in machine learning.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (n, in_channels, height, width) or (in_channels, height, width)
+    weight : array or Tensor, shape (out_channels, in_channels // groups, height, width)
+    bias : array or Tensor, shape (out_channels,), optional
+    stride : int or a pair
+        The steps between places.
+    padding : int, a pair, "valid" or "same"
+        How many zeros are put on both sides of each axis; "valid" for none, "same" for as many as
+        keep the lengths, which needs a stride of 1.
+    dilation : int or a pair
+        The steps within the kernel.
+    groups : int
+        How many groups the channels are split into, which do not mix.
+
+    Returns
+    -------
+    array or Tensor, shape (n, out_channels, height, width) or (out_channels, height, width)
+
+    Raises
+    ------
+    ShapeError
+        When the shapes do not fit.
+
+    Examples
+    --------
+    >>> conv2d(np.eye(3)[None], np.ones((1, 1, 2, 2)))
+    array([[[2., 1.],
+            [1., 2.]]])
+    """
+    return convolve(2, x, weight, bias, stride, padding, dilation, groups)
+
+
+def convolve(
+    rank: int,
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Lengths,
+    padding: Lengths | str,
+    dilation: Lengths,
+    groups: int,
+) -> Array:
+    """Compute `conv1d` or `conv2d`."""
+    name = f"conv{rank}d"
+    x = x if hasattr(x, "shape") else np.asarray(x)
+    weight = weight if hasattr(weight, "shape") else np.asarray(weight)
+    if weight.ndim != rank + 2 or x.ndim not in (rank + 1, rank + 2):
+        raise ShapeError(
+            f"{name}: needs an input of {rank + 1} or {rank + 2} axes and a weight of {rank + 2}, "
+            f"got shapes {x.shape} and {weight.shape}"
+        )
+    if x.shape[-rank - 1] != weight.shape[1] * groups or weight.shape[0] % groups:
+        raise ShapeError(
+            f"{name}: an input of shape {x.shape} and a weight of shape {weight.shape} do not fit "
+            f"with groups={groups}; the weight is (out_channels, in_channels // groups, ...)"
+        )
+    windows = windows_of(name, x, weight.shape[2:], stride, padding, dilation, groups)
+    batch = x if x.ndim == rank + 2 else x[None]
+    out = correlate_images(batch, weight, windows=windows)
+    if bias is not None:
+        out = out + np.reshape(bias, (-1,) + (1,) * rank)
+    return out if batch is x else out[0]
+
+
+def windows_of(
+    name: str,
+    x: Array,
+    kernel: Sequence[int],
+    stride: Lengths,
+    padding: Lengths | str,
+    dilation: Lengths,
+    groups: int = 1,
+) -> Windows:
+    """Write out how a window moves over the last axes of an array.
+
+    Raises
+    ------
+    ShapeError
+        When the window does not fit.
+    """
+    rank = len(kernel)
+    steps, within = lengths(rank, stride), lengths(rank, dilation)
+    windows = Windows(
+        x.shape[x.ndim - rank :],
+        tuple(kernel),
+        steps,
+        padding_of(name, kernel, steps, padding, within),
+        within,
+        groups,
+    )
+    if min(steps + within) < 1 or min(windows.out) < 1:
+        raise ShapeError(
+            f"{name}: no window of {tuple(kernel)} with dilation {within} and stride {steps} fits "
+            f"into {windows.padded}, an input of shape {x.shape} with its padding"
+        )
+    return windows
+
+
+def padding_of(
+    name: str,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Lengths | str,
+    dilation: Sequence[int],
+) -> tuple[tuple[int, int], ...]:
+    """Write out the padding before and behind each axis."""
+    if not isinstance(padding, str):
+        return tuple((n, n) for n in lengths(len(kernel), padding))
+    if padding == "valid":
+        return ((0, 0),) * len(kernel)
+    if padding != "same" or any(step != 1 for step in stride):
+        raise ValueError(
+            f'{name}: padding must be numbers, "valid", or "same" with a stride of 1, got '
+            f"{padding!r} with a stride of {tuple(stride)}"
+        )
+    needed = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
+    return tuple((n // 2, n - n // 2) for n in needed)
+
+
+def lengths(rank: int, given: Lengths) -> tuple[int, ...]:
+    """Write a number as one for each axis."""
+    if isinstance(given, Sequence):
+        if len(given) != rank:
+            raise ValueError(f"one number or {rank} are needed, got {tuple(given)}")
+        return tuple(operator.index(n) for n in given)
+    return (operator.index(given),) * rank
+
+
+def as_lengths(given: Lengths) -> Lengths:
+    """Keep a configuration hashable."""
+    return tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else given
+
+
+@frozen
+class Convolution(Layer):
+    """What `Conv1d` and `Conv2d` have in common."""
+
+    rank: ClassVar[int]
+
+    name: str = field(validator=named)
+    in_channels: int = field(converter=operator.index, validator=positive)
+    out_channels: int = field(converter=operator.index, validator=positive)
+    kernel_size: Lengths = field(converter=as_lengths)
+    stride: Lengths = field(default=1, converter=as_lengths)
+    padding: Lengths | str = field(default=0, converter=as_lengths)
+    dilation: Lengths = field(default=1, converter=as_lengths)
+    groups: int = field(default=1, converter=operator.index, validator=positive)
+    bias: bool = True
+    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
+
+    def __attrs_post_init__(self) -> None:
+        if self.in_channels % self.groups or self.out_channels % self.groups:
+            raise ValueError(
+                f"{type(self).__name__}: groups={self.groups} must divide in_channels="
+                f"{self.in_channels} and out_channels={self.out_channels}"
+            )
+
+    @property
+    def own_parameters(self) -> dict[str, Parameter]:
+        """The kernels, and the bias if there is one."""
+        inputs = self._shape[1:]
+        draw = uniform(1 / math.sqrt(math.prod(inputs)))
+        shapes = {"weight": self._shape, "bias": (self.out_channels,)}
+        return {
+            f"{self.name}.{which}": Parameter(shape, self.dtype, draw)
+            for which, shape in shapes.items()
+            if which == "weight" or self.bias
+        }
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        channels = self.in_channels // self.groups
+        return (self.out_channels, channels, *lengths(self.rank, self.kernel_size))
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Slide the kernels over the input; see `conv1d` and `conv2d`."""
+        weight = self._read(store, f"{self.name}.weight", self._shape, rng)
+        bias = None
+        if self.bias:
+            bias = self._read(store, f"{self.name}.bias", (self.out_channels,), rng)
+        return convolve(
+            self.rank, x, weight, bias, self.stride, self.padding, self.dilation, self.groups
+        )
+
+
+@frozen
+class Conv1d(Convolution):
+    """Kernels that slide over sequences: (n, in_channels, length) -> (n, out_channels, length).
+
+    Its parameters are ``"{name}.weight"`` and ``"{name}.bias"``, both drawn from U(-b, b) with
+    b = 1 / sqrt(in_channels // groups * kernel_size), as PyTorch does.
+
+    Parameters
+    ----------
+    name : str
+        What the names of its parameters begin with.
+    in_channels, out_channels : int
+    kernel_size : int
+    stride, padding, dilation, groups
+        As for `conv1d`.
+    bias : bool
+        Whether it has a bias.
+    dtype : floating dtype
+        In which `init` makes the parameters.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.Conv1d("conv", 2, 3, kernel_size=5, padding="same")
+    >>> params = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(params, np.zeros((4, 2, 9))).shape
+    (4, 3, 9)
+    """
+
+    rank: ClassVar[int] = 1
+
+
+@frozen
+class Conv2d(Convolution):
+    """Kernels that slide over images.
+
+    From (n, in_channels, height, width) to (n, out_channels, height, width).
+    Its parameters are ``"{name}.weight"`` and ``"{name}.bias"``, both drawn from U(-b, b) with
+    b = 1 / sqrt(in_channels // groups * the kernel's size), as PyTorch does.
+
+    Parameters
+    ----------
+    name : str
+        What the names of its parameters begin with.
+    in_channels, out_channels : int
+    kernel_size : int or a pair
+    stride, padding, dilation, groups
+        As for `conv2d`.
+    bias : bool
+        Whether it has a bias.
+    dtype : floating dtype
+        In which `init` makes the parameters.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.Conv2d("conv", 1, 16, kernel_size=3)
+    >>> params = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(params, np.zeros((4, 1, 28, 28))).shape
+    (4, 16, 26, 26)
+    """
+
+    rank: ClassVar[int] = 2

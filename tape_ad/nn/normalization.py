@@ -1,0 +1,307 @@
+"""Layers that bring what passes through them to mean 0 and variance 1."""
+
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import field, frozen
+
+from tape_ad.arguments import primal
+from tape_ad.errors import InPlaceError, ShapeError
+from tape_ad.linear_maps import Array
+from tape_ad.nn.initializers import ones, zeros
+from tape_ad.nn.layers import FLOAT64
+from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.rules.normalization import standardize
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "LayerNorm", "layer_norm"]
+
+
+def layer_norm(
+    x: Array,
+    normalized_shape: int | Sequence[int],
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
+) -> Array:
+    """Bring each sample to mean 0 and variance 1, then multiply with a weight and add a bias.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (..., *normalized_shape)
+    normalized_shape : int or tuple of int
+        The lengths of the last axes, over which mean and variance are taken.
+    weight, bias : array or Tensor, shape normalized_shape, optional
+    eps : float
+        What is added to the variance.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Raises
+    ------
+    ShapeError
+        When the last axes of `x` have other lengths.
+
+    Notes
+    -----
+    Ba, Kiros & Hinton, "Layer normalization", https://arxiv.org/abs/1607.06450.
+
+    Examples
+    --------
+    >>> layer_norm(np.array([[1.0, 3.0], [5.0, 5.0]]), 2, eps=1e-12)
+    array([[-1.,  1.],
+           [ 0.,  0.]])
+    """
+    shape = as_shape(normalized_shape)
+    x = x if hasattr(x, "shape") else np.asarray(x, float)
+    if x.shape[x.ndim - len(shape) :] != shape or x.ndim < len(shape):
+        raise ShapeError(
+            f"layer_norm: the last axes of an input of shape {x.shape} are not {shape}"
+        )
+    out = standardize(x, axes=tuple(range(-len(shape), 0)), eps=eps)
+    out = out if weight is None else out * weight
+    return out if bias is None else out + bias
+
+
+def as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    """Write a length as a shape of one axis."""
+    return tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)
+
+
+@frozen
+class LayerNorm(Layer):
+    """Each sample brought to mean 0 and variance 1, times a weight, plus a bias.
+
+    Its parameters are ``"{name}.weight"``, at first ones, and ``"{name}.bias"``, at first zeros.
+
+    Parameters
+    ----------
+    name : str
+        What the names of its parameters begin with.
+    normalized_shape : int or tuple of int
+        The lengths of the last axes of the input, and the shape of the parameters.
+    eps : float
+        What is added to the variance.
+    elementwise_affine : bool
+        Whether it has parameters.
+    bias : bool
+        Whether it then has a bias.
+    dtype : floating dtype
+        In which `init` makes the parameters.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.LayerNorm("norm", 4)
+    >>> params = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(params, np.array([[1.0, 1.0, 3.0, 3.0]])).round(3)
+    array([[-1., -1.,  1.,  1.]])
+    """
+
+    name: str = field(validator=named)
+    normalized_shape: tuple[int, ...] = field(converter=as_shape)
+    eps: float = 1e-5
+    elementwise_affine: bool = True
+    bias: bool = True
+    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
+
+    @property
+    def own_parameters(self) -> dict[str, Parameter]:
+        """The weight and the bias, as far as they are wanted."""
+        if not self.elementwise_affine:
+            return {}
+        weight = Parameter(self.normalized_shape, self.dtype, ones)
+        bias = {f"{self.name}.bias": Parameter(self.normalized_shape, self.dtype, zeros)}
+        return {f"{self.name}.weight": weight, **(bias if self.bias else {})}
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Normalise: shape (..., *normalized_shape); see `layer_norm`."""
+        weight, bias = (
+            self._read(store, f"{self.name}.{which}", self.normalized_shape, rng) if there else None
+            for which, there in (
+                ("weight", self.elementwise_affine),
+                ("bias", self.elementwise_affine and self.bias),
+            )
+        )
+        return layer_norm(x, self.normalized_shape, weight, bias, self.eps)
+
+
+@frozen
+class BatchNorm(Layer):
+    """What `BatchNorm1d` and `BatchNorm2d` have in common."""
+
+    ranks: ClassVar[tuple[int, ...]]
+
+    name: str = field(validator=named)
+    num_features: int = field(converter=operator.index, validator=positive)
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
+
+    @property
+    def own_parameters(self) -> dict[str, Parameter]:
+        """What is trained, and the running statistics, which are not."""
+        shape, count = (self.num_features,), np.dtype(np.int64)
+        trained = {
+            "weight": Parameter(shape, self.dtype, ones),
+            "bias": Parameter(shape, self.dtype, zeros),
+        }
+        statistics = {
+            "running_mean": Parameter(shape, self.dtype, zeros, trained=False),
+            "running_var": Parameter(shape, self.dtype, ones, trained=False),
+            "num_batches_tracked": Parameter((), count, zeros, trained=False),
+        }
+        wanted = (trained if self.affine else {}) | (statistics if self.track_running_stats else {})
+        return {f"{self.name}.{which}": parameter for which, parameter in wanted.items()}
+
+    def __call__(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        *,
+        rng: np.random.Generator | None = None,
+        training: bool = False,
+    ) -> Array:
+        """Normalise each channel.
+
+        Parameters
+        ----------
+        store : dict of str to Tensor, or to array
+            The bound parameters, and the running statistics as plain arrays:
+            ``rec.bind(params) | statistics``, with both from `partition`.
+        x : array or Tensor, shape (n, num_features, ...)
+        rng : numpy.random.Generator, optional
+            As for all layers.
+        training : bool
+            Whether to take mean and variance of the batch, and to update the running ones in
+            place. Otherwise the running ones are taken.
+
+        Returns
+        -------
+        array or Tensor, shape of `x`
+
+        Raises
+        ------
+        InPlaceError
+            When the running statistics were bound to a record.
+        """
+        x = x if hasattr(x, "shape") else np.asarray(x, float)
+        if x.ndim not in self.ranks or x.shape[1] != self.num_features:
+            raise ShapeError(
+                f"the layer {self.name!r} takes an input of {self.ranks} axes, of which the second "
+                f"has length {self.num_features}, got one of shape {x.shape}"
+            )
+        own = self.own_parameters
+        value = {
+            name.rpartition(".")[2]: self._read(store, name, parameter.shape, rng)
+            for name, parameter in own.items()
+        }
+        spread = (-1,) + (1,) * (x.ndim - 2)
+        if training or not self.track_running_stats:
+            axes = tuple(i - x.ndim for i in range(x.ndim) if i != 1)
+            if math.prod(x.shape[i] for i in axes) < 2:
+                raise ShapeError(
+                    f"the layer {self.name!r} needs more than one value a channel to train on, got "
+                    f"an input of shape {x.shape}"
+                )
+            if self.track_running_stats:
+                self._update(value, primal(x), axes)
+            out = standardize(x, axes=axes, eps=self.eps)
+        else:
+            divisor = np.sqrt(value["running_var"] + self.eps)
+            out = (x - np.reshape(value["running_mean"], spread)) / np.reshape(divisor, spread)
+        if self.affine:
+            out = out * np.reshape(value["weight"], spread) + np.reshape(value["bias"], spread)
+        return out
+
+    def _update(self, value: dict[str, Any], x: Array, axes: tuple[int, ...]) -> None:
+        """Move the running statistics towards those of a batch."""
+        running = [value[name] for name in ("running_mean", "running_var", "num_batches_tracked")]
+        if not all(isinstance(array, np.ndarray) for array in running):
+            raise InPlaceError(
+                f"the running statistics of the layer {self.name!r} are updated in place, so they "
+                "must be plain arrays, not handles; write params, statistics = nn.partition(layer, "
+                "store), and call the layer with rec.bind(params) | statistics"
+            )
+        mean, var, count = running
+        count += 1
+        rate = 1 / int(count) if self.momentum is None else self.momentum
+        mean += rate * (np.mean(x, axis=axes) - mean)
+        var += rate * (np.var(x, axis=axes, ddof=1) - var)
+
+
+@frozen
+class BatchNorm1d(BatchNorm):
+    """Each feature brought to mean 0 and variance 1 over the batch, times a weight, plus a bias.
+
+    Trained are ``"{name}.weight"`` and ``"{name}.bias"``; ``"{name}.running_mean"``,
+    ``"{name}.running_var"`` and ``"{name}.num_batches_tracked"`` are running statistics, which the
+    layer updates in training and uses otherwise. `partition` takes the two apart.
+
+    Parameters
+    ----------
+    name : str
+        What the names of its parameters begin with.
+    num_features : int
+        The length of the second axis of the input, (n, num_features) or (n, num_features, length).
+    eps : float
+        What is added to the variance.
+    momentum : float or None
+        How far the running statistics move towards those of a batch; None for the mean of all
+        batches.
+    affine : bool
+        Whether there is something to train.
+    track_running_stats : bool
+        Whether there are running statistics; if not, those of the batch are always taken.
+    dtype : floating dtype
+        In which `init` makes the parameters.
+
+    Notes
+    -----
+    Ioffe & Szegedy, "Batch normalization", https://arxiv.org/abs/1502.03167. As in PyTorch, the
+    running variance is that of a sample, with n - 1.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.BatchNorm1d("norm", 1)
+    >>> store = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(store, np.array([[1.0], [3.0]]), training=True).round(3)
+    array([[-1.],
+           [ 1.]])
+    >>> store["norm.running_mean"]
+    array([0.2])
+    """
+
+    ranks: ClassVar[tuple[int, ...]] = (2, 3)
+
+
+@frozen
+class BatchNorm2d(BatchNorm):
+    """Each channel of images brought to mean 0 and variance 1 over the batch; see `BatchNorm1d`.
+
+    The input has the shape (n, num_features, height, width).
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.BatchNorm2d("norm", 3)
+    >>> store = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(store, np.zeros((2, 3, 4, 4))).shape
+    (2, 3, 4, 4)
+    """
+
+    ranks: ClassVar[tuple[int, ...]] = (4,)

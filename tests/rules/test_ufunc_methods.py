@@ -1,0 +1,108 @@
+"""Methods of ufuncs on handles."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.arena import function_name
+from tape_ad.errors import InPlaceError, NoRuleError, UnsupportedArgumentError
+from tape_ad.rules import RULES
+from tape_ad.rules.base import Rule
+from tests.rules.checks import close
+
+BINARY = [
+    function
+    for function, entry in RULES.items()
+    if isinstance(function, np.ufunc) and isinstance(entry, Rule) and None not in entry.makers
+    if function.nin == 2 and function.nout == 1 and function.signature is None
+]
+
+
+@pytest.mark.parametrize("ufunc", BINARY, ids=function_name)
+def test_outer_is_the_broadcast_call(ufunc: np.ufunc) -> None:
+    rng = np.random.default_rng(5)
+    one, other = rng.uniform(0.5, 2.0, (2, 3)), rng.uniform(0.5, 2.0, 4)
+    record = ta.ComputationRecord()
+    x, y = record.tensor(one), record.tensor(other)
+    outer, usual = ufunc.outer(x, y), ufunc(x[:, :, None], y)
+    np.testing.assert_array_equal(outer.data, ufunc.outer(one, other))
+    seed = rng.standard_normal((2, 3, 4))
+    close(outer.grad(seed).wrt([x, y]), usual.grad(seed).wrt([x, y]), 1e-15)
+
+
+def test_outer_of_a_handle_and_others() -> None:
+    x = ta.ComputationRecord().tensor([1.0, 2.0])
+    np.testing.assert_array_equal(np.multiply.outer(x, [[3.0], [5.0]]).data, [[[3], [5]], [[6], [10]]])
+    np.testing.assert_array_equal(np.subtract.outer(3.0, x).data, [2.0, 1.0])
+    np.testing.assert_array_equal(np.less.outer(x, [1.5]), [[True], [False]])
+    assert np.add.outer(x, x, dtype=np.float32).dtype == np.float32
+
+
+def pulled(result: Any, x: Any) -> Any:
+    return result.grad(np.ones(result.shape)).wrt(x)
+
+
+def handle(data: Any) -> Any:
+    return ta.ComputationRecord().tensor(data)
+
+
+TIES = [1.0, 3.0, 3.0, 2.0, 3.0, 5.0]
+
+
+def test_what_ties_in_a_running_maximum_shares_equally() -> None:
+    x = handle(TIES)
+    last = np.maximum.accumulate(x)[4]
+    np.testing.assert_allclose(last.grad().wrt(x), [0, 1 / 3, 1 / 3, 0, 1 / 3, 0], rtol=1e-15)
+    np.testing.assert_allclose(pulled(np.maximum.accumulate(x), x), [1, 7 / 3, 4 / 3, 0, 1 / 3, 1])
+    np.testing.assert_array_equal(
+        np.minimum.accumulate(-x)[4].grad().wrt(x), -last.grad().wrt(x)
+    )
+
+
+def test_what_ties_in_a_segment_shares_equally() -> None:
+    x = handle(TIES)
+    out = np.maximum.reduceat(x, [0, 3, 1])
+    np.testing.assert_array_equal(out.data, [3, 2, 5])
+    np.testing.assert_array_equal(out[0].grad().wrt(x), [0, 0.5, 0.5, 0, 0, 0])
+
+
+def test_running_extrema_meet_nan() -> None:
+    x = handle([2.0, np.nan, 1.0, 4.0])
+    with np.errstate(invalid="ignore"):
+        spoilt, passed = np.maximum.accumulate(x), np.fmax.accumulate(x)
+    np.testing.assert_array_equal(pulled(spoilt, x), [1, 0, 0, 0])
+    np.testing.assert_array_equal(pulled(passed, x), [3, 0, 0, 1])
+
+
+@pytest.mark.parametrize("ufunc", [np.logaddexp, np.logaddexp2])
+def test_sums_of_exponentials_of_nothing(ufunc: np.ufunc) -> None:
+    x = handle([-np.inf, -np.inf, 0.0])
+    np.testing.assert_array_equal(pulled(ufunc.reduce(x), x), [0, 0, 1])
+    np.testing.assert_array_equal(pulled(ufunc.accumulate(x)[2:], x), [0, 0, 1])
+
+
+def test_a_cumulative_product_with_zeros_is_exact() -> None:
+    x = handle([2.0, 0.0, 3.0, 0.0, 5.0])
+    out = np.cumprod(x)
+    np.testing.assert_array_equal(
+        out.grad(np.eye(5)).wrt(x),
+        [[1, 0, 0, 0, 0], [0, 2, 0, 0, 0], [0, 6, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]],
+    )
+
+
+def test_writing_methods_are_refused() -> None:
+    x = handle([1.0, 2.0])
+    with pytest.raises(InPlaceError, match=r"np\.add\.at writes to its first argument"):
+        np.add.at(x, [0], 1.0)
+    for call in (np.cumsum, np.add.reduceat, np.multiply.accumulate, np.logaddexp.reduce):
+        arguments: list[Any] = [x, [0]] if call == np.add.reduceat else [x]
+        name = function_name(call).replace(".", r"\.")
+        with pytest.raises(UnsupportedArgumentError, match=rf"np\.{name}: .*out="):
+            call(*arguments, out=handle([0.0, 0.0]))
+
+
+def test_a_method_without_a_rule_says_so() -> None:
+    with pytest.raises(NoRuleError, match=r"np\.arctan2\.accumulate has no rule"):
+        np.arctan2.accumulate(handle([1.0, 2.0]))
