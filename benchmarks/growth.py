@@ -2,6 +2,7 @@
 
 import statistics
 import time
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def nanoseconds_per_node() -> dict[int, float]:
 
 
 def record_and_sweep(nodes: int) -> None:
-    x = ta.ComputationRecord().tensor(np.array([0.9]))
+    x: Any = ta.ComputationRecord().tensor(np.array([0.9]))
     y = x
     for _ in range(nodes // 2):
         y = np.sin(y) + 0.5

@@ -48,6 +48,11 @@ class Options:
     without: frozenset[str] = frozenset()
 
     @property
+    def left_out(self) -> frozenset[str]:
+        """The libraries that do not run. JAX without jit takes too long for a quick look."""
+        return self.without | {"jax_eager"} if self.quick else self.without
+
+    @property
     def complete(self) -> bool:
         """Whether this is a run to be published."""
         return not (self.quick or self.only or self.without)
@@ -64,7 +69,7 @@ def run(options: Options) -> int:
         print(f"no workload has {options.only!r} in its name; there are:", *WORKLOADS, sep="\n  ")
         return 2
     with contextlib.ExitStack() as stack:
-        started = [Worker(name) for name in LIBRARIES if name not in options.without]
+        started = [Worker(name) for name in LIBRARIES if name not in options.left_out]
         workers = {worker.name: stack.enter_context(worker) for worker in started}
         found = Run(
             setting=setting(),
@@ -116,11 +121,12 @@ def one(
             for name, worker in taking_part.items()
         }
         result.times = in_turns(timers)
-    if workload.memory is not None or workload.arrays is not None:
+    looks = workload.arrays is not None or (workload.memory is not None and not options.quick)
+    if looks:
         result.input_bytes = first_input(workload).nbytes
         result.peaks = {
             name: apart(peak_of, name, workload.name, workload.dtype)
-            for name in SEE_MEMORY
+            for name in ((OURS,) if options.quick else SEE_MEMORY)
             if name in taking_part
         }
     return result

@@ -63,10 +63,10 @@ class ArrayOperators:
         return self._call(np.remainder, (other, self))
 
     def __divmod__(self, other: Any) -> tuple[Any, Self]:
-        return self // other, self % other
+        return self._call(np.divmod, (self, other))
 
     def __rdivmod__(self, other: Any) -> tuple[Any, Self]:
-        return other // self, other % self
+        return self._call(np.divmod, (other, self))
 
     def __pow__(self, other: Any) -> Self:
         return self._call(np.power, (self, other))

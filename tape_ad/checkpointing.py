@@ -180,7 +180,7 @@ class Repeated:
     slots: int
 
     def run(self, state: Any, *params: Any) -> tuple[Any, Any]:
-        """Compute all steps, and keep states for the sweep: those in slots, and the last but one."""
+        """Compute all steps; keep the states in slots, and the last but one, for the sweep."""
         kept = [(0, arrays(state))]
         before_last = self.state_before(self.n, kept, params)
         return arrays(self.step(before_last, *params)), (kept, before_last)

@@ -113,9 +113,9 @@ class Custom:
 
     keeps_output: ClassVar[bool] = True
     function: Function
-    pull_one: Function | None
-    push_one: Function | None
-    partials: Function | None
+    pull_one: Any
+    push_one: Any
+    partials: Any
     stacked: bool
 
     @property
@@ -190,7 +190,6 @@ class Custom:
 
     def pushed(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Call the user's push with one tangent, and with zeros for the other arguments."""
-        assert self.push_one is not None
         args, kwargs = use.arguments(use.values)
         counter = itertools.count()
         tangents = map_leaves(
@@ -209,13 +208,13 @@ class Custom:
 
     def maps(self, use: Use, args: Any, kwargs: Any) -> list[LinearMap | None]:
         """Make the map for each operand."""
-        assert self.partials is not None
         found = self.partials(use.saved, *args, **kwargs)
         maps = found if isinstance(found, tuple) else (found,)
         if len(maps) != len(args) or len(flatten((args, use.output))) != len(args) + 1:
             raise OutputError(
-                f"the partials of {self.name} are {len(maps)} maps for {len(args)} arguments; there "
-                "has to be one map or None for each, all arguments and the output being bare arrays"
+                f"the partials of {self.name} are {len(maps)} maps for {len(args)} arguments; "
+                "there has to be one map or None for each, and all arguments and the output have "
+                "to be bare arrays"
             )
         return [maps[slot] for slot in use.slots]
 

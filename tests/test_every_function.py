@@ -37,6 +37,7 @@ def plain_on_purpose(function: Any) -> bool:
         "where",  # of a condition that is a handle, and plain choices
         "tri",  # of a size
         "fromiter",  # of numbers, each read by float()
+        *("histogram", "histogram2d", "histogramdd"),  # counts, and bins that are constant
     )
 
 

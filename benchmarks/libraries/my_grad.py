@@ -6,6 +6,7 @@ import mygrad as xp
 import numpy as np
 from mygrad.nnet.activations import relu, sigmoid
 from mygrad.nnet.losses import softmax_crossentropy as cross_entropy
+from mygrad.tensor_base import Tensor
 
 from benchmarks.libraries.plain import Data, Formula, Outcome, Program, linear, peak
 
@@ -45,7 +46,7 @@ def to_numpy(array: Any) -> np.ndarray[Any, Any]:
 
 
 def gradient(formula: Formula, p: Data, data: Data) -> Program:
-    leaves = {name: xp.tensor(array) for name, array in p.items()}
+    leaves = {name: Tensor(array) for name, array in p.items()}
 
     def program() -> Outcome:
         value = formula(leaves, data)
@@ -56,13 +57,13 @@ def gradient(formula: Formula, p: Data, data: Data) -> Program:
 
 
 def step(formula: Formula, p: Data, data: Data, rate: float, momentum: float) -> Program:
-    leaves = {name: xp.tensor(array) for name, array in p.items()}
+    leaves = {name: Tensor(array) for name, array in p.items()}
     velocity = {name: np.zeros_like(array) for name, array in p.items()}
 
     def program() -> Outcome:
         loss = formula(leaves, data)
         loss.backward()
-        gradients = {name: leaf.grad for name, leaf in leaves.items()}
+        gradients: Data = {name: leaf.grad for name, leaf in leaves.items()}
         for name, g in gradients.items():
             if momentum:
                 velocity[name] = momentum * velocity[name] + g

@@ -35,10 +35,10 @@ def least_squares_inputs() -> tuple[Data, Data]:
 def laplace(entries: list[list[Array]]) -> Array:
     """Expand the determinant by the last row, minor by minor, each computed once."""
     n = len(entries)
-    minors = {(j,): entry for j, entry in enumerate(entries[0])}
+    minors: dict[tuple[int, ...], Array] = {(j,): entry for j, entry in enumerate(entries[0])}
     for i in range(1, n):
         row = entries[i]
-        larger = {}
+        larger: dict[tuple[int, ...], Array] = {}
         for columns in itertools.combinations(range(n), i + 1):
             total: Array = None
             for k, j in enumerate(columns):

@@ -4,6 +4,7 @@ Srajer, Kukelova & Fitzgibbon, "A benchmark of selected algorithmic differentiat
 problems in computer vision and machine learning", 2018, https://arxiv.org/abs/1807.10129.
 """
 
+import functools
 import math
 from typing import Any
 
@@ -51,7 +52,7 @@ WORKLOADS = [
         f"Gaussian mixture, d={d}, K={count}",
         f"log-likelihood of 1,000 points in {d} dimensions under {count} Gaussians",
         log_likelihood,
-        lambda d=d, count=count: mixture(1_000, d, count),
+        functools.partial(mixture, 1_000, d, count),
         targets={TORCH: 1.0},
     )
     for d, count in ((10, 25), (64, 100))

@@ -149,6 +149,7 @@ class BatchNorm(Layer):
     momentum: float | None = 0.1
     affine: bool = True
     track_running_stats: bool = True
+    bias: bool = True
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
 
     @property
@@ -164,8 +165,12 @@ class BatchNorm(Layer):
             "running_var": Parameter(shape, self.dtype, ones, trained=False),
             "num_batches_tracked": Parameter((), count, zeros, trained=False),
         }
-        wanted = (trained if self.affine else {}) | (statistics if self.track_running_stats else {})
-        return {f"{self.name}.{which}": parameter for which, parameter in wanted.items()}
+        wanted = {"weight": self.affine, "bias": self.affine and self.bias}
+        return {
+            f"{self.name}.{which}": parameter
+            for which, parameter in (trained | statistics).items()
+            if wanted.get(which, self.track_running_stats)
+        }
 
     def __call__(
         self,
@@ -223,9 +228,9 @@ class BatchNorm(Layer):
         else:
             divisor = np.sqrt(value["running_var"] + self.eps)
             out = (x - np.reshape(value["running_mean"], spread)) / np.reshape(divisor, spread)
-        if self.affine:
-            out = out * np.reshape(value["weight"], spread) + np.reshape(value["bias"], spread)
-        return out
+        if "weight" in value:
+            out = out * np.reshape(value["weight"], spread)
+        return out + np.reshape(value["bias"], spread) if "bias" in value else out
 
     def _update(self, value: dict[str, Any], x: Array, axes: tuple[int, ...]) -> None:
         """Move the running statistics towards those of a batch."""
@@ -266,6 +271,8 @@ class BatchNorm1d(BatchNorm):
         Whether there is something to train.
     track_running_stats : bool
         Whether there are running statistics; if not, those of the batch are always taken.
+    bias : bool
+        Whether there is a bias, if there is something to train.
     dtype : floating dtype
         In which `init` makes the parameters.
 

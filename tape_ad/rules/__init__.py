@@ -25,6 +25,7 @@ from tape_ad.rules.interpolation import INTERPOLATION
 from tape_ad.rules.joining import JOINING
 from tape_ad.rules.linalg import LINALG
 from tape_ad.rules.matrices import MATRICES
+from tape_ad.rules.nan_reductions import NAN_REDUCTIONS
 from tape_ad.rules.normalization import NORMALIZATION
 from tape_ad.rules.norms import NORMS
 from tape_ad.rules.padding import PADDING
@@ -47,6 +48,7 @@ from tape_ad.rules.sparse import SPARSE
 from tape_ad.rules.specials_numpy import SPECIALS_NUMPY
 from tape_ad.rules.spectra import SPECTRA
 from tape_ad.rules.splitting import SPLITTING
+from tape_ad.rules.spreads import SPREADS
 from tape_ad.rules.statistics import STATISTICS
 from tape_ad.rules.ufunc_methods import UFUNC_METHODS
 from tape_ad.rules.updates import UPDATES
@@ -103,6 +105,8 @@ RULES = merged(
     PARTS,
     SPECIALS_NUMPY,
     REDUCTIONS,
+    SPREADS,
+    NAN_REDUCTIONS,
     SCANS,
     UFUNC_METHODS,
     DIFFERENCES,

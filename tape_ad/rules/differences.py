@@ -131,9 +131,7 @@ def steps_of(coordinates: Array, length: int) -> Array:
     if coordinates.ndim != 1:
         raise ValueError("distances must be either scalars or 1d")
     if coordinates.shape[0] != length:
-        raise ValueError(
-            "when 1d, distances must match the length of the corresponding dimension"
-        )
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
     if coordinates.dtype.kind not in "fc":
         coordinates = coordinates.astype(np.float64)
     steps = np.diff(coordinates)

@@ -4,11 +4,11 @@ The bins are taken as constant, those that NumPy makes from the sample too. With
 with weights that are not handles, a histogram is plain data.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Adjoint, Array, Index, LinearMap
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, rule
@@ -69,6 +69,27 @@ def binned_along_line(a: Any, bins: Any, limits: Any) -> tuple[Any, Any]:
     return binned(np.reshape(a, (-1, 1)), [edges], None)[0], edges
 
 
+def refuse_handles(name: str, **arguments: Any) -> None:
+    """Refuse handles that say what the bins are.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        It names the argument.
+    """
+    for argument, value in arguments.items():
+        if any(hasattr(each, "record") for each in (value if is_list(value) else [value])):
+            raise UnsupportedArgumentError(
+                f"np.{name}: {argument}= got a handle, and the bins are taken as constant; pass "
+                "its .data"
+            )
+
+
+def is_list(value: Any) -> bool:
+    """Tell a sequence of arguments from one argument."""
+    return isinstance(value, (list, tuple))
+
+
 def weighed(places: Any, weights: Array, shape: tuple[int, ...]) -> Array:
     """Add up the weights in each bin."""
     size = int(np.prod(shape))
@@ -84,9 +105,14 @@ def counted(places: Any, shape: tuple[int, ...]) -> Any:
 
 
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,  # noqa: A002 - NumPy's name
+    density: Any = None,
+    weights: Any = None,
 ) -> tuple[Any, Any]:
     """Count, or add up weights, which may be handles."""
+    refuse_handles("histogram", bins=bins, range=range)
     places, edges = binned_along_line(a, bins, range)
     if weights is None:
         sums = counted(places, (edges.size - 1,))
@@ -101,9 +127,14 @@ def histogram(
 
 
 def histogramdd(
-    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+    sample: Any,
+    bins: Any = 10,
+    range: Any = None,  # noqa: A002 - NumPy's name
+    density: Any = None,
+    weights: Any = None,
 ) -> tuple[Any, list[Any]]:
     """Count, or add up weights, which may be handles, in bins of several dimensions."""
+    refuse_handles("histogramdd", bins=bins, range=range)
     points = sample if hasattr(sample, "ndim") else np.stack([as_array(x) for x in sample], axis=-1)
     points = np.reshape(points, (-1, 1)) if points.ndim == 1 else points
     places, edges = binned(points, bins, range)
@@ -124,14 +155,15 @@ def histogram2d(
     x: Any,
     y: Any,
     bins: Any = 10,
-    range: Any = None,
+    range: Any = None,  # noqa: A002 - NumPy's name
     density: Any = None,
     weights: Any = None,
 ) -> tuple[Any, Any, Any]:
     """Count, or add up weights, which may be handles, in bins of two dimensions."""
+    refuse_handles("histogram2d", bins=bins, range=range)
     if len(x) != len(y):
         raise ValueError("x and y must have the same length.")
-    if isinstance(bins, Sequence | np.ndarray) and len(bins) not in {1, 2}:
+    if isinstance(bins, (list, tuple, np.ndarray)) and len(bins) not in {1, 2}:
         bins = [np.asarray(bins)] * 2
     sums, (first, second) = np.histogramdd((x, y), bins, range, density, weights)
     return sums, first, second

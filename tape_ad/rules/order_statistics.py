@@ -19,6 +19,7 @@ from tape_ad.linear_maps import (
     Chain,
     Index,
     LinearMap,
+    Mask,
     Reshape,
     Transpose,
     WeightedSum,
@@ -42,6 +43,8 @@ PLOTTING: dict[str, tuple[float, float]] = {
 """The methods that are continuous, by alpha and beta of Hyndman & Fan, "Sample quantiles in
 statistical packages" (1996): the place of probability q among n is n q + alpha + q (1 - alpha -
 beta) - 1."""
+
+PASSING_NAN = frozenset({np.nanmedian, np.nanquantile, np.nanpercentile})
 
 
 # Signatures
@@ -197,7 +200,8 @@ def elements_partial(function: Callable[..., Array]) -> Maker:
         axes = axes_of(a.ndim, axis)
         if weights is not None:
             options["weights"] = weights_of_rows(np.asarray(weights), a, axes)
-        return Deferred(neighbours_map, (function, out, a, q, axes, options))
+        linear = Deferred(neighbours_map, (function, out, a, q, axes, options))
+        return Chain((Mask(~np.isnan(a)), linear)) if function in PASSING_NAN else linear
 
     return partial
 
@@ -268,8 +272,7 @@ def slope_map(
     lower = np.where(inside, np.floor(place), 0).astype(np.intp)
     grid = np.indices(order.shape[:-1], sparse=True)
     low, high = (
-        rows[(*grid, order[(*grid, np.minimum(lower + i, order.shape[-1] - 1))])]
-        for i in (0, 1)
+        rows[(*grid, order[(*grid, np.minimum(lower + i, order.shape[-1] - 1))])] for i in (0, 1)
     )
     slope = np.where(inside, (high - low) * (rate / percent), 0)
     spread = Adjoint(
@@ -287,9 +290,7 @@ QUANTILES: dict[Any, float] = {
 
 ORDER_STATISTICS: dict[Any, Entry] = {
     **{
-        function: rule(
-            elements_partial(function), signature=median_signature(function.__name__)
-        )
+        function: rule(elements_partial(function), signature=median_signature(function.__name__))
         for function in (np.median, np.nanmedian)
     },
     **{

@@ -7,7 +7,6 @@ elements are equal. What ``where=`` leaves out gets no gradient, even where it i
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from tape_ad.linear_maps import (
     LinearMap,
     Mask,
     RealPart,
-    Stretch,
     Sum,
     WeightedSum,
     expanding_key,
@@ -27,11 +25,9 @@ from tape_ad.linear_maps import (
 from tape_ad.rules.base import (
     Call,
     Entry,
-    Maker,
     Signature,
     axes_of,
     constants,
-    quiet,
     refuse,
     rule,
 )
@@ -113,28 +109,6 @@ def extremum_signature(name: str) -> Signature:
     return signature
 
 
-def spread_signature(name: str) -> Signature:
-    """Make the signature of `numpy.var` and `numpy.std`; a given mean is an operand."""
-
-    def signature(
-        a: Array,
-        axis: Axis = None,
-        dtype: Any = None,
-        out: None = None,
-        ddof: float = 0,
-        keepdims: Any = False,
-        *,
-        where: Any = True,
-        mean: Any = NO_VALUE,
-        correction: Any = NO_VALUE,
-    ) -> Call:
-        options = reduction_options(name, out, axis, dtype, keepdims, None, where)
-        options["ddof"] = ddof if correction is NO_VALUE else correction
-        return ((a,) if mean is NO_VALUE or mean is None else (a, mean)), options
-
-    return signature
-
-
 # Sums
 
 
@@ -146,7 +120,7 @@ def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
 def counts(where: Any, a: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Count the elements that are reduced to each one, in the dtype that they have."""
     chosen = np.broadcast_to(where, a.shape)
-    return np.add.reduce(chosen, axis=axes, keepdims=keepdims, dtype=real_dtype(a))
+    return np.sum(chosen, axis=axes, keepdims=keepdims, dtype=real_dtype(a))
 
 
 def real_dtype(a: Array) -> Any:
@@ -248,17 +222,17 @@ def product_partial(
     **options: Any,
 ) -> LinearMap:
     """Make the partial of a product when it is needed."""
-    return Deferred(product_map, (a, axes_of(a.ndim, axis), keepdims, initial, where))
+    factors = a if where is True else np.where(where, a, 1)
+    linear = Deferred(product_map, (factors, axes_of(a.ndim, axis), keepdims, initial))
+    return selecting(where, linear)
 
 
-def product_map(
-    a: Array, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any
-) -> LinearMap:
+def product_map(a: Array, axes: tuple[int, ...], keepdims: bool, initial: Any) -> LinearMap:
     """Weigh each factor by the product of all the others."""
-    weights = product_of_others(a if where is True else np.where(where, a, 1), axes)
+    weights = product_of_others(a, axes)
     if initial is not None:
         weights = weights * initial
-    return selecting(where, WeightedSum(weights, a.ndim, axes, keepdims))
+    return WeightedSum(weights, a.ndim, axes, keepdims)
 
 
 def product_of_others(a: Array, axes: tuple[int, ...]) -> Array:
@@ -287,78 +261,7 @@ def product_of_others(a: Array, axes: tuple[int, ...]) -> Array:
     return np.transpose((before * after).reshape(moved.shape), back)
 
 
-# Variance
-
-
-def deviation(a: Array, mean: Any, axes: tuple[int, ...], dtype: Any, where: Any) -> Array:
-    """Subtract the mean; what is not selected deviates by 0."""
-    if mean is None:
-        total = np.add.reduce(a, axis=axes, dtype=dtype, keepdims=True, where=where)
-        size = count(a.shape, axes) if where is True else counts(where, a, axes, keepdims=True)
-        mean = total / nonzero(size)
-    return a - mean if where is True else np.where(where, a - mean, 0)
-
-
-def freedom(a: Array, axes: tuple[int, ...], ddof: float, where: Any) -> Any:
-    """Count the degrees of freedom; with none, NumPy's var is nan or inf, and so is its partial."""
-    if where is True:
-        degrees = count(a.shape, axes) - ddof
-        return float(degrees) if degrees > 0 else real_dtype(a).type(0)
-    return np.maximum(counts(where, a, axes, keepdims=True) - ddof, 0)
-
-
-def var_weights(
-    out: Array, a: Array, mean: Any, axes: tuple[int, ...], dtype: Any, ddof: float, where: Any
-) -> Array:
-    """2 (a - mean) / (n - ddof); the mean's own derivative drops out, as deviations sum to 0."""
-    return deviation(a, mean, axes, dtype, where) * (2 / freedom(a, axes, ddof, where))
-
-
-def std_weights(
-    out: Array, a: Array, mean: Any, axes: tuple[int, ...], dtype: Any, ddof: float, where: Any
-) -> Array:
-    """(a - mean) / (std * (n - ddof)), and 0 where all elements are equal.
-
-    The mean of equal elements may be one rounding error off them. Measured from one of them, all
-    are exactly 0, and so is their mean.
-    """
-    if mean is None and where is True:
-        a = a - a[tuple(slice(1) if i in axes else slice(None) for i in range(-a.ndim, 0))]
-    elif mean is None:
-        a = a - np.max(a, axis=axes, keepdims=True, where=where, initial=-np.inf)
-    scale = nonzero(out) * freedom(a, axes, ddof, where)
-    return deviation(a, mean, axes, dtype, where) / scale
-
-
-def spread_partials(weigh: Callable[..., Array]) -> tuple[Maker, Maker]:
-    """Make the makers of a variance: of its elements, and of a mean that is given."""
-
-    def weighted(
-        out: Array,
-        a: Array,
-        mean: Any = None,
-        *,
-        axis: Axis,
-        dtype: Any,
-        keepdims: bool,
-        ddof: float,
-        where: Any = True,
-    ) -> tuple[Array, tuple[int, ...]]:
-        axes = axes_of(a.ndim, axis)
-        kept = out if keepdims else out[expanding_key(a.ndim, axes)]
-        return weigh(kept, a, mean, axes, dtype, ddof, where), axes
-
-    def of_elements(out: Array, a: Array, *mean: Any, **options: Any) -> LinearMap:
-        weights, axes = weighted(out, a, *mean, **options)
-        linear = real_weighted_sum(weights, a, axes, options["keepdims"])
-        return selecting(options.get("where", True), linear)
-
-    def of_mean(out: Array, a: Array, mean: Array, **options: Any) -> LinearMap:
-        weights, axes = weighted(out, a, mean, **options)
-        linear = real_weighted_sum(-weights, weights, axes, options["keepdims"])
-        return Chain((Stretch(mean.shape, a.shape), linear))
-
-    return quiet(of_elements), quiet(of_mean)
+# Real functions of what may be complex
 
 
 def real_weighted_sum(weights: Array, a: Array, axes: tuple[int, ...], keepdims: bool) -> LinearMap:
@@ -368,35 +271,12 @@ def real_weighted_sum(weights: Array, a: Array, axes: tuple[int, ...], keepdims:
     return Chain((WeightedSum(weights.conjugate(), a.ndim, axes, keepdims), RealPart()))
 
 
-def given_mean(function: Callable[..., Array]) -> Callable[..., Array]:
-    """Pass a mean that stands among the operands as the keyword that it is."""
-
-    def compute(a: Array, *mean: Array, **options: Any) -> Array:
-        return function(a, mean=mean[0], **options) if mean else function(a, **options)
-
-    return compute
-
-
-# The reductions of arrays with nan
-
-
-def without_nan(maker: Maker) -> Maker:
-    """Make the maker of a reduction that passes nan over."""
-
-    def partial(out: Array, a: Array, *operands: Array, where: Any = True, **options: Any) -> Any:
-        return maker(out, a, *operands, where=~np.isnan(a) & where, **options)
-
-    return quiet(partial)
-
-
 EXTREMA = {
     np.max: np.maximum.reduce,
     np.amax: np.maximum.reduce,
     np.min: np.minimum.reduce,
     np.amin: np.minimum.reduce,
 }
-SPREADS = {np.var: var_weights, np.std: std_weights}
-NAN_SPREADS = {np.nanvar: var_weights, np.nanstd: std_weights}
 
 REDUCTIONS: dict[Any, Entry] = {
     np.add.reduce: rule(sum_partial, signature=sum_signature("add.reduce", 0)),
@@ -415,27 +295,6 @@ REDUCTIONS: dict[Any, Entry] = {
         for function, reduce in EXTREMA.items()
     },
     np.ptp: rule(ptp_partial, signature=ptp_signature),
-    **{
-        function: rule(
-            *spread_partials(weigh),
-            signature=spread_signature(function.__name__),
-            compute=given_mean(function),
-        )
-        for function, weigh in SPREADS.items()
-    },
-    np.nansum: rule(without_nan(sum_partial), signature=sum_signature("nansum")),
-    np.nanprod: rule(without_nan(product_partial), signature=sum_signature("nanprod")),
-    np.nanmean: rule(without_nan(mean_partial), signature=mean_signature("nanmean")),
-    np.nanmax: rule(without_nan(extremum_partial), signature=extremum_signature("nanmax")),
-    np.nanmin: rule(without_nan(extremum_partial), signature=extremum_signature("nanmin")),
-    **{
-        function: rule(
-            *map(without_nan, spread_partials(weigh)),
-            signature=spread_signature(function.__name__),
-            compute=given_mean(function),
-        )
-        for function, weigh in NAN_SPREADS.items()
-    },
     # Piecewise constant
     **constants(
         *(np.argmax, np.argmin, np.any, np.all, np.count_nonzero),

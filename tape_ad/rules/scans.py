@@ -13,7 +13,7 @@ from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, Maker, Signature, quiet, refuse, rule
+from tape_ad.rules.base import Call, Derivation, Entry, Maker, Signature, refuse, rule
 from tape_ad.rules.elementwise import difference, nonzero
 
 __all__ = ["SCANS", "along", "recurrence"]
@@ -200,19 +200,20 @@ def starting_with_one(a: Array, axis: int) -> Array:
 # Makers
 
 
-def scan_partial(coefficients: Coefficients) -> Maker:
+def scan_partial(coefficients: Coefficients) -> Callable[..., LinearMap]:
     """Make the maker of a scan's partial."""
 
     def linear(out: Array, x: Array, axis: int) -> LinearMap:
         if out.shape[axis] == 0:
             return RunningSum(axis)
-        carried, taken = coefficients(out, x, axis)
+        with np.errstate(all="ignore"):  # at singular points, as in `quiet`
+            carried, taken = coefficients(out, x, axis)
         return Chain((Scale(taken), Recurrence(carried, axis)))
 
-    return quiet(flattening(linear))
+    return flattening(linear)
 
 
-def flattening(linear: Callable[[Array, Array, int], LinearMap]) -> Maker:
+def flattening(linear: Callable[[Array, Array, int], LinearMap]) -> Callable[..., LinearMap]:
     """Let a scan without an axis run over all the elements in C order."""
 
     def partial(out: Array, x: Array, axis: int | None, **options: Any) -> LinearMap:
@@ -235,7 +236,7 @@ def running_difference(out: Array, x: Array, axis: int) -> LinearMap:
     return Chain((Scale(signs), RunningSum(axis)))
 
 
-def passing_nan(maker: Maker, neutral: int) -> Maker:
+def passing_nan(maker: Callable[..., LinearMap], neutral: int) -> Maker:
     """Make the maker of a scan that takes nan for its neutral element."""
 
     def partial(out: Array, x: Array, **options: Any) -> LinearMap:

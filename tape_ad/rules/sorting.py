@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, constants, refuse, rule
 from tape_ad.rules.elementwise import is_complex
 from tape_ad.rules.selecting import picked_along_axis
 
 __all__ = ["SORTING"]
+
+LONG = 1000
+"""How long a line has to be for `stable_order` to try the unstable algorithm first."""
 
 
 def sort_signature(
@@ -27,14 +31,41 @@ def sort_signature(
 ) -> Call:
     """Sort the arguments of `numpy.sort`; without an axis it sorts the flattened array."""
     refuse("sort", order=order)
-    np.sort(np.zeros(0), kind=kind, stable=stable)  # NumPy says what is wrong with them
+    if kind is not None or stable is not None:
+        np.sort(np.zeros(0), kind=kind, stable=stable)  # NumPy says what is wrong with them
     return (a if axis is not None else np.ravel(a),), {"axis": 0 if axis is None else axis}
 
 
 def sort(a: Array, axis: int) -> tuple[Array, Array]:
     """Sort stably, whichever algorithm was asked for, and keep the order."""
-    order = np.argsort(a, axis, kind="stable")
-    return np.take_along_axis(a, order, axis), order
+    order = stable_order(a, axis)
+    return picked(a, order, axis), order
+
+
+def picked(a: Array, order: Array, axis: int) -> Array:
+    """Bring the elements into an order."""
+    return a[order] if a.ndim == 1 else np.take_along_axis(a, order, axis)
+
+
+@overridable
+def stable_order(a: Array, axis: int) -> Array:
+    """Do what ``argsort(kind="stable")`` does, on long lines without ties in half the time.
+
+    Parameters
+    ----------
+    a : array, any shape
+    axis : int
+
+    Returns
+    -------
+    array of integers, shape of `a`
+    """
+    if a.ndim == 0 or a.shape[axis] < LONG:
+        return np.argsort(a, axis, kind="stable")
+    order = np.argsort(a, axis)
+    lines = np.moveaxis(picked(a, order, axis), axis, -1)
+    ties = np.equal(lines[..., 1:], lines[..., :-1]).any() or np.isnan(lines[..., -2]).any()
+    return np.argsort(a, axis, kind="stable") if ties else order
 
 
 def partition_signature(
@@ -49,7 +80,7 @@ def partition_signature(
 def partition(a: Array, axis: int, **options: Any) -> tuple[Array, Array]:
     """Partition, and keep the order."""
     order = np.argpartition(a, axis=axis, **options)
-    return np.take_along_axis(a, order, axis), order
+    return picked(a, order, axis), order
 
 
 def rearranged(order: Array, a: Array, axis: int, **options: Any) -> LinearMap:
@@ -69,4 +100,5 @@ SORTING: dict[Any, Entry] = {
     np.sort_complex: Derivation(sort_complex),
     # Where elements are, as plain data
     **constants(np.argsort, np.argpartition, np.lexsort, np.searchsorted, np.digitize),
+    **constants(stable_order),
 }

@@ -137,9 +137,7 @@ Weigh = Callable[[Array, Array, Any, int], Array]
 def segments_partial(weigh: Weigh | None) -> Maker:
     """Make the maker of a partial that picks the elements, weighs them and sums each segment."""
 
-    def partial(
-        out: Array, a: Array, indices: Any, axis: int, **options: Any
-    ) -> LinearMap:
+    def partial(out: Array, a: Array, indices: Any, axis: int, **options: Any) -> LinearMap:
         axis = axis if axis < 0 else axis - a.ndim
         elements, labels = segments_of(indices, a.shape[axis])
         shape = list(a.shape)

@@ -28,12 +28,7 @@ jax: Any = (
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_disable_most_optimizations", True)  # compiling is where the time goes
 
-CASES = [
-    Case(row, kind)
-    for row in ROWS
-    if not row.no_jax
-    for kind in ("real", "complex")[: 2 if row.complex and not row.no_complex_jax else 1]
-]
+CASES = [Case(row, kind) for row in ROWS for kind in row.kinds_in_jax]
 
 
 def counterpart(row: Row) -> Any:

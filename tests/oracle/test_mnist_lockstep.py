@@ -23,7 +23,9 @@ REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
 torch: Any = (
     importlib.import_module("torch")
     if REQUIRED
-    else pytest.importorskip("torch", reason="PyTorch is in the extra: pip install 'tape-ad[oracle]'")
+    else pytest.importorskip(
+        "torch", reason="PyTorch is in the extra: pip install 'tape-ad[oracle]'"
+    )
 )
 
 torch.set_num_threads(1)  # these matrices are too small for two
@@ -69,7 +71,10 @@ def test_three_hundred_steps_agree(
 ) -> None:
     x, y = images_and_labels()
     rng = np.random.default_rng(0)
-    hidden, output = nn.Linear("hidden", 784, 128, dtype=dtype), nn.Linear("output", 128, 10, dtype=dtype)
+    hidden, output = (
+        nn.Linear("hidden", 784, 128, dtype=dtype),
+        nn.Linear("output", 128, 10, dtype=dtype),
+    )
     params: dict[str, Array] = {}
     hidden.init(params, rng)
     output.init(params, rng)
@@ -86,13 +91,18 @@ def test_three_hundred_steps_agree(
             ours.step(params, gradients)
 
             reference.zero_grad()
-            h = torch.relu(torch.from_numpy(images) @ theirs["hidden.weight"] + theirs["hidden.bias"])
+            h = torch.relu(
+                torch.from_numpy(images) @ theirs["hidden.weight"] + theirs["hidden.bias"]
+            )
             logits = h @ theirs["output.weight"] + theirs["output.bias"]
             torch.nn.functional.cross_entropy(logits, torch.from_numpy(labels)).backward()
             reference.step()
             losses.append(loss.item())
             for key, tensor in theirs.items():
-                for what, mine, other in [("g", gradients[key], tensor.grad), ("p", params[key], tensor.detach())]:
+                for what, mine, other in [
+                    ("g", gradients[key], tensor.grad),
+                    ("p", params[key], tensor.detach()),
+                ]:
                     d = difference(mine, other.numpy())
                     if d > worst.get(what + key, 0):
                         worst[what + key] = d

@@ -1,12 +1,5 @@
-"""Layers, activations, losses and initialisers against PyTorch's of the same name.
+"""Layers against PyTorch's of the same name."""
 
-PyTorch is an optional extra: without it this file is skipped, unless the environment variable
-TAPE_AD_ORACLES says ``required``.
-"""
-
-import importlib
-import os
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,288 +7,331 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.nn import initializers
-
-REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
-
-torch: Any = (
-    importlib.import_module("torch")
-    if REQUIRED
-    else pytest.importorskip("torch", reason="PyTorch is in the extra: pip install 'tape-ad[oracle]'")
+from tests.oracle.comparison import (
+    F,
+    compared,
+    in_both_precisions,
+    layers_compared,
+    near,
+    normal,
+    torch,
 )
-F: Any = torch.nn.functional
 
 Array = np.ndarray[Any, Any]
 
-TOLERANCES = {np.float64: 1e-12, np.float32: 2e-5}
-"""How far values and gradients may be apart, relative to the largest element."""
 
-in_both_precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["f64", "f32"])
+# Dense layers and embeddings
 
 
-def near(actual: Any, expected: Any, dtype: Any) -> None:
-    expected = expected.detach().numpy()
-    assert actual.shape == expected.shape
-    assert actual.dtype == expected.dtype == dtype
-    scale = np.max(np.abs(expected), initial=1.0)
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCES[dtype] * scale)
+@in_both_precisions
+@pytest.mark.parametrize("shape", [(5, 3), (3,), (2, 4, 3)])
+def test_linear(shape: tuple[int, ...], dtype: Any) -> None:
+    for bias in (True, False):
+        layer = nn.Linear("layer.dense", 3, 4, bias, dtype)
+        theirs = torch.nn.ModuleDict({"dense": torch.nn.Linear(3, 4, bias)})
+        layers_compared(
+            layer,
+            theirs,
+            [normal(*shape, dtype=dtype)],
+            dtype,
+            their_call=lambda p, x: F.linear(x, p["dense.weight"], p.get("dense.bias")),
+        )
 
 
-def normal(*shape: int, dtype: Any, seed: int = 0) -> Array:
-    return np.random.default_rng([seed, *shape]).normal(size=shape).astype(dtype)
+@in_both_precisions
+@pytest.mark.parametrize("padding_idx", [None, 2, -1])
+def test_embedding(padding_idx: int | None, dtype: Any) -> None:
+    numbers = np.array([[2, 0, 2], [6, 5, 2]])
+    layer = nn.Embedding("layer", 7, 3, padding_idx, dtype)
+    layers_compared(
+        layer,
+        torch.nn.Embedding(7, 3, padding_idx),
+        [],
+        dtype,
+        call=lambda store: layer(store, numbers),
+        their_call=lambda p: F.embedding(torch.tensor(numbers), p["weight"], padding_idx),
+    )
 
 
-def compared(
-    ours: Callable[..., Any], theirs: Callable[..., Any], inputs: Sequence[Array], dtype: Any
-) -> None:
-    """Compare all outputs, and the gradient of their weighted sum with respect to all inputs."""
+@in_both_precisions
+def test_dropout_with_pytorchs_choice(dtype: Any) -> None:
+    x = normal(20, 30, dtype=dtype)
     record = ta.ComputationRecord()
-    handles = [record.tensor(x) for x in inputs]
-    tensors = [torch.tensor(x, requires_grad=True) for x in inputs]
-    outs, expected = ours(*handles), theirs(*tensors)
-    outs, expected = (x if isinstance(x, (tuple, list)) else [x] for x in (outs, expected))
-    plain = ours(*inputs)
-    plain = plain if isinstance(plain, (tuple, list)) else [plain]
-    loss, their_loss = 0.0, 0.0
-    for i, (out, value, other) in enumerate(zip(outs, plain, expected, strict=True)):
-        near(out.data, other, dtype)
-        np.testing.assert_array_equal(value, out.data)
-        assert not isinstance(value, ta.Tensor)
-        seed = normal(*out.shape, dtype=dtype, seed=i)
-        loss, their_loss = loss + np.sum(out * seed), their_loss + (other * torch.tensor(seed)).sum()
-    their_loss.backward()
-    for gradient, tensor in zip(loss.grad().wrt(handles), tensors, strict=True):
-        near(gradient, tensor.grad, dtype)
+    handle = record.tensor(x)
+    out = nn.dropout(handle, 0.4, rng=np.random.default_rng(2))
+    kept = torch.tensor(out.data != 0)
+    assert 0.5 < kept.double().mean() < 0.7
+    tensor = torch.tensor(x, requires_grad=True)
+    theirs = torch.ops.aten.native_dropout_backward(tensor, kept, 1 / (1 - 0.4))
+    near(out.data, theirs, dtype)
+    theirs.sum().backward()
+    near(np.sum(out).grad().wrt(handle), tensor.grad, dtype)
 
 
-def layers_compared(
-    layer: Any,
-    theirs: Any,
-    inputs: Sequence[Array],
-    dtype: Any,
-    *,
-    call: Callable[..., Any] | None = None,
-    their_call: Callable[..., Any] | None = None,
-) -> None:
-    """Give PyTorch's module our parameters, and compare as `compared` does, parameters included."""
-    store = nn.init(layer, np.random.default_rng(1))
-    params, statistics = nn.partition(layer, store)
-    names = list(params)
-    state = {name.removeprefix("layer."): transposed(name, store[name]) for name in store}
-    theirs = theirs.to(torch.tensor(np.zeros(0, dtype)).dtype)
-    theirs.load_state_dict({name: torch.tensor(value) for name, value in state.items()})
+# Convolution and pooling
 
-    def our_function(*operands: Any) -> Any:
-        values = dict(zip(names, operands, strict=False))
-        return (call or layer)(values | statistics, *operands[len(names) :])
-
-    def their_function(*operands: Any) -> Any:
-        values = {
-            name.removeprefix("layer."): transposed(name, value)
-            for name, value in zip(names, operands, strict=False)
-        }
-        arguments = operands[len(names) :]
-        if their_call is not None:
-            return their_call(values, *arguments)
-        return torch.func.functional_call(theirs, values, arguments)
-
-    compared(our_function, their_function, [*params.values(), *inputs], dtype)
-
-
-def transposed(name: str, value: Any) -> Any:
-    """Turn a dense matrix, (inputs, outputs) here, into PyTorch's (outputs, inputs)."""
-    dense = ("in_proj_weight", "out_proj.weight", "weight_ih", "weight_hh", "dense.weight")
-    return value.T if name.endswith(dense) else value
-
-
-# Activations
-
-EXTREME = np.array([-1e4, -200.0, -30.0, 30.0, 200.0, 1e4])
-
-ACTIVATIONS: list[tuple[Callable[..., Any], Any, dict[str, Any]]] = [
-    (nn.relu, F.relu, {}),
-    (nn.leaky_relu, F.leaky_relu, {}),
-    (nn.leaky_relu, F.leaky_relu, {"negative_slope": 0.3}),
-    (nn.elu, F.elu, {}),
-    (nn.elu, F.elu, {"alpha": 0.3}),
-    (nn.selu, F.selu, {}),
-    (nn.gelu, F.gelu, {}),
-    (nn.gelu, F.gelu, {"approximate": "tanh"}),
-    (nn.silu, F.silu, {}),
-    (nn.softplus, F.softplus, {}),
-    (nn.softplus, F.softplus, {"beta": 2.0, "threshold": 1.0}),
-    (nn.sigmoid, F.sigmoid, {}),
-    (nn.tanh, F.tanh, {}),
+CONVOLUTIONS_1D: list[dict[str, Any]] = [
+    {"kernel_size": 3},
+    {"kernel_size": 4, "stride": 2, "padding": 3},
+    {"kernel_size": 3, "dilation": 2, "groups": 2, "bias": False},
+    {"kernel_size": 4, "padding": "same", "dilation": 2},
+    {"kernel_size": 2, "padding": "valid", "groups": 4},
+    {"kernel_size": 1},
 ]
 
 
 @in_both_precisions
-@pytest.mark.parametrize(
-    ("ours", "theirs", "options"), ACTIVATIONS, ids=lambda x: getattr(x, "__name__", None)
-)
-def test_activation(ours: Any, theirs: Any, options: dict[str, Any], dtype: Any) -> None:
-    ordinary = normal(3, 4, dtype=dtype) * 3
-    for x in (ordinary, EXTREME.astype(dtype), np.zeros(2, dtype)):
-        compared(lambda t: ours(t, **options), lambda t: theirs(t, **options), [x], dtype)
-
-
-@in_both_precisions
-@pytest.mark.parametrize("axis", [-1, 0, 1])
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [(nn.softmax, F.softmax), (nn.log_softmax, F.log_softmax), (nn.glu, F.glu)],
-    ids=["softmax", "log_softmax", "glu"],
-)
-def test_activation_along_an_axis(ours: Any, theirs: Any, axis: int, dtype: Any) -> None:
-    for scale in (1, 1e4):
-        x = normal(4, 6, dtype=dtype) * scale
-        compared(lambda t: ours(t, axis=axis), lambda t: theirs(t, dim=axis), [x], dtype)
-
-
-# Losses
-
-REDUCTIONS = pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-
-
-@in_both_precisions
-@REDUCTIONS
-@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    ("targets", "ignore_index"), [([0, 2, 1, 1, 2], -100), ([0, -100, 1, -100, 2], -100), ([0, 2, 1, 1, 2], 1)]
-)
-def test_cross_entropy_of_class_numbers(
-    targets: list[int],
-    ignore_index: int,
-    weighted: bool,
-    label_smoothing: float,
-    reduction: str,
-    dtype: Any,
-) -> None:
-    options: dict[str, Any] = {
-        "ignore_index": ignore_index,
-        "label_smoothing": label_smoothing,
-        "reduction": reduction,
-    }
-    weight = np.array([0.5, 2.0, 1.5], dtype) if weighted else None
-    their_weight = torch.tensor(weight) if weighted else None
-    for scale in (1, 1e3):
-        compared(
-            lambda x: nn.cross_entropy(x, np.array(targets), weight, **options),
-            lambda x: F.cross_entropy(x, torch.tensor(targets), their_weight, **options),
-            [normal(5, 3, dtype=dtype) * scale],
+@pytest.mark.parametrize("options", CONVOLUTIONS_1D, ids=str)
+@pytest.mark.filterwarnings("ignore:Using padding='same'")  # PyTorch copies its input for it
+def test_conv1d(options: dict[str, Any], dtype: Any) -> None:
+    for shape in ((3, 4, 9), (4, 9)):
+        layers_compared(
+            nn.Conv1d("layer", 4, 8, dtype=dtype, **options),
+            torch.nn.Conv1d(4, 8, **options),
+            [normal(*shape, dtype=dtype)],
             dtype,
         )
 
 
-@in_both_precisions
-@REDUCTIONS
-@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_cross_entropy_of_probabilities(
-    weighted: bool, label_smoothing: float, reduction: str, dtype: Any
-) -> None:
-    options: dict[str, Any] = {"label_smoothing": label_smoothing, "reduction": reduction}
-    weight = np.array([0.5, 2.0, 1.5], dtype) if weighted else None
-    their_weight = torch.tensor(weight) if weighted else None
-    targets = nn.softmax(normal(5, 3, dtype=dtype, seed=1))
-    compared(
-        lambda x, t: nn.cross_entropy(x, t, weight, **options),
-        lambda x, t: F.cross_entropy(x, t, their_weight, **options),
-        [normal(5, 3, dtype=dtype), targets],
-        dtype,
-    )
+CONVOLUTIONS_2D: list[dict[str, Any]] = [
+    {"kernel_size": 3},
+    {"kernel_size": (2, 3), "stride": (2, 1), "padding": (0, 2)},
+    {"kernel_size": 3, "stride": 3, "padding": 2, "dilation": (1, 2), "groups": 2},
+    {"kernel_size": (3, 2), "padding": "same", "bias": False},
+    {"kernel_size": 2, "padding": "valid", "groups": 4},
+    {"kernel_size": (7, 6)},
+]
 
 
 @in_both_precisions
-@REDUCTIONS
-@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
-def test_cross_entropy_of_sequences_has_its_classes_last(
-    label_smoothing: float, reduction: str, dtype: Any
-) -> None:
-    options: dict[str, Any] = {"label_smoothing": label_smoothing, "reduction": reduction}
-    targets = np.array([[0, 2, -100, 1], [1, 1, 0, -100]])
-    compared(
-        lambda x: nn.cross_entropy(x, targets, **options),
-        lambda x: F.cross_entropy(x.transpose(1, 2), torch.tensor(targets), **options),
-        [normal(2, 4, 3, dtype=dtype)],
-        dtype,
-    )
-
-
-@in_both_precisions
-@REDUCTIONS
-@pytest.mark.parametrize("weighted", [False, True])
-def test_nll_loss(weighted: bool, reduction: str, dtype: Any) -> None:
-    targets = np.array([0, 2, -100, 1, 1])
-    weight = np.array([0.5, 2.0, 1.5], dtype) if weighted else None
-    their_weight = torch.tensor(weight) if weighted else None
-    compared(
-        lambda x: nn.nll_loss(x, targets, weight, reduction=reduction),
-        lambda x: F.nll_loss(x, torch.tensor(targets), their_weight, reduction=reduction),
-        [normal(5, 3, dtype=dtype)],
-        dtype,
-    )
-
-
-@in_both_precisions
-@REDUCTIONS
-@pytest.mark.parametrize("weighted", [False, True])
-def test_binary_cross_entropy_with_logits(weighted: bool, reduction: str, dtype: Any) -> None:
-    ours, theirs = {}, {}
-    if weighted:
-        ours = {"weight": np.array([[1.0], [3.0]], dtype), "pos_weight": np.array([2.0, 1, 4], dtype)}
-        theirs = {name: torch.tensor(value) for name, value in ours.items()}
-    for scale in (1, 1e4):
-        compared(
-            lambda x, t: nn.binary_cross_entropy_with_logits(x, t, reduction=reduction, **ours),
-            lambda x, t: F.binary_cross_entropy_with_logits(x, t, reduction=reduction, **theirs),
-            [normal(2, 3, dtype=dtype) * scale, nn.sigmoid(normal(2, 3, dtype=dtype, seed=1))],
+@pytest.mark.parametrize("options", CONVOLUTIONS_2D, ids=str)
+@pytest.mark.filterwarnings("ignore:Using padding='same'")  # PyTorch copies its input for it
+def test_conv2d(options: dict[str, Any], dtype: Any) -> None:
+    for shape in ((3, 4, 7, 6), (4, 7, 6)):
+        layers_compared(
+            nn.Conv2d("layer", 4, 8, dtype=dtype, **options),
+            torch.nn.Conv2d(4, 8, **options),
+            [normal(*shape, dtype=dtype)],
             dtype,
         )
 
 
+MAXIMA: list[dict[str, Any]] = [
+    {"kernel_size": 2},
+    {"kernel_size": 3, "stride": 1},
+    {"kernel_size": 3, "stride": 2, "padding": 1},
+    {"kernel_size": 2, "stride": 3, "dilation": 2},
+]
+
+
 @in_both_precisions
-@REDUCTIONS
+@pytest.mark.parametrize("options", MAXIMA, ids=str)
+def test_max_pool(options: dict[str, Any], dtype: Any) -> None:
+    for ours, theirs, shape in (
+        (nn.MaxPool1d, torch.nn.MaxPool1d, (3, 2, 9)),
+        (nn.MaxPool2d, torch.nn.MaxPool2d, (3, 2, 9, 8)),
+    ):
+        x = normal(*shape, dtype=dtype)
+        for values in (x, np.maximum(x, 0), np.round(x)):  # with many ties
+            compared(lambda t, o=ours: o(**options)({}, t), theirs(**options), [values], dtype)
+
+
+def test_max_pool_of_infinities_and_nans() -> None:
+    for value in (-np.inf, np.inf, np.nan):
+        x = np.full((1, 1, 4, 4), value)
+        x[0, 0, 1, 2] = 1.0
+        expected = F.max_pool2d(torch.tensor(x), 3, stride=1, padding=1).numpy()
+        np.testing.assert_array_equal(nn.max_pool2d(x, 3, stride=1, padding=1), expected)
+
+
+@in_both_precisions
+@pytest.mark.parametrize("count_include_pad", [True, False])
 @pytest.mark.parametrize(
-    ("ours", "theirs", "options"),
-    [
-        (nn.mse_loss, F.mse_loss, {}),
-        (nn.l1_loss, F.l1_loss, {}),
-        (nn.huber_loss, F.huber_loss, {}),
-        (nn.huber_loss, F.huber_loss, {"delta": 0.3}),
-        (nn.kl_div, F.kl_div, {"log_target": True}),
-    ],
-    ids=lambda x: getattr(x, "__name__", None),
+    "options",
+    [{"kernel_size": 2}, {"kernel_size": 3, "stride": 1}, {"kernel_size": 3, "padding": 1}],
+    ids=str,
 )
-def test_loss_of_two_arrays(
-    ours: Any, theirs: Any, options: dict[str, Any], reduction: str, dtype: Any
-) -> None:
-    options = options | {"reduction": reduction}
-    compared(
-        lambda x, t: ours(x, t, **options),
-        lambda x, t: theirs(x, t, **options),
-        [normal(4, 3, dtype=dtype), normal(4, 3, dtype=dtype, seed=1)],
+def test_avg_pool(options: dict[str, Any], count_include_pad: bool, dtype: Any) -> None:
+    options = options | {"count_include_pad": count_include_pad}
+    for ours, theirs, shape in (
+        (nn.AvgPool1d, torch.nn.AvgPool1d, (3, 2, 9)),
+        (nn.AvgPool2d, torch.nn.AvgPool2d, (3, 2, 9, 8)),
+    ):
+        x = normal(*shape, dtype=dtype)
+        compared(lambda t, o=ours: o(**options)({}, t), theirs(**options), [x], dtype)
+
+
+# Normalisation
+
+
+@in_both_precisions
+@pytest.mark.parametrize("shape", [4, (3, 4)])
+@pytest.mark.parametrize(
+    "options", [{}, {"eps": 0.1}, {"bias": False}, {"elementwise_affine": False}], ids=str
+)
+def test_layer_norm(shape: Any, options: dict[str, Any], dtype: Any) -> None:
+    layers_compared(
+        nn.LayerNorm("layer", shape, dtype=dtype, **options),
+        torch.nn.LayerNorm(shape, **options),
+        [normal(2, 3, 4, dtype=dtype)],
+        dtype,
+    )
+
+
+BATCH_NORMS: list[dict[str, Any]] = [
+    {},
+    {"eps": 0.1, "momentum": 0.3},
+    {"momentum": None},
+    {"affine": False},
+    {"bias": False},
+    {"track_running_stats": False},
+]
+
+
+@in_both_precisions
+@pytest.mark.parametrize("options", BATCH_NORMS, ids=str)
+@pytest.mark.parametrize("shape", [(5, 3), (5, 3, 4), (5, 3, 4, 2)])
+def test_batch_norm(shape: tuple[int, ...], options: dict[str, Any], dtype: Any) -> None:
+    images = len(shape) == 4
+    kind, their_kind = (
+        (nn.BatchNorm2d, torch.nn.BatchNorm2d) if images else (nn.BatchNorm1d, torch.nn.BatchNorm1d)
+    )
+    layer = kind("layer", 3, dtype=dtype, **options)
+    theirs = their_kind(3, **options).to(torch.tensor(np.zeros(0, dtype)).dtype)
+    store = nn.init(layer, np.random.default_rng(3))
+    for step in range(3):  # PyTorch's module is in training, and so its statistics move along
+        x = normal(*shape, dtype=dtype, seed=step) * (step + 1) + step
+        near(layer(store, x, training=True), theirs(torch.tensor(x)), dtype)
+    for name, value in theirs.state_dict().items():
+        if value.dtype == torch.int64:
+            assert store[f"layer.{name}"] == value == 3
+        else:
+            near(store[f"layer.{name}"], value, dtype)
+    x = normal(*shape, dtype=dtype, seed=9)
+    before = {name: array.copy() for name, array in store.items()}
+    near(layer(store, x), theirs.eval()(torch.tensor(x)), dtype)
+    np.testing.assert_equal(store, before)
+
+
+@in_both_precisions
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("options", BATCH_NORMS, ids=str)
+def test_gradients_of_batch_norm(options: dict[str, Any], training: bool, dtype: Any) -> None:
+    layer = nn.BatchNorm2d("layer", 3, dtype=dtype, **options)
+    layers_compared(
+        layer,
+        torch.nn.BatchNorm2d(3, **options).train(training),
+        [normal(4, 3, 2, 3, dtype=dtype)],
+        dtype,
+        call=lambda store, x: layer(store, x, training=training),
+    )
+
+
+# Cells
+
+
+@in_both_precisions
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("batch", [(2,), ()])
+@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
+def test_rnn_cell(nonlinearity: str, batch: tuple[int, ...], bias: bool, dtype: Any) -> None:
+    layers_compared(
+        nn.RNNCell("layer", 3, 4, bias, nonlinearity, dtype),
+        torch.nn.RNNCell(3, 4, bias, nonlinearity),
+        [normal(*batch, 3, dtype=dtype), normal(*batch, 4, dtype=dtype)],
         dtype,
     )
 
 
 @in_both_precisions
-@pytest.mark.parametrize("reduction", ["batchmean", "sum", "none"])
-def test_kl_div_of_probabilities(reduction: str, dtype: Any) -> None:
-    compared(
-        lambda x, t: nn.kl_div(x, t, reduction=reduction),
-        lambda x, t: F.kl_div(x, t, reduction=reduction),
-        [
-            nn.log_softmax(normal(4, 3, dtype=dtype)),
-            nn.softmax(normal(4, 3, dtype=dtype, seed=1)),
-        ],
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("batch", [(2,), ()])
+def test_gru_cell(batch: tuple[int, ...], bias: bool, dtype: Any) -> None:
+    layers_compared(
+        nn.GRUCell("layer", 3, 4, bias, dtype),
+        torch.nn.GRUCell(3, 4, bias),
+        [normal(*batch, 3, dtype=dtype), normal(*batch, 4, dtype=dtype)],
         dtype,
     )
-    one_hot = np.eye(3, dtype=dtype)
+
+
+@in_both_precisions
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("batch", [(2,), ()])
+def test_lstm_cell(batch: tuple[int, ...], bias: bool, dtype: Any) -> None:
+    layer = nn.LSTMCell("layer", 3, 4, bias, dtype)
+    theirs = torch.nn.LSTMCell(3, 4, bias)
+    layers_compared(
+        layer,
+        theirs,
+        [normal(*batch, n, dtype=dtype, seed=i) for i, n in enumerate((3, 4, 4))],
+        dtype,
+        call=lambda store, x, h, c: layer(store, x, (h, c)),
+        their_call=lambda p, x, h, c: torch.func.functional_call(theirs, p, (x, (h, c))),
+    )
+
+
+@in_both_precisions
+def test_cells_start_from_zeros(dtype: Any) -> None:
+    for ours, theirs in (
+        (nn.RNNCell, torch.nn.RNNCell),
+        (nn.GRUCell, torch.nn.GRUCell),
+        (nn.LSTMCell, torch.nn.LSTMCell),
+    ):
+        layers_compared(
+            ours("layer", 3, 4, dtype=dtype), theirs(3, 4), [normal(2, 3, dtype=dtype)], dtype
+        )
+
+
+# Attention
+
+
+@in_both_precisions
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("is_causal", [True, False])
+def test_self_attention(is_causal: bool, bias: bool, dtype: Any) -> None:
+    layer = nn.MultiHeadAttention("layer", 6, 3, bias=bias, dtype=dtype)
+    theirs = torch.nn.MultiheadAttention(6, 3, bias=bias, batch_first=True)
+    hidden = torch.ones(4, 4, dtype=torch.bool).triu(1) if is_causal else None
+    layers_compared(
+        layer,
+        theirs,
+        [normal(2, 4, 6, dtype=dtype)],
+        dtype,
+        call=lambda store, x: layer(store, x, is_causal=is_causal),
+        their_call=lambda p, x: torch.func.functional_call(
+            theirs, p, (x, x, x), {"attn_mask": hidden, "need_weights": False}
+        )[0],
+    )
+
+
+@in_both_precisions
+def test_attention_to_others_with_a_mask(dtype: Any) -> None:
+    layer = nn.MultiHeadAttention("layer", 6, 2, dtype=dtype)
+    theirs = torch.nn.MultiheadAttention(6, 2, batch_first=True)
+    mask = np.array([[True, False, True], [True, True, True]])
+    scores = normal(2, 3, dtype=dtype, seed=5)
+    for ours, other in ((mask, torch.tensor(~mask)), (scores, torch.tensor(scores))):
+        layers_compared(
+            layer,
+            theirs,
+            [normal(4, n, 6, dtype=dtype, seed=n) for n in (2, 3, 3)],
+            dtype,
+            call=lambda store, q, k, v, m=ours: layer(store, q, k, v, attn_mask=m),
+            their_call=lambda p, q, k, v, m=other: torch.func.functional_call(
+                theirs, p, (q, k, v), {"attn_mask": m}
+            )[0],
+        )
+
+
+@in_both_precisions
+@pytest.mark.parametrize("scale", [None, 0.3])
+@pytest.mark.parametrize("is_causal", [True, False])
+def test_scaled_dot_product_attention(is_causal: bool, scale: float | None, dtype: Any) -> None:
+    options: dict[str, Any] = {"is_causal": is_causal, "scale": scale}
     compared(
-        lambda x: nn.kl_div(x, one_hot, reduction=reduction),
-        lambda x: F.kl_div(x, torch.tensor(one_hot), reduction=reduction),
-        [normal(3, 3, dtype=dtype)],
+        lambda q, k, v: nn.scaled_dot_product_attention(q, k, v, **options),
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, **options),
+        [normal(2, 4, 3, dtype=dtype, seed=i) for i in range(3)],
         dtype,
     )

@@ -24,7 +24,7 @@ ROWS: list[Row] = [
     *(Row(np.rot90, [REAL(2, 3)], options={"k": k}, complex=k == 1) for k in range(-1, 5)),
     *(
         Row(np.rot90, [REAL(2, 3, 4)], options={"k": k, "axes": axes})
-        for k, axes in ((1, (1, 2)), (3, (-1, 0)), (2, [0, 2]))
+        for k, axes in ((1, (1, 2)), (3, (-1, 0)), (2, (0, 2)))
     ),
     Row(np.rot90, [REAL(0, 3)]),
     *(
@@ -41,10 +41,12 @@ ROWS: list[Row] = [
     *(
         Row(np.repeat, [REAL(2, 3)], options={"repeats": repeats, "axis": axis}, complex=True)
         for repeats, axis in (
-            *((2, None), (3, 0), (2, -1), (0, 1), ([2], 1)),
-            *(([1, 3], 0), ([2, 0, 1], -1), ([0, 0], 0), ([1, 0, 2, 0, 3, 1], None)),
+            *((2, None), (3, 0), (2, -1), (0, 1), (np.array([2]), 1)),
+            *((np.array([1, 3]), 0), (np.array([2, 0, 1]), -1), (np.zeros(2, int), 0)),
+            (np.array([1, 0, 2, 0, 3, 1]), None),
         )
     ),
+    Row(np.repeat, [REAL(2)], options={"repeats": [2, 1]}, no_jax="JAX takes no list of counts"),
     Row(np.repeat, [REAL()], options={"repeats": 3}),
     Row(np.repeat, [REAL(0, 3)], options={"repeats": 2, "axis": 1}),
     Row(np.repeat, [REAL(0)], options={"repeats": np.zeros(0, int)}),

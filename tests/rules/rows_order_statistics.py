@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.rules.table import DISTINCT, INSIDE, Row, fixed, plain, uniform
+from tests.rules.table import DISTINCT, Row, fixed, uniform
 
 __all__ = ["ROWS"]
 
@@ -33,7 +33,6 @@ JUMPING = (
     "nearest",
 )
 NO_METHOD = "JAX has other methods"
-NO_DTYPE = "JAX gives float32 or other axes"
 HOLES = [
     [[1.5, -0.5, np.nan, 0.3], [np.nan, 0.7, -0.6, -0.9], [0.4, -1.9, 0.8, 1.7]],
     [[0.6, np.nan, 1.2, -0.8], [-1.1, 0.9, 2.0, -0.2], [np.nan, -0.7, 1.1, -1.4]],
@@ -127,10 +126,10 @@ ROWS: list[Row] = [
         )
         for function in (np.quantile, np.nanquantile)
         for weights, axis in (
-            (WEIGHTS, 1),
+            *([(WEIGHTS, 1)] if function is np.quantile else []),  # NumPy has an error there
+            (np.add.outer(WEIGHTS[:3], WEIGHTS), 1),
             (np.add.outer(WEIGHTS[:3], WEIGHTS), None),
             (np.add.outer(WEIGHTS, WEIGHTS[:3]), (1, 0)),
         )
     ),
 ]
-assert INSIDE and plain

@@ -51,6 +51,7 @@ ROWS: list[Row] = [
             note=f"values {note}",
             complex=True,
             nodes=3,
+            no_jax="JAX does not trace the values" if mode == "linear_ramp" else "",
         )
         for mode, name in (("constant", "constant_values"), ("linear_ramp", "end_values"))
         for key, widths, note in (

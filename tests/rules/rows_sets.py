@@ -9,6 +9,7 @@ __all__ = ["CONSTANTS", "ROWS"]
 
 SIZE = "JAX has to be told the size of the result"
 ONE = fixed([2.0, -1.0, 3.5, 0.5])
+FLAT = fixed([2.3, -1.7, 3.0])
 TWO = fixed([[2.3, -1.7, 3.0]])
 
 ROWS: list[Row] = [
@@ -38,7 +39,7 @@ ROWS: list[Row] = [
     Row(np.setdiff1d, [ONE, TWO], nodes=2, no_jax=SIZE),
     Row(np.setdiff1d, [ONE, TWO], options={"assume_unique": True}, nodes=2, no_jax=SIZE),
     Row(np.setxor1d, [ONE, TWO], nodes=9, no_jax=SIZE),
-    Row(np.setxor1d, [ONE, TWO], options={"assume_unique": True}, nodes=9, no_jax=SIZE),
+    Row(np.setxor1d, [ONE, FLAT], options={"assume_unique": True}, nodes=9, no_jax=SIZE),
     Row(np.setxor1d, [DISTINCT(0), DISTINCT(0, 2)], nodes=9, no_jax=SIZE),
 ]
 

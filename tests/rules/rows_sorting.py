@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tape_ad.rules.sorting import stable_order
 from tests.rules.table import DISTINCT, REAL, Row, plain
 
 __all__ = ["CONSTANTS", "ROWS"]
@@ -41,6 +42,7 @@ ROWS: list[Row] = [
 
 CONSTANTS: list[Row] = [
     *(Row(np.argsort, [DISTINCT(3, 4)], options={"axis": axis}) for axis in (0, 1, None)),
+    Row(stable_order, [DISTINCT(3, 4)], options={"axis": 0}),
     Row(np.argpartition, [DISTINCT(3, 4)], options={"kth": 1}),
     Row(np.lexsort, [REAL(4), DISTINCT(4)], call=lambda f, *keys: f(keys)),
     Row(np.searchsorted, [plain([-1.0, 0.0, 1.0]), REAL(2, 3)]),

@@ -9,29 +9,30 @@ from tests.rules.table import REAL, Row
 __all__ = ["ROWS"]
 
 MASK = np.array([True, False, True, False])
+PLACES, NO_PLACES, TWICE = np.array([0, 2]), np.zeros(0, int), np.array([1, 1, -1])
 
 INSERTED: list[tuple[Any, ...]] = [
     ((4,), (), 1, None),
     ((4,), (3,), -1, None),
-    ((4,), (1,), [2], 0),
-    ((4,), (2,), [1, 1], None),
-    ((4,), (), [0, 4, 2], 0),
+    ((4,), (1,), np.array([2]), 0),
+    ((4,), (2,), np.array([1, 1]), None),
+    ((4,), (), np.array([0, 4, 2]), 0),
     ((4,), (2,), slice(None, None, 2), 0),
     ((4,), (2,), MASK, 0),
-    ((2, 3), (2,), [5, 0], None),
+    ((2, 3), (2,), np.array([5, 0]), None),
     ((2, 3), (), 6, None),
     ((2, 3), (3,), 1, 0),
     ((2, 3), (2,), 1, 1),
     ((2, 3), (), 0, -1),
     ((2, 3), (2, 2), 1, 1),
-    ((2, 3), (2, 1), [1], 1),
-    ((2, 3), (2,), [0, 3], 1),
-    ((2, 3), (2, 2), [3, 0], 1),
-    ((2, 3), (1, 3), [0, 0, 2], 0),
+    ((2, 3), (2, 1), np.array([1]), 1),
+    ((2, 3), (2,), np.array([0, 3]), 1),
+    ((2, 3), (2, 2), np.array([3, 0]), 1),
+    ((2, 3), (1, 3), np.array([0, 0, 2]), 0),
     ((2, 3, 2), (2, 2), 1, 1),
     ((2, 3, 2), (4, 2, 2), 1, 1),
     ((0, 3), (3,), 0, 0),
-    ((2, 3), (0,), [], 1),
+    ((2, 3), (0,), NO_PLACES, 1),
 ]
 
 ROWS: list[Row] = [
@@ -42,8 +43,13 @@ ROWS: list[Row] = [
             options={"indices_or_sections": sections, "axis": axis},
             complex=axis == 1,
             nodes=7,
+            no_jax=no_jax,
         )
-        for sections, axis in ((3, 1), (7, -1), (1, 0), ([1, 3], 1), ((2, 1, -1), 1), ([0, 9], 0))
+        for sections, axis, no_jax in (
+            *((3, 1, ""), (7, -1, ""), (1, 0, ""), ([1, 3], 1, "")),
+            ((2, 1, -1), 1, "JAX wants places in order"),
+            ([0, 9], 0, "JAX wants places in the array"),
+        )
     ),
     Row(np.array_split, [REAL(0, 3)], options={"indices_or_sections": 2}, nodes=2),
     *(
@@ -87,9 +93,17 @@ ROWS: list[Row] = [
     *(
         Row(np.delete, [REAL(3, 4)], options={"obj": obj, "axis": axis}, complex=axis is None)
         for obj, axis in (
-            *((1, 0), (-1, 1), (slice(None, None, 2), 1), ([0, 2], -1), ([1, 1, -1], 0)),
-            *((MASK, 1), ([], 0), (5, None), ([0, -1], None), (slice(2, 9), None)),
+            *((1, 0), (-1, 1), (slice(None, None, 2), 1), (PLACES, -1), (TWICE, 0)),
+            *((MASK, 1), (NO_PLACES, 0), (5, None), (TWICE, None), (slice(2, 9), None)),
         )
+    ),
+    Row(np.delete, [REAL(4)], options={"obj": [0, 2]}, no_jax="JAX takes no list of places"),
+    Row(
+        np.insert,
+        [REAL(4), REAL(2)],
+        call=lambda f, a, v: f(a, [1, 1], v),
+        note="list",
+        no_jax="JAX takes no list of places",
     ),
     Row(np.delete, [REAL(1)], options={"obj": 0}),
     *(
@@ -99,6 +113,7 @@ ROWS: list[Row] = [
             call=lambda f, a, v, obj=obj, axis=axis: f(a, obj, v, axis),
             note=f"{obj} {axis}",
             complex=axis is None,
+            no_jax="JAX takes no mask" if obj is MASK else "",
             mixed=False,  # NumPy drops the imaginary part of values in a real array
         )
         for shape, values, obj, axis in INSERTED

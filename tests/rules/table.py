@@ -173,6 +173,9 @@ class Row:
         Why there is nothing in JAX to compare with; empty where there is.
     no_complex_jax : str
         Why JAX is compared with on real numbers only; empty where it is on both.
+    torch : str or callable
+        PyTorch's counterpart, compared with where JAX is not: a dotted name below `torch`
+        ("linalg.eig"), or ``torch(module)`` to get it from the module; empty where it has none.
     """
 
     function: Callable[..., Any]
@@ -189,6 +192,7 @@ class Row:
     jax: str | Callable[..., Any] = field(default="", kw_only=True)
     no_jax: str = field(default="", kw_only=True)
     no_complex_jax: str = field(default="", kw_only=True)
+    torch: str | Callable[..., Any] = field(default="", kw_only=True)
 
     def __repr__(self) -> str:
         shapes = ",".join(shape_name(operand.shape) for operand in self.operands)
@@ -200,6 +204,19 @@ class Row:
         prepared = values if self.prepare is None else self.prepare(*values)
         result = self.call(function or self.function, *prepared, **self.options)
         return list(result) if isinstance(result, (tuple, list)) else [result]
+
+    @property
+    def kinds_in_jax(self) -> tuple[str, ...]:
+        """The choices of dtypes that JAX is compared with on."""
+        if self.no_jax:
+            return ()
+        return ("real", "complex") if self.complex and not self.no_complex_jax else ("real",)
+
+    @property
+    def kinds_in_torch(self) -> tuple[str, ...]:
+        """The choices of dtypes that PyTorch is compared with on."""
+        every = ("real", "complex") if self.complex else ("real",)
+        return tuple(kind for kind in every if self.torch and kind not in self.kinds_in_jax)
 
     @property
     def differentiable(self) -> tuple[int, ...]:

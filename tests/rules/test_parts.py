@@ -155,7 +155,7 @@ def test_no_handle_is_written_to(function: Any) -> None:
 
 def test_clipping_a_plain_array_between_handles() -> None:
     a, low = np.array([-2.0, 0.5, 9.0]), leaf(-1.0)
-    for result in (np.clip(a, low, 3.0), a.clip(low, 3.0), np.clip(a, min=low, max=3.0)):
+    for result in (np.clip(a, low, 3.0), a.clip(low, 3.0)):
         np.testing.assert_array_equal(result.data, [-1.0, 0.5, 3.0])
         assert gradient(result, low) == 1.0
     np.testing.assert_array_equal(a.clip(low).data, [-1.0, 0.5, 9.0])

@@ -8,7 +8,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
 from tape_ad.linear_maps import FEW, Index, scatter
-from tape_ad.places import places
+from tape_ad.linear_maps.places import places
 
 
 def leaf(values: Any) -> Any:
@@ -66,7 +66,7 @@ def test_indices_out_of_range(mode: Any) -> None:
     data = np.arange(3.0)
     x = leaf(data)
     indices = [-4, -1, 0, 2, 3, 7]
-    picked = np.take(x, indices, mode=mode)
+    picked: Any = np.take(x, indices, mode=mode)
     np.testing.assert_array_equal(picked.data, np.take(data, indices, mode=mode))
     expected = np.zeros(3)
     np.add.at(expected, picked.data.astype(int), 1)

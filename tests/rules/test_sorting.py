@@ -7,6 +7,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.rules.sorting import LONG, stable_order
 
 TIES = np.array([[2.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.0, 3.0]])
 
@@ -33,6 +34,13 @@ def test_ties_are_sorted_in_the_order_in_which_they_stand(axis: Any, kind: Any) 
         np.put_along_axis(expected, order, weights, axis)
     np.testing.assert_array_equal(result.data, np.sort(TIES, axis=axis))
     np.testing.assert_array_equal(gradient(result, x, weights), expected)
+
+
+@pytest.mark.parametrize("distinct", [5, 10**9])
+def test_long_lines_are_sorted_in_the_same_order(distinct: int) -> None:
+    data = np.random.default_rng(0).integers(0, distinct, (2 * LONG, 2)) / 7
+    data[::50, 1] = np.nan
+    np.testing.assert_array_equal(stable_order(data, 0), np.argsort(data, 0, kind="stable"))
 
 
 def test_nan_is_sorted_to_the_end() -> None:

@@ -1,0 +1,50 @@
+"""Linear maps: what a partial derivative is, and the maps that the rules are built from.
+
+A map acts on the trailing axes of what it is given; any leading axes are a stack of tangents or
+cotangents, all mapped at once. `pull` is the adjoint of `push` under the real inner product
+``<u, v> = Re(sum(conj(u) * v))``, so one statement of a derivative serves both modes.
+
+The maps are written in plain NumPy calls on whatever they hold, since that may be a handle of an
+enclosing record, or any other array that speaks NEP 13 and NEP 18.
+"""
+
+from tape_ad.linear_maps.base import Array, LinearMap, Shape
+from tape_ad.linear_maps.compounds import Adjoint, Chain
+from tape_ad.linear_maps.elementwise import (
+    Conjugate,
+    Divide,
+    ImaginaryPart,
+    Mask,
+    Negate,
+    RealPart,
+    Same,
+    Scale,
+)
+from tape_ad.linear_maps.indexing import FEW, Index, scatter
+from tape_ad.linear_maps.rearrangements import Reshape, Stretch, Transpose
+from tape_ad.linear_maps.reductions import Sum, WeightedSum, expanding_key
+
+__all__ = [
+    "FEW",
+    "Adjoint",
+    "Array",
+    "Chain",
+    "Conjugate",
+    "Divide",
+    "ImaginaryPart",
+    "Index",
+    "LinearMap",
+    "Mask",
+    "Negate",
+    "RealPart",
+    "Reshape",
+    "Same",
+    "Scale",
+    "Shape",
+    "Stretch",
+    "Sum",
+    "Transpose",
+    "WeightedSum",
+    "expanding_key",
+    "scatter",
+]

@@ -1,0 +1,44 @@
+"""Maps made of maps."""
+
+from typing import ClassVar
+
+from attrs import define
+
+from tape_ad.linear_maps.base import Array, LinearMap
+
+__all__ = ["Adjoint", "Chain"]
+
+
+@define(eq=False)
+class Chain:
+    """One map after another: the first is applied to the parent's tangent."""
+
+    maps: tuple[LinearMap, ...]
+
+    @property
+    def broadcasts(self) -> bool:
+        return all(each.broadcasts for each in self.maps)
+
+    def push(self, t: Array) -> Array:
+        for each in self.maps:
+            t = each.push(t)
+        return t
+
+    def pull(self, ct: Array) -> Array:
+        for each in reversed(self.maps):
+            ct = each.pull(ct)
+        return ct
+
+
+@define(eq=False)
+class Adjoint:
+    """A map turned around: its push is the other's pull."""
+
+    broadcasts: ClassVar[bool] = False
+    map: LinearMap
+
+    def push(self, t: Array) -> Array:
+        return self.map.pull(t)
+
+    def pull(self, ct: Array) -> Array:
+        return self.map.push(ct)

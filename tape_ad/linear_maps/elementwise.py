@@ -1,0 +1,126 @@
+"""Maps that act element by element, and broadcast unasked."""
+
+from typing import ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps.base import Array
+
+__all__ = [
+    "Conjugate",
+    "Divide",
+    "ImaginaryPart",
+    "Mask",
+    "Negate",
+    "RealPart",
+    "Same",
+    "Scale",
+]
+
+
+@define(eq=False)
+class Same:
+    """The identity: the node is its parent, up to broadcasting and dtype."""
+
+    broadcasts: ClassVar[bool] = True
+
+    def push(self, t: Array) -> Array:
+        return t
+
+    def pull(self, ct: Array) -> Array:
+        return ct
+
+
+@define(eq=False)
+class Negate:
+    """Multiplication by -1."""
+
+    broadcasts: ClassVar[bool] = True
+
+    def push(self, t: Array) -> Array:
+        return -t
+
+    def pull(self, ct: Array) -> Array:
+        return -ct
+
+
+@define(eq=False)
+class Scale:
+    """Multiplication by `factor`, which broadcasts to the node's shape."""
+
+    broadcasts: ClassVar[bool] = True
+    factor: Array
+
+    def push(self, t: Array) -> Array:
+        return t * self.factor
+
+    def pull(self, ct: Array) -> Array:
+        return ct * self.factor.conjugate()
+
+
+@define(eq=False)
+class Divide:
+    """Division by `divisor`, which broadcasts to the node's shape."""
+
+    broadcasts: ClassVar[bool] = True
+    divisor: Array
+
+    def push(self, t: Array) -> Array:
+        return t / self.divisor
+
+    def pull(self, ct: Array) -> Array:
+        return ct / self.divisor.conjugate()
+
+
+@define(eq=False)
+class Mask:
+    """Selection: what `mask` leaves out contributes exactly 0, even where it is nan or inf."""
+
+    broadcasts: ClassVar[bool] = True
+    mask: Array
+
+    def push(self, t: Array) -> Array:
+        return np.where(self.mask, t, 0)
+
+    def pull(self, ct: Array) -> Array:
+        return np.where(self.mask, ct, 0)
+
+
+@define(eq=False)
+class Conjugate:
+    """Complex conjugation, which is linear over the reals."""
+
+    broadcasts: ClassVar[bool] = True
+
+    def push(self, t: Array) -> Array:
+        return t.conjugate()
+
+    def pull(self, ct: Array) -> Array:
+        return ct.conjugate()
+
+
+@define(eq=False)
+class RealPart:
+    """The real part of a complex parent."""
+
+    broadcasts: ClassVar[bool] = True
+
+    def push(self, t: Array) -> Array:
+        return t.real
+
+    def pull(self, ct: Array) -> Array:
+        return ct
+
+
+@define(eq=False)
+class ImaginaryPart:
+    """The imaginary part of a complex parent."""
+
+    broadcasts: ClassVar[bool] = True
+
+    def push(self, t: Array) -> Array:
+        return t.imag
+
+    def pull(self, ct: Array) -> Array:
+        return ct * 1j

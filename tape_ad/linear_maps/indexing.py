@@ -1,0 +1,86 @@
+"""Picking elements, and adding elements into zeros."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps.base import Array, Shape
+from tape_ad.overrides import overridable
+from tape_ad.linear_maps.places import places
+
+__all__ = ["FEW", "Index", "scatter"]
+
+FEW = 1000
+"""How many elements `scatter` adds in the plain way, for what is faster for many is not for few."""
+
+
+@define(eq=False)
+class Index:
+    """``parent[key]``, for a key of any NumPy kind.
+
+    Parameters
+    ----------
+    key : tuple
+        Slices, integers, None, integer arrays and boolean arrays; no ellipsis, and one entry for
+        each axis of the parent (`rules.indexing` expands keys to this form).
+    parent, node : tuple of int
+        The shapes on both sides.
+    repeats : bool
+        Whether `key` may name an element more than once.
+    front : int
+        How many axes NumPy puts first because advanced indices stand apart (``x[0, :, [1, 2]]``);
+        0 where they stay in place.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    key: tuple[Any, ...]
+    parent: Shape
+    node: Shape
+    repeats: bool = False
+    front: int = 0
+
+    def push(self, t: Array) -> Array:
+        stack = t.ndim - len(self.parent)
+        if stack == 0:
+            return t[self.key]
+        picked = t[(slice(None),) * stack + self.key]
+        if self.front == 0:
+            return picked
+        return np.moveaxis(picked, range(self.front), range(stack, stack + self.front))
+
+    def pull(self, ct: Array) -> Array:
+        return scatter(ct, self)
+
+
+@overridable
+def scatter(ct: Array, index: Index) -> Array:
+    """Add the elements of `ct` into zeros of the shape that `index` picks from.
+
+    Parameters
+    ----------
+    ct : array, shape stack + index.node
+    index : Index
+
+    Returns
+    -------
+    array, shape stack + index.parent
+    """
+    stack = ct.ndim - len(index.node)
+    zeros = np.zeros(ct.shape[:stack] + index.parent, ct.dtype)
+    key = (slice(None),) * stack + index.key
+    if stack and index.front:
+        ct = np.moveaxis(ct, range(stack, stack + index.front), range(index.front))
+    if not index.repeats:
+        zeros[key] = ct
+    elif ct.size < FEW or zeros.ndim == 1 or any(is_truth(entry) for entry in key):
+        np.add.at(zeros, key, ct)
+    else:
+        where = places(key, zeros.shape, index.front > 0)
+        np.add.at(zeros.reshape(-1), where.reshape(-1), ct.reshape(-1))
+    return zeros
+
+
+def is_truth(entry: Any) -> bool:
+    """Tell whether an entry of a key is a mask without axes, which adds one to the result."""
+    return isinstance(entry, np.ndarray) and entry.ndim == 0 and entry.dtype == bool

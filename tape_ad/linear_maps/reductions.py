@@ -1,0 +1,76 @@
+"""Sums over axes."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps.base import Array, Shape
+
+__all__ = ["Sum", "WeightedSum", "expanding_key"]
+
+add_reduce: Callable[..., Array] = np.add.reduce  # its own type has no overload for a bool variable
+
+
+@define(eq=False)
+class WeightedSum:
+    """The sum of ``weights * parent`` over `axes`; the weights broadcast to the parent.
+
+    Parameters
+    ----------
+    weights : array or scalar
+    ndim : int
+        The parent's number of axes.
+    axes : tuple of int
+        The axes to sum over, negative.
+    keepdims : bool
+        Whether the node keeps those axes, with length one.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    weights: Array
+    ndim: int
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    def push(self, t: Array) -> Array:
+        return add_reduce(t * self.weights, axis=self.axes, keepdims=self.keepdims)
+
+    def pull(self, ct: Array) -> Array:
+        spread = ct if self.keepdims else ct[expanding_key(self.ndim, self.axes)]
+        return spread * self.weights.conjugate()
+
+
+@define(eq=False)
+class Sum:
+    """The sum over `axes`, times a number; its pull broadcasts and copies nothing."""
+
+    broadcasts: ClassVar[bool] = False
+    shape: Shape
+    axes: tuple[int, ...]
+    keepdims: bool
+    scale: float = 1.0
+
+    def push(self, t: Array) -> Array:
+        total = add_reduce(t, axis=self.axes, keepdims=self.keepdims)
+        return total if self.scale == 1.0 else total * self.scale
+
+    def pull(self, ct: Array) -> Array:
+        ndim = len(self.shape)
+        if self.scale != 1.0:
+            ct = ct * self.scale
+        spread = ct if self.keepdims else ct[expanding_key(ndim, self.axes)]
+        return np.broadcast_to(spread, spread.shape[: spread.ndim - ndim] + self.shape)
+
+
+def expanding_key(ndim: int, axes: tuple[int, ...]) -> tuple[Any, ...]:
+    """Make the index that puts reduced axes back, with length one, behind any stack.
+
+    Examples
+    --------
+    >>> np.zeros((5, 2))[expanding_key(2, (-1,))].shape
+    (5, 2, 1)
+    """
+    kept = (None if axis in axes else slice(None) for axis in range(-ndim, 0))
+    return (Ellipsis, *kept)
