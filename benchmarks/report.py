@@ -23,9 +23,10 @@ def printed(result: Result) -> str:
         title = f"tape_ad / peer ({workload.dtype})"
         lines.append(COLUMNS.format("library", "median", "quartiles", title, "").rstrip())
         lines += [time_line(result, name, times) for name, times in result.times.items()]
-    if result.peaks:
-        peaks = (f"{LIBRARIES[n].title} {megabytes(peak)}" for n, peak in result.peaks.items())
-        lines.append("  peak memory beyond the inputs: " + ", ".join(peaks))
+    for kind, peaks in (("allocated", result.peaks), ("resident", result.resident)):
+        if peaks:
+            said = (f"{LIBRARIES[name].title} {megabytes(peak)}" for name, peak in peaks.items())
+            lines.append(f"  peak of {kind} memory beyond the inputs: " + ", ".join(said))
     lines += [f"  {LIBRARIES[name].title}: -, {why}" for name, why in result.absent.items()]
     lines += [f"  {line}" for line in target_lines(result.time_targets() + result.memory_targets())]
     return "\n".join(lines)
@@ -130,8 +131,9 @@ def markdown(found: Run, chart: str) -> str:
         "",
         "## Peak memory beyond the inputs",
         "",
-        "NumPy's arrays and Python's objects as `tracemalloc` sees them, PyTorch's tensors as its",
-        "profiler sees them; what PyTorch keeps about its graph besides is not counted.",
+        "Allocated: NumPy's arrays and Python's objects as `tracemalloc` sees them, PyTorch's",
+        "tensors as its profiler sees them, without what PyTorch keeps about its graph. Resident:",
+        "all of it, and what the allocator wastes, as Linux sees it.",
         "",
         *memory(found),
         "",
@@ -192,11 +194,16 @@ def spreads(found: Run) -> list[str]:
 
 
 def memory(found: Run) -> list[str]:
-    looked = [result for result in found.results if result.peaks]
-    names = list(dict.fromkeys(name for result in looked for name in result.peaks))
+    looked = [
+        (f"{result.workload.name}, {kind}", peaks)
+        for result in found.results
+        for kind, peaks in (("allocated", result.peaks), ("resident", result.resident))
+        if peaks
+    ]
+    names = list(dict.fromkeys(name for _, peaks in looked for name in peaks))
     rows = (
-        (r.workload.name, *(megabytes(r.peaks[n]) if n in r.peaks else "" for n in names))
-        for r in looked
+        (what, *(megabytes(peaks[name]) if name in peaks else "" for name in names))
+        for what, peaks in looked
     )
     return table(("workload", *(LIBRARIES[name].title for name in names)), rows)
 

@@ -44,6 +44,8 @@ class Result:
     times : dict of str to Times
     peaks : dict of str to int
         Bytes at the peak of memory, beyond the inputs.
+    resident : dict of str to int
+        The same as the operating system sees it, where that is fine enough.
     input_bytes : int
         The size of the first input.
     """
@@ -53,6 +55,7 @@ class Result:
     problems: list[str] = field(factory=list)
     times: dict[str, Times] = field(factory=dict)
     peaks: dict[str, int] = field(factory=dict)
+    resident: dict[str, int] = field(factory=dict)
     input_bytes: int = 0
 
     def ratio(self, library: str) -> float:
@@ -73,14 +76,17 @@ class Result:
     def memory_targets(self) -> list[Target]:
         """The bounds on peaks of memory that were looked at."""
         found, workload = [], self.workload
-        if workload.memory is not None and {OURS, TORCH} <= self.peaks.keys():
-            ratio = self.peaks[OURS] / self.peaks[TORCH]
-            found.append(
-                Target(f"{workload.name}: peak memory / PyTorch eager", ratio, workload.memory)
-            )
+        for kind, peaks in (("allocated", self.peaks), ("resident", self.resident)):
+            if workload.memory is not None and {OURS, TORCH} <= peaks.keys():
+                what = f"{workload.name}: peak of {kind} memory / PyTorch eager"
+                found.append(Target(what, peaks[OURS] / peaks[TORCH], workload.memory))
         if workload.arrays is not None and OURS in self.peaks:
             arrays = self.peaks[OURS] / self.input_bytes
-            found.append(Target(f"{workload.name}: peak memory in arrays", arrays, workload.arrays))
+            found.append(
+                Target(
+                    f"{workload.name}: peak of allocated memory, in arrays", arrays, workload.arrays
+                )
+            )
         return found
 
 

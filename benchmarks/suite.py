@@ -20,7 +20,7 @@ from benchmarks.libraries import LIBRARIES, OURS, TORCH
 from benchmarks.report import markdown, printed, printed_targets
 from benchmarks.results import Result, Run
 from benchmarks.timing import in_turns
-from benchmarks.workers import Worker, WorkerError, apart, peak_of
+from benchmarks.workers import Worker, WorkerError, apart, peak_of, resident_peak_of
 from benchmarks.workloads import WORKLOADS, Workload
 
 __all__ = ["Options", "run"]
@@ -107,6 +107,8 @@ def one(
     taking_part = {}
     for name, worker in present.items():
         reason = workload.reason_against(name)
+        if options.quick and name in workload.not_quick:
+            reason = "too slow for a quick look"
         if reason:
             result.absent[name] = reason
         else:
@@ -129,6 +131,13 @@ def one(
             for name in ((OURS,) if options.quick else SEE_MEMORY)
             if name in taking_part
         }
+        if not workload.timed:
+            found = {
+                name: apart(resident_peak_of, name, workload.name, workload.dtype)
+                for name in SEE_MEMORY
+                if name in taking_part
+            }
+            result.resident = {name: peak for name, peak in found.items() if peak is not None}
     return result
 
 

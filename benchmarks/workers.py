@@ -16,10 +16,11 @@ from threadpoolctl import threadpool_limits
 import tape_ad as ta
 from benchmarks.libraries import LIBRARIES
 from benchmarks.libraries.plain import Outcome, Program
+from benchmarks.memory import resident_peak
 from benchmarks.timing import seconds_of
 from benchmarks.workloads import WORKLOADS
 
-__all__ = ["Worker", "WorkerError", "apart", "peak_of"]
+__all__ = ["Worker", "WorkerError", "apart", "peak_of", "resident_peak_of"]
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -96,6 +97,13 @@ def peak_of(name: str, workload: str, dtype: str) -> int:
     with threadpool_limits(1):
         highest: int = library.peak(make_program(library, workload, dtype))
     return highest
+
+
+def resident_peak_of(name: str, workload: str, dtype: str) -> int | None:
+    """Give the same as the operating system sees it."""
+    library = importlib.import_module(f"benchmarks.libraries.{name}")
+    with threadpool_limits(1):
+        return resident_peak(make_program(library, workload, dtype))
 
 
 def in_dtype(array: Any, dtype: str) -> Any:

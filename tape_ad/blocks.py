@@ -236,11 +236,11 @@ def as_leaf(name: str, leaf: Any, path: str) -> Any:
     """
     if isinstance(leaf, (float, complex)):
         return np.asarray(leaf)
-    if leaf is None or isinstance(leaf, int) or hasattr(leaf, "dtype"):
+    if path or isinstance(leaf, int) or hasattr(leaf, "dtype"):
         return leaf
     raise OutputError(
-        f"{name} returned a {type(leaf).__name__}{path and f' (at {path})'}; it has to return "
-        "arrays or numbers, or nested dicts, lists, tuples and attrs classes of them"
+        f"{name} returned a {type(leaf).__name__}; it has to return an array or a number, or "
+        "nested dicts, lists, tuples and attrs classes of them"
     )
 
 

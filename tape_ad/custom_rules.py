@@ -3,7 +3,7 @@
 import functools
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -142,10 +142,7 @@ class Custom:
         for index in np.ndindex(*stack):
             ct = map_leaves(functools.partial(taken, index), cotangents)
             rows.append(self.pulled(use, self.pull_one(ct, use.saved, *args, **kwargs), ()))
-        return [
-            restacked(column, value, stack)
-            for column, value in zip(zip(*rows, strict=True), use.values, strict=True)
-        ]
+        return restacked(rows, use.values, stack)
 
     def pulled(self, use: Use, result: Any, stack: Shape) -> list[Any]:
         """Sort what a pull returned, with a stack, to the operands."""
@@ -182,11 +179,7 @@ class Custom:
         if self.stacked or not stack:
             return self.pushed(use, position, tangent, stack)
         rows = [self.pushed(use, position, tangent[index], ()) for index in np.ndindex(*stack)]
-        columns = zip(*map(flatten, rows), strict=True)
-        spaces = flatten(use.output)
-        return unflatten(
-            use.output, [restacked(c, s, stack) for c, s in zip(columns, spaces, strict=True)]
-        )
+        return unflatten(use.output, restacked(map(flatten, rows), flatten(use.output), stack))
 
     def pushed(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Call the user's push with one tangent, and with zeros for the other arguments."""
@@ -238,9 +231,15 @@ def zero_tangent(leaf: Any, stack: Shape) -> Any:
     return np.zeros(stack + leaf.shape, leaf.dtype) if has_derivative(leaf) else None
 
 
-def restacked(rows: tuple[Any, ...], space: Any, stack: Shape) -> Any:
-    """Put single tangents or cotangents on each other; None where all of them are."""
-    if all(row is None for row in rows):
-        return None
-    filled = [np.zeros(space.shape, space.dtype) if row is None else row for row in rows]
-    return np.stack(filled).reshape(stack + space.shape)
+def restacked(rows: Iterable[Sequence[Any]], spaces: Sequence[Any], stack: Shape) -> list[Any]:
+    """Put single tangents or cotangents on each other, each row being one for each space."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(spaces)
+    found: list[Any] = []
+    for column, space in zip(columns, spaces, strict=True):
+        if not has_derivative(space):
+            found.append(None)
+            continue
+        filled = [np.zeros(space.shape, space.dtype) if row is None else row for row in column]
+        stacked = np.stack(filled) if filled else np.zeros((0, *space.shape), space.dtype)
+        found.append(stacked.reshape(stack + space.shape))
+    return found

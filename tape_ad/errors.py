@@ -3,6 +3,7 @@
 __all__ = [
     "ConversionError",
     "DtypeError",
+    "GradientCheckError",
     "InPlaceError",
     "MissingParameterError",
     "MutatedInputError",
@@ -29,6 +30,10 @@ class ConversionError(TapeError, TypeError):
 
 class DtypeError(TapeError, TypeError):
     """Data that cannot be differentiated: objects, strings, dates, masked arrays."""
+
+
+class GradientCheckError(TapeError, AssertionError):
+    """A derivative differs from a difference quotient; see `tape_ad.testing.check_grads`."""
 
 
 class InPlaceError(TapeError, TypeError):

@@ -11,6 +11,7 @@ import numpy as np
 from tape_ad.errors import OutputError
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array
+from tape_ad.record import is_number_like
 from tape_ad.sweeps import forward_sweep, reverse_sweep
 from tape_ad.tensor import Tensor
 from tape_ad.tracing import Trace, check_callable, shape_of, trace
@@ -82,7 +83,7 @@ def jacobian(
         inputs = traced.inputs[0] if isinstance(numbers, int) else traced.inputs
         rows = iter(sweep(traced, batch_size))
         result = map_leaves(
-            lambda leaf, path: None if leaf is None else unflatten(inputs, next(rows)),
+            lambda leaf, path: unflatten(inputs, next(rows)) if is_number_like(leaf) else leaf,
             traced.output,
         )
         return (result, traced.value(traced.aux)) if has_aux else result
@@ -115,7 +116,7 @@ def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
     """Yield, for each leaf of the output, the derivatives by each leaf of the input."""
     leaves = flatten(traced.inputs)
     for output in flatten(traced.output):
-        if output is None:
+        if not is_number_like(output):
             continue
         pulled = []
         for seed in unit_vectors(output, batch_size):
@@ -132,7 +133,7 @@ def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
 
 def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
     """Do what `by_reverse` does with the unit vectors of the inputs."""
-    outputs = [leaf for leaf in flatten(traced.output) if leaf is not None]
+    outputs = [leaf for leaf in flatten(traced.output) if is_number_like(leaf)]
     last = max((leaf.index for leaf in outputs if traced.depends(leaf)), default=-1)
     columns = []
     for leaf in flatten(traced.inputs):

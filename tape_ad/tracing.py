@@ -12,10 +12,10 @@ from tape_ad.arena import Arena, called, innermost
 from tape_ad.errors import OutputError, RecordMismatchError, SeedError
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array
-from tape_ad.record import ComputationRecord
+from tape_ad.record import ComputationRecord, is_number_like
 from tape_ad.sweeps import conform, forward_sweep, reverse_sweep
 from tape_ad.tensor import Tensor
-from tape_ad.trees import flatten, map_leaves
+from tape_ad.trees import flatten, map_leaves, with_paths
 
 __all__ = [
     "Trace",
@@ -70,7 +70,7 @@ class Trace:
         pairs = []
         stack: tuple[int, ...] | None = None
         for path, leaf, ct in matched(self.output, cotangents, "cotangents", self.name):
-            if ct is not None and leaf is not None:
+            if ct is not None and is_number_like(leaf):
                 seed, stack = fitted(ct, leaf, stack, f"the cotangent of the output{path}")
                 pairs.append((leaf, seed))
         kept = self.swept(pairs, release=release)
@@ -109,8 +109,8 @@ class Trace:
 
     def tangent(self, leaf: Any, reached: Mapping[int, Array], stack: tuple[int, ...]) -> Any:
         """Give the tangent of a leaf of the output after a forward sweep."""
-        if leaf is None:
-            return None
+        if not is_number_like(leaf):
+            return leaf
         t = reached.get(leaf.index) if self.depends(leaf) else None
         return np.zeros(stack + shape_of(leaf), inexact(leaf)) if t is None else t
 
@@ -219,7 +219,9 @@ def fresh_record(leaves: Sequence[Any]) -> ComputationRecord:
 
 
 def check_output(record: Arena, leaf: Any, what: str, path: str) -> Any:
-    """Refuse a leaf of a function's output that has nothing to do with its record or with arrays.
+    """Refuse a leaf of a function's output that has nothing to do with its record, or is no array.
+
+    Inside a structure, what is not an array is a constant, as in an argument.
 
     Raises
     ------
@@ -232,13 +234,12 @@ def check_output(record: Arena, leaf: Any, what: str, path: str) -> Any:
                 "one it was traced in, or has nothing to do with it; return what that record's "
                 "gradient or .data gives, not a handle of it"
             )
-    elif leaf is None:
-        if not path:
-            raise OutputError(f"{what} None; does it lack a return statement?")
-    elif not isinstance(leaf, (bool, int, float, complex)) and not hasattr(leaf, "dtype"):
+    elif leaf is None and not path:
+        raise OutputError(f"{what} None; does it lack a return statement?")
+    elif not path and not isinstance(leaf, bool) and not is_number_like(leaf):
         raise OutputError(
-            f"{what} a {type(leaf).__name__}{at(path)}; a function that is differentiated returns "
-            "arrays or numbers, or nested dicts, lists, tuples and attrs classes of them"
+            f"{what} a {type(leaf).__name__}; a function that is differentiated returns an array "
+            "or a number, or nested dicts, lists, tuples and attrs classes of them"
         )
     return leaf
 
@@ -298,18 +299,6 @@ def matched(tree: Any, other: Any, what: str, name: str) -> list[tuple[str, Any,
             f"{structure(theirs)} instead of {structure(ours)}"
         )
     return [(path, a, b) for (path, a), (_, b) in zip(ours, theirs, strict=True)]
-
-
-def with_paths(tree: Any) -> list[tuple[str, Any]]:
-    """List the leaves of a tree, each behind its path."""
-    pairs: list[tuple[str, Any]] = []
-
-    def note(leaf: Any, path: str) -> Any:
-        pairs.append((path, leaf))
-        return leaf
-
-    map_leaves(note, tree)
-    return pairs
 
 
 def structure(pairs: list[tuple[str, Any]]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["flatten", "map_leaves", "unflatten"]
+__all__ = ["flatten", "map_leaves", "unflatten", "with_paths"]
 
 
 def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -> Any:
@@ -60,14 +60,25 @@ def flatten(tree: Any) -> list[Any]:
     >>> flatten({"a": [1, 2], "b": 3})
     [1, 2, 3]
     """
-    leaves: list[Any] = []
+    return [leaf for _, leaf in with_paths(tree)]
+
+
+def with_paths(tree: Any) -> list[tuple[str, Any]]:
+    """List the leaves of a nested structure, each behind its path.
+
+    Examples
+    --------
+    >>> with_paths({"a": [1, 2], "b": 3})
+    [("['a'][0]", 1), ("['a'][1]", 2), ("['b']", 3)]
+    """
+    pairs: list[tuple[str, Any]] = []
 
     def note(leaf: Any, path: str) -> Any:
-        leaves.append(leaf)
+        pairs.append((path, leaf))
         return leaf
 
     map_leaves(note, tree)
-    return leaves
+    return pairs
 
 
 def unflatten(tree: Any, leaves: Iterable[Any]) -> Any:

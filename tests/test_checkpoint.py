@@ -5,6 +5,7 @@ import math
 import time
 import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -118,11 +119,12 @@ def test_mixed_dtypes_come_back_as_they_were() -> None:
     rec = ta.ComputationRecord()
     outs = ta.checkpoint(f)(rec.tensor(x), rec.tensor(z))
     assert [out.dtype for out in outs] == [np.float32, np.complex128, np.float32]
-    of_loss = lambda f: ta.grad(  # noqa: E731 - one line, used twice below
-        lambda x, z: np.sum(f(x, z)[0] * np.abs(f(x, z)[1])), (0, 1)
-    )(x, z)
-    same(of_loss(ta.checkpoint(f)), of_loss(f))
-    assert of_loss(ta.checkpoint(f))[0].dtype == np.float32
+
+    def gradient(f: Function) -> Any:
+        return ta.grad(lambda x, z: np.sum(f(x, z)[0] * np.abs(f(x, z)[1])), (0, 1))(x, z)
+
+    same(gradient(ta.checkpoint(f)), gradient(f))
+    assert gradient(ta.checkpoint(f))[0].dtype == np.float32
 
 
 def test_a_handle_that_is_closed_over_is_an_error() -> None:
@@ -145,17 +147,13 @@ def test_a_handle_of_an_outer_record_may_be_closed_over() -> None:
 
 def test_what_a_checkpoint_returns() -> None:
     rec = ta.ComputationRecord()
-    with pytest.raises(OutputError, match=r"f returned a str \(at \['a'\]\); it has to return"):
-
-        def f(x: Any) -> Any:
-            return {"a": "text"}
-
-        ta.checkpoint(f)(rec.tensor(Y))
+    with pytest.raises(OutputError, match="> returned a str; it has to return an array"):
+        ta.checkpoint(lambda x: "text")(rec.tensor(Y))
+    out = ta.checkpoint(lambda x: {"sum": np.sum(x), "name": "text"})(rec.tensor(Y))
+    assert out["name"] == "text"
 
 
 def test_threads_that_sweep_one_checkpoint() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     rec = ta.ComputationRecord()
     p, y = rec.bind(PARAMS), rec.tensor(Y)
     value = loss(ta.checkpoint(model))(p, y)
@@ -212,13 +210,13 @@ def test_every_advance_is_optimal() -> None:
 # Algorithm 799, and chapter 12 of Evaluating Derivatives: l steps, c slots, and their number t
 TABLE = [
     *[(10, 1, 45), (10, 2, 20), (10, 3, 15), (10, 4, 14), (10, 5, 13), (10, 10, 9)],
-    *[(56, 3, 210), (56, 5, 140), (35, 4, 84), (20, 3, 45), (100, 10, 188)],
+    *[(56, 3, 210), (56, 5, 140), (35, 4, 84), (20, 3, 45), (100, 10, 222)],
 ]
 
 
 @pytest.mark.parametrize(("n", "slots", "expected"), TABLE)
 def test_the_number_of_recomputed_steps(n: int, slots: int, expected: int) -> None:
-    plain, recorded, kept = 0, 0, 0
+    plain, recorded = 0, 0
 
     def step(x: Any) -> Any:
         nonlocal plain, recorded
@@ -231,8 +229,7 @@ def test_the_number_of_recomputed_steps(n: int, slots: int, expected: int) -> No
     ta.grad(lambda x: ta.checkpoint_sequential(step, n, x, slots=slots))(0.5)
     assert expected == griewank_and_walther(n, slots)
     assert recorded == n
-    assert plain == expected + 1  # and the last step, for the value: the table has no use for it
-    assert kept == 0
+    assert plain == expected + 1  # the last step, for its value, is not counted in the table
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 30])

@@ -182,18 +182,17 @@ def test_where() -> None:
     calls: list[Callable[[], Any]] = [
         lambda: np.add(t, 1.0, where=mask),
         lambda: np.exp(t, where=mask),
-        lambda: np.sum(t, where=mask),
-        lambda: np.mean(t, where=mask),
-        lambda: np.add.reduce(t, where=mask),
+        lambda: np.add(1.0, t, where=mask),
     ]
     for call in calls:
         with pytest.raises(UnsupportedArgumentError, match=message):
             call()
 
 
-def test_initial() -> None:
-    with pytest.raises(UnsupportedArgumentError, match="initial= is not supported on handles"):
-        np.sum(handle(), initial=1.0)
+def test_an_initial_value_that_is_a_handle() -> None:
+    t = handle()
+    with pytest.raises(UnsupportedArgumentError, match=r"np\.sum got a handle in an argument"):
+        np.sum(t, initial=np.max(t))
 
 
 def test_ufunc_at() -> None:
@@ -224,10 +223,9 @@ def test_assigning_to_a_view() -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (np.add.accumulate, "add.accumulate"),
-        (lambda t: np.add.outer(t, t), "add.outer"),
-        (lambda t: np.add.reduceat(t, [0, 1]), "add.reduceat"),
-        (np.subtract.reduce, "subtract.reduce"),
+        (np.arctan2.accumulate, "arctan2.accumulate"),
+        (lambda t: np.hypot.reduceat(t, [0, 1]), "hypot.reduceat"),
+        (np.hypot.reduce, "hypot.reduce"),
         (lambda t: np.linspace(t, 1.0), "linspace"),
         (lambda t: np.nextafter(t, 1.0), "nextafter"),
         (np.unique_counts, "unique_counts"),
@@ -272,7 +270,10 @@ def test_an_argument_that_numpy_does_not_have() -> None:
         (lambda t: np.stack([t, t.T]), r"np\.stack of shapes \(2, 3\), \(3, 2\): all input"),
         (lambda t: np.where(t[:, :2] > 0, t, 0), r"np\.where of shapes \(2, 2\), \(2, 3\), \(\)"),
         (lambda t: np.broadcast_to(t, (3, 2)), r"np\.broadcast_to of shapes \(2, 3\): "),
-        (lambda t: np.einsum("ij,jk", t, t), r"np\.einsum\('ij,jk'\) of shapes \(2, 3\), \(2, 3\): "),
+        (
+            lambda t: np.einsum("ij,jk", t, t),
+            r"np\.einsum\('ij,jk'\) of shapes \(2, 3\), \(2, 3\): ",
+        ),
         (lambda t: np.squeeze(t, axis=0), r"np\.squeeze of shapes \(2, 3\): cannot select"),
         (lambda t: np.transpose(t, (0, 0)), r"np\.transpose of shapes \(2, 3\): repeated axis"),
     ],

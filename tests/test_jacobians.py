@@ -69,12 +69,17 @@ def test_trees_on_both_sides(mode: str, batch_size: int | None) -> None:
 
 
 def test_auto_takes_the_side_with_fewer_elements(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = []
+    taken: list[str] = []
+
+    def watched(name: str, real: Function) -> Function:
+        def sweep(*args: Any) -> Any:
+            taken.append(name)
+            return real(*args)
+
+        return sweep
+
     for name in ("by_forward", "by_reverse"):
-        real = getattr(ta.jacobians, name)
-        monkeypatch.setattr(
-            ta.jacobians, name, lambda *args, n=name, r=real: taken.append(n) or r(*args)
-        )
+        monkeypatch.setattr(ta.jacobians, name, watched(name, getattr(ta.jacobians, name)))
     ta.jacobian(lambda x: W @ x)(X)
     ta.jacobian(lambda x: W.T @ x)(np.ones(4))
     ta.jacobian(lambda x: 1j * x)(X)
@@ -126,9 +131,13 @@ def test_options_that_make_no_sense() -> None:
 
 
 def test_a_batch_bounds_what_is_swept_at_once() -> None:
-    stacks = []
+    stacks: list[int] = []
 
-    @ta.custom_rule(pull=lambda ct, out, x: stacks.append(len(ct)) or ct, stacked=True)
+    def pull(ct: Any, out: Any, x: Any) -> Any:
+        stacks.append(len(ct))
+        return ct
+
+    @ta.custom_rule(pull=pull, stacked=True)
     def watched(x: Any) -> Any:
         return x.copy()
 
@@ -196,7 +205,7 @@ def test_the_hessian_of_a_tree() -> None:
     def f(p: Any) -> Any:
         return np.sum(p["w"] ** 2) * p["b"][0] ** 3 + p["unused"]
 
-    p = {"w": np.array([1.0, 2.0]), "b": (3.0,), "unused": 1.0}
+    p: dict[str, Any] = {"w": np.array([1.0, 2.0]), "b": (3.0,), "unused": 1.0}
     h = ta.hessian(f)(p)
     close(h["w"]["w"], 2 * 27 * np.eye(2))
     close(h["w"]["b"][0], 2 * p["w"] * 27)

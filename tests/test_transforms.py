@@ -32,6 +32,16 @@ class Layer:
 X = np.array([0.5, -1.5, 2.0])
 
 
+def keeping(kept: list[Any], f: Function) -> Function:
+    """Make a function that does what it should not: it lets its handles out."""
+
+    def leaky(x: Any) -> Any:
+        kept.append(f(x))
+        return kept[-1]
+
+    return leaky
+
+
 # grad and value_and_grad
 
 
@@ -182,7 +192,7 @@ def test_an_outer_handle_has_a_zero_gradient() -> None:
         (lambda x: {"loss": np.sum(x)}, "returned a dict; return the number alone"),
         (lambda x: "text", "returned a str; a function that is differentiated returns"),
         (lambda x: (y for y in x), "returned a generator; a function"),
-        (lambda x: {"a": object()}, r"returned a object \(at \['a'\]\)"),
+        (lambda x: object(), "returned a object"),
     ],
 )
 def test_what_has_no_gradient(result: Function, what: str) -> None:
@@ -192,8 +202,8 @@ def test_what_has_no_gradient(result: Function, what: str) -> None:
 
 def test_a_handle_of_a_dead_inner_record() -> None:
     def f(x: Any) -> Any:
-        kept = []
-        ta.grad(lambda y: kept.append(y * x) or y)(x)  # type: ignore[func-returns-value]  # on purpose
+        kept: list[Any] = []
+        ta.grad(keeping(kept, lambda y: y * x))(x)
         return kept[0]
 
     with pytest.raises(RecordMismatchError, match="nested within the one it was traced in"):
@@ -202,7 +212,7 @@ def test_a_handle_of_a_dead_inner_record() -> None:
 
 def test_a_handle_that_outlives_its_transform() -> None:
     kept: list[Any] = []
-    ta.grad(lambda x: kept.append(x) or x)(1.0)  # type: ignore[func-returns-value]  # on purpose
+    ta.grad(keeping(kept, lambda x: x))(1.0)
     with pytest.raises(RecordMismatchError, match="of a transform that has ended"):
         ta.grad(np.sin)(kept[0])
     with pytest.raises(RecordMismatchError, match="neither is within the other"):
@@ -231,6 +241,20 @@ def test_vjp_of_trees() -> None:
         p, y = pull(cts)
         np.testing.assert_array_equal(p["x"], [12.0, 12.0, 12.0])
         np.testing.assert_array_equal(y, np.sum(X) + 30)
+
+
+def test_other_things_in_a_structure_stay_as_they_are() -> None:
+    def f(x: Any) -> Any:
+        return {"y": x * 2, "name": "y", "flag": True}
+
+    out, pull = ta.vjp(f, X)
+    assert (out["name"], out["flag"]) == ("y", True)
+    np.testing.assert_array_equal(pull({"y": X, "name": None, "flag": None})[0], 2 * X)
+    np.testing.assert_array_equal(pull(out)[0], 4 * X)
+    assert ta.jvp(f, (X,), (X,))[1]["name"] == "y"
+    assert ta.jacobian(f)(X)["name"] == "y"
+    nested = ta.hessian(lambda p: p["a"] ** 3)({"a": 2.0, "name": "p"})
+    assert nested == {"a": {"a": 12.0, "name": "p"}, "name": "p"}
 
 
 def test_vjp_with_a_part_of_the_output_left_out() -> None:
@@ -546,12 +570,9 @@ def test_a_function_that_raises_leaves_nothing_behind() -> None:
         assert CURRENT.get() is x.record
         return x * x
 
-    for transform in (
-        ta.grad(f),
-        ta.jacobian(f),
-        lambda x: ta.vjp(f, x),
-        lambda x: ta.hvp(f, x, x),
-    ):
+    transforms: list[Function] = [ta.grad(f), ta.jacobian(f)]
+    transforms += [lambda x: ta.vjp(f, x), lambda x: ta.hvp(f, x, x)]
+    for transform in transforms:
         with pytest.raises(KeyError, match="mine"):
             transform(1.0)
         assert CURRENT.get() is None

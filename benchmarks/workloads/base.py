@@ -36,6 +36,8 @@ class Workload:
         The formulas of libraries that have to, or would, write it otherwise.
     cannot : dict of str to str
         Why a library does not take part.
+    not_quick : frozenset of str
+        Libraries that are left out of a quick run.
     targets : dict of str to float
         The most that our time may be, as a fraction of another library's.
     small : bool
@@ -59,6 +61,7 @@ class Workload:
     kind: str = field(default="gradient", kw_only=True)
     own: Mapping[str, Callable[..., Any]] = field(default=NOTHING, kw_only=True)
     cannot: Mapping[str, str] = field(default=NOTHING, kw_only=True)
+    not_quick: frozenset[str] = field(default=frozenset(), kw_only=True)
     targets: Mapping[str, float] = field(default=NOTHING, kw_only=True)
     small: bool = field(default=False, kw_only=True)
     dtype: str = field(default="float64", kw_only=True)

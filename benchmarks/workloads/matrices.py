@@ -100,7 +100,7 @@ WORKLOADS = [
         determinant,
         lambda: ({"m": seeded((8, 8))[0]}, {}),
         own={"micro_grad": determinant_in_numbers},
-        cannot={"jax_jit": "XLA takes minutes to compile thousands of scalar operations"},
+        not_quick=frozenset({"jax_jit"}),  # it compiles thousands of operations for a minute
         small=True,
     ),
     Workload(

@@ -117,6 +117,7 @@ WORKLOADS = [
         lstm_inputs,
         own={"jax_jit": scanned_lstm},
         cannot={"jax_eager": SCANNED},
+        not_quick=frozenset({"hips_autograd"}),
         small=True,
     ),
 ]

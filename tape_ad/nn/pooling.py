@@ -10,7 +10,8 @@ from attrs import field, frozen
 from tape_ad.linear_maps import Array
 from tape_ad.nn.convolutions import Lengths, as_lengths, lengths, windows_of
 from tape_ad.nn.stores import Layer
-from tape_ad.rules.images import correlate_images, largest_places, pick
+from tape_ad.rules.images import correlate_images
+from tape_ad.rules.pooling import largest_places, pick
 
 __all__ = [
     "AvgPool1d",

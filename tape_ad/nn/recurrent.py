@@ -152,7 +152,7 @@ class RNNCell(Cell):
         array or Tensor, shape (..., hidden_size)
         """
         w, u, b, c = self._values(store, x, rng)
-        out = two_linear(x, w, b, self._state(x, hx), u, c)
+        out = two_linear(x, w, self._state(x, hx), u, b + c)
         return np.tanh(out) if self.nonlinearity == "tanh" else relu(out)
 
 
@@ -221,7 +221,7 @@ class LSTMCell(Cell):
         """
         w, u, b, c = self._values(store, x, rng)
         hidden, cell = hx if hx is not None else (None, None)
-        gates = lstm_gates(two_linear(x, w, b, self._state(x, hidden), u, c))
+        gates = lstm_gates(two_linear(x, w, self._state(x, hidden), u, b + c))
         cell = lstm_cell(gates, self._state(x, cell))
         return lstm_hidden(gates, cell), cell
 

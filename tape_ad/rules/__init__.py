@@ -33,6 +33,7 @@ from tape_ad.rules.parts import PARTS
 from tape_ad.rules.plain_maps import PLAIN_MAPS
 from tape_ad.rules.order_statistics import ORDER_STATISTICS
 from tape_ad.rules.polynomials import POLYNOMIALS
+from tape_ad.rules.pooling import POOLING
 from tape_ad.rules.products import PRODUCTS
 from tape_ad.rules.rectifiers import RECTIFIERS
 from tape_ad.rules.recurrent import RECURRENT
@@ -143,6 +144,7 @@ RULES = merged(
     AFFINE,
     RECURRENT,
     IMAGES,
+    POOLING,
     EMBEDDING,
     NORMALIZATION,
     UPDATES,

@@ -36,8 +36,8 @@ def linear(x: Array, weight: Array, bias: Array, /) -> Array:
 
 
 @overridable
-def two_linear(x: Array, w: Array, b: Array, h: Array, u: Array, c: Array, /) -> Array:
-    """Compute ``x @ w + b + h @ u + c``, from which the gates of a cell come, as one node.
+def two_linear(x: Array, w: Array, h: Array, u: Array, bias: Array, /) -> Array:
+    """Compute ``x @ w + h @ u + bias``, from which the gates of a cell come, as one node.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def two_linear(x: Array, w: Array, b: Array, h: Array, u: Array, c: Array, /) ->
     w : array or Tensor, shape (m, n)
     h : array or Tensor, shape (..., k)
     u : array or Tensor, shape (k, n)
-    b, c : array or Tensor, shape (n,)
+    bias : array or Tensor, shape (n,)
 
     Returns
     -------
@@ -53,10 +53,10 @@ def two_linear(x: Array, w: Array, b: Array, h: Array, u: Array, c: Array, /) ->
 
     Examples
     --------
-    >>> two_linear(np.ones(3), np.ones((3, 1)), np.ones(1), np.ones(2), np.ones((2, 1)), np.ones(1))
-    array([7.])
+    >>> two_linear(np.ones(3), np.ones((3, 1)), np.ones(2), np.ones((2, 1)), np.ones(1))
+    array([6.])
     """
-    return plus(plus(plus(np.matmul(x, w), np.matmul(h, u)), b), c)
+    return plus(plus(np.matmul(x, w), np.matmul(h, u)), bias)
 
 
 def plus(total: Array, more: Array) -> Array:
@@ -78,11 +78,10 @@ AFFINE: dict[Any, Entry] = {
         lambda out, x, weight, bias: Same(),
     ),
     two_linear: rule(
-        lambda out, x, w, b, h, u, c: MatmulLeft(w, x.ndim),
-        lambda out, x, w, b, h, u, c: MatmulRight(x, w.ndim),
-        lambda out, x, w, b, h, u, c: Same(),
-        lambda out, x, w, b, h, u, c: MatmulLeft(u, h.ndim),
-        lambda out, x, w, b, h, u, c: MatmulRight(h, u.ndim),
-        lambda out, x, w, b, h, u, c: Same(),
+        lambda out, x, w, h, u, bias: MatmulLeft(w, x.ndim),
+        lambda out, x, w, h, u, bias: MatmulRight(x, w.ndim),
+        lambda out, x, w, h, u, bias: MatmulLeft(u, h.ndim),
+        lambda out, x, w, h, u, bias: MatmulRight(h, u.ndim),
+        lambda out, x, w, h, u, bias: Same(),
     ),
 }

@@ -1,5 +1,6 @@
 """Rows of a matrix, taken by number: what embeddings are made of."""
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,11 +62,14 @@ def sum_rows(ct: Array, /, numbers: Array, rows: int) -> Array:
     """
     stack, width = ct.shape[: ct.ndim - numbers.ndim - 1], ct.shape[-1]
     out = np.zeros((*stack, rows, width), ct.dtype)
-    if numbers.size:
-        order = np.argsort(numbers, axis=None, kind="stable")
-        used, starts = np.unique(numbers.reshape(-1)[order], return_index=True)
-        flat = ct.reshape((*stack, numbers.size, width))
-        out[..., used, :] = np.add.reduceat(flat[..., order, :], starts, axis=-2)
+    # One number for each element, for np.add.at is several times as fast on one axis as on rows
+    places = (numbers[..., None] * width + np.arange(width)).reshape(-1)
+    for total, each in zip(
+        out.reshape((math.prod(stack), rows * width)),
+        ct.reshape((math.prod(stack), numbers.size * width)),
+        strict=True,
+    ):
+        np.add.at(total, places, each)
     return out
 
 

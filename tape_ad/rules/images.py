@@ -1,4 +1,4 @@
-"""Convolution as neural networks mean it, and maximum pooling.
+"""Convolution as neural networks mean it.
 
 Convolution is bilinear in the image and the kernel. Its two adjoints are functions of their own,
 with rules in terms of each other, so the three are closed under differentiation of any order. All
@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Reshape
+from tape_ad.linear_maps import Array, LinearMap
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Entry, constants, rule
+from tape_ad.rules.base import Call, Entry, rule
 
 __all__ = [
     "IMAGES",
@@ -26,8 +26,6 @@ __all__ = [
     "correlate_images",
     "image_adjoint",
     "kernel_adjoint",
-    "largest_places",
-    "pick",
 ]
 
 Shape = tuple[int, ...]
@@ -250,68 +248,6 @@ def bilinear(first: tuple[Product, Product], second: tuple[Product, Product]) ->
     return rule(by_first, by_second, signature=signature)
 
 
-# Maximum pooling
-
-
-@overridable
-def largest_places(x: Array, /, windows: Windows) -> Array:
-    """Find where the largest element of each window is; the first one, if there are several.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (..., *windows.size)
-    windows : Windows
-        Padding is never the largest.
-
-    Returns
-    -------
-    array of int, shape (..., *windows.out)
-        Positions in ``ravel(x)``. A nan counts as largest.
-    """
-    padded = windows.pad(x, -np.inf)
-    numbers = windows.pad(np.arange(math.prod(windows.size)).reshape(windows.size), -1)
-    lead = x.shape[: x.ndim - len(windows.size)]
-    best = np.full(lead + windows.out, -np.inf, x.dtype)
-    places = np.full(lead + windows.out, -1)
-    for _, key in windows.offsets():
-        here, number = padded[key], numbers[key]
-        better = (here > best) | (np.isnan(here) & ~np.isnan(best))
-        better |= (places < 0) & (number >= 0)  # the first that is not padding, be it -inf
-        np.copyto(best, here, where=better)
-        np.copyto(places, number, where=better)
-    starts = np.arange(math.prod(lead)).reshape(lead) * math.prod(windows.size)
-    return places + starts[(..., *(None,) * len(windows.size))]
-
-
-@overridable
-def pick(x: Array, /, places: Array, repeats: bool) -> Array:
-    """Take elements by their positions in ``ravel(x)``.
-
-    Parameters
-    ----------
-    x : array or Tensor, any shape
-    places : array of int
-    repeats : bool
-        Whether a position may stand there more than once.
-
-    Returns
-    -------
-    array or Tensor, shape of `places`
-
-    Examples
-    --------
-    >>> pick(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([3, 0]), False)
-    array([4., 1.])
-    """
-    return x.reshape(-1)[places]
-
-
-def pick_partial(out: Array, x: Array, places: Array, repeats: bool) -> LinearMap:
-    """An index into the flattened parent."""
-    index = Index((places,), (x.size,), places.shape, repeats)
-    return Chain((Reshape(x.shape, (x.size,)), index))
-
-
 IMAGES: dict[Any, Entry] = {
     correlate_images: bilinear(
         (correlate_images, image_adjoint),
@@ -325,9 +261,4 @@ IMAGES: dict[Any, Entry] = {
         (kernel_adjoint, swapped(image_adjoint)),
         (swapped(kernel_adjoint), swapped(correlate_images)),
     ),
-    pick: rule(
-        pick_partial,
-        signature=lambda x, places, repeats: ((x,), {"places": places, "repeats": repeats}),
-    ),
-    **constants(largest_places),
 }

@@ -33,13 +33,17 @@ def standardize(x: Array, /, axes: tuple[int, ...], eps: float = 1e-5) -> Array:
     >>> standardize(np.array([1.0, 3.0]), (-1,), eps=0.0)
     array([-1.,  1.])
     """
+    return standardize_and_more(x, axes, eps)[0]
+
+
+def standardize_and_more(
+    x: Array, axes: tuple[int, ...], eps: float
+) -> tuple[Array, tuple[Array, Array]]:
+    """Compute `standardize`, and what its partial is made of: the result and the divisor."""
     centred = x - np.mean(x, axis=axes, keepdims=True)
-    return centred / deviation(centred, axes, eps)
-
-
-def deviation(centred: Array, axes: tuple[int, ...], eps: float) -> Array:
-    """Compute the divisor of `standardize`."""
-    return np.sqrt(np.mean(centred * centred, axis=axes, keepdims=True) + eps)
+    divisor = np.sqrt(np.mean(centred * centred, axis=axes, keepdims=True) + eps)
+    out = centred / divisor
+    return out, (out, divisor)
 
 
 @define(eq=False)
@@ -62,10 +66,11 @@ class Standardize:
         return self.push(ct)
 
 
-def standardize_partial(out: Array, x: Array, axes: tuple[int, ...], eps: float) -> LinearMap:
+def standardize_partial(
+    saved: tuple[Array, Array], x: Array, axes: tuple[int, ...], eps: float
+) -> LinearMap:
     """See `Standardize`."""
-    centred = x - np.mean(x, axis=axes, keepdims=True)
-    return Standardize(out, deviation(centred, axes, eps), axes)
+    return Standardize(*saved, axes)
 
 
 def standardize_signature(x: Array, axes: tuple[int, ...], eps: float = 1e-5) -> Call:
@@ -74,5 +79,10 @@ def standardize_signature(x: Array, axes: tuple[int, ...], eps: float = 1e-5) ->
 
 
 NORMALIZATION: dict[Any, Entry] = {
-    standardize: rule(standardize_partial, signature=standardize_signature),
+    standardize: rule(
+        standardize_partial,
+        signature=standardize_signature,
+        compute=standardize_and_more,
+        saves=True,
+    ),
 }

@@ -163,8 +163,13 @@ def shares(chunk: Array, axis: int, mode: str) -> Array:
     if mode == "mean":
         return np.full((size,) + (1,) * (-axis - 1), 1 / max(size, 1))
     if mode == "median":
-        rank = np.argsort(np.argsort(chunk, axis=axis), axis=axis)
-        return (np.equal(rank, (size - 1) // 2) + np.equal(rank, size // 2) * 1.0) / 2
+        weights = np.zeros(chunk.shape)
+        middle = sorted({(size - 1) // 2, size // 2})
+        if size:
+            order = np.argpartition(chunk, middle, axis=axis)
+            places = np.take(order, middle, axis=axis)
+            np.put_along_axis(weights, places, 1 / len(middle), axis=axis)
+        return weights
     extremum = np.max if mode == "maximum" else np.min
     chosen = np.equal(chunk, extremum(chunk, axis=axis, keepdims=True))
     return chosen / np.maximum(np.add.reduce(chosen, axis=axis, keepdims=True), 1)
@@ -178,10 +183,12 @@ def statistics(
     inner = tuple(slice(b, b + n) for (b, _), n in zip(widths, shape, strict=True))
     sizes = [length if n is None else min(int(n), length) for n in lengths[number]]
     starts = (before, before + length - sizes[1])
-    head, tail = (
-        shares(out[(..., slice(start, start + n), *inner[number + 1 :])], axis, mode)
+    chunks = [
+        out[(..., slice(start, start + n), *inner[number + 1 :])]
         for start, n in zip(starts, sizes, strict=True)
-    )
+    ]
+    head = shares(chunks[0], axis, mode)
+    tail = head if min(sizes) == length else shares(chunks[1], axis, mode)
     first = np.repeat((1.0, 0.0), (before, after))
     return ended(axis, length, (before, after), first, 1 - first, head, tail)
 

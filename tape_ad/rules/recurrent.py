@@ -11,7 +11,6 @@ from attrs import define
 
 from tape_ad.linear_maps import Array, LinearMap, Scale
 from tape_ad.overrides import overridable
-from tape_ad.rules.activations import sigmoid
 from tape_ad.rules.base import Entry, rule
 
 __all__ = [
@@ -35,17 +34,14 @@ def lstm_gates(gates: Array, /) -> Array:
     Returns
     -------
     array or Tensor, shape (..., 4 * n)
-        The third quarter is bent by tanh, the others by `sigmoid`.
+        The third quarter is bent by tanh, the others by the logistic function.
 
     Examples
     --------
     >>> lstm_gates(np.zeros(4))
     array([0.5, 0.5, 0. , 0.5])
     """
-    n = gates.shape[-1] // 4
-    out = sigmoid(gates)
-    out[..., 2 * n : 3 * n] = np.tanh(gates[..., 2 * n : 3 * n])
-    return out
+    return activated(gates, 2, 4)
 
 
 @overridable
@@ -114,11 +110,9 @@ def gru_gates(inputs: Array, recurrent: Array, /) -> Array:
     array([0.5, 0.5, 0. ])
     """
     n = inputs.shape[-1] // 3
-    out = inputs + recurrent
-    out[..., : 2 * n] = sigmoid(out[..., : 2 * n])
-    passed = out[..., :n] * recurrent[..., 2 * n :]
-    out[..., 2 * n :] = np.tanh(inputs[..., 2 * n :] + passed)
-    return out
+    both = activated(inputs[..., : 2 * n] + recurrent[..., : 2 * n], None, 2)
+    new = np.tanh(inputs[..., 2 * n :] + both[..., :n] * recurrent[..., 2 * n :])
+    return np.concatenate([both, new], -1)
 
 
 @overridable
@@ -150,13 +144,31 @@ def blocks(gates: Array, count: int) -> tuple[Array, ...]:
     return tuple(gates[..., i * n : (i + 1) * n] for i in range(count))
 
 
+def activated(gates: Array, tanh_at: int | None, count: int) -> Array:
+    """Bend one block by tanh and the others by the logistic function, which is (1 + tanh(x/2)) / 2.
+
+    It is right to the last digit of 1, though not of small values: enough for a gate, and as fast
+    as one tanh.
+    """
+    half = marked(gates, tanh_at, count, 0.5, 1.0)
+    return np.tanh(gates * half) * half + (1 - half)
+
+
 def slopes(activated: Array, tanh_at: int, count: int) -> Array:
     """Give the derivative of each activation from its value, a.
 
-    That of `sigmoid` is a * (1 - a), and that of tanh is (1 + a) * (1 - a).
+    That of the logistic function is a * (1 - a), and that of tanh is (1 + a) * (1 - a).
     """
-    ones = np.repeat(np.arange(count) == tanh_at, activated.shape[-1] // count)
-    return (activated + ones) * (1 - activated)
+    return (activated + marked(activated, tanh_at, count, 0.0, 1.0)) * (1 - activated)
+
+
+def marked(gates: Array, at: int | None, count: int, others: float, value: float) -> Array:
+    """Make a row with one number for a block and another for the other blocks."""
+    width = gates.shape[-1]
+    row = np.full(width, others, gates.dtype)
+    if at is not None:
+        row[at * width // count : (at + 1) * width // count] = value
+    return row
 
 
 @define(eq=False)

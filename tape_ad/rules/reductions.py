@@ -31,7 +31,7 @@ from tape_ad.rules.base import (
     refuse,
     rule,
 )
-from tape_ad.rules.elementwise import is_complex, nonzero
+from tape_ad.rules.elementwise import is_complex
 from tape_ad.rules.triangles import Deferred
 
 __all__ = ["REDUCTIONS", "extremum_signature", "reduction_options", "sum_signature"]
@@ -148,7 +148,7 @@ def mean_partial(
     if where is True:
         return Sum(a.shape, axes, keepdims, 1 / max(count(a.shape, axes), 1))
     chosen = counts(where, a, axes, keepdims)
-    return Chain((Mask(where), Sum(a.shape, axes, keepdims), Divide(nonzero(chosen))))
+    return Chain((Mask(where), Sum(a.shape, axes, keepdims), Divide(np.maximum(chosen, 1))))
 
 
 # Extrema
@@ -174,7 +174,7 @@ def extremum_weights(
     ties = np.add.reduce(chosen, axis=axes, keepdims=True, dtype=real_dtype(out))
     if initial is not None:
         ties = ties + np.equal(out, initial)
-    return chosen / nonzero(ties)
+    return chosen / np.maximum(ties, 1)
 
 
 def extremum_partial(
@@ -298,6 +298,7 @@ REDUCTIONS: dict[Any, Entry] = {
     # Piecewise constant
     **constants(
         *(np.argmax, np.argmin, np.any, np.all, np.count_nonzero),
-        *(np.logical_and.reduce, np.logical_or.reduce, np.array_equal, np.allclose),
+        *(np.logical_and.reduce, np.logical_or.reduce, np.logical_xor.reduce),
+        *(np.array_equal, np.array_equiv, np.allclose),
     ),
 }

@@ -53,7 +53,7 @@ def deviation(a: Array, mean: Any, axes: tuple[int, ...], dtype: Any, where: Any
     if mean is None:
         total = np.add.reduce(a, axis=axes, dtype=dtype, keepdims=True, where=where)
         size = count(a.shape, axes) if where is True else counts(where, a, axes, keepdims=True)
-        mean = total / nonzero(size)
+        mean = total / (max(size, 1) if where is True else np.maximum(size, 1))
     return a - mean if where is True else np.where(where, a - mean, 0)
 
 

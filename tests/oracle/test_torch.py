@@ -10,7 +10,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.rules.checks import close, recorded

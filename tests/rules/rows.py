@@ -23,6 +23,7 @@ from tests.rules import (
     rows_products,
     rows_rectifiers,
     rows_reductions,
+    rows_refused,
     rows_scans,
     rows_scimath,
     rows_scipy_linalg,
@@ -41,7 +42,7 @@ from tests.rules import (
 )
 from tests.rules.table import Row
 
-__all__ = ["CONSTANTS", "FILLED", "ROWS"]
+__all__ = ["CONSTANTS", "FILLED", "REFUSED", "ROWS"]
 
 ROWS: list[Row] = [
     *rows_elementwise.ROWS,
@@ -101,3 +102,5 @@ CONSTANTS: list[Row] = [
 ]
 
 FILLED: list[Row] = [*rows_shaping.FILLED, *rows_building.FILLED]
+
+REFUSED: dict[Row, str] = rows_refused.REFUSED

@@ -59,6 +59,16 @@ def real_eigvals(jax: Any) -> Any:
     return lambda a: jnp.linalg.eigvals(a) if jnp.iscomplexobj(a) else jnp.linalg.eigvals(a).real
 
 
+def real_eig(torch: Any) -> Any:
+    """Make PyTorch's function, whose values are complex even where they are all real."""
+
+    def function(a: Any) -> tuple[Any, Any]:
+        w, v = torch.linalg.eig(a)
+        return (w, v) if a.is_complex() else (w.real, v.real)
+
+    return function
+
+
 PAIRED = fixed([[1.0, 2.0, 0.3], [-1.5, 0.8, 0.2], [0.1, -0.4, 3.0]])
 NO_VECTORS = "JAX has no derivative of these vectors, unless asked for"
 
@@ -146,14 +156,30 @@ ROWS: list[Row] = [
         jax=of_upper("eigvalsh"),
     ),
     *(
-        Row(np.linalg.eig, [REGULAR(*shape)], call=eigen, nodes=9, complex=True, no_jax=NO_VECTORS)
+        Row(
+            np.linalg.eig,
+            [REGULAR(*shape)],
+            call=eigen,
+            nodes=9,
+            complex=True,
+            no_jax=NO_VECTORS,
+            torch=real_eig,
+        )
         for shape in ((1, 1), (3, 3), (2, 4, 4))
     ),
     *(
         Row(np.linalg.eigvals, [REGULAR(*shape)], complex=True, jax=real_eigvals)
         for shape in ((1, 1), (3, 3), (2, 4, 4))
     ),
-    Row(np.linalg.eig, [PAIRED], call=eigen, nodes=9, note="a pair", no_jax=NO_VECTORS),
+    Row(
+        np.linalg.eig,
+        [PAIRED],
+        call=eigen,
+        nodes=9,
+        note="a pair",
+        no_jax=NO_VECTORS,
+        torch="linalg.eig",
+    ),
     Row(np.linalg.eigvals, [PAIRED], note="a pair"),
     # Singular values
     *(

@@ -98,7 +98,9 @@ TRIGONOMETRY = [
 
 CHOICE = [
     *elementwise(np.absolute, REAL, complex=True),
-    *elementwise(np.sign, REAL, complex=True, nodes=3, no_complex_jax="JAX says it is constant"),
+    *elementwise(
+        np.sign, REAL, complex=True, nodes=3, no_complex_jax="JAX says it is constant", torch="sgn"
+    ),
     *elementwise(np.fabs, REAL),
     *elementwise(np.maximum, REAL, REAL),
     *elementwise(np.minimum, REAL, REAL),
@@ -120,6 +122,7 @@ CHOICE = [
         note="ufunc",
         nodes=2,
         no_jax="JAX has no such ufunc",
+        torch="clamp",
     ),
     Row(
         CLIP,
@@ -127,7 +130,8 @@ CHOICE = [
         call=lambda f, x: f(x, -0.8, 0.8),
         note="ufunc",
         nodes=2,
-        no_jax="as above",
+        no_jax="JAX has no such ufunc",
+        torch="clamp",
     ),
     Row(np.clip, [REAL()], call=lambda f, x: f(x, -0.2, 0.2), nodes=2),
     Row(np.where, [MASK, REAL(2, 3), REAL(2, 3)], complex=True),

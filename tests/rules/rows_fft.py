@@ -72,6 +72,14 @@ def transform(
     )
 
 
+def by_torch(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Get PyTorch's transform, where it takes such lengths and axes and means the same by them."""
+    name = function_name(function)
+    if len(options["axes"]) > 2 or (function is np.fft.irfftn and options["s"][-1] == -1):
+        return ""
+    return lambda torch: lambda a, s, axes: getattr(torch.fft, name)(a, s, axes)
+
+
 ROWS: list[Row] = [
     *(
         transform(function, shape, options)
@@ -84,7 +92,13 @@ ROWS: list[Row] = [
         for shape, options in shapes
     ),
     *(
-        transform(function, shape, options, no_jax="JAX refuses such lengths or axes")
+        transform(
+            function,
+            shape,
+            options,
+            no_jax="JAX refuses such lengths or axes",
+            torch=by_torch(function, options),
+        )
         for function in (*SEVERAL_AXES, *SEVERAL_AXES_OF_REALS)
         for shape, options in STRANGE
         if len(options["axes"]) == 2 or function in (np.fft.fftn, np.fft.ifftn)

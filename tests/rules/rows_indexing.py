@@ -92,6 +92,7 @@ def indexing(name: str, key: Any, *shape: int, **fields: Any) -> Row:
         note=name,
         jax=lambda jax: operator.getitem,
         no_jax="JAX refuses such a key" if strange else "",
+        torch="" if name == "np.True_" else lambda torch: operator.getitem,
         **fields,
     )
 

@@ -1,5 +1,6 @@
 """Rows for functions that join arrays."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -72,23 +73,36 @@ ROWS: list[Row] = [
         )
     ),
     Row(np.append, [REAL(0), REAL(2)]),
-    Row(np.block, [REAL(2, 2), REAL(2, 1)], call=joined, complex=True),
-    Row(np.block, [REAL(3), REAL()], call=joined),
+    # Lists mean something to `block`, so its operands come from one
     Row(np.block, [REAL(2)], call=lambda f, x: f(x), note="alone"),
-    Row(
-        np.block,
-        [REAL(2, 2), REAL(2, 3), REAL(1, 5), REAL(2, 5)],
-        call=lambda f, a, b, c, d: f([[a, b], [c], [d]]),
-        complex=True,
-        mixed=False,
+    Row(np.block, [REAL()], call=lambda f, x: f([[x]]), note="a number"),
+    *(
+        Row(
+            np.block,
+            [REAL(12)],
+            prepare=lambda x, shapes=shapes: [x[: math.prod(s)].reshape(s) for s in shapes],
+            call=call,
+            note=note,
+            complex=True,
+            nodes=1 + 2 * len(shapes),
+        )
+        for note, shapes, call in (
+            ("row", [(2, 2), (2, 1)], lambda f, a, b=0: f([a, b])),
+            ("sequences", [(3,), ()], lambda f, a, b=0: f([a, b])),
+            ("constant", [(3,), ()], lambda f, a, b=0: f([[a, b], [1.0, np.ones(3)]])),
+            ("twice", [(2,)], lambda f, a: f([[a, a], [a, a]])),
+            (
+                "rows",
+                [(2, 2), (2, 3), (1, 5), (2, 5)],
+                lambda f, a, b=0, c=0, d=0: f([[a, b], [c], [d]]),
+            ),
+            (
+                "three levels",
+                [(2,), (), (1, 3), (1, 2, 3)],
+                lambda f, a, b=0, c=0, d=0: f([[[a, b], [c]], [[d]]]),
+            ),
+        )
     ),
-    Row(
-        np.block,
-        [REAL(2), REAL(), REAL(1, 3), REAL(1, 2, 3)],
-        call=lambda f, a, b, c, d: f([[[a, b], [c]], [[d]]]),
-        note="three levels",
-    ),
-    Row(np.block, [REAL(2), REAL(2)], call=lambda f, a, b: f([[a, b, a]]), note="twice"),
     *(
         Row(np.stack, [REAL(2, 3), REAL(2, 3)], options=options, call=joined, complex=True)
         for options in ({}, {"axis": 1}, {"axis": -1}, {"axis": -3})

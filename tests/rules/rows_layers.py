@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules import affine, embedding, images, normalization, recurrent
+from tape_ad.rules import affine, embedding, images, normalization, pooling, recurrent
 from tape_ad.rules.images import Windows
 from tests.rules.table import DISTINCT, REAL, Row
 
@@ -56,7 +56,7 @@ ROWS: list[Row] = [
     *(
         Row(
             affine.two_linear,
-            [REAL(*batch, 2), REAL(2, 4), REAL(4), REAL(*batch, 3), REAL(3, 4), REAL(4)],
+            [REAL(*batch, 2), REAL(2, 4), REAL(*batch, 3), REAL(3, 4), REAL(4)],
             no_jax=NO_JAX,
         )
         for batch in ((2,), ())
@@ -113,7 +113,10 @@ ROWS: list[Row] = [
     ),
     *(
         Row(
-            images.pick, [REAL(2, 3)], options={"places": places, "repeats": repeats}, no_jax=NO_JAX
+            pooling.pick,
+            [REAL(2, 3)],
+            options={"places": places, "repeats": repeats},
+            no_jax=NO_JAX,
         )
         for places, repeats in ((np.array([[5, 1], [0, 2]]), False), (np.array([3, 3, 0]), True))
     ),
@@ -144,7 +147,7 @@ ROWS: list[Row] = [
 
 CONSTANTS: list[Row] = [
     Row(
-        images.largest_places,
+        pooling.largest_places,
         [DISTINCT(2, 3, *windows.size)],
         options={"windows": windows},
     )

@@ -147,7 +147,7 @@ ROWS: list[Row] = [
         Row(np.linalg.det, [REGULAR(*shape)], complex=True)
         for shape in ((1, 1), (3, 3), (2, 4, 4), (0, 2, 2))
     ),
-    Row(np.linalg.det, [REGULAR(0, 0)], no_jax="JAX refuses empty matrices"),
+    Row(np.linalg.det, [REGULAR(0, 0)], no_jax="JAX refuses empty matrices", torch="linalg.det"),
     *(
         Row(np.linalg.slogdet, [REGULAR(*shape)], complex=True, nodes=2)
         for shape in ((1, 1), (3, 3), (2, 4, 4), (0, 0))

@@ -44,7 +44,7 @@ def at(q: Any) -> Any:
     """Make the call with constant probabilities."""
 
     def call(function: Any, a: Any, **options: Any) -> Any:
-        return function(a, q, **options)
+        return function(a, np.asarray(q), **options)
 
     return call
 

@@ -114,8 +114,27 @@ ROWS: list[Row] = [
 GENERALIZED: list[tuple[Any, tuple[tuple[Shape, Shape], ...]]] = [
     (np.vecdot, (((3,), (3,)), ((2, 3), (3,)), ((3,), (4, 3)), ((2, 1, 3), (4, 3)), ((2, 0), (0,))))
 ]
+
+
+def vecdot(torch: Any) -> Any:
+    """Make PyTorch's function, which takes one axis and never keeps it."""
+
+    def function(a: Any, b: Any, axis: int = -1, keepdims: bool = False) -> Any:
+        result = torch.linalg.vecdot(a, b, dim=axis)
+        return result.unsqueeze(axis) if keepdims else result
+
+    return function
+
+
 AXES: list[Row] = [
-    Row(np.vecdot, [REAL(*a), REAL(*b)], options=options, complex=True, no_jax=NO_UFUNC)
+    Row(
+        np.vecdot,
+        [REAL(*a), REAL(*b)],
+        options=options,
+        complex=True,
+        no_jax=NO_UFUNC,
+        torch="" if options.keys() & {"axes", "dtype"} else vecdot,
+    )
     for a, b, options in (
         ((3, 2), (3, 2), {"axis": 0}),
         ((4, 3, 2), (3, 1), {"axis": -2, "keepdims": True}),

@@ -30,6 +30,7 @@ ROWS: list[Row] = [
         [REAL(2, 3)],
         options={"beta": 3.0, "threshold": 4.0},
         no_jax="JAX has no beta and no threshold",
+        torch="nn.functional.softplus",
     ),
     *(
         Row(rectifiers.glu, [REAL(*shape)], options=options, jax="nn.glu")

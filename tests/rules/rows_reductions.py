@@ -226,6 +226,8 @@ CONSTANTS: list[Row] = [
     ),
     Row(np.logical_and.reduce, [REAL(2, 3)]),
     Row(np.logical_or.reduce, [REAL(2, 3)]),
+    Row(np.logical_xor.reduce, [REAL(2, 3)]),
+    Row(np.array_equiv, [REAL(2, 3), REAL(3)]),
     Row(np.array_equal, [REAL(2, 3), REAL(2, 3)]),
     Row(np.allclose, [REAL(2, 3), REAL(2, 3)]),
 ]

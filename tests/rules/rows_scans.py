@@ -1,5 +1,6 @@
 """Rows for cumulative sums and products, and for what they are made of."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,20 @@ from tests.rules.table import DISTINCT, REAL, Row, fixed
 __all__ = ["ROWS"]
 
 CUMULATIVE: tuple[dict[str, Any], ...] = ({}, {"axis": 0}, {"axis": -1}, {"axis": 1})
-NO_AXIS = "JAX needs an axis"
-NO_NEUTRAL = "JAX takes cumulative products' derivatives by division"
+
+
+def scan(name: str) -> Callable[..., Any]:
+    """Get PyTorch's scan of a name, which may give places beside the values."""
+
+    def counterpart(torch: Any) -> Any:
+        def function(x: Any, axis: int = 0, dtype: Any = None) -> Any:
+            result = getattr(torch, name)(x, axis)
+            return getattr(result, "values", result) if isinstance(result, tuple) else result
+
+        return function
+
+    return counterpart
+
 
 ROWS: list[Row] = [
     *(
@@ -36,24 +49,28 @@ ROWS: list[Row] = [
         )
     ),
     *(
-        Row(ufunc.accumulate, [domain(3, 4)], options=options, no_jax=no_jax)
-        for ufunc, domain, no_jax in (
-            (np.add, REAL, ""),
-            (np.subtract, REAL, ""),
-            (np.multiply, REAL, ""),
-            (np.divide, REAL, ""),
-            (np.maximum, DISTINCT, ""),
-            (np.minimum, DISTINCT, ""),
-            (np.fmax, DISTINCT, "JAX's fmax is no ufunc"),
-            (np.fmin, DISTINCT, "JAX's fmin is no ufunc"),
-            (np.logaddexp, REAL, ""),
-            (np.logaddexp2, REAL, ""),
+        Row(ufunc.accumulate, [domain(3, 4)], options=options, no_jax=no_jax, torch=torch)
+        for ufunc, domain, no_jax, torch in (
+            (np.add, REAL, "", ""),
+            (np.subtract, REAL, "", ""),
+            (np.multiply, REAL, "", ""),
+            (np.divide, REAL, "JAX's divide is no ufunc", ""),
+            (np.maximum, DISTINCT, "", ""),
+            (np.minimum, DISTINCT, "", ""),
+            (np.fmax, DISTINCT, "JAX's fmax is no ufunc", scan("cummax")),
+            (np.fmin, DISTINCT, "JAX's fmin is no ufunc", scan("cummin")),
+            (np.logaddexp, REAL, "", ""),
+            (np.logaddexp2, REAL, "", ""),
         )
         for options in ({"axis": 0}, {"axis": 1}, {"axis": -2, "dtype": "float64"})
     ),
     *(
-        Row(ufunc.accumulate, [REAL(0)], no_jax="JAX has no scan of nothing")
-        for ufunc in (np.add, np.multiply, np.maximum)
+        Row(ufunc.accumulate, [REAL(0)], no_jax="JAX has no scan of nothing", torch=torch)
+        for ufunc, torch in (
+            (np.add, scan("cumsum")),
+            (np.multiply, scan("cumprod")),
+            (np.maximum, ""),
+        )
     ),
     *(
         Row(

@@ -187,10 +187,21 @@ if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 16):
                 options=options,
                 complex=True,
                 no_jax="JAX takes single matrices",
+                torch=by_torch if len(b) > 1 else "",
             )
-            for function, options in (
-                (linalg.solve_triangular, {"trans": "T"}),
-                (cholesky_solve, {"lower": True}),
+            for function, options, by_torch in (
+                (
+                    linalg.solve_triangular,
+                    {"trans": "T"},
+                    lambda torch: (
+                        lambda a, b, trans: torch.linalg.solve_triangular(a.mT, b, upper=False)
+                    ),
+                ),
+                (
+                    cholesky_solve,
+                    {"lower": True},
+                    lambda torch: lambda c, b, lower: torch.cholesky_solve(b, c.tril()),
+                ),
             )
             for a, b in (
                 ((2, 3, 3), (2, 3, 1)),

@@ -16,6 +16,11 @@ SIZE = "JAX has to be told the size of the result"
 NO_RAISE = "JAX does not raise for an index out of range"
 
 
+def masked(torch: Any) -> Any:
+    """Make PyTorch's function of a condition, which takes the condition last."""
+    return lambda condition, x: torch.masked_select(x, condition.bool())
+
+
 def take(indices: Any, *shape: int, note: str = "", **options: Any) -> Row:
     """Make the row of `take` for some indices."""
     picked = f"{np.asarray(indices).tolist()}".replace(" ", "")
@@ -86,7 +91,7 @@ PICKED = [
         )
     ),
     Row(np.compress, [plain([True, False, True, True]), REAL(2, 3)], complex=True, no_jax=SIZE),
-    Row(np.extract, [plain(MASK), REAL(2, 3)], complex=True, no_jax=SIZE),
+    Row(np.extract, [plain(MASK), REAL(2, 3)], complex=True, no_jax=SIZE, torch=masked),
     Row(np.extract, [plain([1, 0, 0, 1]), REAL(2, 2)], no_jax=SIZE),
     choose(CHOICE, REAL(2, 3), REAL(2, 3), REAL(2, 3), no_jax=NO_RAISE),
     choose([[1], [0]], REAL(3), REAL(), no_jax=NO_RAISE),

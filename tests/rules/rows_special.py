@@ -58,7 +58,7 @@ NORMAL = [
 LOGARITHMS = [
     *scipy_rows(sp.logit, UNIT),
     *scipy_rows(sp.expit, REAL),
-    *scipy_rows(sp.log_expit, REAL, no_jax=OURS),
+    *scipy_rows(sp.log_expit, REAL, no_jax=OURS, torch="nn.functional.logsigmoid"),
     *scipy_rows(sp.entr, POSITIVE),
     *scipy_rows(sp.rel_entr, POSITIVE, POSITIVE),
     *scipy_rows(sp.kl_div, POSITIVE, POSITIVE),

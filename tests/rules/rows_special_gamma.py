@@ -31,6 +31,7 @@ GAMMA = [
     *scipy_rows(sp.gamma, BESIDE_POLES, **REAL_IN_JAX),
     *scipy_rows(sp.gammaln, BESIDE_POLES),
     *scipy_rows(sp.loggamma, POSITIVE, complex=True, no_jax="JAX's name is gammaln"),
+    Row(sp.loggamma, [POSITIVE(5)], no_jax="JAX's name is gammaln", torch="lgamma"),
     *scipy_rows(sp.rgamma, REAL, complex=True, no_jax=OURS),
     *elementwise(sp.digamma, BESIDE_POLES, jax="scipy.special.digamma", **REAL_IN_JAX),
     *(

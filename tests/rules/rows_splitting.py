@@ -18,7 +18,6 @@ INSERTED: list[tuple[Any, ...]] = [
     ((4,), (2,), np.array([1, 1]), None),
     ((4,), (), np.array([0, 4, 2]), 0),
     ((4,), (2,), slice(None, None, 2), 0),
-    ((4,), (2,), MASK, 0),
     ((2, 3), (2,), np.array([5, 0]), None),
     ((2, 3), (), 6, None),
     ((2, 3), (3,), 1, 0),
@@ -34,6 +33,8 @@ INSERTED: list[tuple[Any, ...]] = [
     ((0, 3), (3,), 0, 0),
     ((2, 3), (0,), NO_PLACES, 1),
 ]
+if np.lib.NumpyVersion(np.__version__) >= "2.4.0":  # NumPy 2.0 reads a mask as integers and warns
+    INSERTED.append(((4,), (2,), MASK, 0))
 
 ROWS: list[Row] = [
     *(

@@ -143,7 +143,14 @@ COVARIANCES = [
     Row(np.cov, [REAL(3, 5), REAL(2, 5)], nodes=14, complex=True),
     Row(np.cov, [REAL(5), REAL(5)], nodes=14),
     Row(np.cov, [REAL(5, 3), REAL(5, 1)], options={"rowvar": False}, nodes=16),
-    Row(np.cov, [REAL(3, 5)], options={"fweights": TIMES}, nodes=16, no_jax="JAX wants an array"),
+    Row(
+        np.cov,
+        [REAL(3, 5)],
+        options={"fweights": TIMES},
+        nodes=16,
+        no_jax="JAX wants an array",
+        torch=lambda torch: lambda m, fweights: torch.cov(m, fweights=torch.tensor(fweights)),
+    ),
     *(
         Row(
             np.cov,
@@ -182,9 +189,14 @@ def histogram2d(function: Any, weights: Any, **options: Any) -> Any:
     return function(*PLACES.T, weights=weights, **options)[0]
 
 
+def bincount(jax: Any) -> Any:
+    """Tell JAX how long the result is, which it cannot see while it traces."""
+    return lambda x, weights, minlength=4: jax.numpy.bincount(x, weights, length=minlength)
+
+
 HISTOGRAMS = [
-    Row(np.bincount, [plain([3, 0, 1, 1, 3]), REAL(5)]),
-    Row(np.bincount, [plain([2, 0]), REAL(2)], options={"minlength": 5}),
+    Row(np.bincount, [plain([3, 0, 1, 1, 3]), REAL(5)], jax=bincount),
+    Row(np.bincount, [plain([2, 0]), REAL(2)], options={"minlength": 5}, jax=bincount),
     *(
         Row(
             np.histogram,

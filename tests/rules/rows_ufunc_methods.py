@@ -29,10 +29,9 @@ ROWS: list[Row] = [
         )
     ),
     *(
-        Row(ufunc.reduce, [REAL(3, 4)], options=options, complex=True)
-        for ufunc in (np.subtract, np.divide)
-        for options in ({}, {"axis": 1}, {"axis": -2, "keepdims": True, "dtype": "float64"})
-        if "dtype" not in options
+        Row(ufunc.reduce, [REAL(3, 4)], options=options, complex=True, no_jax=no_jax)
+        for ufunc, no_jax in ((np.subtract, ""), (np.divide, NO_UFUNC))
+        for options in ({}, {"axis": 1}, {"axis": -2, "keepdims": True})
     ),
     *(
         Row(
@@ -40,6 +39,7 @@ ROWS: list[Row] = [
             [REAL(3, 4)],
             options={"axis": 1, "keepdims": True, "initial": 1.5, "where": SOME},
             note="where",
+            no_jax=NO_UFUNC if ufunc is np.divide else "",
         )
         for ufunc in (np.logaddexp, np.logaddexp2, np.subtract, np.divide)
     ),
@@ -55,7 +55,7 @@ ROWS: list[Row] = [
             (np.add, REAL, ""),
             (np.subtract, REAL, ""),
             (np.multiply, REAL, ""),
-            (np.divide, REAL, ""),
+            (np.divide, REAL, NO_UFUNC),
             (np.maximum, DISTINCT, ""),
             (np.minimum, DISTINCT, ""),
             (np.fmax, DISTINCT, NO_UFUNC),

@@ -1,0 +1,287 @@
+"""SciPy's optimizers over nested structures of parameters, with exact derivatives.
+
+SciPy is needed for `minimize` alone: pip install 'tape-ad[scipy]'.
+"""
+
+import copy
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.errors import DtypeError
+from tape_ad.jacobians import hessian, jacobian
+from tape_ad.linear_maps import Array
+from tape_ad.tracing import check_callable
+from tape_ad.transforms import grad, linearize, value_and_grad
+from tape_ad.trees import flatten, map_leaves, unflatten
+
+__all__ = ["ScipyObjective", "minimize", "scipy_objective"]
+
+Function = Callable[..., Any]
+
+NO_GRADIENT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
+PRODUCTS = frozenset({"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"})
+WHOLE_HESSIAN = frozenset({"dogleg", "trust-exact"})
+
+
+def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **options: Any) -> Any:
+    """Minimize with `scipy.optimize.minimize`, giving it the derivatives that the method takes.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x, *args)``, a function of an array or tree that returns one real number.
+    x0 : array or tree of real arrays and numbers
+        Where to start.
+    method : str or callable, optional
+        SciPy's; its default is BFGS, L-BFGS-B or SLSQP. Most methods get the gradient; Newton-CG,
+        trust-ncg, trust-krylov and trust-constr get products with the Hessian too, dogleg and
+        trust-exact the Hessian itself.
+    args : tuple
+        Further arguments of `f`, and of constraints given as dicts without ``args``.
+    **options
+        SciPy's `bounds`, `constraints`, `tol`, `callback` and `options`, and `jac`, `hess` or
+        `hessp` to be used in place of ours. Bounds, and a `LinearConstraint`, are about the
+        elements of all arrays in a row. The functions of other constraints take trees, and their
+        Jacobians are derived unless they are given. A callback gets trees.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        SciPy's, where `x` has the structure of `x0`.
+
+    Raises
+    ------
+    ImportError
+        When SciPy is not installed.
+    DtypeError
+        When `x0` has complex elements.
+
+    Examples
+    --------
+    >>> result = minimize(lambda p: (p["a"] - 3) ** 2 + p["b"] ** 2, {"a": 0.0, "b": 1.0})
+    >>> {name: round(float(value), 6) + 0.0 for name, value in result.x.items()}
+    {'a': 3.0, 'b': 0.0}
+    """
+    try:
+        import scipy.optimize
+    except ImportError as error:
+        raise ImportError(
+            "tape_ad.optimize.minimize needs SciPy; install it with pip install 'tape-ad[scipy]'"
+        ) from error
+    args = args if isinstance(args, tuple) else (args,)
+    objective = scipy_objective(lambda x: f(x, *args), x0)
+    name = method.lower() if isinstance(method, str) else ""
+    if options.get("callback") is not None:
+        options["callback"] = with_trees(options["callback"], objective)
+    if "constraints" in options:
+        options["constraints"] = derived(options["constraints"], objective, args)
+    fun: Function = objective
+    if name in NO_GRADIENT:
+        fun = objective.fun
+    elif "jac" in options:
+        fun, options["jac"] = objective.fun, on_vectors(options["jac"], objective)
+    else:
+        options["jac"] = True
+    if name in PRODUCTS and not {"hess", "hessp"} & options.keys():
+        options["hessp"] = objective.hessp
+    if name in WHOLE_HESSIAN and "hess" not in options:
+        options["hess"] = objective.hess
+    result = scipy.optimize.minimize(fun, objective.x0, method=method, **options)
+    result.x = objective.tree(result.x)
+    return result
+
+
+def scipy_objective(f: Function, x0: Any) -> "ScipyObjective":
+    """Make of a function of trees what SciPy's optimizers ask for: functions of a vector.
+
+    Parameters
+    ----------
+    f : callable
+        A function of an array or tree that returns one real number.
+    x0 : array or tree of real arrays and numbers
+        An example of its argument.
+
+    Returns
+    -------
+    ScipyObjective
+
+    Raises
+    ------
+    DtypeError
+        When `x0` has complex elements.
+
+    Examples
+    --------
+    >>> objective = scipy_objective(lambda p: np.sum(p["w"] ** 2), {"w": np.array([3.0, 4.0])})
+    >>> objective(objective.x0)
+    (25.0, array([6., 8.]))
+    """
+    check_callable("scipy_objective", f)
+    return ScipyObjective(f, x0)
+
+
+@define(eq=False)
+class ScipyObjective:
+    """A function of a vector, with its derivatives; call it for ``jac=True``.
+
+    Attributes
+    ----------
+    f : callable
+        The function of a tree.
+    like : tree
+        The structure.
+    x0 : array, shape (n,)
+        The elements of all arrays of `like` in a row, as float64.
+    """
+
+    f: Function
+    like: Any
+    x0: Array = field(init=False)
+    _pushes: tuple[bytes, Function] | None = field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.like = map_leaves(real_array, self.like)
+        self.x0 = self.vector(self.like)
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        """Compute the value and the gradient, shape (n,)."""
+        value, slopes = value_and_grad(self.f)(self.tree(x))
+        return float(value), self.vector(slopes)
+
+    def fun(self, x: Array) -> float:
+        """Compute the value."""
+        return float(self.f(self.tree(x)))
+
+    def jac(self, x: Array) -> Array:
+        """Compute the gradient, shape (n,)."""
+        return self.vector(grad(self.f)(self.tree(x)))
+
+    def hessp(self, x: Array, p: Array) -> Array:
+        """Compute the product of the Hessian with a vector, shape (n,).
+
+        What is recorded for one point serves all products there.
+        """
+        key = np.asarray(x).tobytes()
+        if self._pushes is None or self._pushes[0] != key:
+            self._pushes = (key, linearize(grad(self.f), self.tree(x))[1])
+        return self.vector(self._pushes[1](self.tree(p)))
+
+    def hess(self, x: Array) -> Array:
+        """Compute the Hessian, shape (n, n)."""
+        return hessian(lambda x: self.f(self.tree(x)))(np.asarray(x))
+
+    def tree(self, x: Array) -> Any:
+        """Take a vector to the structure of the parameters, in their shapes and dtypes."""
+        parts, start = [], 0
+        for leaf in flatten(self.like):
+            if not isinstance(leaf, np.ndarray):
+                parts.append(leaf)
+                continue
+            size = math.prod(leaf.shape)
+            part = x[start : start + size].reshape(leaf.shape)
+            parts.append(part if part.dtype == leaf.dtype else part.astype(leaf.dtype))
+            start += size
+        return unflatten(self.like, parts)
+
+    def vector(self, tree: Any) -> Array:
+        """Take the arrays of a tree to one vector of float64."""
+        arrays = [
+            np.asarray(part, np.float64).reshape(-1)
+            for part, leaf in zip(flatten(tree), flatten(self.like), strict=True)
+            if isinstance(leaf, np.ndarray)
+        ]
+        return np.concatenate([*arrays, np.zeros(0)])
+
+
+def real_array(leaf: Any, path: str) -> Any:
+    """Take numbers to arrays, and integers to float64; leave what is not a number.
+
+    Raises
+    ------
+    DtypeError
+    """
+    if isinstance(leaf, bool) or not (isinstance(leaf, (int, float, complex)) or is_array(leaf)):
+        return leaf
+    array = np.asarray(leaf)
+    if array.dtype.kind not in "iuf":
+        raise DtypeError(
+            f"the parameters{path and f' at {path}'} have dtype {array.dtype}, and SciPy minimizes "
+            "over real numbers; pass real and imaginary parts as arrays of their own"
+        )
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
+
+
+def is_array(leaf: Any) -> bool:
+    return hasattr(leaf, "dtype") and not isinstance(leaf, type)
+
+
+def with_trees(callback: Function, objective: ScipyObjective) -> Function:
+    """Let a callback have trees; SciPy looks at the name of its parameter for what to give."""
+    try:
+        names = set(inspect.signature(callback).parameters)
+    except ValueError:
+        names = set()
+    if names == {"intermediate_result"}:
+
+        def with_result(intermediate_result: Any) -> Any:
+            own = type(intermediate_result)(intermediate_result)
+            own.x = objective.tree(own.x)
+            return callback(intermediate_result=own)
+
+        return with_result
+
+    def with_point(xk: Array, *more: Any) -> Any:
+        return callback(objective.tree(xk), *more)
+
+    return with_point
+
+
+def on_vectors(function: Any, objective: ScipyObjective) -> Any:
+    """Let a function of a tree that gives a gradient work on vectors; pass other things on."""
+    if not callable(function):
+        return function
+    return lambda x: objective.vector(function(objective.tree(x)))
+
+
+def derived(constraints: Any, objective: ScipyObjective, args: tuple[Any, ...]) -> Any:
+    """Give constraints their Jacobians, and let their functions have trees."""
+    if isinstance(constraints, (list, tuple)):
+        return [derived(each, objective, args) for each in constraints]
+    if isinstance(constraints, Mapping):
+        own = constraints.get("args", args)
+        fun = of_vector(constraints["fun"], objective, own)
+        jac = constraints.get("jac")
+        jac = of_vector(jac, objective, own) if callable(jac) else derivative(fun)
+        return {**constraints, "args": (), "fun": fun, "jac": jac}
+    if hasattr(constraints, "fun"):
+        constraints = copy.copy(constraints)
+        constraints.fun = of_vector(constraints.fun, objective, ())
+        jac = constraints.jac
+        constraints.jac = (
+            of_vector(jac, objective, ()) if callable(jac) else derivative(constraints.fun)
+        )
+    return constraints
+
+
+def of_vector(function: Function, objective: ScipyObjective, args: tuple[Any, ...]) -> Function:
+    """Make of a function of a tree one of a vector."""
+
+    def of_x(x: Array) -> Any:
+        return function(objective.tree(x), *args)
+
+    return of_x
+
+
+def derivative(fun: Function) -> Function:
+    """Derive a Jacobian, as an array of SciPy's own."""
+    rows = jacobian(fun)
+
+    def jac(x: Array) -> Array:
+        return np.array(rows(x))
+
+    return jac

@@ -1,0 +1,230 @@
+"""The page that says of each function what is known of its derivative, and how it is checked."""
+
+import difflib
+import importlib
+import inspect
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy
+from attrs import frozen
+
+import tape_ad.linalg
+import tape_ad.special  # noqa: F401 - they add their rules to the tables
+from tape_ad.arena import function_name
+from tape_ad.rules import RULES
+from tape_ad.rules.base import Constant, Derivation, Filled, Refused
+from tests.coverage.conventions import CONVENTIONS
+from tests.coverage.topics import NEWER, OURS, SPOKEN, TOPICS
+from tests.rules.rows import ROWS
+from tests.rules.table import Row
+from tests.rules.test_special_accuracy import AGAINST_MPMATH
+
+__all__ = ["Line", "changes", "document", "lines"]
+
+INNER = "Functions that others are made of"
+METHODS = "Methods of ufuncs"
+HANDLES = "Handles"
+OTHERS = "Further functions of NumPy"
+COLUMNS = (
+    *("function", "kind", "with respect to", "orders", "modes", "dtypes", "compared with"),
+    "where it is not smooth",
+)
+
+HEAD = """\
+# What can be differentiated
+
+<!-- Written by `python -m tests.coverage`; do not edit. -->
+
+Every function that handles answer to, grouped as in NumPy's reference. A function of NumPy or
+SciPy that is not listed here raises `NoRuleError` on a handle.
+
+- **kind**: a *rule* records one node or a few; a *composition* is written in functions that have
+  rules, and records theirs; a *piecewise constant* function gives plain data, and so does one that
+  is not about values; a *constant* is a handle that depends on nothing; a *refused* function raises
+  an error, which is given.
+- **with respect to**: the operands that a derivative is there for, counted from the first.
+- **orders**: *any*, since partials are written in functions of this page. It is checked at the
+  second.
+- **modes**: *both*, reverse and forward, of one or of a whole stack of seeds or tangents. They come
+  from the same partials, and are checked against each other.
+- **dtypes**: what it is checked on. Where real numbers stand, these are float64 and float32, alone
+  and mixed; a result in single precision has a gradient in single precision.
+- **compared with**: what else computes the value and the gradient in the tests, besides central
+  differences, which every function is compared with.
+
+Where a derivative is not unique or does not exist, the last column says what it is here;
+[derivative-conventions.md](derivative-conventions.md) has the whole story.
+"""
+
+
+@frozen
+class Line:
+    """What the page says of one function.
+
+    Attributes
+    ----------
+    topic : str
+    name : str
+        As users write it.
+    since : str
+        The first release of NumPy that has it, where that is later than 2.0: "2.1".
+    cells : tuple of str
+        What stands under the columns after the name.
+    """
+
+    topic: str
+    name: str
+    since: str
+    cells: tuple[str, ...]
+
+    def __str__(self) -> str:
+        since = f" (NumPy {self.since}+)" if self.since else ""
+        return table_row(f"`{self.name}`{since}", *self.cells)
+
+
+def table_row(*texts: str) -> str:
+    """Write a line of a table."""
+    return f"| {' | '.join(texts)} |"
+
+
+def public_names() -> dict[Any, str]:
+    """Find the names that functions can be imported by."""
+    modules = {
+        "np": np,
+        "np.linalg": np.linalg,
+        "np.fft": np.fft,
+        "np.emath": np.emath,
+        **{
+            name: importlib.import_module(name)
+            for name in ("scipy.special", "tape_ad.special", "tape_ad.linalg", "tape_ad.nn")
+        },
+    }
+    names: dict[Any, str] = {}
+    for module, holder in modules.items():
+        for function in RULES:
+            name = function_name(function)
+            if getattr(holder, name, None) is function:
+                names.setdefault(function, f"{module}.{name}")
+    return names
+
+
+def spoken(function: Any, names: dict[Any, str]) -> str:
+    """Give the name that users know a function by."""
+    if function in names:
+        return names[function]
+    full = f"{getattr(function, '__module__', None) or 'numpy'}.{function_name(function)}"
+    if full in SPOKEN:
+        return SPOKEN[full]
+    of_ufunc = inspect.isbuiltin(function)
+    return f"np.{function_name(function)}" if of_ufunc else function_name(function)
+
+
+def topic_of(name: str) -> str:
+    """Find the topic that a function stands under."""
+    for beginning, topic in OURS.items():
+        if name.startswith(beginning):
+            return topic
+    plain = name.removeprefix("np.").split()[0]
+    if plain == name:
+        return INNER
+    if not name.startswith("np."):
+        return HANDLES
+    if "." in plain:
+        return METHODS
+    return next((topic for topic, names in TOPICS.items() if plain in names.split()), OTHERS)
+
+
+def ordinals(positions: Iterable[int]) -> str:
+    return ", ".join(("1st", "2nd", "3rd", "4th", "5th", "6th")[i] for i in sorted(positions))
+
+
+def operands(rows: list[Row]) -> str:
+    """Say which operands have a derivative: all of them, or some."""
+    used = {i for row in rows for i in row.differentiable}
+    return "all" if len(used) == max(len(row.operands) for row in rows) else ordinals(used)
+
+
+def oracles(function: Any, rows: list[Row]) -> str:
+    """List what else the function is compared with."""
+    on_complex = any(row.complex for row in rows)
+    kinds = {kind for row in rows for kind in row.kinds_in_jax}
+    jax = {(): "", ("real",): "JAX (real)" if on_complex else "JAX"}.get(
+        tuple(sorted(kinds)), "JAX"
+    )
+    torch = "PyTorch" if any(row.kinds_in_torch for row in rows) else ""
+    mpmath = "mpmath" if function in {entry[0] for entry in AGAINST_MPMATH} else ""
+    return ", ".join(filter(None, (jax, torch, mpmath))) or "central differences only"
+
+
+def cells(function: Any, entry: Any, rows: list[Row], name: str) -> tuple[str, ...]:
+    """Write what stands under the columns."""
+    convention = CONVENTIONS.get(name, "")
+    if isinstance(entry, Refused):
+        return ("refused", "", "", "", "", "", entry.instead)
+    if isinstance(entry, (Constant, Filled)):
+        kind = "piecewise constant" if isinstance(entry, Constant) else "constant"
+        return (kind, "", "", "", "", "", convention)
+    return (
+        "composition" if isinstance(entry, Derivation) else "rule",
+        operands(rows),
+        "any",
+        "both",
+        "real, complex" if any(row.complex for row in rows) else "real",
+        oracles(function, rows),
+        convention,
+    )
+
+
+def lines() -> Iterator[Line]:
+    """Make the line of every function in the rule tables."""
+    names = public_names()
+    rows = defaultdict(list)
+    for row in ROWS:
+        rows[row.function].append(row)
+    for function, entry in RULES.items():
+        name = spoken(function, names)
+        yield Line(
+            topic_of(name),
+            name,
+            NEWER.get(name, ""),
+            cells(function, entry, rows[function], name),
+        )
+
+
+def document() -> str:
+    """Write the page."""
+    by_topic = defaultdict(list)
+    for line in lines():
+        by_topic[line.topic].append(line)
+    order = [*TOPICS, METHODS, OTHERS, *OURS.values(), HANDLES, INNER]
+    parts = [HEAD]
+    header, rule = table_row(*COLUMNS), "|---" * len(COLUMNS) + "|"
+    for topic in filter(by_topic.__contains__, order):
+        body = map(str, sorted(by_topic[topic], key=lambda line: line.name.lower()))
+        parts += [f"## {topic}\n", header, rule, *body, ""]
+    return "\n".join(parts)
+
+
+def known(page: str) -> list[str]:
+    """Leave out of a page what the installed NumPy and SciPy are too old for."""
+    numpy, scipy_version = (
+        tuple(map(int, module.__version__.split(".")[:2])) for module in (np, scipy)
+    )
+
+    def is_there(line: str) -> bool:
+        found = re.search(r"\(NumPy (\d+)\.(\d+)\+\)", line)
+        if found is not None and (int(found[1]), int(found[2])) > numpy:
+            return False
+        # Before SciPy 1.16, functions of matrices take no stacks, which PyTorch is compared on
+        return scipy_version >= (1, 16) or "`tape_ad.linalg." not in line
+
+    return list(filter(is_there, page.splitlines()))
+
+
+def changes(page: str) -> list[str]:
+    """List how a page differs from what would be written now."""
+    return list(difflib.unified_diff(known(page), known(document()), "as it is", "as it should be"))

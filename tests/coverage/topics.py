@@ -1,0 +1,108 @@
+"""Which topic of NumPy's reference a function stands under, in the order of the reference."""
+
+from collections.abc import Mapping
+
+__all__ = ["NEWER", "OURS", "SPOKEN", "TOPICS"]
+
+# The functions of `numpy` itself; those of its submodules are sorted by their module.
+TOPICS: Mapping[str, str] = {
+    "Array creation": """
+        zeros_like ones_like empty_like full_like copy diag diagflat tri tril triu vander
+        linspace logspace geomspace meshgrid
+    """,
+    "Array manipulation": """
+        astype shape ndim size reshape ravel moveaxis rollaxis swapaxes transpose permute_dims
+        matrix_transpose atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to expand_dims
+        squeeze copyto concatenate stack block vstack hstack dstack column_stack split array_split
+        dsplit hsplit vsplit unstack tile repeat delete insert append resize trim_zeros flip fliplr
+        flipud roll rot90 pad
+    """,
+    "Binary operations": """
+        bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count packbits
+        unpackbits
+    """,
+    "Data types and memory": """
+        can_cast min_scalar_type result_type common_type shares_memory may_share_memory
+    """,
+    "Functional programming": "apply_along_axis apply_over_axes piecewise",
+    "Indexing": """
+        ix_ nonzero where indices diag_indices_from tril_indices_from triu_indices_from
+        ravel_multi_index unravel_index take take_along_axis choose compress select diagonal place
+        put put_along_axis putmask fill_diagonal
+    """,
+    "Linear algebra": """
+        dot vdot vecdot inner outer matmul matvec vecmat tensordot einsum einsum_path kron trace
+        cross
+    """,
+    "Logic": """
+        all any isfinite isinf isnan isneginf isposinf iscomplex iscomplexobj isreal isrealobj
+        isscalar logical_and logical_or logical_not logical_xor allclose isclose array_equal
+        array_equiv greater greater_equal less less_equal equal not_equal
+    """,
+    "Mathematical functions": """
+        sin cos tan arcsin arccos arctan hypot arctan2 degrees radians unwrap deg2rad rad2deg sinh
+        cosh tanh arcsinh arccosh arctanh round rint fix floor ceil trunc prod sum nanprod nansum
+        cumulative_sum cumulative_prod cumprod cumsum nancumprod nancumsum diff ediff1d gradient
+        trapezoid exp expm1 exp2 log log10 log2 log1p logaddexp logaddexp2 i0 sinc signbit copysign
+        frexp ldexp nextafter spacing lcm gcd add reciprocal positive negative multiply divide power
+        subtract float_power fmod mod modf remainder divmod floor_divide angle real imag conj
+        conjugate maximum max amax fmax nanmax minimum min amin fmin nanmin convolve clip sqrt cbrt
+        square absolute fabs sign heaviside nan_to_num real_if_close interp
+    """,
+    "Polynomials": "polyval polyadd polysub polymul polydiv polyder polyint polyfit poly roots",
+    "Sets": """
+        unique unique_all unique_counts unique_inverse unique_values union1d intersect1d setdiff1d
+        setxor1d isin
+    """,
+    "Sorting, searching and counting": """
+        sort lexsort argsort sort_complex partition argpartition argmax nanargmax argmin nanargmin
+        argwhere flatnonzero searchsorted extract count_nonzero
+    """,
+    "Statistics": """
+        ptp percentile nanpercentile quantile nanquantile median average mean std var nanmedian
+        nanmean nanstd nanvar corrcoef correlate cov histogram histogram2d histogramdd bincount
+        histogram_bin_edges digitize
+    """,
+}
+
+# The release of NumPy that a function came with, where that is later than 2.0.
+NEWER: Mapping[str, str] = {
+    "np.cumulative_sum": "2.1",
+    "np.cumulative_prod": "2.1",
+    "np.unstack": "2.1",
+    "np.matvec": "2.2",
+    "np.vecmat": "2.2",
+}
+
+# What users write for a function that has no public name of its own.
+SPOKEN: Mapping[str, str] = {
+    "_operator.getitem": "t[key]",
+    "tape_ad.rules.updates.updated": "t[key] = value",
+    "tape_ad.rules.sparse.sparse_matmul": "sparse @ t",
+    "tape_ad.rules.sparse.matmul_sparse": "t @ sparse",
+    "tape_ad.rules.activations.cross_entropy": "tape_ad.nn.cross_entropy",
+    "tape_ad.rules.scipy_linalg.solvers.cholesky_solve": "tape_ad.linalg.cho_solve",
+    "tape_ad.rules.scipy_linalg.lu.lu_factors_solve": "tape_ad.linalg.lu_solve",
+    "tape_ad.rules.special.gamma.polygamma": "tape_ad.special.polygamma",
+    "tape_ad.rules.special.gamma.multigammaln": "tape_ad.special.multigammaln",
+    "tape_ad.rules.special.gamma.comb": "tape_ad.special.comb",
+    "tape_ad.rules.special.logarithms.log_sum_exp": "tape_ad.special.logsumexp",
+    "tape_ad.rules.special.logarithms.log_abs_sum_exp": (
+        "tape_ad.special.logsumexp (return_sign=True)"
+    ),
+    "numpy._lambertw": "scipy.special.lambertw",
+    "numpy._zeta": "scipy.special.zeta",
+    "numpy._riemann_zeta": "scipy.special.zeta (of one argument)",
+    "numpy.clip": "np.clip (its ufunc)",
+}
+
+# The topics of functions that are not in `numpy` itself, by how their names begin.
+OURS: Mapping[str, str] = {
+    "np.linalg.": "numpy.linalg",
+    "np.fft.": "numpy.fft",
+    "np.emath.": "numpy.emath",
+    "scipy.special.": "scipy.special",
+    "tape_ad.special.": "scipy.special functions that SciPy writes in Python",
+    "tape_ad.linalg.": "scipy.linalg",
+    "tape_ad.nn.": "tape_ad.nn",
+}
