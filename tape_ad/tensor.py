@@ -181,15 +181,15 @@ def record_output(
         return out
     if out.dtype.kind not in "fc":
         raise no_derivative(function, out.dtype)
-    edges: Edges = ()
+    edges = []
     for position, parent in parents:
         maker = rule.maker(position)
         partial = maker and maker(*arguments, **options)
         if partial is not None:
-            edges += ((parent, partial),)
+            edges.append((parent, partial))
     if not edges:
         return out
-    handle = append(record, out, function, edges)
+    handle = append(record, out, function, tuple(edges))
     for position, parent in parents:
         if is_view(out, values[position]):
             record.add_view(handle.index, parent)

@@ -226,9 +226,8 @@ def test_assigning_to_a_view() -> None:
         (np.arctan2.accumulate, "arctan2.accumulate"),
         (lambda t: np.hypot.reduceat(t, [0, 1]), "hypot.reduceat"),
         (np.hypot.reduce, "hypot.reduce"),
-        (lambda t: np.linspace(t, 1.0), "linspace"),
-        (lambda t: np.nextafter(t, 1.0), "nextafter"),
-        (np.unique_counts, "unique_counts"),
+        (np.isnat, "isnat"),
+        (np.packbits, "packbits"),
     ],
 )
 def test_a_function_without_a_rule(call: Callable[[Any], Any], name: str) -> None:
@@ -378,7 +377,7 @@ def test_joining_with_text() -> None:
 )
 def test_a_constant_function_never_writes_to_a_handle(call: Callable[[Any], Any]) -> None:
     t = handle([1.0, 2.0])
-    with pytest.raises((UnsupportedArgumentError, ShapeError), match="out=|read-only"):
+    with pytest.raises((UnsupportedArgumentError, ShapeError), match=r"out=|read-only"):
         call(t)
     np.testing.assert_array_equal(t.data, [1.0, 2.0])
 

@@ -36,6 +36,9 @@ def plain_on_purpose(function: Any) -> bool:
         "sign",
         "where",  # of a condition that is a handle, and plain choices
         "tri",  # of a size
+        "angle",  # of real numbers, which is 0 or pi
+        "heaviside",  # of where the step is
+        *("compress", "extract"),  # of a condition that is a handle, and a plain array
         "fromiter",  # of numbers, each read by float()
         *("histogram", "histogram2d", "histogramdd"),  # counts, and bins that are constant
     )
@@ -65,8 +68,10 @@ FOLLOWING: list[Callable[[Callable[..., Any], Any], Any]] = [
     lambda f, t: f(t > 0, t),
 ]
 
-# In their second place stands a flag, a size, a dtype or a tolerance, not a value.
+# In their second place stands a flag, a size, a dtype or a tolerance, not a value; or it decides
+# only which sign, or which values of the first, are taken.
 NOT_A_VALUE = {
+    *("copysign", "intersect1d", "setdiff1d"),
     *("angle", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty"),
     *("frombuffer", "identity", "nan_to_num", "ones", "polyint", "real_if_close", "require"),
     *("unique", "zeros", "repack_fields", "require_fields", "stack_arrays", "full", "eye"),

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import tape_ad as ta
 
@@ -78,3 +79,43 @@ def test_03_scipy_minimize(tmp_path: Path) -> None:
     assert [float(distance) < 1e-5 for distance in distances] == [True, True]
     assert re.search(r"(?m)^  tumours told apart rightly: 98\.\d%$", result.stdout)
     assert not list(tmp_path.iterdir())
+
+
+def test_06_train_mnist_cut_short(tmp_path: Path) -> None:
+    result = run("06_train_mnist.py", tmp_path, "--epochs", "1", "--out", "made/here")
+    assert result.returncode == 1
+    assert result.stderr == (
+        "the goal of 0.945 was missed by the feed-forward network\n"
+        "the goal of 0.97 was missed by the convolutional network\n"
+    )
+    reached = re.findall(r"(?m)held-out accuracy (0\.\d{4}) after", result.stdout)
+    assert [0.8 < float(accuracy) < 0.95 for accuracy in reached] == [True, True]
+    assert re.search(r"(?m)^feed-forward: step 63/63: loss .*, accuracy 0\.\d+, ", result.stdout)
+    for picture in ("curves", "confusion", "filters"):
+        png = (tmp_path / f"made/here/mnist_{picture}.png").read_bytes()
+        assert png.startswith(b"\x89PNG")
+    saved = ta.training.load_checkpoint(tmp_path / "made/here/mnist_convolutional.npz")
+    assert saved.step == saved.state["step"] == 63
+    assert saved.params["first.weight"].shape == (16, 1, 5, 5)
+
+
+def test_07_char_transformer_cut_short(tmp_path: Path) -> None:
+    result = run("07_char_transformer.py", tmp_path, "--steps", "40", "--out", ".")
+    assert result.returncode == 1
+    assert result.stderr == "the goal of 2.2 was missed\n"
+    (loss,) = re.findall(r"(?m)^held-out loss (\d\.\d{3}) nats per letter", result.stdout)
+    assert 2.2 < float(loss) < 3.2
+    assert "\nReturn the " in result.stdout
+    assert len(ta.parameters.load(tmp_path / "char_transformer.npz")) == 30
+
+
+@pytest.mark.parametrize(("step", "killed"), [("7", 1), ("-1", 0)])
+def test_08_parallel_training_counts_every_gradient_once(
+    tmp_path: Path, step: str, killed: int
+) -> None:
+    result = run("08_parallel_training.py", tmp_path, "--kill-at", step, "--out", ".")
+    assert result.returncode == 0, result.stderr
+    assert re.search(rf"(?m)^2 processes: 40 steps in .* s, with {killed} killed$", result.stdout)
+    (difference,) = re.findall(r"(?m)between the parameters: (\S+)$", result.stdout)
+    assert float(difference) < 1e-12
+    assert (tmp_path / "parallel.npz").exists()

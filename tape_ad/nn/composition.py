@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import frozen
@@ -59,7 +59,7 @@ def run(
     return step(x)
 
 
-@frozen
+@frozen(init=False)
 class Sequential(Layer):
     """One layer after another; a function of one array, such as `relu`, counts as a layer.
 
@@ -81,7 +81,6 @@ class Sequential(Layer):
     """
 
     layers: tuple[Step, ...]
-    __attrs_init__: ClassVar[Callable[..., None]]
 
     def __init__(self, *layers: Step) -> None:
         self.__attrs_init__(layers)

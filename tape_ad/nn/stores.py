@@ -188,7 +188,9 @@ class Layer:
         return repr(getattr(self, "name", type(self).__name__))
 
 
-def init(layer: Any, rng: np.random.Generator, store: Store | None = None) -> Any:
+def init(
+    layer: Any, rng: np.random.Generator, store: Store | None = None, *, keep: bool = False
+) -> Any:
     """Make the parameters of a layer, or of a list or dict of layers.
 
     Parameters
@@ -197,6 +199,8 @@ def init(layer: Any, rng: np.random.Generator, store: Store | None = None) -> An
     rng : numpy.random.Generator
     store : dict of str to array, optional
         Where to put them; a new dict when left out.
+    keep : bool
+        Keep those that are there already, and make only those that are absent.
 
     Returns
     -------
@@ -216,7 +220,7 @@ def init(layer: Any, rng: np.random.Generator, store: Store | None = None) -> An
     ['encoder.0.weight', 'encoder.0.bias', 'encoder.1.weight']
     """
     into: Store = {} if store is None else store
-    Together(layer).init(into, rng)
+    Together(layer).init(into, rng, keep=keep)
     return into
 
 

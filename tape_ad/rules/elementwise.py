@@ -239,6 +239,6 @@ ELEMENTWISE: dict[Any, Entry] = {
         *(np.greater_equal, np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
         *(np.isnan, np.isinf, np.isfinite, np.signbit, np.isreal),
         *(np.iscomplex, np.floor, np.ceil, np.trunc, np.rint),
-        *(np.round, np.floor_divide, np.isclose, np.isposinf, np.isneginf),
+        *(np.round, np.around, np.floor_divide, np.isclose, np.isposinf, np.isneginf),
     ),
 }

@@ -227,7 +227,7 @@ def gelu_gate(x: Array, approximate: str) -> Array:
 
 
 def within_reach(x: Array) -> Array:
-    """Limit x to where the gate of `gelu` is neither 0 nor 1, so that its cube is finite."""
+    """Limit x to where the gate of `gelu` is neither 0 nor 1, so that no power of it overflows."""
     return np.clip(x, -30.0, 30.0)
 
 
@@ -260,9 +260,9 @@ def bent_partial(x: Array, alpha: float, scale: float) -> LinearMap:
 def gelu_partial(out: Array, x: Array, approximate: str) -> LinearMap:
     """gate + x * gate'."""
     gate = gelu_gate(x, approximate)
-    if approximate == "none":
-        return Scale(gate + x * np.exp(-0.5 * x * x) * NORMAL)
     near = within_reach(x)
+    if approximate == "none":
+        return Scale(gate + near * np.exp(-0.5 * near * near) * NORMAL)
     return Scale(gate + near * gate * (1 - gate) * (SLOPE * (1 + 3 * CUBIC * near**2)))
 
 

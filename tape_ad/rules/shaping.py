@@ -180,6 +180,7 @@ SHAPING: dict[Any, Entry] = {
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
         *(np.min_scalar_type, np.iscomplexobj, np.isrealobj),
+        *(np.array2string, np.array_repr, np.array_str, np.common_type),
         *(np.shares_memory, np.may_share_memory),
     ),
     **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like), Filled()),

@@ -7,7 +7,8 @@ Conventions, for what the functions themselves leave open:
   opposite halves), as in JAX and PyTorch. So the gradient is right for every function that does
   not depend on that factor.
 - Values that are equal up to rounding turn no vectors among themselves: 1 / (w_j - w_i) counts as
-  0 there. The gradients of the values, and of their sum, are right then too.
+  0 there. Right then too are the gradients of the values' sum, of the space that their vectors
+  span, and of the product of left and right singular vectors, which turn oppositely as they should.
 - The further vectors of a full decomposition are determined up to a rotation; the gradient is
   right for every function of the space that they span.
 - `eigh` and its kin read one triangle of the array, and the other one gets no gradient.
@@ -31,7 +32,6 @@ from tape_ad.rules.triangles import (
     ConjugateTranspose,
     Deferred,
     HermitianFromTriangle,
-    diagonal_of,
     ill_conditioned,
 )
 
@@ -238,44 +238,43 @@ class SingularVectors:
     right: Array
 
     def push(self, t: Array) -> Array:
-        u, s = self.left, self.s[..., None, :]
+        u = self.left
         x = t @ self.right
         c = adjoint(u) @ x
-        scaled = widened(c * s, u.shape[-1])
-        change = u @ (self._gaps() * (scaled + adjoint(scaled)) + self._phases(c))
+        wide = widened(c, u.shape[-1])
+        apart, together = self._inverses()
+        change = u @ (apart * (wide + adjoint(wide)) + together * (wide - adjoint(wide)))
         if self._is_full():
             return change
-        return change + (x - u @ c) * inverse_or_zero(s)
+        return change + (x - u @ c) * inverse_or_zero(self.s[..., None, :])
 
     def pull(self, ct: Array) -> Array:
-        u, s = self.left, self.s[..., None, :]
+        u = self.left
         h = adjoint(u) @ ct
-        turned = self._gaps() * h
-        c = (turned + adjoint(turned))[..., : s.shape[-1]] * s
-        c = c + self._phases(h)[..., : s.shape[-1]]
-        x = u @ c
+        apart, together = self._inverses()
+        hermitian, skew = apart * h, together * h
+        c = hermitian + adjoint(hermitian) + skew - adjoint(skew)
+        x = u @ c[..., : self.s.shape[-1]]
         if not self._is_full():
-            x = x + (ct - u @ h) * inverse_or_zero(s)
+            x = x + (ct - u @ h) * inverse_or_zero(self.s[..., None, :])
         return x @ adjoint(self.right)
 
     def _is_full(self) -> bool:
         """Tell whether the vectors span the whole space, so that they only turn within it."""
         return bool(self.left.shape[-2] == self.left.shape[-1])
 
-    def _gaps(self) -> Array:
-        """Compute 1 / (s_j**2 - s_i**2), and 0 for equal values; the further values are 0."""
-        s = widened(self.s, self.left.shape[-1])
-        same = indistinct(s)
-        sums = np.where(same, 1, s[..., None, :] + s[..., :, None])
-        return np.where(same, 0, 1 / (np.where(same, 1, differences(s)) * sums))
+    def _inverses(self) -> tuple[Array, Array]:
+        """Compute 1 / 2(s_j - s_i) and 1 / 2(s_j + s_i); the further values are 0.
 
-    def _phases(self, c: Array) -> Array:
-        """Turn complex vectors by half of what the pair of them has to turn."""
-        size = self.left.shape[-1]
-        if not is_complex(self.left):
-            return np.zeros((size, size), self.s.dtype)
-        half = diagonal_of(c).imag[..., : self.s.shape[-1]] * inverse_or_zero(self.s) * 0.5j
-        return widened(half, size)[..., None, :] * np.eye(size, dtype=self.s.dtype)
+        The first turns the two vectors of a pair alike and is 0 for equal values. The second turns
+        them oppositely, so that it is there for equal values too, but not between values of 0; its
+        diagonal turns complex vectors by half of what the pair of them has to turn.
+        """
+        s = widened(self.s, self.left.shape[-1])
+        vanishing = indistinct(widened(s, s.shape[-1] + 1))[..., :-1, -1]
+        both = vanishing[..., None, :] & vanishing[..., :, None]
+        sums = s[..., None, :] + s[..., :, None]
+        return inverse_differences(s) / 2, np.where(both, 0, 0.5 / np.where(both, 1, sums))
 
 
 def widened(x: Array, size: int) -> Array:

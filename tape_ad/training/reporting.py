@@ -69,7 +69,7 @@ def progress(
     """Show how a run is going: its numbers, steps per second, and the time that is left.
 
     In a terminal and in a notebook (where the package ``ipywidgets`` is installed) it is a bar
-    that moves; in a log file, twenty lines or fewer.
+    that moves; in a log file, about twenty lines.
 
     Parameters
     ----------
@@ -108,8 +108,9 @@ def progress(
     console = rich.get_console() if console is None else console
     head = f"{description}: " if description else ""
     if not moves(console):
-        start = clock()
-        yield Progress(total, line_writer(console, head), clock, start)
+        writer = LineWriter(console, head)
+        yield Progress(total, writer.show, clock, clock())
+        writer.finish()
         return
     columns = (
         rich.progress.TextColumn(f"{head}step {{task.completed}}/{{task.total}}", markup=False),
@@ -132,19 +133,30 @@ def moves(console: Any) -> bool:
     return bool(console.is_terminal)
 
 
-def line_writer(console: Any, head: str) -> Callable[[Progress], None]:
-    """Make what writes a line whenever another part of the whole is done."""
-    written = 0
+@define(eq=False)
+class LineWriter:
+    """Writes a line whenever another part of the whole is done, and one for what came last."""
 
-    def show(state: Progress) -> None:
-        nonlocal written
+    console: Any
+    head: str
+    part: int = 0
+    unsaid: Progress | None = None
+
+    def show(self, state: Progress) -> None:
+        """Write a line if it is time for one."""
         part = state.done * LINES // state.total
-        if part > written:
-            written = part
-            line = f"{head}step {state.done}/{state.total}: {state.status}"
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self.unsaid = state
+        if part > self.part:
+            self.part = part
+            self.finish()
 
-    return show
+    def finish(self) -> None:
+        """Write what has come since the last line."""
+        if self.unsaid is not None:
+            state = self.unsaid
+            line = f"{self.head}step {state.done}/{state.total}: {state.status}"
+            self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self.unsaid = None
 
 
 def as_clock(seconds: float) -> str:

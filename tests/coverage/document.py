@@ -128,11 +128,9 @@ def topic_of(name: str) -> str:
     for beginning, topic in OURS.items():
         if name.startswith(beginning):
             return topic
-    plain = name.removeprefix("np.").split()[0]
-    if plain == name:
-        return INNER
     if not name.startswith("np."):
-        return HANDLES
+        return HANDLES if name in SPOKEN.values() else INNER
+    plain = name.removeprefix("np.").split()[0]
     if "." in plain:
         return METHODS
     return next((topic for topic, names in TOPICS.items() if plain in names.split()), OTHERS)

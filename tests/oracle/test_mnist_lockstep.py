@@ -172,6 +172,5 @@ def test_at_every_step_all_gradients_and_parameters_agree(
             )
         )
     assert len(apart) == STEPS
-    print(network, name, settings, dtype, max(apart), np.mean(losses[-30:]))
     assert max(apart) < tolerance
     assert np.mean(losses[-30:]) < 0.4 * np.mean(losses[:5])  # they do learn

@@ -168,7 +168,7 @@ CONSTANTS: list[Row] = [
         for function in (
             *(np.logical_not, np.isnan, np.isinf, np.isfinite, np.signbit),
             *(np.isreal, np.iscomplex, np.isposinf, np.isneginf),
-            *(np.floor, np.ceil, np.trunc, np.rint, np.round),
+            *(np.floor, np.ceil, np.trunc, np.rint, np.round, np.around),
         )
     ),
     Row(np.round, [REAL(2, 3)], options={"decimals": 1}),

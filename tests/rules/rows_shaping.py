@@ -101,7 +101,8 @@ CONSTANTS: list[Row] = [
         Row(function, [REAL(2, 3)])
         for function in (
             *(np.shape, np.ndim, np.size, np.result_type, np.min_scalar_type),
-            *(np.iscomplexobj, np.isrealobj),
+            *(np.iscomplexobj, np.isrealobj, np.array2string, np.array_repr, np.array_str),
+            np.common_type,
         )
     ),
     Row(np.shares_memory, [REAL(2), REAL(3)]),

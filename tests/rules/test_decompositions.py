@@ -101,6 +101,19 @@ def test_the_gradient_through_a_whole_decomposition_is_the_identity() -> None:
     close(gradient(rebuilt, a), [weights], 1e-13)
 
 
+def test_the_orthogonal_factor_has_the_right_gradient_where_singular_values_are_equal() -> None:
+    weights = np.random.default_rng(2).standard_normal((4, 4))
+
+    def orthogonal(a: Array) -> Array:
+        u, _, vh = np.linalg.svd(a)
+        return u @ vh * weights
+
+    # U + dU is orthogonal again, so that dU is U times the skew part of the change
+    close(gradient(orthogonal, 3 * np.eye(4)), [(weights - weights.T) / 6], 1e-14)
+    inside = ROTATION.T @ weights
+    close(gradient(orthogonal, ROTATION), [ROTATION @ (inside - inside.T) / 2], 1e-13)
+
+
 # Triangles
 
 

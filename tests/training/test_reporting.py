@@ -53,6 +53,18 @@ def test_several_steps_may_be_counted_at_once() -> None:
     )
 
 
+def test_the_last_numbers_of_a_loop_that_ended_early_are_written() -> None:
+    file = io.StringIO()
+    with progress(1000, console=Console(file=file), clock=ticking(5.0)) as report:
+        for _ in range(60):
+            report(loss=2.0)
+        report(0, accuracy=0.5)
+    assert file.getvalue() == (
+        "step 50/1000: loss 2, 10 steps/s, ETA 0:01:35\n"
+        "step 60/1000: loss 2, accuracy 0.5, 6 steps/s, ETA 0:02:37\n"
+    )
+
+
 def test_a_terminal_gets_a_bar_that_moves() -> None:
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=120, color_system=None)
