@@ -66,9 +66,10 @@ def fixed_point(f: Residual, start: Array) -> Callable[[Any], Any]:
 
     @ta.custom_rule(pull=pull)
     def solve(params: Array) -> Array:
-        x = start
+        x: Array = start
         for _ in range(1000):
-            before, x = x, f(x, params)
+            before = x
+            x = f(x, params)
             if np.max(np.abs(x - before)) < 1e-14:
                 return x
         raise RuntimeError("the iteration does not converge")

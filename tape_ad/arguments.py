@@ -117,9 +117,10 @@ def read_only_primal(leaf: Any, path: str = "") -> Any:
 
 def is_view(out: Array, operand: Array) -> bool:
     """Tell whether NumPy made a view of an operand, which writing to either would show in."""
-    out, operand = primal(out), primal(operand)
     if type(out) is not np.ndarray or type(operand) is not np.ndarray:
-        return False
+        out, operand = primal(out), primal(operand)  # what is no array has no views
+        if type(out) is not np.ndarray or type(operand) is not np.ndarray:
+            return False
     base = out.base
     if base is None:
         return out is operand

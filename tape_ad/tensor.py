@@ -177,9 +177,10 @@ def record_output(
         What the rule's makers take.
     options : dict
     """
-    if type(out) is tuple or out.dtype.kind in "biu":
-        return out
-    if out.dtype.kind not in "fc":
+    kind = "i" if type(out) is tuple else out.dtype.kind
+    if kind not in "fc":
+        if kind in "biu":
+            return out
         raise no_derivative(function, out.dtype)
     edges = []
     for position, parent in parents:

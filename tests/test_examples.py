@@ -119,3 +119,22 @@ def test_08_parallel_training_counts_every_gradient_once(
     (difference,) = re.findall(r"(?m)between the parameters: (\S+)$", result.stdout)
     assert float(difference) < 1e-12
     assert (tmp_path / "parallel.npz").exists()
+
+
+def test_04_implicit_differentiation(tmp_path: Path) -> None:
+    result = run("04_implicit_differentiation.py", tmp_path, "--out", ".")
+    assert result.returncode == 0, result.stderr
+    assert "dE/de = 1.021026302761, exactly 1.021026302761\n" in result.stdout
+    before, after = re.findall(r"(?m)^loss in cross-validation: (\S+) -> (\S+)$", result.stdout)[0]
+    assert float(after) < 0.85 * float(before)
+    assert re.search(r"(?m)^held-out tumours told apart rightly: 9[5-9]\.\d%$", result.stdout)
+    assert (tmp_path / "penalties.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_05_ode_adjoint(tmp_path: Path) -> None:
+    result = run("05_ode_adjoint.py", tmp_path, "--out", ".")
+    assert result.returncode == 0, result.stderr
+    rates = [float(rate) for rate in re.findall(r"(?m)= (\S+) per year$", result.stdout)]
+    # the posterior means of Carpenter's case study, which has the same errors and weak priors
+    np.testing.assert_allclose(rates, [0.545, 0.0276, 0.803, 0.0241], rtol=0.03)
+    assert (tmp_path / "lynx_and_hare.png").read_bytes().startswith(b"\x89PNG")

@@ -180,7 +180,8 @@ class Layer:
                 "not in the store; write layer.init(params, rng) on the plain store, before "
                 "rec.bind(params)"
             )
-        check_shape(name, value, shape)
+        if getattr(value, "shape", None) != shape:
+            check_shape(name, value, shape)
         return value
 
     @property

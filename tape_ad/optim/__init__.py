@@ -5,7 +5,7 @@ from tape_ad.optim.base import Optimizer
 from tape_ad.optim.clipping import clip_by_global_norm, clip_by_value
 from tape_ad.optim.descent import SGD
 from tape_ad.optim.lbfgs import LBFGS, Minimum
-from tape_ad.optim.schedules import Constant, Cosine, Schedule, StepDecay, WarmUp
+from tape_ad.optim.schedules import Constant, Cosine, StepDecay, WarmUp
 
 __all__ = [
     "LBFGS",
@@ -18,7 +18,6 @@ __all__ = [
     "Minimum",
     "Optimizer",
     "RMSprop",
-    "Schedule",
     "StepDecay",
     "WarmUp",
     "clip_by_global_norm",

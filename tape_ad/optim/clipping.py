@@ -41,7 +41,7 @@ def clip_by_value(gradients: Mapping[str, Plain], clip_value: float) -> dict[str
     limit = checked_limit("clip_by_value: clip_value", clip_value)
     clipped = {}
     for name, gradient in gradients.items():
-        g = np.array(gradient)
+        g = as_floating(gradient).copy()
         for part in (g,) if g.dtype.kind != "c" else (g.real, g.imag):
             np.clip(part, -limit, limit, out=part)
         clipped[name] = g
@@ -85,19 +85,29 @@ def clip_by_global_norm(
     (50.0, array([3.]), array([4.]))
     """
     limit = checked_limit("clip_by_global_norm: max_norm", max_norm)
+    arrays = {name: as_floating(g) for name, g in gradients.items()}
     with np.errstate(all="ignore"):
-        norm = float(np.sqrt(sum(sum_of_squares(np.asarray(g)) for g in gradients.values())))
+        norm = float(np.sqrt(sum(sum_of_squares(g) for g in arrays.values())))
         factor = float(limit / (np.float64(norm) + 1e-6))
         if factor >= 1:
-            return dict(gradients), norm
-        return {name: np.multiply(g, factor, dtype=g.dtype) for name, g in gradients.items()}, norm
+            return arrays, norm
+        return {name: np.multiply(g, factor, dtype=g.dtype) for name, g in arrays.items()}, norm
 
 
 def sum_of_squares(array: Plain) -> float:
     """Add up |x|² in float64, without an array of them."""
     parts = (array,) if array.dtype.kind != "c" else (array.real, array.imag)
     flats = (part.reshape(-1) for part in parts)
-    return sum(float(np.einsum("i,i->", flat, flat, dtype=np.float64)) for flat in flats)
+    return sum(
+        float(np.einsum("i,i->", flat, flat, dtype=np.float64, casting="same_kind"))
+        for flat in flats
+    )
+
+
+def as_floating(gradient: Plain) -> Plain:
+    """Take integers and bools to float64, since a clipped one is none; the rest stays as it is."""
+    array = np.asarray(gradient)
+    return array if array.dtype.kind in "fc" else array.astype(np.float64)
 
 
 def checked_limit(what: str, value: float) -> float:

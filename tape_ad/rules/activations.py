@@ -91,13 +91,7 @@ def logsumexp(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     >>> logsumexp(np.array([1e4, 1e4]))
     np.float64(10000.69314718056)
     """
-    x = real(x, "logsumexp")
-    top = np.max(x, axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)
-    total = np.sum(np.exp(x - top), axis=axis, keepdims=True)
-    with np.errstate(divide="ignore"):  # log(0) is the -inf that is meant
-        out = np.log(total) + top
-    return out if keepdims else np.squeeze(out, axis=axis)[()]
+    return logsumexp_and_more(x, axis, keepdims)[0]
 
 
 @overridable
@@ -176,6 +170,18 @@ def cross_entropy(logits: Array, targets: Array, /) -> Array:
     np.float64(0.34657359027997264)
     """
     return cross_entropy_and_more(logits, targets)[0]
+
+
+def logsumexp_and_more(x: Array, axis: Axis, keepdims: bool) -> tuple[Array, Any]:
+    """Compute logsumexp, and what its partial is made of: exp(x) up to a factor, and its sums."""
+    x = real(x, "logsumexp")
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    e = np.exp(x - top)
+    totals = np.add.reduce(e, axis=axis, keepdims=True)
+    with np.errstate(divide="ignore"):  # log(0) is the -inf that is meant
+        out = np.log(totals) + top
+    return out if keepdims else np.squeeze(out, axis=axis)[()], (e, totals)
 
 
 def cross_entropy_and_more(logits: Array, targets: Array) -> tuple[Array, Any]:
@@ -267,10 +273,10 @@ class LogSoftmaxMap:
         return ct - self.p * np.add.reduce(ct, axis=self.axes, keepdims=True)
 
 
-def logsumexp_partial(out: Array, x: Array, axis: Axis, keepdims: bool) -> LinearMap:
+def logsumexp_partial(saved: Any, x: Array, axis: Axis, keepdims: bool) -> LinearMap:
     """Weigh the sum by softmax(x); by 0 where every element is -inf."""
-    total = logsumexp(x, axis, True)
-    weights = np.exp(x - np.where(np.equal(total, -np.inf), 0, total))
+    weights, totals = saved
+    weights /= np.where(np.equal(totals, 0), 1, totals)
     return WeightedSum(weights, x.ndim, axes_of(x.ndim, axis), keepdims)
 
 
@@ -307,7 +313,12 @@ def along_axis(x: Array, axis: Axis = -1) -> Call:
 ACTIVATIONS: dict[Any, Entry] = {
     relu: rule(lambda out, x: Scale(np.greater(x, 0))),
     sigmoid: rule(lambda out, x: Scale(out * (1 - out))),
-    logsumexp: rule(quiet(logsumexp_partial), signature=logsumexp_signature),
+    logsumexp: rule(
+        quiet(logsumexp_partial),
+        signature=logsumexp_signature,
+        compute=logsumexp_and_more,
+        saves=True,
+    ),
     softmax: rule(
         lambda out, x, axis: SoftmaxMap(out, axes_of(x.ndim, axis)),
         signature=along_axis,

@@ -67,10 +67,13 @@ def sign(x: Array, /) -> Array:
 
 def power_base(out: Array, x: Array, y: Array) -> LinearMap:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
-    if type(y) in (int, float):
-        return Scale(2 * x) if y == 2 else Scale(y * x ** (y - 1) if y else 0.0)
-    less = np.subtract(y, 1, dtype=out.dtype)  # y's own dtype may be a small one
-    return Scale(np.where(y == 0, 0, y * x ** np.where(y == 0, 1, less)))
+    if type(y) in (int, float) and y == 2:
+        return Scale(2 * x)
+    with np.errstate(all="ignore"):
+        if type(y) in (int, float):
+            return Scale(y * x ** (y - 1) if y else 0.0)
+        less = np.subtract(y, 1, dtype=out.dtype)  # y's own dtype may be a small one
+        return Scale(np.where(y == 0, 0, y * x ** np.where(y == 0, 1, less)))
 
 
 def power_exponent(out: Array, x: Array, y: Array) -> LinearMap:
@@ -169,7 +172,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.positive: rule(lambda out, x: Same()),
     np.reciprocal: rule(lambda out, x: Scale(-out * out)),
     np.square: rule(lambda out, x: Scale(2 * x)),
-    np.power: rule(quiet(power_base), quiet(power_exponent)),
+    np.power: rule(power_base, quiet(power_exponent)),
     np.sqrt: rule(quiet(lambda out, x: Scale(0.5 / out))),
     np.cbrt: rule(quiet(lambda out, x: Scale(1 / (3 * out * out)))),
     # Exponentials and logarithms

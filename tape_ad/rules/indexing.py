@@ -16,8 +16,9 @@ PLAIN = frozenset({int, slice})
 
 def index_map(key: Any, parent: tuple[int, ...], node: tuple[int, ...]) -> Index:
     """Make the map from an array of shape `parent` to ``array[key]``, of shape `node`."""
-    if type(key) in PLAIN:  # most keys are, and rows of a matrix are taken often
-        return Index((key, *(slice(None),) * (len(parent) - 1)), parent, node)
+    plain = (key,) if type(key) in PLAIN else key
+    if type(plain) is tuple and PLAIN.issuperset(map(type, plain)):  # as most keys are
+        return Index(plain + (slice(None),) * (len(parent) - len(plain)), parent, node)
     full = full_key(key, len(parent))
     arrays = [k for k in full if isinstance(k, np.ndarray)]
     return Index(

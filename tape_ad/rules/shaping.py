@@ -61,8 +61,9 @@ def transpose_signature(a: Array, axes: Sequence[int] | None = None) -> Call:
 
 def transposed(out: Array, a: Array, axes: Sequence[int] | None) -> LinearMap:
     """Make the partial of a permutation of the axes."""
-    order = range(a.ndim)[::-1] if axes is None else axes
-    return Transpose(tuple(int(axis) % a.ndim - a.ndim for axis in order))
+    if axes is None:
+        return reversing(a.ndim)
+    return Transpose(tuple(int(axis) % a.ndim - a.ndim for axis in axes))
 
 
 def swapaxes(a: Array, axis1: int, axis2: int) -> Array:
@@ -161,7 +162,9 @@ SHAPING: dict[Any, Entry] = {
     np.ravel: rule(reshaped, signature=ravel_signature, compute=as_method),
     np.squeeze: rule(same_elements, signature=squeeze_signature),
     np.expand_dims: rule(same_elements, signature=expand_dims_signature),
-    np.transpose: rule(transposed, signature=transpose_signature),
+    np.transpose: rule(
+        transposed, signature=transpose_signature, compute=lambda a, axes: a.transpose(axes)
+    ),
     np.swapaxes: Derivation(swapaxes),
     np.moveaxis: Derivation(moveaxis),
     np.matrix_transpose: Derivation(matrix_transpose),

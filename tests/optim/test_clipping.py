@@ -52,6 +52,16 @@ def test_squares_that_half_precision_cannot_hold() -> None:
     np.testing.assert_allclose(clipped["w"], 0.5, rtol=1e-3)
 
 
+def test_integers_become_floating_and_long_floats_stay() -> None:
+    gradients = {"n": np.array([3, -4]), "long": np.zeros(1, np.longdouble)}
+    by_value = clip_by_value(gradients, 0.5)
+    by_norm, norm = clip_by_global_norm(gradients, 1.0)
+    assert norm == 5.0
+    np.testing.assert_array_equal(by_value["n"], [0.5, -0.5])
+    np.testing.assert_allclose(by_norm["n"], [0.6, -0.8], rtol=1e-6)
+    assert by_value["long"].dtype == by_norm["long"].dtype == np.longdouble
+
+
 def test_no_gradients_and_gradients_of_zero() -> None:
     assert clip_by_global_norm({}, 1.0) == ({}, 0.0)
     clipped, norm = clip_by_global_norm({"w": np.zeros(3), "e": np.zeros((0, 2))}, 0.0)

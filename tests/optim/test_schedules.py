@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tape_ad.optim import SGD, Constant, Cosine, Schedule, StepDecay, WarmUp
+from tape_ad.optim import SGD, Constant, Cosine, StepDecay, WarmUp
+from tape_ad.optim.schedules import Schedule
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import optim
+from tape_ad.optim.schedules import Schedule
 
 REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
 
@@ -173,7 +174,7 @@ def warm_up_and_cosine(optimizer: Any, schedulers: Any) -> Any:
     ids=["constant", "step", "cosine", "warm-up"],
 )
 @pytest.mark.filterwarnings("ignore:The epoch parameter in:UserWarning")  # PyTorch's own
-def test_schedules_are_pytorchs(schedule: optim.Schedule, make: Any) -> None:
+def test_schedules_are_pytorchs(schedule: Schedule, make: Any) -> None:
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.4)
     scheduler = make(optimizer, torch.optim.lr_scheduler)
     expected = []
