@@ -65,7 +65,7 @@ def train(gradient_of_batch: Callable[[int, Params, Array], Params]) -> Params:
     """Take all steps; what differs between one process and several is the gradient alone."""
     rng = np.random.default_rng(0)
     params: Params = nn.init(NETWORK, rng)
-    optimizer = optim.SGD(lr=0.5, momentum=0.9)
+    optimizer = optim.Adam(lr=1e-2)
     for step, rows in enumerate(batches_of_rows(rng)):
         optimizer.step(params, gradient_of_batch(step, params, rows))
     return params

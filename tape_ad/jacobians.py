@@ -12,7 +12,7 @@ from tape_ad.errors import OutputError
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array
 from tape_ad.record import is_number_like
-from tape_ad.sweeps import forward_sweep, reverse_sweep
+from tape_ad.sweeps import reverse_sweep
 from tape_ad.tensor import Tensor
 from tape_ad.tracing import Trace, check_callable, shape_of, trace
 from tape_ad.transforms import grad, jvp
@@ -41,7 +41,7 @@ def jacobian(
         The positional arguments to differentiate with respect to.
     mode : {"auto", "forward", "reverse"}
         Push the unit vectors of the inputs forward, or pull those of the outputs back; "auto"
-        takes the side that has fewer elements.
+        takes the side that has fewer elements, the inputs where both have as many.
     batch_size : int, optional
         How many unit vectors to sweep at once; all when left out. It bounds the memory, which is
         about that many times the memory of one sweep.
@@ -108,8 +108,8 @@ def chosen_mode(traced: Trace, mode: str) -> str:
         return mode
     if complex_in or complex_out:
         return "forward" if complex_out else "reverse"
-    fewer = sum(leaf.size for leaf in inputs) < sum(leaf.size for leaf in outputs)
-    return "forward" if fewer else "reverse"
+    few = sum(leaf.size for leaf in inputs) <= sum(leaf.size for leaf in outputs)
+    return "forward" if few else "reverse"
 
 
 def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
@@ -134,7 +134,6 @@ def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
 def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
     """Do what `by_reverse` does with the unit vectors of the inputs."""
     outputs = [leaf for leaf in flatten(traced.output) if is_number_like(leaf)]
-    last = max((leaf.index for leaf in outputs if traced.depends(leaf)), default=-1)
     columns = []
     for leaf in flatten(traced.inputs):
         if type(leaf) is not Tensor:
@@ -142,7 +141,7 @@ def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
             continue
         pushed = []
         for t in unit_vectors(leaf, batch_size):
-            reached = forward_sweep(traced.record, {leaf.index: t}, last)
+            reached = traced.pushed({leaf.index: t})
             pushed.append([traced.tangent(out, reached, t.shape[:1]) for out in outputs])
         columns.append(
             [
@@ -281,7 +280,7 @@ def hessian_diag(f: Function, x: Any, *, batch_size: int | None = None) -> Any:
             return leaf
         entries, start = [], 0
         for t in unit_vectors(leaf, batch_size):
-            reached = forward_sweep(traced.record, {leaf.index: t}, len(traced.record) - 1)
+            reached = traced.pushed({leaf.index: t})
             rows = traced.tangent(slope, reached, t.shape[:1]).reshape(t.shape[0], leaf.size)
             own = np.arange(t.shape[0])
             entries.append(rows[own, start + own])

@@ -1,6 +1,6 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -111,7 +111,9 @@ def pull_masked(partial: LinearMap, ct: Array) -> Array:
     return np.where(np.equal(ct, 0), 0, contribution)
 
 
-def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[int, Array]:
+def forward_sweep(
+    arena: Arena, tangents: dict[int, Array], last: int, *, keep: Container[int] | None = None
+) -> dict[int, Array]:
     """Push tangents from some nodes forward to everything up to `last` that depends on them.
 
     Parameters
@@ -121,6 +123,9 @@ def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[i
         The tangents to start from, all with the same stack.
     last : int
         The last node of interest.
+    keep : container of int, optional
+        The nodes whose tangents are asked for. Any other is given up with its last use; all of
+        them are kept when this is left out.
 
     Returns
     -------
@@ -137,6 +142,10 @@ def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[i
         return reached
     first = min(reached)
     stack = reached[first].ndim - len(arena.spaces[first][0])
+    last_use: dict[int, int] = {}
+    if keep is not None:
+        nodes = range(first, last + 1)
+        last_use = {parent: node for node in nodes for parent, _ in arena.edges[node]}
     for node in range(first, last + 1):
         shape, dtype = arena.spaces[node]
         for parent, partial in arena.edges[node]:
@@ -149,6 +158,10 @@ def forward_sweep(arena: Arena, tangents: dict[int, Array], last: int) -> dict[i
             contribution = conform(partial.push(t), shape, dtype, stack)
             total = reached.get(node)
             reached[node] = contribution if total is None else total + contribution
+        if keep is not None:
+            for parent, _ in arena.edges[node]:
+                if last_use[parent] == node and parent not in keep:
+                    reached.pop(parent, None)
     return reached
 
 

@@ -306,7 +306,7 @@ class Tensor(ArrayInterface):
                 source = partial.push(source)
                 if source.shape != shape:
                     source = np.broadcast_to(source, shape)
-            view._become(source)
+            view._become(self[...] if source is self else source)
 
     def _become(self, other: "Tensor") -> None:
         """Stand for another node, whose own handle is given up."""

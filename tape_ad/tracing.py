@@ -76,6 +76,12 @@ class Trace:
         kept = self.swept(pairs, release=release)
         return tuple(Gradients(weakref.ref(self.record), 0, stack or (), kept).wrt(self.inputs))
 
+    def gradient(self) -> tuple[Any, ...]:
+        """Sweep back from an output that is one real number, once and for all."""
+        one = np.ones((), inexact(self.output))
+        kept = self.swept([(self.output, one)], release=True)
+        return tuple(Gradients(weakref.ref(self.record), 0, (), kept).wrt(self.inputs))
+
     def swept(self, pairs: Iterable[tuple[Any, Array]], *, release: bool) -> dict[int, Array]:
         """Sweep back from leaves of the output, each with a cotangent that fits or None.
 
@@ -103,9 +109,13 @@ class Trace:
             if t is not None and type(leaf) is Tensor:
                 start, stack = fitted(t, leaf, stack, f"the tangent of the argument {path}")
                 starts[leaf.index] = start
-        last = max((leaf.index for leaf in flatten(self.output) if self.depends(leaf)), default=-1)
-        reached = forward_sweep(self.record, starts, last)
+        reached = self.pushed(starts)
         return map_leaves(lambda leaf, path: self.tangent(leaf, reached, stack or ()), self.output)
+
+    def pushed(self, starts: dict[int, Array]) -> dict[int, Array]:
+        """Sweep tangents of inputs forward, and give those of the output's nodes."""
+        ends = {leaf.index for leaf in flatten(self.output) if self.depends(leaf)}
+        return forward_sweep(self.record, starts, max(ends, default=-1), keep=ends)
 
     def tangent(self, leaf: Any, reached: Mapping[int, Array], stack: tuple[int, ...]) -> Any:
         """Give the tangent of a leaf of the output after a forward sweep."""

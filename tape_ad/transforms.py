@@ -92,7 +92,7 @@ def value_and_grad(
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         traced = trace(f, args, kwargs, numbers, has_aux)
         check_real_number(traced)
-        slopes = traced.pull(1.0, release=True)
+        slopes = traced.gradient()
         value = traced.value(traced.output)
         return (
             (value, traced.value(traced.aux)) if has_aux else value,

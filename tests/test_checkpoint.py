@@ -13,7 +13,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.checkpointing import advance_by
-from tape_ad.errors import OutputError, RecordMismatchError
+from tape_ad.errors import MutatedInputError, OutputError, RecordMismatchError
 from tape_ad.trees import flatten
 
 Function = Callable[..., Any]
@@ -91,6 +91,26 @@ def test_a_checkpoint_on_an_explicit_record_is_one_node_that_is_swept_any_number
     assert str(rec[1]) == "%1: float64[] = <lambda> %0"
     for _ in range(2):
         np.testing.assert_allclose(y.grad().wrt(x), np.sin(2 * Y))
+
+
+def test_a_checkpoint_on_a_record_that_watches_its_inputs() -> None:
+    rec = ta.ComputationRecord(check_inputs=True)
+    data = Y.copy()
+    x = rec.tensor(data)
+    y = np.sum(ta.checkpoint(np.sin)(x))
+    np.testing.assert_allclose(y.grad().wrt(x), np.cos(Y))
+    data[0] = 9.0
+    with pytest.raises(MutatedInputError, match="sin"):
+        y.grad()
+
+
+def test_what_a_record_holds_for_a_checkpoint() -> None:
+    rec = ta.ComputationRecord()
+    x = rec.tensor(np.ones(1000))
+    ta.checkpoint(hundred_steps)(x)
+    assert rec[1].nbytes < 8000 + 100
+    kept = ta.checkpoint_sequential(step, 100, x, slots=5)
+    assert 6 * 8000 <= rec[kept.index].nbytes < 8 * 8000
 
 
 def test_a_checkpoint_of_plain_arrays_just_runs() -> None:

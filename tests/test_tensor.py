@@ -424,3 +424,16 @@ def test_rows_are_moved_within_an_array() -> None:
     np.testing.assert_array_equal(
         a.grad(seed=np.ones((2, 3))).wrt(x), [[0.0, 0.0, 0.0], [4.0, 2.0, 0.0]]
     )
+
+
+def test_an_alias_follows_the_array_that_is_assigned_to_and_each_keeps_its_gradient() -> None:
+    x = handle([1.0, 2.0])
+    a = x * 1.0
+    alias = np.real(a)
+    a[0] = 5.0 * x[1]
+    np.testing.assert_array_equal(alias.data, [10.0, 2.0])
+    out = np.sum(a * 3.0)
+    del alias
+    grads = out.grad()
+    np.testing.assert_array_equal(grads.wrt(a), [3.0, 3.0])
+    np.testing.assert_array_equal(grads.wrt(x), [0.0, 18.0])

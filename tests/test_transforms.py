@@ -1,7 +1,9 @@
 """Transforms of functions: what each gives, how they nest, and what they refuse."""
 
 import asyncio
+import contextvars
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -348,6 +350,24 @@ def test_linearize_runs_the_function_once() -> None:
     assert len(calls) == 1
 
 
+def test_a_forward_sweep_gives_tangents_up_after_their_last_use() -> None:
+    def f(x: Any) -> Any:
+        y = x
+        for _ in range(100):
+            y = np.sin(y) * x
+        return y
+
+    x = np.ones(1000)
+    _, push = ta.linearize(f, x)
+    tangents = np.ones((50, 1000))
+    tracemalloc.start()
+    pushed = push(tangents)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * tangents.nbytes
+    np.testing.assert_allclose(pushed, np.broadcast_to(push(np.ones(1000)), (50, 1000)))
+
+
 def test_push_and_pull_are_adjoint() -> None:
     rng = np.random.default_rng(0)
     w = rng.normal(size=(4, 3))
@@ -679,3 +699,13 @@ def test_threads_with_a_handle_that_is_passed_in() -> None:
             return pool.submit(ta.grad(lambda y: y**3), x).result()
 
     assert ta.grad(f)(2.0) == 12.0
+
+
+def test_threads_with_a_handle_that_is_closed_over() -> None:
+    def f(x: Any, run: Function) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(run, ta.grad(lambda y: y**3 * x), 2.0).result()
+
+    assert ta.grad(lambda x: f(x, contextvars.copy_context().run))(1.0) == 12.0
+    with pytest.raises(RecordMismatchError, match="neither is within the other"):
+        ta.grad(lambda x: f(x, lambda g, at: g(at)))(1.0)
