@@ -60,6 +60,8 @@ class Use:
         The function's output, with placeholders for the arrays that have derivatives.
     saved : any
         What the block has kept.
+    last : int
+        The last position that there is a partial for.
     latest : tuple or None
         The cotangent that was pulled last, and the operands' cotangents for it: a sweep asks for
         them one by one.
@@ -72,6 +74,7 @@ class Use:
     values: tuple[Array, ...] = ()
     output: Any = None
     saved: Any = None
+    last: int = field(default=0, init=False)
     latest: tuple[Array, list[Any]] | None = field(default=None, init=False)
 
     def arguments(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -113,7 +116,7 @@ class Use:
             start += space.size
         return parts
 
-    def packed(self, tree: Any, stack: tuple[int, ...]) -> Array:
+    def packed(self, tree: Any, stack: Shape) -> Array:
         """Take tangents in the tree of the output to one array."""
         leaves = zip(flatten(tree), flatten(self.output), strict=True)
         arrays = [leaf for leaf, space in leaves if has_derivative(space)]
@@ -130,7 +133,7 @@ class Use:
             )
             latest = (ct, self.block.pull(self, cotangents, stack))
             self.latest = latest
-        if position == len(self.slots) - 1:
+        if position == self.last:
             self.latest = None
         pulled = latest[1][position]
         if pulled is None:
@@ -168,13 +171,19 @@ class BlockPartial:
         return self.use.pull(self.position, ct)
 
 
+def make_partial(position: int, used: Use, *values: Array, use: Use) -> BlockPartial:
+    """Make the partial for one operand."""
+    used.last = position
+    return BlockPartial(used, position)
+
+
 def operands_and_use(*operands: Any, use: Use) -> Call:
     """Sort the arguments of a block's node."""
     return operands, {"use": use}
 
 
 BLOCK_RULE = Rule(
-    variadic=lambda position, used, *values, use: BlockPartial(used, position),
+    variadic=make_partial,
     signature=operands_and_use,
     compute=lambda *values, use: use.compute(*values),
     saves=True,

@@ -15,6 +15,7 @@ from attrs import define, field
 from tape_ad.errors import DtypeError
 from tape_ad.jacobians import hessian, jacobian
 from tape_ad.linear_maps import Array
+from tape_ad.record import is_number_like
 from tape_ad.tracing import check_callable
 from tape_ad.transforms import grad, linearize, value_and_grad
 from tape_ad.trees import flatten, map_leaves, unflatten
@@ -205,7 +206,7 @@ def real_array(leaf: Any, path: str) -> Any:
     ------
     DtypeError
     """
-    if isinstance(leaf, bool) or not (isinstance(leaf, (int, float, complex)) or is_array(leaf)):
+    if not is_number_like(leaf):
         return leaf
     array = np.asarray(leaf)
     if array.dtype.kind not in "iuf":
@@ -214,10 +215,6 @@ def real_array(leaf: Any, path: str) -> Any:
             "over real numbers; pass real and imaginary parts as arrays of their own"
         )
     return array if array.dtype.kind == "f" else array.astype(np.float64)
-
-
-def is_array(leaf: Any) -> bool:
-    return hasattr(leaf, "dtype") and not isinstance(leaf, type)
 
 
 def with_trees(callback: Function, objective: ScipyObjective) -> Function:

@@ -210,12 +210,12 @@ def fresh_record(leaves: Sequence[Any]) -> ComputationRecord:
     for leaf in leaves:
         if type(leaf) is not Tensor or leaf.record is record:
             continue
-        inner = leaf.record if record is None else innermost(record, leaf.record)
         if leaf.record.ended:
             raise RecordMismatchError(
                 f"an argument is the handle %{leaf.index} of a transform that has ended; let its "
                 "function return a value, and do not keep its handles"
             )
+        inner = leaf.record if record is None else innermost(record, leaf.record)
         if inner is None:
             raise RecordMismatchError(
                 f"an argument is the handle %{leaf.index} of a record that has nothing to do with "
@@ -240,7 +240,7 @@ def check_output(record: Arena, leaf: Any, what: str, path: str) -> Any:
     if type(leaf) is Tensor:
         if leaf.record is not record and innermost(record, leaf.record) is not record:
             raise RecordMismatchError(
-                f"{what} the handle %{leaf.index}{at(path)} of a record that is nested within the "
+                f"{what} the handle %{leaf.index}{path and f' (at {path})'} of a record that is nested within the "
                 "one it was traced in, or has nothing to do with it; return what that record's "
                 "gradient or .data gives, not a handle of it"
             )
@@ -252,10 +252,6 @@ def check_output(record: Arena, leaf: Any, what: str, path: str) -> Any:
             "or a number, or nested dicts, lists, tuples and attrs classes of them"
         )
     return leaf
-
-
-def at(path: str) -> str:
-    return f" (at {path})" if path else ""
 
 
 def as_positions(argnums: int | Iterable[int], count: int) -> tuple[int, ...]:

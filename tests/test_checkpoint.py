@@ -1,9 +1,11 @@
 """Checkpoints: the same derivatives, with less memory and a known amount of recomputation."""
 
 import functools
+import gc
 import math
 import time
 import tracemalloc
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -171,6 +173,21 @@ def test_what_a_checkpoint_returns() -> None:
         ta.checkpoint(lambda x: "text")(rec.tensor(Y))
     out = ta.checkpoint(lambda x: {"sum": np.sum(x), "name": "text"})(rec.tensor(Y))
     assert out["name"] == "text"
+
+
+def test_nothing_of_a_sweep_stays_behind_in_the_record() -> None:
+    outer = ta.ComputationRecord()
+    inner = ta.ComputationRecord(within=outer)
+    x, constant = inner.tensor(Y), outer.tensor(Y)
+    y = ta.checkpoint(lambda a, b: a * b)(x, constant)
+    before = inner.nbytes
+    ct = np.ones(4)
+    remembered = weakref.ref(ct)
+    y.grad(ct)
+    del ct
+    gc.collect()
+    assert remembered() is None
+    assert inner.nbytes == before
 
 
 def test_threads_that_sweep_one_checkpoint() -> None:

@@ -13,7 +13,12 @@ import tape_ad as ta
 from tape_ad.errors import DtypeError, OutputError
 from tape_ad.optimize import minimize, scipy_objective
 
-START: dict[str, Any] = {"x": np.array([1.1, 1.21, 1.5, 2.1]), "rest": [2, None], "name": "start", "flag": True}
+START: dict[str, Any] = {
+    "x": np.array([1.1, 1.21, 1.5, 2.1]),
+    "rest": [2, None],
+    "name": "start",
+    "flag": True,
+}
 
 
 def rosenbrock(p: Any) -> Any:

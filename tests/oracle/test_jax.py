@@ -1,46 +1,21 @@
-"""Values and gradients of every row against JAX's function of the same name.
-
-JAX is an optional extra: without it this file is skipped, unless the environment variable
-TAPE_AD_ORACLES says ``required``.
-"""
+"""Values and gradients of every row against JAX's function of the same name."""
 
 import functools
-import importlib
-import operator
-import os
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tape_ad.arena import function_name
+from tests.oracle.oracles import counterpart, oracle
 from tests.rules.checks import close, recorded
 from tests.rules.rows import ROWS
-from tests.rules.table import Case, Row
+from tests.rules.table import Case
 
-REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
-
-jax: Any = (
-    importlib.import_module("jax")
-    if REQUIRED
-    else pytest.importorskip("jax", reason="JAX is in the extra: pip install 'tape-ad[oracle]'")
-)
+jax: Any = oracle("jax")
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_disable_most_optimizations", True)  # compiling is where the time goes
 
 CASES = [Case(row, kind) for row in ROWS for kind in row.kinds_in_jax]
-
-
-def counterpart(row: Row) -> Any:
-    if callable(row.jax):
-        return row.jax(jax)
-    return operator.attrgetter(row.jax or numpy_name(row.function))(jax)
-
-
-def numpy_name(function: Any) -> str:
-    """Name a function of NumPy by its place in it: ``numpy.linalg.solve``."""
-    module = getattr(function, "__module__", None) or "numpy"  # ufuncs have none in NumPy 2.0
-    return f"{module}.{function_name(function)}"
 
 
 @functools.cache
@@ -55,7 +30,7 @@ def by_jax(function: Any) -> dict[Case, Any]:
 
 def value_and_pulled(case: Case, given: Any) -> Any:
     leaves, cotangents = given
-    function = counterpart(case.row)
+    function = counterpart(case.row, jax)
     try:
         values, pull = jax.vjp(lambda *xs: case.row.apply(case.filled(xs), function), *leaves)
         return values, pull(cotangents)

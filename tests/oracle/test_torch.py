@@ -1,28 +1,17 @@
-"""Values and gradients against PyTorch's functions, where JAX has nothing to compare with.
+"""Values and gradients against PyTorch's functions, where JAX has nothing to compare with."""
 
-PyTorch is an optional extra: without it this file is skipped, unless the environment variable
-TAPE_AD_ORACLES says ``required``.
-"""
-
-import importlib
 import operator
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from tests.oracle.oracles import oracle
 from tests.rules.checks import close, recorded
 from tests.rules.rows import ROWS
 from tests.rules.table import Case, Row
 
-REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
-
-torch: Any = (
-    importlib.import_module("torch")
-    if REQUIRED
-    else pytest.importorskip("torch", reason="PyTorch is in the extra: 'tape-ad[oracle]'")
-)
+torch: Any = oracle("torch")
 
 CASES = [Case(row, kind) for row in ROWS for kind in row.kinds_in_torch]
 

@@ -44,7 +44,7 @@ def draw(rng: np.random.Generator, kinds: Sequence[tuple[Any, str]]) -> list[Arr
     return [normal(rng, shape, dtype) for shape, dtype in kinds]
 
 
-@settings(EXAMPLES, max_examples=300)
+@settings(EXAMPLES, max_examples=500)
 @given(table_programs, double_leaves, seeds)
 def test_gradients_are_central_differences(
     program: list[Step], kinds: list[tuple[Any, str]], seed: int

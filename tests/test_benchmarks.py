@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+from benchmarks.agreement import disagreements
+from benchmarks.libraries import BY_HAND, LIBRARIES, OURS, TORCH
+from benchmarks.results import Result, Run, losses
+from benchmarks.timing import Times, in_turns
+from benchmarks.workloads import WORKLOADS
+
+ONE = np.array(1.0)
+
+
+def run_of(*results: Result) -> Run:
+    return Run(setting={}, versions={}, missing={}, results=list(results))
+
+
+def timed(name: str, **medians: float) -> Result:
+    return Result(WORKLOADS[name], times={k: Times([v, v, v]) for k, v in medians.items()})
+
+
+def test_equal_derivatives_agree() -> None:
+    outcome = [(ONE, {"x": np.array([1.0, 2.0])})]
+    assert disagreements(outcome, {"other": outcome}) == []
+
+
+def test_a_derivative_that_is_off_by_more_than_a_millionth_is_named() -> None:
+    ours = [(ONE, {"x": np.array([1.0, 2.0])})]
+    other = [(ONE, {"x": np.array([1.0, 2.00001])})]
+    (found,) = disagreements(ours, {"other": other})
+    assert "other: derivative by x in call 0" in found
+
+
+@pytest.mark.parametrize("wrong", [np.array([1.0, np.nan]), np.array([[1.0, 2.0]])])
+def test_nan_and_another_shape_disagree(wrong: np.ndarray) -> None:
+    ours = [(ONE, {"x": np.array([1.0, 2.0])})]
+    assert disagreements(ours, {"other": [(ONE, {"x": wrong})]})
+
+
+def test_a_missing_derivative_disagrees() -> None:
+    ours = [(ONE, {"x": ONE, "y": ONE})]
+    assert disagreements(ours, {"other": [(ONE, {"x": ONE})]})
+
+
+def test_a_value_alone_is_compared() -> None:
+    ours = [(ONE, {"x": ONE})]
+    assert disagreements(ours, {"forward": [(ONE, {})]}) == []
+    assert disagreements(ours, {"forward": [(2 * ONE, {})]})
+
+
+def test_programs_are_timed_in_turns_after_a_first_look() -> None:
+    asked: list[str] = []
+
+    def timer(name: str, seconds: float, calls: int) -> float:
+        asked.append(name)
+        return seconds
+
+    times = in_turns(
+        {
+            "one": lambda calls: timer("one", 2.0, calls),
+            "two": lambda calls: timer("two", 4.0, calls),
+        }
+    )
+    assert times["two"].median == 2 * times["one"].median
+    assert asked[-4:] == ["two", "one", "one", "two"]
+
+
+def test_ratios_are_of_medians_and_bounds_are_checked() -> None:
+    result = timed("Gaussian mixture, d=10, K=25", **{OURS: 3.0, TORCH: 2.0})
+    (target,) = run_of(result).targets()
+    assert target.measured == 1.5
+    assert not target.met
+
+
+def test_small_workloads_have_to_be_five_times_faster_than_python_peers() -> None:
+    result = timed("determinant, 8x8", **{OURS: 1.0, "my_grad": 5.5, "hips_autograd": 4.0})
+    met = {target.what: target.met for target in run_of(result).targets()}
+    assert met == {
+        "determinant, 8x8: time / MyGrad": True,
+        "determinant, 8x8: time / HIPS autograd": False,
+    }
+
+
+def test_losses_name_who_is_quicker_but_not_numpy_and_not_a_compiler() -> None:
+    result = timed(
+        "determinant, 8x8", **{OURS: 2.0, TORCH: 1.0, "jax_jit": 0.5, "numpy_forward": 0.1}
+    )
+    assert losses([result]) == [(2.0, "determinant, 8x8: PyTorch eager")]
+
+
+@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
+def test_a_library_without_array_functions_needs_a_formula_of_its_own(workload: object) -> None:
+    assert isinstance(workload, type(WORKLOADS["determinant, 8x8"]))
+    bare = [name for name, library in LIBRARIES.items() if not library.has_functions]
+    for name in bare:
+        assert bool(workload.reason_against(name)) == (name not in workload.own)
+    assert BY_HAND in bare
