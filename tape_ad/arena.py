@@ -194,7 +194,7 @@ def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
             yield from held_arrays(getattr(held, field.name))
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Released:
     """What stands in place of a node's partials once a sweep with ``release=True`` has used them.
 

@@ -41,7 +41,7 @@ class Block(Protocol):
         """Take a tangent of one operand, with a stack, to those of the output."""
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Use:
     """One call of a block.
 
@@ -154,7 +154,7 @@ class Use:
         return stack
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class BlockPartial:
     """The partial of a block with respect to one operand."""
 

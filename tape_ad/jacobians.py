@@ -2,20 +2,17 @@
 
 import functools
 import math
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from tape_ad.errors import OutputError
-from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array
 from tape_ad.record import is_number_like
-from tape_ad.sweeps import reverse_sweep
 from tape_ad.tensor import Tensor
 from tape_ad.tracing import Trace, check_callable, shape_of, trace
-from tape_ad.transforms import grad, jvp
+from tape_ad.transforms import grad, vjp
 from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["hessian", "hessian_diag", "hvp", "jacobian"]
@@ -41,7 +38,7 @@ def jacobian(
         The positional arguments to differentiate with respect to.
     mode : {"auto", "forward", "reverse"}
         Push the unit vectors of the inputs forward, or pull those of the outputs back; "auto"
-        takes the side that has fewer elements, the inputs where both have as many.
+        takes the side that has fewer elements, the outputs where both have as many.
     batch_size : int, optional
         How many unit vectors to sweep at once; all when left out. It bounds the memory, which is
         about that many times the memory of one sweep.
@@ -108,8 +105,8 @@ def chosen_mode(traced: Trace, mode: str) -> str:
         return mode
     if complex_in or complex_out:
         return "forward" if complex_out else "reverse"
-    few = sum(leaf.size for leaf in inputs) <= sum(leaf.size for leaf in outputs)
-    return "forward" if few else "reverse"
+    fewer = sum(leaf.size for leaf in inputs) < sum(leaf.size for leaf in outputs)
+    return "forward" if fewer else "reverse"
 
 
 def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
@@ -120,11 +117,8 @@ def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
             continue
         pulled = []
         for seed in unit_vectors(output, batch_size):
-            kept = {}
-            if traced.depends(output):
-                kept = reverse_sweep(traced.record, output.index, seed)
-            gradients = Gradients(weakref.ref(traced.record), 0, seed.shape[:1], kept)
-            pulled.append(gradients.wrt(leaves))
+            kept = traced.swept([(output, seed)], release=False)
+            pulled.append(flatten(traced.gradients(kept, seed.shape[:1])))
         yield [
             stacked(blocks).reshape(shape_of(output) + leaf.shape) if type(leaf) is Tensor else leaf
             for leaf, blocks in zip(leaves, zip(*pulled, strict=True), strict=True)
@@ -238,7 +232,8 @@ def hvp(f: Function, x: Any, v: Any) -> Any:
     array([10.,  6.])
     """
     check_callable("hvp", f)
-    return jvp(grad(f), (x,), (v,))[1]
+    _, pull = vjp(grad(f), x)  # as H is symmetric; and a custom rule needs no push for it
+    return pull(v)[0]
 
 
 def hessian_diag(f: Function, x: Any, *, batch_size: int | None = None) -> Any:
@@ -273,18 +268,19 @@ def hessian_diag(f: Function, x: Any, *, batch_size: int | None = None) -> Any:
     """
     check_callable("hessian_diag", f)
     traced = trace(grad(f), (x,), {}, 0)
-    chosen_mode(traced, "forward")
+    chosen_mode(traced, "reverse")
 
     def diagonal(slope: Any, leaf: Any) -> Any:
         if type(leaf) is not Tensor:
             return leaf
         entries, start = [], 0
-        for t in unit_vectors(leaf, batch_size):
-            reached = traced.pushed({leaf.index: t})
-            rows = traced.tangent(slope, reached, t.shape[:1]).reshape(t.shape[0], leaf.size)
-            own = np.arange(t.shape[0])
-            entries.append(rows[own, start + own])
-            start += t.shape[0]
+        for seed in unit_vectors(leaf, batch_size):
+            rows = traced.swept([(slope, seed)], release=False).get(leaf.index)
+            if rows is None:
+                rows = np.zeros_like(seed)
+            own = np.arange(seed.shape[0])
+            entries.append(rows.reshape(seed.shape[0], leaf.size)[own, start + own])
+            start += seed.shape[0]
         return stacked(tuple(entries)).reshape(leaf.shape)
 
     pairs = zip(flatten(traced.output), flatten(traced.inputs), strict=True)

@@ -17,7 +17,7 @@ from tape_ad.jacobians import hessian, jacobian
 from tape_ad.linear_maps import Array
 from tape_ad.record import is_number_like
 from tape_ad.tracing import check_callable
-from tape_ad.transforms import grad, linearize, value_and_grad
+from tape_ad.transforms import grad, value_and_grad, vjp
 from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["ScipyObjective", "minimize", "scipy_objective"]
@@ -143,7 +143,7 @@ class ScipyObjective:
     f: Function
     like: Any
     x0: Array = field(init=False)
-    _pushes: tuple[bytes, Function] | None = field(default=None, init=False)
+    _pulls: tuple[bytes, Function] | None = field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.like = map_leaves(real_array, self.like)
@@ -168,9 +168,9 @@ class ScipyObjective:
         What is recorded for one point serves all products there.
         """
         key = np.asarray(x).tobytes()
-        if self._pushes is None or self._pushes[0] != key:
-            self._pushes = (key, linearize(grad(self.f), self.tree(x))[1])
-        return self.vector(self._pushes[1](self.tree(p)))
+        if self._pulls is None or self._pulls[0] != key:
+            self._pulls = (key, vjp(grad(self.f), self.tree(x))[1])
+        return self.vector(self._pulls[1](self.tree(p))[0])
 
     def hess(self, x: Array) -> Array:
         """Compute the Hessian, shape (n, n)."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.arena import Arena, called, innermost
+from tape_ad.arena import called, innermost
 from tape_ad.errors import OutputError, RecordMismatchError, SeedError
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array
@@ -34,7 +34,7 @@ CURRENT: ContextVar[Any] = ContextVar("tape_ad_current_record", default=None)
 """The record that the function of the innermost transform is traced in."""
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Trace:
     """A function's run on handles: the record, and both its ends.
 
@@ -47,19 +47,52 @@ class Trace:
         What the function returned: a tree of handles of the record, and of constants.
     aux : any
         What it returned beside that, without derivatives.
-    name : str
-        The function's, for errors.
+    function : callable
+        Which function that was.
     """
 
     record: ComputationRecord
     inputs: tuple[Any, ...]
     output: Any
     aux: Any
-    name: str
+    function: Function
+
+    @property
+    def name(self) -> str:
+        """The function's name, for errors."""
+        return called(self.function)
 
     def depends(self, leaf: Any) -> bool:
         """Tell whether a leaf of the output is a handle of this record."""
         return type(leaf) is Tensor and leaf.record is self.record
+
+    def check_output(self, leaf: Any, path: str) -> Any:
+        """Refuse a leaf of the output that has nothing to do with the record, or is no array.
+
+        Inside a structure, what is not an array is a constant, as in an argument.
+
+        Raises
+        ------
+        OutputError, RecordMismatchError
+        """
+        if type(leaf) is Tensor:
+            record = self.record
+            if leaf.record is not record and innermost(record, leaf.record) is not record:
+                where = path and f" (at {path})"
+                raise RecordMismatchError(
+                    f"{self.name} returned the handle %{leaf.index}{where} of a record that is "
+                    "nested within the one it was traced in, or has nothing to do with it; return "
+                    "what that record's gradient or .data gives, not a handle of it"
+                )
+        elif leaf is None and not path:
+            raise OutputError(f"{self.name} returned None; does it lack a return statement?")
+        elif not path and not isinstance(leaf, bool) and not is_number_like(leaf):
+            raise OutputError(
+                f"{self.name} returned a {type(leaf).__name__}; a function that is differentiated "
+                "returns an array or a number, or nested dicts, lists, tuples and attrs classes of "
+                "them"
+            )
+        return leaf
 
     def value(self, tree: Any) -> Any:
         """Take the handles of this record to what they hold: arrays, or handles further out."""
@@ -74,13 +107,18 @@ class Trace:
                 seed, stack = fitted(ct, leaf, stack, f"the cotangent of the output{path}")
                 pairs.append((leaf, seed))
         kept = self.swept(pairs, release=release)
-        return tuple(Gradients(weakref.ref(self.record), 0, stack or (), kept).wrt(self.inputs))
+        return self.gradients(kept, stack or ())
 
     def gradient(self) -> tuple[Any, ...]:
         """Sweep back from an output that is one real number, once and for all."""
         one = np.ones((), inexact(self.output))
         kept = self.swept([(self.output, one)], release=True)
-        return tuple(Gradients(weakref.ref(self.record), 0, (), kept).wrt(self.inputs))
+        return self.gradients(kept, ())
+
+    def gradients(self, kept: dict[int, Array], stack: tuple[int, ...]) -> tuple[Any, ...]:
+        """Give the cotangents of the inputs, out of what a sweep has kept."""
+        gradients = Gradients(weakref.ref(self.record), 0, stack, kept)
+        return tuple(map(gradients.wrt, self.inputs))
 
     def swept(self, pairs: Iterable[tuple[Any, Array]], *, release: bool) -> dict[int, Array]:
         """Sweep back from leaves of the output, each with a cotangent that fits or None.
@@ -158,26 +196,29 @@ def trace(
     """
     positions = as_positions(argnums, len(args))
     chosen = tuple(args[position] for position in positions)
-    record = fresh_record(flatten(chosen))
-    inputs = record.bind(chosen)
+    record = fresh_record([leaf for arg in chosen for leaf in flatten(arg)])
+    inputs = tuple(map(record.bind, chosen))
     filled = list(args)
     for position, handles in zip(positions, inputs, strict=True):
         filled[position] = handles
     output = run_in(record, function, filled, kwargs)
-    name, aux = called(function), None
+    aux = None
     if has_aux:
         if not isinstance(output, tuple) or len(output) != 2:
-            raise OutputError(f"with has_aux=True, {name} must return a pair: (output, the rest)")
+            raise OutputError(
+                f"with has_aux=True, {called(function)} must return a pair: (output, the rest)"
+            )
         output, aux = output
-    map_leaves(lambda leaf, path: check_output(record, leaf, f"{name} returned", path), output)
-    return Trace(record, inputs, output, aux, name)
+    traced = Trace(record, inputs, output, aux, function)
+    map_leaves(traced.check_output, output)
+    return traced
 
 
 def trace_arrays(function: Function, values: Sequence[Array]) -> Trace:
     """Do what `trace` does for a function of arrays alone, and look at nothing that it returns."""
     record = fresh_record(values)
     inputs = tuple(map(record.tensor, values))
-    return Trace(record, inputs, run_in(record, function, inputs, {}), None, "the function")
+    return Trace(record, inputs, run_in(record, function, inputs, {}), None, function)
 
 
 def run_in(
@@ -228,34 +269,10 @@ def fresh_record(leaves: Sequence[Any]) -> ComputationRecord:
     return fresh
 
 
-def check_output(record: Arena, leaf: Any, what: str, path: str) -> Any:
-    """Refuse a leaf of a function's output that has nothing to do with its record, or is no array.
-
-    Inside a structure, what is not an array is a constant, as in an argument.
-
-    Raises
-    ------
-    OutputError, RecordMismatchError
-    """
-    if type(leaf) is Tensor:
-        if leaf.record is not record and innermost(record, leaf.record) is not record:
-            raise RecordMismatchError(
-                f"{what} the handle %{leaf.index}{path and f' (at {path})'} of a record that is nested within the "
-                "one it was traced in, or has nothing to do with it; return what that record's "
-                "gradient or .data gives, not a handle of it"
-            )
-    elif leaf is None and not path:
-        raise OutputError(f"{what} None; does it lack a return statement?")
-    elif not path and not isinstance(leaf, bool) and not is_number_like(leaf):
-        raise OutputError(
-            f"{what} a {type(leaf).__name__}; a function that is differentiated returns an array "
-            "or a number, or nested dicts, lists, tuples and attrs classes of them"
-        )
-    return leaf
-
-
 def as_positions(argnums: int | Iterable[int], count: int) -> tuple[int, ...]:
     """Check the numbers of positional arguments, and count negative ones from the end."""
+    if type(argnums) is int and 0 <= argnums < count:
+        return (argnums,)
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     for number in numbers:
         if not -count <= number < count:

@@ -111,6 +111,20 @@ def test_second_order_differentiates_the_push(make: Callable[[], Any]) -> None:
     np.testing.assert_allclose(forward, expected, atol=1e-15)
 
 
+def test_a_pull_is_enough_for_hessians_and_their_products() -> None:
+    product = of_pull()
+
+    def f(x: Any) -> Any:
+        return np.sum(product(x, np.sin(x)))
+
+    expected = 2 * np.cos(X) - X * np.sin(X)
+    np.testing.assert_allclose(ta.hessian(f)(X), np.diag(expected), atol=1e-15)
+    np.testing.assert_allclose(ta.hvp(f, X, Y), expected * Y)
+    np.testing.assert_allclose(ta.hessian_diag(f, X), expected)
+    result = ta.optimize.minimize(lambda x: np.sum(product(x - 3, x - 3)), X, "trust-ncg")
+    np.testing.assert_allclose(result.x, 3.0)
+
+
 def test_plain_arguments_just_run() -> None:
     product = of_pull()
     assert product.__name__ == "product"

@@ -9,7 +9,7 @@ from tape_ad.linear_maps.base import Array, LinearMap
 __all__ = ["Adjoint", "Chain"]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Chain:
     """One map after another: the first is applied to the parent's tangent."""
 
@@ -30,7 +30,7 @@ class Chain:
         return ct
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Adjoint:
     """A map turned around: its push is the other's pull."""
 

@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Same:
     """The identity: the node is its parent, up to broadcasting and dtype."""
 
@@ -32,7 +32,7 @@ class Same:
         return ct
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Negate:
     """Multiplication by -1."""
 
@@ -45,7 +45,7 @@ class Negate:
         return -ct
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Scale:
     """Multiplication by `factor`, which broadcasts to the node's shape."""
 
@@ -59,7 +59,7 @@ class Scale:
         return ct * self.factor.conjugate()
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Divide:
     """Division by `divisor`, which broadcasts to the node's shape."""
 
@@ -73,7 +73,7 @@ class Divide:
         return ct / self.divisor.conjugate()
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Mask:
     """Selection: what `mask` leaves out contributes exactly 0, even where it is nan or inf."""
 
@@ -87,7 +87,7 @@ class Mask:
         return np.where(self.mask, ct, 0)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Conjugate:
     """Complex conjugation, which is linear over the reals."""
 
@@ -100,7 +100,7 @@ class Conjugate:
         return ct.conjugate()
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class RealPart:
     """The real part of a complex parent."""
 
@@ -113,7 +113,7 @@ class RealPart:
         return ct
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class ImaginaryPart:
     """The imaginary part of a complex parent."""
 

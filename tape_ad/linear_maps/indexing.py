@@ -15,7 +15,7 @@ FEW = 1000
 """How many elements `scatter` adds in the plain way, for what is faster for many is not for few."""
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Index:
     """``parent[key]``, for a key of any NumPy kind.
 

@@ -10,7 +10,7 @@ from tape_ad.linear_maps.base import Array, Shape
 __all__ = ["Reshape", "Stretch", "Transpose"]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Reshape:
     """The same elements, in the same order, in another shape."""
 
@@ -25,7 +25,7 @@ class Reshape:
         return ct.reshape(ct.shape[: ct.ndim - len(self.node)] + self.parent)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Transpose:
     """A permutation: axis i of the node is axis ``axes[i]`` of the parent, a negative number."""
 
@@ -43,7 +43,7 @@ class Transpose:
         return np.transpose(ct, (*range(stack), *(stack + i for i in inverse)))
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Stretch:
     """Broadcasting to another shape, as a map of its own; elementwise maps broadcast unasked."""
 

@@ -13,7 +13,7 @@ __all__ = ["Sum", "WeightedSum", "expanding_key"]
 add_reduce: Callable[..., Array] = np.add.reduce  # its own type has no overload for a bool variable
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class WeightedSum:
     """The sum of ``weights * parent`` over `axes`; the weights broadcast to the parent.
 
@@ -42,7 +42,7 @@ class WeightedSum:
         return spread * self.weights.conjugate()
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Sum:
     """The sum over `axes`, times a number; its pull broadcasts and copies nothing."""
 

@@ -242,7 +242,7 @@ def checked_batch(logits: Array, targets: Array) -> int:
     return int(logits.size // logits.shape[-1])
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class SoftmaxMap:
     """The derivative of softmax, p * (t - sum(p * t)); symmetric."""
 
@@ -258,7 +258,7 @@ class SoftmaxMap:
         return self.push(ct)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class LogSoftmaxMap:
     """The derivative of log_softmax, t - sum(p * t)."""
 

@@ -40,7 +40,7 @@ Signature = Callable[..., Call]
 """Takes a call's arguments as NumPy's function does, gives the `Call`."""
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Rule:
     """How to compute a function and make the partial for each of its operands.
 
@@ -87,7 +87,7 @@ class Rule:
         return maker
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Derivation:
     """A composition: a few lines of NumPy that are recorded themselves.
 
@@ -103,12 +103,12 @@ class Derivation:
     signature: Signature | None = None
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Constant:
     """A function that is piecewise constant, or not about values: it returns plain data."""
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Filled:
     """A function that makes an array like another (``zeros_like``): it gives a constant handle.
 
@@ -116,7 +116,7 @@ class Filled:
     """
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Refused:
     """A function that cannot work on handles.
 

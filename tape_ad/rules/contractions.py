@@ -58,7 +58,7 @@ def contract(*operands: Array, inputs: Terms, output: str, **options: Any) -> Ar
 contract.__name__ = "einsum"  # what errors and printed records call it, as it is all that it does
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Matrices:
     """How an operand becomes a stack of matrices.
 
@@ -82,7 +82,7 @@ class Matrices:
         return np.swapaxes(a, -1, -2) if self.swap else a
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Plan:
     """How to contract two operands.
 

@@ -19,7 +19,7 @@ __all__ = ["CONVOLUTION", "convolved"]
 Function = Callable[..., Array]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Convolution:
     """A section of the full convolution with a sequence.
 

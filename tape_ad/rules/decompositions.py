@@ -36,7 +36,7 @@ DEPENDENT = (
 # Cholesky
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Cholesky:
     """The derivative of the factor L of a Hermitian matrix: L Phi(inv(L) t inv(L)*).
 
@@ -71,7 +71,7 @@ def cholesky_partial(out: Array, a: Array, upper: bool) -> LinearMap:
 # QR
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class QrOrthogonal:
     """The derivative of the orthogonal factor Q of A = Q R.
 
@@ -105,7 +105,7 @@ class QrOrthogonal:
         return divided_back(z if is_square(q) else z + ct - q @ h, q, self.r)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class QrTriangular:
     """The derivative of the triangular factor R of A = Q R: Q* t - W R, as in `QrOrthogonal`."""
 

@@ -75,7 +75,7 @@ def rotated_back(b: Array, u: Array, vh: Array) -> Array:
     return unit[..., None, None] * (adjoint(vh) @ b @ adjoint(u))
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class AdjugateBySvd:
     """The derivative of the adjugate, also of a singular matrix.
 

@@ -18,7 +18,7 @@ NO_VALUE: Any = np._NoValue
 # Differences of neighbours
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Difference:
     """The n-th difference along an axis, a negative one."""
 

@@ -28,7 +28,7 @@ Shapes = tuple[tuple[int, ...], ...]
 # The partial
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Contraction:
     """What `contract` is in one of its operands, the other held.
 

@@ -73,7 +73,7 @@ def sum_rows(ct: Array, /, numbers: Array, rows: int) -> Array:
     return out
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Rows:
     """`take_rows`, as a map."""
 

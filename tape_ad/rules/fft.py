@@ -31,7 +31,7 @@ INVERSE: dict[Function, Function] = {
 }
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Transform:
     """A discrete Fourier transform of one axis, which already has the length that it takes.
 
@@ -192,7 +192,7 @@ def several_axes(name: str, function: Function, default: tuple[int, ...] | None)
 # The zero frequency moved to the middle, and back
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Shift:
     """`numpy.fft.fftshift` or `numpy.fft.ifftshift` of negative axes; each inverts the other."""
 

@@ -12,7 +12,7 @@ from tape_ad.rules.base import Call, Entry, axes_of, rule
 __all__ = ["FLIPPING"]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Flip:
     """The opposite order along some axes, which are negative; the map is its own adjoint."""
 
@@ -26,7 +26,7 @@ class Flip:
         return np.flip(ct, self.axes)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Roll:
     """A cyclic shift along some axes, which are negative."""
 

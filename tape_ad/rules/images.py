@@ -203,7 +203,7 @@ def kernel_adjoint(x: Array, ct: Array, /, windows: Windows) -> Array:
 Product = Callable[[Array, Array, Windows], Array]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Half:
     """A bilinear function with one operand held.
 

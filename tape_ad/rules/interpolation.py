@@ -16,7 +16,7 @@ from tape_ad.rules.base import Derivation, Entry, as_array, constants, quiet, ru
 __all__ = ["INTERPOLATION"]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Blend:
     """``at * parent[index] + after * parent[index + 1]``, for a parent with one axis.
 

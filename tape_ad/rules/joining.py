@@ -16,7 +16,7 @@ __all__ = ["JOINING"]
 # One axis
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Layout:
     """Where arrays go that are joined along one axis.
 

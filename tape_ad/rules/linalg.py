@@ -30,7 +30,7 @@ def triple_product(a: Array, b: Array, c: Array) -> Array:
 # Inverses
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Inverse:
     """The derivative of a matrix inverse X: -X t X."""
 
@@ -45,7 +45,7 @@ class Inverse:
         return -(x @ ct @ x)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class PseudoInverse:
     """The derivative of the pseudo-inverse P of A, for changes that keep the rank.
 
@@ -100,7 +100,7 @@ def tensorinv(a: Array, ind: int = 2) -> Array:
 # Equations
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class SolveLeft:
     """What the solution x of ``a @ x = b`` is in `a`, the parent: -solve(a, t @ x).
 
@@ -126,7 +126,7 @@ class SolveLeft:
         return -(solve_all(adjoint(self.a), ct) @ adjoint(x))
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class SolveRight:
     """What the solution of ``a @ x = b`` is in `b`, the parent: solve(a, t)."""
 
@@ -163,7 +163,7 @@ def tensorsolve(a: Array, b: Array, axes: Any = None) -> Array:
 # Least squares
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class LeastSquaresMatrix:
     """What the least-squares solution x of ``a @ x = b`` is in `a`, for changes that keep the rank.
 

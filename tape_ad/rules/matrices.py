@@ -84,7 +84,7 @@ def trace_partial(
 # Cross products
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Cross:
     """``cross(parent, other)``, or ``cross(other, parent)`` where the parent is on the right."""
 

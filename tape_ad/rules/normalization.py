@@ -46,7 +46,7 @@ def standardize_and_more(
     return out, (out, divisor)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Standardize:
     """The derivative of `standardize`, y: (t - mean(t) - y * mean(y * t)) / deviation; symmetric.
 

@@ -18,7 +18,7 @@ VALUES = {"constant": "constant_values", "linear_ramp": "end_values"}
 """The modes that pad with given values, and the name that they have there."""
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Margins(PlainMap):
     """The margins of one axis: each of their elements is a mixture of elements of the parent.
 
@@ -276,7 +276,7 @@ def of_values(
     return Chain((Stretch(np.shape(values), (ndim, 2)), Ends(array.shape, tuple(margins))))
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Ends:
     """What two values for each axis add to a padded array, through all margins made after it.
 

@@ -43,7 +43,7 @@ __all__ = ["PARTS"]
 DEGREE = math.pi / 180
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Shift:
     """Multiplication by ``2**exponent``, for exponents whose power of 2 overflows too."""
 

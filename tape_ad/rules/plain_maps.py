@@ -105,7 +105,7 @@ def summed_by_index(ct: Array, index: Array, axis: int) -> tuple[Array, Array]:
     return ordered[starts], np.add.reduceat(ct, starts, axis=axis)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Gather(PlainMap):
     """Elements picked along one axis, some several times and some not at all.
 

@@ -58,7 +58,7 @@ def real_like(p: Array) -> np.dtype[Any]:
 # Values
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Values:
     """The values of a polynomial of `n` coefficients at `x`, in its coefficients."""
 

@@ -20,7 +20,7 @@ def adjoint(m: Array) -> Array:
     return m.mT.conjugate()
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class MatmulLeft:
     """``parent @ right``, for a parent with `ndim` axes."""
 
@@ -41,7 +41,7 @@ class MatmulLeft:
         return np.matmul(ct, adjoint(self.right))
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class MatmulRight:
     """``left @ parent``, for a parent with `ndim` axes."""
 

@@ -171,7 +171,7 @@ def marked(gates: Array, at: int | None, count: int, others: float, value: float
     return row
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Blocks:
     """The sum of the parent's blocks on its last axis, each times a factor; None stands for 0."""
 
@@ -189,7 +189,7 @@ class Blocks:
         )
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class GRUGates:
     """The derivative of `gru_gates`; `reset` is what the parent's third block is multiplied by."""
 

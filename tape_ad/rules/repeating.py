@@ -12,7 +12,7 @@ from tape_ad.rules.plain_maps import Gather, PlainMap
 __all__ = ["REPEATING"]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Repeat(PlainMap):
     """The same number of repetitions, not 0, of all elements of the last axis.
 

@@ -71,7 +71,7 @@ def recurrence(a: Array, b: Array, axis: int) -> Array:
     return y
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Recurrence:
     """The recurrence with given coefficients, as a map of its right side.
 
@@ -96,7 +96,7 @@ class Recurrence:
         return recurrence(self.coefficients.conjugate()[key], ct[key], self.axis)[key]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class OfCoefficients:
     """The partial of a recurrence with respect to its coefficients.
 
@@ -137,7 +137,7 @@ def recurrence_signature(a: Array, b: Array, axis: int) -> Call:
 # Sums
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class RunningSum:
     """The cumulative sum along an axis, a negative one."""
 

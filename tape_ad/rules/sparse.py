@@ -56,7 +56,7 @@ def matmul_sparse(x: Array, matrix: Sparse) -> Array:
     return x @ matrix
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class SparseProduct:
     """``parent @ matrix``, for a parent of any number of axes."""
 

@@ -81,7 +81,7 @@ def inverse_differences(values: Array) -> Array:
 # Values
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class DiagonalBetween:
     """The diagonal of left* t right: what values are in the matrix, their vectors held.
 
@@ -111,7 +111,7 @@ def real_values(left: Array, right: Array, *before: LinearMap) -> LinearMap:
 # Hermitian matrices
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class HermitianEigenvectors:
     """The derivative of the eigenvectors v of a Hermitian matrix with eigenvalues w.
 
@@ -175,7 +175,7 @@ def inverse_vectors(v: Array) -> Array:
     return inverse
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Eigenvectors:
     """The derivative of eigenvectors v of length 1 with eigenvalues w.
 
@@ -219,7 +219,7 @@ def eigvals_map(a: Array) -> LinearMap:
 # Singular values
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class SingularVectors:
     """The derivative of the left singular vectors; with the roles exchanged, of the right ones.
 

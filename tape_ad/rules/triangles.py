@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Deferred:
     """A map that is made when it is needed, for making it takes a factorisation.
 
@@ -49,7 +49,7 @@ class Deferred:
         return self.maker(*self.arguments).pull(ct)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class HermitianFromTriangle:
     """The Hermitian matrix that LAPACK sees when it is told to read one triangle of an array.
 
@@ -71,7 +71,7 @@ class HermitianFromTriangle:
         return (ct + adjoint(ct)) * half_diagonal(ct, upper=self.upper)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class ConjugateTranspose:
     """The conjugate transpose of the last two axes."""
 

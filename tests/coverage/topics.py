@@ -30,6 +30,7 @@ TOPICS: Mapping[str, str] = {
         ravel_multi_index unravel_index take take_along_axis choose compress select diagonal place
         put put_along_axis putmask fill_diagonal
     """,
+    "Input and output": "array2string array_repr array_str",
     "Linear algebra": """
         dot vdot vecdot inner outer matmul matvec vecmat tensordot einsum einsum_path kron trace
         cross
@@ -41,7 +42,7 @@ TOPICS: Mapping[str, str] = {
     """,
     "Mathematical functions": """
         sin cos tan arcsin arccos arctan hypot arctan2 degrees radians unwrap deg2rad rad2deg sinh
-        cosh tanh arcsinh arccosh arctanh round rint fix floor ceil trunc prod sum nanprod nansum
+        cosh tanh arcsinh arccosh arctanh round around rint fix floor ceil trunc prod sum nanprod nansum
         cumulative_sum cumulative_prod cumprod cumsum nancumprod nancumsum diff ediff1d gradient
         trapezoid exp expm1 exp2 log log10 log2 log1p logaddexp logaddexp2 i0 sinc signbit copysign
         frexp ldexp nextafter spacing lcm gcd add reciprocal positive negative multiply divide power

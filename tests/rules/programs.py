@@ -49,7 +49,7 @@ def is_usable(row: Row) -> bool:
 
 def rows_by_function(choose: Callable[[Row], Sequence[str]]) -> list[list[Case]]:
     """List for each function the cases of its rows, with the dtypes that are chosen for each."""
-    by_function = defaultdict(list)
+    by_function: dict[Any, list[Case]] = defaultdict(list)
     for row in filter(is_usable, ROWS):
         by_function[row.function] += [Case(row, kind) for kind in choose(row)]
     return [cases for cases in by_function.values() if cases]

@@ -1,6 +1,7 @@
 """Every row of the table, checked in every way."""
 
 import functools
+import math
 import operator
 import re
 from collections import Counter
@@ -77,12 +78,14 @@ def test_second_order(case: Case) -> None:
 
 @every_case
 def test_stacks_are_loops(case: Case) -> None:
+    # A stack may be added up in another order, and rounding grows with the number of terms
+    tolerance = 1e-15 * max(10.0, math.sqrt(max(v.size for v in case.primals())))
     run = usual(case)
     tangents, cotangents = case.tangents(2, 2), case.cotangents(run.outputs, 2, 2)
     pushed, pulled = run.push(tangents), run.pull(cotangents)
     for i in ((0, 1), (1, 0), 1):  # two single ones that show a mixture of the axes, and a stack
-        close([p[i] for p in pushed], run.push([t[i] for t in tangents]), 1e-14)
-        close([p[i] for p in pulled], run.pull([ct[i] for ct in cotangents]), 1e-14)
+        close([p[i] for p in pushed], run.push([t[i] for t in tangents]), tolerance)
+        close([p[i] for p in pulled], run.pull([ct[i] for ct in cotangents]), tolerance)
 
 
 @every_case

@@ -56,7 +56,7 @@ def solve_banded(
     )
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Banded:
     """The system of a banded matrix of which an array holds the diagonals.
 

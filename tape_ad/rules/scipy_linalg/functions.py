@@ -75,7 +75,7 @@ def solve_sylvester(a: Array, b: Array, q: Array) -> Array:
     return np.matmul(np.matmul(u, y), adjoint(v))
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Sylvester:
     """The linear system that a Sylvester equation is; what it holds is a or b, as `right` says."""
 
@@ -229,7 +229,7 @@ def one_by_one(function: Callable[..., Array], a: Array, e: Array) -> Array:
     return np.stack([function(*pair) for pair in zip(a, e, strict=True)]).reshape(shape)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Derivative:
     """The derivative of a function of matrices at `a`, in its direction.
 
@@ -252,7 +252,7 @@ class Derivative:
         return self.function(transpose, ct.conjugate()).conjugate()
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class SecondDerivative:
     """The derivative of a function of matrices at `a` in the direction `e`, in `a`."""
 

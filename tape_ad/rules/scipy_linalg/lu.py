@@ -56,7 +56,7 @@ def lu_factor(
     return factors
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Factors:
     """The packed LU factors of a matrix, in the matrix.
 
@@ -185,7 +185,7 @@ def lu_factors_solve(
     )
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class FactorsSystem:
     """The system of a matrix P^T L U of which an array holds both factors."""
 

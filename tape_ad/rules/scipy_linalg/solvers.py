@@ -78,7 +78,7 @@ def solve_triangular(
     )
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Triangle:
     """The system of one triangle of an array."""
 
@@ -216,7 +216,7 @@ def cholesky_solve(
     return scipy.linalg.cho_solve((c, lower), b, overwrite_b=overwrite_b, check_finite=check_finite)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Cholesky:
     """The system of a matrix L L^H or U^H U of which an array holds the triangle."""
 

@@ -75,7 +75,7 @@ def toeplitz(c: Array, r: Array | None = None) -> Array:
     return scipy.linalg.toeplitz(c) if r is None else scipy.linalg.toeplitz(c, r)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Diagonals:
     """The matrix with given diagonals, from the lower left corner to the upper right one."""
 

@@ -59,7 +59,7 @@ class System(Protocol):
         """Compute the gradient of <g, dA x> with respect to the array that holds A."""
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class RightHandSide:
     """The solution of a system in its right-hand side."""
 
@@ -80,7 +80,7 @@ class RightHandSide:
         return self.system.adjoint().solve(ct)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Coefficients:
     """The solution of a system in the array that holds its matrix.
 

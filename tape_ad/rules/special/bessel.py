@@ -17,7 +17,7 @@ from tape_ad.rules.special.shared import no_partial
 __all__ = ["BESSEL"]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class ScaleBoth:
     """``t * factor + conj(t) * mirrored``: elementwise, and linear over the reals only."""
 
