@@ -37,8 +37,12 @@ class Times:
 
 
 def seconds_of(program: Callable[[], object], calls: int) -> float:
-    """Time calls in a row, after one to warm the caches; the garbage collector stays on."""
-    program()
+    """Time calls in a row; the garbage collector stays on, as users have it.
+
+    Short calls come after one that warms the caches.
+    """
+    if calls > 1:
+        program()
     start = time.perf_counter()
     for _ in range(calls):
         program()
@@ -56,7 +60,7 @@ def in_turns(timers: Mapping[str, Callable[[int], float]]) -> dict[str, Times]:
     timers : dict of str to callable
         ``timer(calls)`` gives the seconds for one of that many calls in a row.
     """
-    once = {name: min(timer(1), timer(1)) for name, timer in timers.items()}
+    once = {name: timer(1) for name, timer in timers.items()}
     calls = {name: max(1, round(ROUND / max(taken, 1e-7))) for name, taken in once.items()}
     turns = {name: turns_for(taken) for name, taken in once.items()}
     names = list(timers)
