@@ -62,7 +62,7 @@ def printed_targets(found: Run) -> str:
 
 def target_lines(targets: Iterable[Target]) -> list[str]:
     return [
-        f"{'met    ' if t.met else 'NOT MET'}  {t.what}: {t.measured:.3g} (at most {t.bound:g})"
+        f"{'met    ' if t.met else 'NOT MET'}  {t.what}: {t.measured:.4g} (at most {t.bound:g})"
         for t in targets
     ]
 
@@ -107,7 +107,7 @@ def markdown(found: Run, chart: str) -> str:
         *table(
             ("what", "measured", "at most", "met"),
             (
-                (t.what, f"{t.measured:.3g}", f"{t.bound:g}", "yes" if t.met else "**no**")
+                (t.what, f"{t.measured:.4g}", f"{t.bound:g}", "yes" if t.met else "**no**")
                 for t in targets
             ),
         ),

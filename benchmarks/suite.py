@@ -166,6 +166,7 @@ def first_input(workload: Workload) -> np.ndarray[Any, Any]:
 def setting() -> dict[str, str]:
     """Say where and when this runs."""
     return {
+        "Command": "python -m benchmarks",
         "Machine": f"{processor()}, {cores()} core(s) in use",
         "System": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
         "Date": dt.datetime.now(dt.UTC).strftime("%d %B %Y"),

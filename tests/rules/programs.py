@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.rules.rows import ROWS
 from tests.rules.table import Case, Row
 
-__all__ = ["Step", "programs", "run"]
+__all__ = ["Step", "cases_by_function", "every_kind", "programs", "run"]
 
 Array = Any
 
@@ -41,13 +41,18 @@ class Step:
     operands: tuple[int, ...]
 
 
+def every_kind(row: Row) -> Sequence[str]:
+    """List the dtypes that a row takes."""
+    return ("real", "complex") if row.complex else ("real",)
+
+
 def is_usable(row: Row) -> bool:
     """Tell whether a row has operands to move, all of them with elements."""
     sizes = [np.prod(row.operands[i].shape, dtype=int) for i in row.differentiable]
     return 0 < len(sizes) < 4 and min(sizes) > 0
 
 
-def rows_by_function(choose: Callable[[Row], Sequence[str]]) -> list[list[Case]]:
+def cases_by_function(choose: Callable[[Row], Sequence[str]]) -> list[list[Case]]:
     """List for each function the cases of its rows, with the dtypes that are chosen for each."""
     by_function: dict[Any, list[Case]] = defaultdict(list)
     for row in filter(is_usable, ROWS):
@@ -65,7 +70,7 @@ def programs(choose: Callable[[Row], Sequence[str]], steps: int) -> st.SearchStr
     steps : int
         The largest number of them.
     """
-    cases = st.sampled_from(rows_by_function(choose)).flatmap(st.sampled_from)
+    cases = st.sampled_from(cases_by_function(choose)).flatmap(st.sampled_from)
     operands = st.tuples(st.integers(0, 5), st.integers(0, 5))
     return st.lists(st.builds(Step, cases, operands), min_size=1, max_size=steps)
 

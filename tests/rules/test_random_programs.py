@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tape_ad as ta
 from tape_ad.sweeps import forward_sweep, reverse_sweep
 from tests.rules.checks import central_difference, gradients, magnitude, pairing
-from tests.rules.programs import Step, programs, run
-from tests.rules.table import Row, normal
+from tests.rules.programs import Step, cases_by_function, every_kind, programs, run
+from tests.rules.table import Case, normal
 
 Array = Any
 
@@ -26,9 +27,7 @@ SHAPES = [(), (1,), (3,), (2, 3), (2, 1, 2)]
 DTYPES = ["f8", "c16", "f4", "c8"]
 
 
-def every_kind(row: Row) -> Sequence[str]:
-    return ("real", "complex") if row.complex else ("real",)
-
+FUNCTIONS = cases_by_function(every_kind)
 
 table_programs = programs(every_kind, 5)
 seeds = st.integers(0, 2**16)
@@ -44,18 +43,32 @@ def draw(rng: np.random.Generator, kinds: Sequence[tuple[Any, str]]) -> list[Arr
     return [normal(rng, shape, dtype) for shape, dtype in kinds]
 
 
-@settings(EXAMPLES, max_examples=500)
-@given(table_programs, double_leaves, seeds)
-def test_gradients_are_central_differences(
-    program: list[Step], kinds: list[tuple[Any, str]], seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    values, along = draw(rng, kinds), draw(rng, kinds)
+def check_gradients(program: Sequence[Step], values: list[Array], along: list[Array]) -> None:
+    """Compare the gradients of a program with central differences along a direction."""
     record: Any = ta.ComputationRecord()
     leaves = record.bind(values)
     found = pairing(gradients(run(program, leaves), leaves), along)
     (expected,) = central_difference(lambda at: [run(program, at)], values, along)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+@settings(EXAMPLES, max_examples=200)
+@given(table_programs, double_leaves, seeds)
+def test_gradients_are_central_differences(
+    program: list[Step], kinds: list[tuple[Any, str]], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    check_gradients(program, draw(rng, kinds), draw(rng, kinds))
+
+
+@pytest.mark.parametrize("cases", FUNCTIONS, ids=lambda cases: str(cases[0]))
+def test_every_function_between_two_others(cases: list[Case]) -> None:
+    rng = np.random.default_rng(len(cases))
+    kinds = [((2, 3), "f8"), ((3,), "c16")]
+    before, after = (FUNCTIONS[i][0] for i in rng.integers(len(FUNCTIONS), size=2))
+    for case in (cases[0], cases[-1]):
+        program = [Step(before, (0, 1)), Step(case, (0, 2)), Step(after, (0, 3))]
+        check_gradients(program, draw(rng, kinds), draw(rng, kinds))
 
 
 @settings(EXAMPLES, max_examples=200)
