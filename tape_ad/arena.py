@@ -15,9 +15,7 @@ from tape_ad.watching import Watch
 __all__ = [
     "CONSTANT",
     "Arena",
-    "Edges",
     "Released",
-    "Space",
     "called",
     "function_name",
     "held_arrays",
@@ -26,9 +24,6 @@ __all__ = [
 
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
-
-Edges = tuple[tuple[int, LinearMap], ...]
-Space = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 @define(eq=False, repr=False, weakref_slot=True)
@@ -39,10 +34,15 @@ class Arena:
     ----------
     functions : list
         The function that made each node; None for a leaf.
-    edges : list of tuple of (int, LinearMap)
-        The nodes that each was computed from, each with the local partial with respect to it; a
-        node may stand there twice.
-    spaces : list of (tuple of int, dtype)
+    parents : list of int
+        For each edge, the node that it comes from: what was computed with. All edges stand in one
+        list, those of a node beside each other; a node may have two from one parent.
+    partials : list of LinearMap
+        For each edge, the local partial with respect to that parent.
+    starts : list of int
+        For each node, where its edges begin, and at the end the number of all edges. Flat lists,
+        because Python's garbage collector looks again and again into tuples of a growing graph.
+    shapes, dtypes : list
         The space that a node's tangent and cotangent live in.
     handles : list of weakref
         For each node, a weak reference to its handle.
@@ -61,8 +61,11 @@ class Arena:
     """
 
     functions: list[Any] = field(factory=list, init=False)
-    edges: list[Edges] = field(factory=list, init=False)
-    spaces: list[Space] = field(factory=list, init=False)
+    parents: list[int] = field(factory=list, init=False)
+    partials: list[LinearMap] = field(factory=list, init=False)
+    starts: list[int] = field(factory=lambda: [0], init=False)
+    shapes: list[tuple[int, ...]] = field(factory=list, init=False)
+    dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
     handles: list["weakref.ref[Any]"] = field(factory=list, init=False)
     bases: dict[int, int] = field(factory=dict, init=False)
     views: dict[int, list[int]] = field(factory=dict, init=False)
@@ -71,11 +74,17 @@ class Arena:
     movable: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
 
+    def edges(self, node: int) -> Iterator[tuple[int, LinearMap]]:
+        """Go through the parents of a node, each with the partial with respect to it."""
+        span = slice(*self.starts[node : node + 2])
+        return zip(self.parents[span], self.partials[span], strict=True)
+
     def add_view(self, view: int, parent: int) -> None:
         """Note that a node is a view of its parent, and so of whatever that is a view of."""
         base = self.bases.get(parent, parent)
         self.bases[view] = base
-        self.views.setdefault(base, []).append(view)
+        if self.functions[base] is not None:  # a leaf is never assigned to
+            self.views.setdefault(base, []).append(view)
 
     def live_views(self, base: int) -> list[tuple[int, Any]]:
         """List the views of a node that a handle is alive for, each with that handle."""
@@ -87,20 +96,23 @@ class Arena:
         way: list[tuple[tuple[int, ...], LinearMap]] = []
         base = self.bases[view]
         while view != base:
-            shape, _ = self.spaces[view]
-            view, partial = self.edges[view][0]
-            way.insert(0, (shape, partial))
+            first = self.starts[view]
+            way.insert(0, (self.shapes[view], self.partials[first]))
+            view = self.parents[first]
         return way
 
     def release(self, node: int) -> None:
         """Free the partials of a node; what is left is whom they belonged to."""
         freed = Released(node, self.functions[node])
-        self.edges[node] = tuple((parent, freed) for parent, _ in self.edges[node])
+        begin, end = self.starts[node : node + 2]
+        self.partials[begin:end] = [freed] * (end - begin)
 
     def truncate(self, length: int) -> None:
         """Forget the nodes from `length` on, as if they had never been appended."""
-        del self.functions[length:], self.edges[length:]
-        del self.spaces[length:], self.handles[length:]
+        edges = self.starts[length]
+        del self.parents[edges:], self.partials[edges:], self.starts[length + 1 :]
+        del self.functions[length:], self.shapes[length:], self.dtypes[length:]
+        del self.handles[length:]
 
     def is_within(self, other: "Arena") -> bool:
         """Tell whether `other` encloses this arena, directly or at several removes."""

@@ -69,7 +69,11 @@ def ufunc_options(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> di
             f"{called(function)} would write a handle into a plain array (out= or an "
             "augmented assignment such as a += t) and drop its gradient; write a = a + t"
         )
-    refuse(function_name(function), out=out, where=None if where is True else where)
+    refuse(
+        function_name(function),
+        out=out,
+        where=None if where is True or where is np.True_ else where,
+    )
     for name in options.keys() - {"dtype", "casting", "order", "subok", "signature"}:
         refuse(function_name(function), **{name: options[name]})
     return options
@@ -163,7 +167,7 @@ def checked_seed(root: Any, seed: Any) -> Array:
                 "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
                 "of the real part, or t.grad(seed=1j) for that of the imaginary part"
             )
-        return np.ones_like(primal(root))
+        return np.ones((), root.dtype)
     if hasattr(seed, "record"):
         if not root.record.is_within(seed.record):
             raise RecordMismatchError(

@@ -1,7 +1,7 @@
 """An ndarray's methods, each NumPy's function of the same name."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 
@@ -106,12 +106,14 @@ class ArrayMethods:
         return self._call(np.ravel, (self, order))
 
     def flatten(self, order: str = "C") -> Self:
-        """Flatten; on handles the same as `ravel`."""
-        return self._call(np.ravel, (self, order))
+        """Flatten into a copy; see `ndarray.flatten`."""
+        return self._call(np.copy, (self._call(np.ravel, (self, order)),))
 
     def transpose(self, *axes: Any) -> Self:
         """Permute the axes, ``transpose(1, 0)`` or ``transpose((1, 0))``; see `numpy.transpose`."""
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        order = (
+            axes[0] if len(axes) == 1 and not isinstance(axes[0], SupportsIndex) else axes or None
+        )
         return self._call(np.transpose, (self, order))
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:

@@ -82,7 +82,7 @@ class Recomputed:
         inside = of_operands(self.function, use)
 
         def pushed(tangent: Array, *values: Array) -> Any:
-            return trace(inside, values, {}, position).push((tangent,))
+            return trace(inside, values, {}, (position,)).push((tangent,))
 
         return checkpoint(pushed)(tangent, *use.values)
 

@@ -34,8 +34,8 @@ class Gradients:
         Parameters
         ----------
         tree : Tensor, or a dict, list, tuple or attrs class of them
-            What `ComputationRecord.bind` returned, for example. None and other things that are
-            not arrays stay as they are, as they do in `bind`.
+            What `ComputationRecord.bind` returned, for example. In a structure, None and other
+            things that are no numbers stay as they are, as they do in `bind`.
 
         Returns
         -------
@@ -49,7 +49,7 @@ class Gradients:
         RecordMismatchError
             When a handle belongs to another record.
         TypeError
-            When an array stands where a handle is expected.
+            When an array, a number or nothing at all stands where a handle is expected.
 
         Examples
         --------
@@ -70,7 +70,9 @@ class Gradients:
         return f"<Gradients of node %{self._root}: {len(self._cotangents)} handles reached>"
 
     def _entry(self, leaf: Any, path: str) -> Any:
-        if not hasattr(leaf, "dtype") or isinstance(leaf, type):
+        constant = not hasattr(leaf, "dtype") or isinstance(leaf, type)
+        number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
+        if constant and path and not number:
             return leaf
         ct = self._cotangents.get(self._index(leaf, path))
         if ct is None:

@@ -11,7 +11,7 @@ from tape_ad.errors import OutputError
 from tape_ad.linear_maps import Array
 from tape_ad.record import is_number_like
 from tape_ad.tensor import Tensor
-from tape_ad.tracing import Trace, check_callable, shape_of, trace
+from tape_ad.tracing import Trace, as_argnums, check_callable, chosen, shape_of, trace
 from tape_ad.transforms import grad, vjp
 from tape_ad.trees import flatten, map_leaves, unflatten
 
@@ -69,13 +69,12 @@ def jacobian(
     check_callable("jacobian", f)
     if mode not in {"auto", "forward", "reverse"}:
         raise ValueError(f"mode is 'auto', 'forward' or 'reverse', not {mode!r}")
-    if batch_size is not None and batch_size < 1:
-        raise ValueError(f"batch_size is a number of unit vectors, at least 1, not {batch_size}")
-    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    check_batch_size(batch_size)
+    numbers = as_argnums(argnums)
 
     @functools.wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        traced = trace(f, args, kwargs, numbers, has_aux)
+        traced = trace(f, args, kwargs, chosen(numbers, args), has_aux)
         sweep = by_forward if chosen_mode(traced, mode) == "forward" else by_reverse
         inputs = traced.inputs[0] if isinstance(numbers, int) else traced.inputs
         rows = iter(sweep(traced, batch_size))
@@ -146,6 +145,12 @@ def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
     return map(list, zip(*columns, strict=True))
 
 
+def check_batch_size(batch_size: int | None) -> None:
+    """Refuse to sweep no unit vector at once, or half of one."""
+    if batch_size is not None and (batch_size < 1 or batch_size != int(batch_size)):
+        raise ValueError(f"batch_size is a number of unit vectors, at least 1, not {batch_size}")
+
+
 def unit_vectors(leaf: Any, batch_size: int | None) -> Iterator[Array]:
     """Yield the rows of the identity on a leaf's space, in stacks of `batch_size`."""
     shape, dtype = shape_of(leaf), getattr(leaf, "dtype", np.dtype(np.float64))
@@ -195,7 +200,7 @@ def hessian(
            [ 6.,  0.]])
     """
     check_callable("hessian", f)
-    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    numbers = as_argnums(argnums)
     return jacobian(grad(f, numbers), numbers, batch_size=batch_size)
 
 
@@ -267,7 +272,8 @@ def hessian_diag(f: Function, x: Any, *, batch_size: int | None = None) -> Any:
     array([10.,  0.])
     """
     check_callable("hessian_diag", f)
-    traced = trace(grad(f), (x,), {}, 0)
+    check_batch_size(batch_size)
+    traced = trace(grad(f), (x,), {}, (0,))
     chosen_mode(traced, "reverse")
 
     def diagonal(slope: Any, leaf: Any) -> Any:

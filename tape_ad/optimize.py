@@ -47,8 +47,8 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
     **options
         SciPy's `bounds`, `constraints`, `tol`, `callback` and `options`, and `jac`, `hess` or
         `hessp` to be used in place of ours. Bounds, and a `LinearConstraint`, are about the
-        elements of all arrays in a row. The functions of other constraints take trees, and their
-        Jacobians are derived unless they are given. A callback gets trees.
+        elements of all arrays in a row, and so are the matrices that a `hess` gives. All functions
+        take trees. The Jacobians of constraints are derived unless they are given.
 
     Returns
     -------
@@ -59,6 +59,8 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
     ------
     ImportError
         When SciPy is not installed.
+    TypeError
+        For ``jac=True``.
     DtypeError
         When `x0` has complex elements.
 
@@ -74,6 +76,11 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
         raise ImportError(
             "tape_ad.optimize.minimize needs SciPy; install it with pip install 'tape-ad[scipy]'"
         ) from error
+    if options.get("jac") is True:
+        raise TypeError(
+            "minimize takes a function that returns a number; leave jac=True out, and it is "
+            "differentiated, or give its gradient as jac=, a function of its own"
+        )
     args = args if isinstance(args, tuple) else (args,)
     objective = scipy_objective(lambda x: f(x, *args), x0)
     name = method.lower() if isinstance(method, str) else ""
@@ -88,6 +95,10 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
         fun, options["jac"] = objective.fun, on_vectors(options["jac"], objective)
     else:
         options["jac"] = True
+    if callable(options.get("hess")):
+        options["hess"] = of_vector(options["hess"], objective, ())
+    if callable(options.get("hessp")):
+        options["hessp"] = product_on_vectors(options["hessp"], objective)
     if name in PRODUCTS and not {"hess", "hessp"} & options.keys():
         options["hessp"] = objective.hessp
     if name in WHOLE_HESSIAN and "hess" not in options:
@@ -243,6 +254,11 @@ def on_vectors(function: Any, objective: ScipyObjective) -> Any:
     if not callable(function):
         return function
     return lambda x: objective.vector(function(objective.tree(x)))
+
+
+def product_on_vectors(hessp: Function, objective: ScipyObjective) -> Function:
+    """Let a function that gives products of a Hessian with a tree work on vectors."""
+    return lambda x, p: objective.vector(hessp(objective.tree(x), objective.tree(p)))
 
 
 def derived(constraints: Any, objective: ScipyObjective, args: tuple[Any, ...]) -> Any:

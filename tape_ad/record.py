@@ -1,14 +1,15 @@
 """The record: an arena with leaves, made afresh for every step."""
 
+import operator
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.arena import CONSTANT, Arena, function_name, held_arrays
 from tape_ad.arguments import as_operand
-from tape_ad.errors import DtypeError, RecordMismatchError
+from tape_ad.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.tensor import Tensor, append
 from tape_ad.trees import map_leaves
 from tape_ad.watching import Watch
@@ -147,7 +148,7 @@ class ComputationRecord(Arena):
 
         Parameters
         ----------
-        tree : dict, list, tuple, named tuple or attrs class of arrays, nested to any depth
+        tree : dict, list, tuple, named tuple, attrs class or dataclass of arrays, nested
             A parameter store, for example. Python numbers count as arrays; None, strings, bools
             and other objects stay as they are.
 
@@ -179,16 +180,20 @@ class ComputationRecord(Arena):
 
     def __getitem__(self, index: int) -> Node:
         """Look at a node; negative indices count from the end."""
-        edges = self.edges[index]
-        shape, dtype = self.spaces[index]
+        index = range(len(self))[operator.index(index)]
+        edges = list(self.edges(index))
         return Node(
-            index=range(len(self))[index],
+            index=index,
             function=self.functions[index],
             parents=tuple(parent for parent, _ in edges),
-            shape=shape,
-            dtype=dtype,
-            nbytes=held_bytes(held_arrays(edges)),
+            shape=self.shapes[index],
+            dtype=self.dtypes[index],
+            nbytes=held_bytes(held_arrays([partial for _, partial in edges])),
         )
+
+    def __contains__(self, handle: Any) -> bool:
+        """Tell whether a handle is of this record."""
+        return type(handle) is Tensor and handle.record is self
 
     def __iter__(self) -> Iterator[Node]:
         """Go through the nodes in the order of their making."""
@@ -197,7 +202,13 @@ class ComputationRecord(Arena):
     @property
     def nbytes(self) -> int:
         """The bytes of all arrays that the partials hold, each array counted once."""
-        return held_bytes(held_arrays(self.edges))
+        return held_bytes(held_arrays(self.partials))
+
+    def __reduce__(self) -> NoReturn:
+        raise ConversionError(
+            "a record cannot be copied or pickled, for handles belong to the very one; copy or "
+            "pickle the parameters, and make a fresh record from them"
+        )
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))

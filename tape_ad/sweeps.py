@@ -7,15 +7,21 @@ from typing import Any
 import numpy as np
 
 from tape_ad.arena import Arena
-from tape_ad.linear_maps import Array, Chain, Divide, LinearMap, Mask, Scale
+from tape_ad.linear_maps import Array, Chain, Divide, Index, LinearMap, Mask, Negate, Scale
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
+
+FRESH = frozenset({Divide, Index, Negate, Scale})
+"""The maps whose `pull` gives an array that nobody else has."""
+
+LARGE = 10_000
+"""From how many elements on a cotangent's memory is used again; below, asking takes longer."""
 
 MASKING = frozenset({Chain, Mask})
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
 
 
-def reverse_sweep(
+def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would cost a tenth
     arena: Arena,
     root: int,
     seed: Array,
@@ -48,41 +54,75 @@ def reverse_sweep(
     ReleasedError
         When the sweep meets a node whose partials are released.
     """
-    all_edges, spaces, handles = arena.edges, arena.spaces, arena.handles
-    stack = seed.ndim - len(spaces[root][0])
+    parents, starts = arena.parents, arena.starts
+    partials: list[Any] = arena.partials  # some kinds of them have more to them than LinearMap says
+    shapes, dtypes, handles = arena.shapes, arena.dtypes, arena.handles
+    stack = seed.ndim - len(shapes[root])
     cotangents: list[Array] = [None] * (root + 1)
     cotangents[root] = seed
     for node, ct in more.items():
         cotangents[node] = ct
-    owned = bytearray(root + 1)  # 1 where the sum is the sweep's own array, so `+=` is safe
+    owned = bytearray(root + 1)  # 1 where a cotangent is an array that nobody else has
     kept: dict[int, Array] = {}
-    masked = False  # whether some cotangents are 0 because a branch was not taken
+    masked = bytearray(root + 1)  # 1 where a cotangent may be 0 because a branch was not taken
+    begin = starts[root + 1]
     for node in range(root, -1, -1):
+        begin, end = starts[node], begin
         ct = cotangents[node]
         if ct is None:
             continue
-        for parent, partial in all_edges[node]:
-            contribution = pull_masked(partial, ct) if masked else partial.pull(ct)
-            if type(partial) in MASKING and hides(partial):
-                masked = True
-            shape, dtype = spaces[parent]
-            if stack or contribution.shape != shape or contribution.dtype is not dtype:
-                contribution = conform(contribution, shape, dtype, stack)
-            total = cotangents[parent]
-            if total is None:
-                cotangents[parent] = contribution
-            elif owned[parent] and type(total) is type(contribution):
-                total += contribution
-                cotangents[parent] = total
-            else:
-                cotangents[parent] = total + contribution
-                owned[parent] = 1
+        cotangents[node] = None
+        spent = owned[node] and ct.size > LARGE  # whether its memory may be used again
         if handles[node]() is not None:
             kept[node] = ct
-        cotangents[node] = None
+            spent = False
+        edge = begin
+        while edge < end:  # faster than a range, for one edge or two
+            parent, partial = parents[edge], partials[edge]
+            edge += 1
+            kind = type(partial)
+            total = cotangents[parent]
+            if kind is Index and owned[parent] and not stack and both_plain(total, ct):
+                partial.add_into(total, ct)
+                masked[parent] |= masked[node]
+                continue
+            fresh = kind in FRESH
+            if masked[node]:
+                contribution = pull_masked(partial, ct)
+                masked[parent] = True
+            elif spent and fresh and edge == end and type(ct) is np.ndarray:
+                contribution = partial.pull_into(ct)
+            else:
+                contribution = partial.pull(ct)
+            if kind in MASKING and hides(partial):
+                masked[parent] = True
+            shape, dtype = shapes[parent], dtypes[parent]
+            if stack or contribution.shape != shape or contribution.dtype is not dtype:
+                pulled, contribution = contribution, conform(contribution, shape, dtype, stack)
+                fresh = fresh and contribution is pulled
+            if total is None:
+                owned[parent] = fresh
+            elif type(total) is not type(contribution):
+                contribution = total + contribution
+                owned[parent] = True
+            elif owned[parent]:
+                total += contribution
+                contribution = total
+            elif fresh:
+                contribution += total
+                owned[parent] = True
+            else:
+                contribution = total + contribution
+                owned[parent] = True
+            cotangents[parent] = contribution
         if release:
             arena.release(node)
     return kept
+
+
+def both_plain(total: Array, ct: Array) -> bool:
+    """Tell whether a cotangent can be added to a part of another in place."""
+    return type(total) is np.ndarray and isinstance(ct, (np.ndarray, np.generic))
 
 
 def hides(partial: LinearMap) -> bool:
@@ -141,25 +181,25 @@ def forward_sweep(
     if not reached:
         return reached
     first = min(reached)
-    stack = reached[first].ndim - len(arena.spaces[first][0])
+    stack = reached[first].ndim - len(arena.shapes[first])
     last_use: dict[int, int] = {}
     if keep is not None:
         nodes = range(first, last + 1)
-        last_use = {parent: node for node in nodes for parent, _ in arena.edges[node]}
+        last_use = {parent: node for node in nodes for parent, _ in arena.edges(node)}
     for node in range(first, last + 1):
-        shape, dtype = arena.spaces[node]
-        for parent, partial in arena.edges[node]:
+        shape, dtype = arena.shapes[node], arena.dtypes[node]
+        for parent, partial in arena.edges(node):
             t = reached.get(parent)
             if t is None:
                 continue
-            missing = len(shape) - len(arena.spaces[parent][0])
+            missing = len(shape) - len(arena.shapes[parent])
             if stack and missing > 0 and partial.broadcasts:
                 t = t.reshape(t.shape[:stack] + (1,) * missing + t.shape[stack:])
             contribution = conform(partial.push(t), shape, dtype, stack)
             total = reached.get(node)
             reached[node] = contribution if total is None else total + contribution
         if keep is not None:
-            for parent, _ in arena.edges[node]:
+            for parent, _ in arena.edges(node):
                 if last_use[parent] == node and parent not in keep:
                     reached.pop(parent, None)
     return reached

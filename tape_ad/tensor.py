@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.arena import CONSTANT, Arena, Edges, called, function_name, innermost
+from tape_ad.arena import CONSTANT, Arena, called, function_name, innermost
 from tape_ad.arguments import (
     AS_THEY_ARE,
     as_operand,
@@ -82,32 +82,36 @@ def record_call(
     record = x.record if x_kind is Tensor else y.record
     if record.watch is not None:
         return record_general(function, rule, args, kwargs)
-    edges: Edges
     try:
         if y_kind in AS_THEY_ARE:
             data = x.data
             out = function(data, y)
-            edges = ((x.index, rule.makers[0](out, data, y)),)
+            parent, partial = x.index, rule.makers[0](out, data, y)
         elif len(args) == 1:
             data = x.data
             out = function(data)
-            edges = ((x.index, rule.makers[0](out, data)),)
+            parent, partial = x.index, rule.makers[0](out, data)
         elif x_kind in AS_THEY_ARE:
             data = y.data
             out = function(x, data)
-            edges = ((y.index, rule.makers[1](out, x, data)),)
+            parent, partial = y.index, rule.makers[1](out, x, data)
         elif x_kind is y_kind and y.record is record:
             data, other = x.data, y.data
             out = function(data, other)
             first, second = rule.makers
-            edges = ((x.index, first(out, data, other)), (y.index, second(out, data, other)))
+            pair = first(out, data, other), second(out, data, other)
+            record.parents += (x.index, y.index)
+            record.partials += pair
+            return append(record, out, function)
         else:
             return record_general(function, rule, args, kwargs)
     except ValueError as error:
         raise_with_name(function, args, error)
     if out.dtype is not data.dtype and out.dtype.kind not in "fc":
         raise no_derivative(function, out.dtype)
-    return append(record, out, function, edges)
+    record.parents.append(parent)
+    record.partials.append(partial)
+    return append(record, out, function)
 
 
 def record_general(
@@ -190,19 +194,23 @@ def record_output(
             edges.append((parent, partial))
     if not edges:
         return out
-    handle = append(record, out, function, tuple(edges))
+    for parent, partial in edges:
+        record.parents.append(parent)
+        record.partials.append(partial)
+    handle = append(record, out, function)
     for position, parent in parents:
         if is_view(out, values[position]):
             record.add_view(handle.index, parent)
     return handle
 
 
-def append(record: Arena, data: Array, function: Any = None, edges: Edges = ()) -> "Tensor":
-    """Append a node to a record and make the handle to it."""
+def append(record: Arena, data: Array, function: Any = None) -> "Tensor":
+    """Append a node to a record, with the edges that were appended last, and make its handle."""
     handle = Tensor(record, len(record.functions), data)
     record.functions.append(function)
-    record.edges.append(edges)
-    record.spaces.append((data.shape, data.dtype))
+    record.starts.append(len(record.parents))
+    record.shapes.append(data.shape)
+    record.dtypes.append(data.dtype)
     record.handles.append(weakref.ref(handle))
     return handle
 
@@ -307,6 +315,7 @@ class Tensor(ArrayInterface):
                 if source.shape != shape:
                     source = np.broadcast_to(source, shape)
             view._become(self[...] if source is self else source)
+            self.record.add_view(view.index, self.index)  # also where replaying it made a copy
 
     def _become(self, other: "Tensor") -> None:
         """Stand for another node, whose own handle is given up."""

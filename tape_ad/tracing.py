@@ -1,5 +1,6 @@
 """Running a function on handles of a fresh record, which is what every transform begins with."""
 
+import operator
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
@@ -9,7 +10,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.arena import called, innermost
-from tape_ad.errors import OutputError, RecordMismatchError, SeedError
+from tape_ad.errors import DtypeError, OutputError, RecordMismatchError, SeedError
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array
 from tape_ad.record import ComputationRecord, is_number_like
@@ -19,8 +20,9 @@ from tape_ad.trees import flatten, map_leaves, with_paths
 
 __all__ = [
     "Trace",
-    "as_positions",
+    "as_argnums",
     "check_callable",
+    "chosen",
     "fitted",
     "matched",
     "shape_of",
@@ -67,7 +69,7 @@ class Trace:
         return type(leaf) is Tensor and leaf.record is self.record
 
     def check_output(self, leaf: Any, path: str) -> Any:
-        """Refuse a leaf of the output that has nothing to do with the record, or is no array.
+        """Refuse a leaf of the output that has nothing to do with the record, or is not numbers.
 
         Inside a structure, what is not an array is a constant, as in an argument.
 
@@ -91,6 +93,12 @@ class Trace:
                 f"{self.name} returned a {type(leaf).__name__}; a function that is differentiated "
                 "returns an array or a number, or nested dicts, lists, tuples and attrs classes of "
                 "them"
+            )
+        elif is_number_like(leaf) and dtype_of(leaf).kind not in "biufc":
+            where = path and f" (at {path})"
+            raise OutputError(
+                f"{self.name} returned an array of dtype {leaf.dtype}{where}, which has no "
+                "derivative; write np.stack([...]) to join handles"
             )
         return leaf
 
@@ -118,7 +126,8 @@ class Trace:
     def gradients(self, kept: dict[int, Array], stack: tuple[int, ...]) -> tuple[Any, ...]:
         """Give the cotangents of the inputs, out of what a sweep has kept."""
         gradients = Gradients(weakref.ref(self.record), 0, stack, kept)
-        return tuple(map(gradients.wrt, self.inputs))
+        found: tuple[Any, ...] = gradients.wrt(self.inputs)
+        return found
 
     def swept(self, pairs: Iterable[tuple[Any, Array]], *, release: bool) -> dict[int, Array]:
         """Sweep back from leaves of the output, each with a cotangent that fits or None.
@@ -167,7 +176,7 @@ def trace(
     function: Function,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
-    argnums: int | Iterable[int],
+    positions: Sequence[int],
     has_aux: bool = False,
 ) -> Trace:
     """Run a function with leaves of a fresh record in place of some arguments.
@@ -177,8 +186,8 @@ def trace(
     function : callable
     args, kwargs
         What to call it with.
-    argnums : int or iterable of int
-        The positions of the arguments that are differentiated; they may be trees.
+    positions : sequence of int
+        Which arguments are differentiated, from 0; they may be trees.
     has_aux : bool
         Whether the function returns a pair, of its output and of anything else.
 
@@ -189,15 +198,14 @@ def trace(
     Raises
     ------
     OutputError
-        When the function returns something that is not about arrays.
+        When the function returns something that is not numbers.
     RecordMismatchError
         When it returns a handle of a record that is nested further in, or has nothing to do with
         the arguments.
     """
-    positions = as_positions(argnums, len(args))
-    chosen = tuple(args[position] for position in positions)
-    record = fresh_record([leaf for arg in chosen for leaf in flatten(arg)])
-    inputs = tuple(map(record.bind, chosen))
+    varied = tuple(args[position] for position in positions)
+    record = fresh_record([leaf for arg in varied for leaf in flatten(arg)])
+    inputs = tuple(map(record.bind, varied))
     filled = list(args)
     for position, handles in zip(positions, inputs, strict=True):
         filled[position] = handles
@@ -269,11 +277,35 @@ def fresh_record(leaves: Sequence[Any]) -> ComputationRecord:
     return fresh
 
 
-def as_positions(argnums: int | Iterable[int], count: int) -> tuple[int, ...]:
-    """Check the numbers of positional arguments, and count negative ones from the end."""
-    if type(argnums) is int and 0 <= argnums < count:
-        return (argnums,)
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+def as_argnums(argnums: int | Iterable[int]) -> int | tuple[int, ...]:
+    """Read the number of an argument, or the numbers of several.
+
+    Raises
+    ------
+    TypeError
+    """
+    try:
+        return operator.index(argnums)  # type: ignore[arg-type]  # if not, they are several
+    except TypeError:
+        pass
+    try:
+        return tuple(map(operator.index, argnums))  # type: ignore[arg-type]  # the same
+    except TypeError:
+        raise TypeError(f"argnums is an int or a tuple of them, not {argnums!r}") from None
+
+
+def chosen(argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> tuple[int, ...]:
+    """Find the arguments to differentiate with respect to, counting negative numbers from the end.
+
+    Raises
+    ------
+    TypeError
+        When there is no such argument.
+    DtypeError
+        When it is not about numbers.
+    """
+    count = len(args)
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
     for number in numbers:
         if not -count <= number < count:
             raise TypeError(
@@ -283,6 +315,16 @@ def as_positions(argnums: int | Iterable[int], count: int) -> tuple[int, ...]:
     positions = tuple(number % count for number in numbers)
     if len(set(positions)) < len(positions):
         raise TypeError(f"argnums={argnums} names an argument twice")
+    for position in positions:
+        arg = args[position]
+        if arg is None or is_number_like(arg):
+            continue
+        if any(leaf is arg for leaf in flatten(arg)):
+            raise DtypeError(
+                f"the argument {position} is a {type(arg).__name__}, which has no derivative; "
+                "pass numbers, or nested dicts, lists, tuples and attrs classes of them, or choose "
+                "other arguments by argnums="
+            )
     return positions
 
 
@@ -303,8 +345,14 @@ def shape_of(leaf: Any) -> tuple[int, ...]:
 
 def inexact(leaf: Any) -> np.dtype[Any]:
     """Give the dtype of tangents of a constant."""
-    dtype = leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
+    dtype = dtype_of(leaf)
     return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
+def dtype_of(leaf: Any) -> np.dtype[Any]:
+    """Give the dtype of an array, a handle or a number."""
+    dtype: np.dtype[Any] = leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
+    return dtype
 
 
 def matched(tree: Any, other: Any, what: str, name: str) -> list[tuple[str, Any, Any]]:
@@ -360,7 +408,7 @@ def fitted(
     shape, dtype = shape_of(space), inexact(space)
     ndim = value.ndim - len(shape)
     if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):
-        stacked = "" if stack is None else f" behind {stack}, as the others have"
+        stacked = f" behind {stack}, as the others have" if stack else ""
         raise SeedError(
             f"{what} has shape {value.shape}; it must be {shape}{stacked}, with the same further "
             "axes in front everywhere for a stack of them"

@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad.arguments import primal
 from tape_ad.errors import OutputError
-from tape_ad.tracing import Trace, check_callable, shape_of, trace
+from tape_ad.tracing import Trace, as_argnums, check_callable, chosen, shape_of, trace
 from tape_ad.trees import map_leaves
 
 __all__ = ["grad", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp"]
@@ -86,11 +86,11 @@ def value_and_grad(
     (np.float64(9.0), {'w': array([6.])})
     """
     check_callable("value_and_grad", f)
-    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    numbers = as_argnums(argnums)
 
     @functools.wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        traced = trace(f, args, kwargs, numbers, has_aux)
+        traced = trace(f, args, kwargs, chosen(numbers, args), has_aux)
         check_real_number(traced)
         slopes = traced.gradient()
         value = traced.value(traced.output)

@@ -1,5 +1,8 @@
-"""The one walker over nested structures: dict, list, tuple, named tuple and attrs class."""
+"""The one walker over nested structures: dict, list, tuple, attrs class and dataclass."""
 
+import copy
+import dataclasses
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -17,7 +20,7 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
         Called as ``function(leaf, path)``, where `path` says where the leaf stands, written as
         Python would (``"['layer'][0].weight"``); for a bare leaf it is empty.
     tree : any
-        A mapping, list, tuple, named tuple or attrs class, nested to any depth. Everything else
+        A mapping, list, tuple, named tuple, attrs class or dataclass, nested to any depth. All else
         is a leaf, and so is every array, even one whose class is made with attrs.
     path : str
         What to put before each path.
@@ -42,14 +45,26 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
         if hasattr(tree, "_fields"):
             return kind(*items)
         return items if isinstance(tree, list) else tuple(items)
+    names = fields_of(kind)
+    if names is None:
+        return function(tree, path)
+    changed = copy.copy(tree)
+    for name in names:  # past validators and converters, which were made for arrays
+        value = map_leaves(function, getattr(tree, name), f"{path}.{name}")
+        object.__setattr__(changed, name, value)
+    return changed
+
+
+def fields_of(kind: type) -> list[str] | None:
+    """List the fields of an attrs class or a dataclass; None for any other."""
+    fields: Iterable[Any]
     if attrs.has(kind):
-        changes = {
-            field.alias: map_leaves(function, getattr(tree, field.name), f"{path}.{field.name}")
-            for field in attrs.fields(kind)
-            if field.init and field.alias is not None
-        }
-        return attrs.evolve(tree, **changes)
-    return function(tree, path)
+        fields = attrs.fields(kind)
+    elif dataclasses.is_dataclass(kind):
+        fields = dataclasses.fields(kind)
+    else:
+        return None
+    return [field.name for field in fields if field.init]
 
 
 def flatten(tree: Any) -> list[Any]:

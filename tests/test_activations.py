@@ -221,7 +221,7 @@ def test_push_and_pull_are_adjoint(function: Callable[[Any], Any]) -> None:
     rec = ta.ComputationRecord()
     t = rec.tensor(rng.normal(size=(3, 4)))
     out = function(t)
-    ((_, map_),) = rec.edges[out.index]
+    ((_, map_),) = rec.edges(out.index)
     tangent, cotangent = rng.normal(size=(5, 3, 4)), rng.normal(size=(5, *out.shape))
     pushed = np.sum(cotangent * map_.push(tangent))
     pulled = np.sum(np.broadcast_to(map_.pull(cotangent), tangent.shape) * tangent)

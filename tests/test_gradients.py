@@ -342,3 +342,11 @@ def test_a_seed_of_the_same_record() -> None:
     x, seed = rec.tensor(1.0), rec.tensor(1.0)
     with pytest.raises(RecordMismatchError, match=r"pass seed\.data"):
         x.grad(seed=seed)
+
+
+@pytest.mark.parametrize("asked", [3.0, {"w": 0.5}, "w", None, [1, 2]])
+def test_asking_with_what_is_no_handle(asked: Any) -> None:
+    rec: Any = ta.ComputationRecord()
+    x = rec.tensor(2.0)
+    with pytest.raises(TypeError, match="gradients are asked with a handle"):
+        (x * x).grad().wrt(asked)

@@ -175,13 +175,21 @@ def test_derivatives_that_are_given_are_used() -> None:
         used.append("jac")
         return {"x": 2 * (p["x"] - 3), "y": 2 * p["y"]}
 
-    def hessp(x: Any, v: Any) -> Any:
+    def hessp(p: Any, v: Any) -> Any:
         used.append("hessp")
-        return 2 * v
+        return {"x": 2 * v["x"], "y": 2 * v["y"]}
+
+    def hess(p: Any) -> Any:
+        used.append("hess")
+        assert p.keys() == P.keys()
+        return 2 * np.eye(3)
 
     result = minimize(far, P, "Newton-CG", jac=jac, hessp=hessp)
     np.testing.assert_allclose(result.x["x"], 3.0)
     assert set(used) == {"jac", "hessp"}
+    result = minimize(far, P, "trust-exact", hess=hess)
+    np.testing.assert_allclose(result.x["x"], 3.0)
+    assert used[-1] == "hess"
     assert minimize(far, P, "BFGS", jac="2-point").nfev > minimize(far, P, "BFGS").nfev
 
 
@@ -227,6 +235,8 @@ def test_what_cannot_be_minimized() -> None:
         minimize(lambda p: np.sum(np.abs(p["z"])), {"z": np.array([1j])})
     with pytest.raises(OutputError, match=r"returned an array of shape \(2,\)"):
         minimize(lambda x: x, np.ones(2))
+    with pytest.raises(TypeError, match="leave jac=True out, and it is differentiated"):
+        minimize(lambda x: (x @ x, 2 * x), np.ones(2), jac=True)
     with pytest.raises(TypeError, match="scipy_objective takes a function"):
         scipy_objective(np.ones(2), np.ones(2))  # type: ignore[arg-type]  # on purpose
 

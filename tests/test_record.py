@@ -1,6 +1,8 @@
 """The record: leaves, looking inside, printing, bytes, and the check for mutated inputs."""
 
+import copy
 import gc
+import pickle
 import tracemalloc
 import weakref
 from typing import Any
@@ -9,7 +11,12 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import DtypeError, MutatedInputError, RecordMismatchError
+from tape_ad.errors import (
+    ConversionError,
+    DtypeError,
+    MutatedInputError,
+    RecordMismatchError,
+)
 
 # Leaves
 
@@ -399,3 +406,19 @@ def test_a_mutated_index_is_detected() -> None:
     places[0] = 2
     with pytest.raises(MutatedInputError, match=r"node %1 \(getitem\)"):
         y.grad(seed=np.ones(2))
+
+
+def test_a_record_is_neither_copied_nor_pickled() -> None:
+    rec = ta.ComputationRecord()
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(ConversionError, match="a record cannot be copied or pickled"):
+            copied(rec)
+
+
+def test_a_record_tells_its_own_handles() -> None:
+    rec = ta.ComputationRecord()
+    x: Any = rec.tensor(1.0)
+    assert x in rec
+    assert x not in ta.ComputationRecord()
+    with pytest.raises(TypeError):
+        rec[0:1]  # type: ignore[index]  # what a user may try

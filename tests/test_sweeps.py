@@ -293,3 +293,45 @@ def test_conform_casts_and_takes_the_real_part_of_complex_numbers(have: str, wan
     array = np.array([1.5, -2.0], have) * (1 + 2j if have == "c16" else 1)
     got = conform(array, (2,), np.dtype(want), 0)
     np.testing.assert_array_equal(got, np.array([1.5, -2.0], want), strict=True)
+
+
+def test_a_mask_hides_what_is_behind_it_and_nothing_else() -> None:
+    rec: Any = ta.ComputationRecord()
+    x = rec.tensor(np.zeros(1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unhidden = (np.sqrt(x) * 0.0).sum()
+        hidden = np.where(x.data > 0, np.sqrt(x), 0.0).sum()
+        assert np.isnan((unhidden + hidden).grad().wrt(x))
+        assert np.isnan((hidden + unhidden).grad().wrt(x))
+        assert hidden.grad().wrt(x) == 0
+
+
+def test_elements_read_one_by_one_are_summed_in_place() -> None:
+    rec: Any = ta.ComputationRecord()
+    x = rec.tensor(np.arange(1.0, 6.0))
+    total = sum(x[i] * x[i + 1] for i in range(4)) + np.sum(x[[0, 0, 2]]) + np.sum(x[1:3])
+    np.testing.assert_array_equal(total.grad().wrt(x), [4.0, 5.0, 8.0, 8.0, 4.0])
+
+
+@pytest.mark.parametrize("size", [3, 20_000])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_memory_that_is_used_again_changes_nothing_else(size: int, dtype: str) -> None:
+    rec: Any = ta.ComputationRecord()
+    data = (np.linspace(1.1, 1.5, size) * (1 + 1j if dtype == "complex128" else 1)).astype(dtype)
+    x = rec.tensor(data)
+    y = x * x
+    z = (y * y) * x + (-(y / x))
+    held = y * z
+    out = np.sum((held * 2.0 + z) * data)
+    grads = out.grad(seed=np.ones((), dtype))
+    again = out.grad(seed=np.ones((), dtype))
+    one, two, five = data.conj(), 2 * data.conj(), 5 * data.conj() ** 4 - 1
+    dz = one * (2 * data.conj() ** 2 + 1)
+    dy_alone = two * (data.conj() ** 5 - data.conj())
+    close = np.testing.assert_allclose
+    rtol = 1e-5 if dtype == "float32" else 1e-12
+    close(grads.wrt(held), np.broadcast_to(two, data.shape), rtol=rtol)
+    close(grads.wrt(z), dz, rtol=rtol)
+    close(grads.wrt(x), dz * five + dy_alone * 2 * data.conj(), rtol=rtol)
+    for each in (x, y, z, held):
+        np.testing.assert_array_equal(grads.wrt(each), again.wrt(each))

@@ -437,3 +437,52 @@ def test_an_alias_follows_the_array_that_is_assigned_to_and_each_keeps_its_gradi
     grads = out.grad()
     np.testing.assert_array_equal(grads.wrt(a), [3.0, 3.0])
     np.testing.assert_array_equal(grads.wrt(x), [0.0, 18.0])
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        np.diagonal,
+        np.linalg.diagonal,
+        lambda a: a[1, 1, ...],
+        lambda a: np.diagonal(a.T)[::-1],
+        lambda a: a.ravel()[1:],
+    ],
+    ids=["diagonal", "linalg.diagonal", "element", "turned diagonal", "flat"],
+)
+def test_a_view_follows_every_assignment(view: Callable[[Any], Any]) -> None:
+    x, plain = handle(np.eye(3)), np.eye(3)
+    a = x * 1.0
+    seen, expected = view(a), view(plain)
+    for array in (a, plain):
+        array[1, 1] = 50.0
+        array[1] = array[1] * 2
+        array[0, 0] = 1000.0
+    np.testing.assert_array_equal(seen.data, expected)
+    np.testing.assert_array_equal(view(a).data, expected)
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda a: a.flatten(),
+        lambda a: np.reshape(a, (3, 2), copy=True),
+        lambda a: np.clip(a, None, None),
+    ],
+    ids=["flatten", "reshape", "clip"],
+)
+def test_a_copy_stays_as_it_is(copied: Callable[[Any], Any]) -> None:
+    a = handle() * 1.0
+    copy = copied(a)
+    value = copy.data.copy()
+    a[0] = 9.0
+    np.testing.assert_array_equal(copy.data, value)
+    copy[0] = 3.0
+    np.testing.assert_array_equal(a.data[0], 9.0)
+
+
+def test_a_value_with_more_axes_than_its_place() -> None:
+    x = handle([1.0, 2.0, 3.0])
+    a = x * np.ones((2, 3))
+    a[0] = x[None] * 2.0
+    np.testing.assert_array_equal(a.sum().grad().wrt(x), [3.0, 3.0, 3.0])

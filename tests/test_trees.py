@@ -1,5 +1,6 @@
 """Nested structures: what the walker rebuilds, and what bind and wrt make of them."""
 
+import dataclasses
 from collections import OrderedDict
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -200,3 +201,28 @@ def test_wrt_names_the_array_that_is_no_handle() -> None:
     x = rec.tensor(1.0)
     with pytest.raises(TypeError, match=r"got ndarray \(at \['a'\]\.bias\)"):
         x.grad().wrt({"a": Layer(x, np.ones(2))})
+
+
+@attrs.frozen
+class Checked:
+    weight: Any = attrs.field(
+        converter=np.asarray, validator=attrs.validators.instance_of(np.ndarray)
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class PairOfData:
+    first: Any
+    second: Any
+
+
+def test_classes_that_check_their_fields_and_dataclasses_are_bound() -> None:
+    rec: Any = ta.ComputationRecord()
+    store = {"a": Checked([1.0, 2.0]), "b": PairOfData(np.ones(2), None)}
+    p = rec.bind(store)
+    grads = np.sum(p["a"].weight * p["b"].first * 3.0).grad().wrt(p)
+    assert isinstance(grads["b"], PairOfData)
+    np.testing.assert_array_equal(grads["a"].weight, [3.0, 3.0])
+    np.testing.assert_array_equal(grads["b"].first, [3.0, 6.0])
+    assert grads["b"].second is None
+    assert isinstance(store["a"].weight, np.ndarray)

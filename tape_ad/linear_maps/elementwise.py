@@ -44,6 +44,10 @@ class Negate:
     def pull(self, ct: Array) -> Array:
         return -ct
 
+    def pull_into(self, ct: Array) -> Array:
+        """Pull in the memory of `ct`, a plain array that nobody needs any more."""
+        return np.negative(ct, out=ct)
+
 
 @define(eq=False, repr=False)
 class Scale:
@@ -58,6 +62,12 @@ class Scale:
     def pull(self, ct: Array) -> Array:
         return ct * self.factor.conjugate()
 
+    def pull_into(self, ct: Array) -> Array:
+        """Pull in the memory of `ct`, a plain array that nobody needs any more, if it fits."""
+        if fits(self.factor, ct):
+            return np.multiply(ct, self.factor.conjugate(), out=ct)
+        return self.pull(ct)
+
 
 @define(eq=False, repr=False)
 class Divide:
@@ -71,6 +81,18 @@ class Divide:
 
     def pull(self, ct: Array) -> Array:
         return ct / self.divisor.conjugate()
+
+    def pull_into(self, ct: Array) -> Array:
+        """Pull in the memory of `ct`, a plain array that nobody needs any more, if it fits."""
+        if fits(self.divisor, ct):
+            return np.divide(ct, self.divisor.conjugate(), out=ct)
+        return self.pull(ct)
+
+
+def fits(operand: Array, ct: Array) -> bool:
+    """Tell whether the product with a plain array has just the shape and dtype of that array."""
+    kind = type(operand)
+    return kind is np.ndarray and operand.shape == ct.shape and operand.dtype == ct.dtype
 
 
 @define(eq=False, repr=False)

@@ -6,8 +6,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
-from tape_ad.overrides import overridable
 from tape_ad.linear_maps.places import places
+from tape_ad.overrides import overridable
 
 __all__ = ["FEW", "Index", "scatter"]
 
@@ -51,6 +51,17 @@ class Index:
 
     def pull(self, ct: Array) -> Array:
         return scatter(ct, self)
+
+    def pull_into(self, ct: Array) -> Array:
+        """Pull as ever: zeros elsewhere need memory of their own."""
+        return scatter(ct, self)
+
+    def add_into(self, total: Array, ct: Array) -> None:
+        """Add what `pull` gives to a plain array, without making it."""
+        if self.repeats:
+            np.add.at(total, self.key, ct)
+        else:
+            total[self.key] += ct
 
 
 @overridable

@@ -45,23 +45,29 @@ class Transpose:
 
 @define(eq=False, repr=False)
 class Stretch:
-    """Broadcasting to another shape, as a map of its own; elementwise maps broadcast unasked."""
+    """Broadcasting to another shape, as a map of its own; elementwise maps broadcast unasked.
+
+    As in an assignment, the parent may have more axes than the node if they have length one.
+    """
 
     broadcasts: ClassVar[bool] = False
     parent: Shape
     node: Shape
 
+    @property
+    def lengths(self) -> Shape:
+        """The parent's shape, with as many axes as the node."""
+        missing = len(self.node) - len(self.parent)
+        return (1,) * missing + self.parent[max(-missing, 0) :]
+
     def push(self, t: Array) -> Array:
         stack = t.shape[: t.ndim - len(self.parent)]
-        added = (1,) * (len(self.node) - len(self.parent))
-        return np.broadcast_to(t.reshape(stack + added + self.parent), stack + self.node)
+        return np.broadcast_to(t.reshape(stack + self.lengths), stack + self.node)
 
     def pull(self, ct: Array) -> Array:
-        added = len(self.node) - len(self.parent)
-        lengths = (1,) * added + self.parent
         axes = tuple(
             axis - len(self.node)
-            for axis, (have, want) in enumerate(zip(self.node, lengths, strict=True))
+            for axis, (have, want) in enumerate(zip(self.node, self.lengths, strict=True))
             if want == 1 and have != 1
         )
         ct = np.add.reduce(ct, axis=axes, keepdims=True)

@@ -38,8 +38,9 @@ class WeightedSum:
         return add_reduce(t * self.weights, axis=self.axes, keepdims=self.keepdims)
 
     def pull(self, ct: Array) -> Array:
-        spread = ct if self.keepdims else ct[expanding_key(self.ndim, self.axes)]
-        return spread * self.weights.conjugate()
+        if ct.ndim and not self.keepdims:
+            ct = ct[expanding_key(self.ndim, self.axes)]
+        return ct * self.weights.conjugate()
 
 
 @define(eq=False, repr=False)

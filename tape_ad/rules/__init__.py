@@ -18,8 +18,8 @@ from tape_ad.rules.elementwise import ELEMENTWISE
 from tape_ad.rules.embedding import EMBEDDING
 from tape_ad.rules.fft import FFT
 from tape_ad.rules.flipping import FLIPPING
-from tape_ad.rules.images import IMAGES
 from tape_ad.rules.histograms import HISTOGRAMS
+from tape_ad.rules.images import IMAGES
 from tape_ad.rules.indexing import INDEXING
 from tape_ad.rules.interpolation import INTERPOLATION
 from tape_ad.rules.joining import JOINING
@@ -28,10 +28,10 @@ from tape_ad.rules.matrices import MATRICES
 from tape_ad.rules.nan_reductions import NAN_REDUCTIONS
 from tape_ad.rules.normalization import NORMALIZATION
 from tape_ad.rules.norms import NORMS
+from tape_ad.rules.order_statistics import ORDER_STATISTICS
 from tape_ad.rules.padding import PADDING
 from tape_ad.rules.parts import PARTS
 from tape_ad.rules.plain_maps import PLAIN_MAPS
-from tape_ad.rules.order_statistics import ORDER_STATISTICS
 from tape_ad.rules.polynomials import POLYNOMIALS
 from tape_ad.rules.pooling import POOLING
 from tape_ad.rules.products import PRODUCTS
@@ -39,10 +39,10 @@ from tape_ad.rules.rectifiers import RECTIFIERS
 from tape_ad.rules.recurrent import RECURRENT
 from tape_ad.rules.reductions import REDUCTIONS
 from tape_ad.rules.repeating import REPEATING
+from tape_ad.rules.scans import SCANS
 from tape_ad.rules.scimath import SCIMATH
 from tape_ad.rules.selecting import SELECTING
 from tape_ad.rules.sets import SETS
-from tape_ad.rules.scans import SCANS
 from tape_ad.rules.shaping import SHAPING
 from tape_ad.rules.sorting import SORTING
 from tape_ad.rules.sparse import SPARSE

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Maker = Callable[..., LinearMap | None]
-"""``maker(out, *operands, **options)``: the partial with respect to one operand, or None for zero."""
+"""``maker(out, *operands, **options)``: the partial with respect to one operand; None for zero."""
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 """The operands and the options of a call: what a derivative may be asked for, and the rest."""

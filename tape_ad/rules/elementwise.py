@@ -141,6 +141,8 @@ def clip(
     refuse("clip", out=out, **options)
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max
+    if low is None and high is None:
+        return np.copy(a)
     if low is not None:
         a = np.maximum(a, low)
     return a if high is None else np.minimum(a, high)
@@ -179,10 +181,10 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.exp: rule(lambda out, x: Scale(out)),
     np.expm1: rule(lambda out, x: Scale(out + 1)),
     np.exp2: rule(lambda out, x: Scale(out * LN2)),
-    np.log: rule(lambda out, x: Scale(1 / x)),
-    np.log1p: rule(lambda out, x: Scale(1 / (1 + x))),
-    np.log2: rule(lambda out, x: Scale(1 / (x * LN2))),
-    np.log10: rule(lambda out, x: Scale(1 / (x * LN10))),
+    np.log: rule(lambda out, x: Divide(x)),
+    np.log1p: rule(lambda out, x: Divide(1 + x)),
+    np.log2: rule(lambda out, x: Divide(x * LN2)),
+    np.log10: rule(lambda out, x: Divide(x * LN10)),
     np.logaddexp: rule(quiet(first_logistic), quiet(lambda out, x, y: first_logistic(out, y, x))),
     np.logaddexp2: rule(
         quiet(first_logistic2), quiet(lambda out, x, y: first_logistic2(out, y, x))

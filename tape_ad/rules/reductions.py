@@ -154,6 +154,11 @@ def mean_partial(
 # Extrema
 
 
+def reaches(a: Array, extremum: Array) -> Array:
+    """Tell which elements are the extremum, which may have been found in another dtype."""
+    return np.equal(a if a.dtype == extremum.dtype else a.astype(extremum.dtype), extremum)
+
+
 def extremum_weights(
     out: Array, a: Array, axes: tuple[int, ...], initial: Any, where: Any
 ) -> Array:
@@ -168,7 +173,7 @@ def extremum_weights(
     initial, where
         As in `numpy.max`.
     """
-    chosen = np.equal(a, out)
+    chosen = reaches(a, out)
     if where is not True:
         chosen = chosen & where
     ties = np.add.reduce(chosen, axis=axes, keepdims=True, dtype=real_dtype(out))

@@ -15,6 +15,7 @@ from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, Maker, Signature, refuse, rule
 from tape_ad.rules.elementwise import difference, nonzero
+from tape_ad.rules.reductions import reaches
 
 __all__ = ["SCANS", "along", "recurrence"]
 
@@ -174,7 +175,7 @@ def of_extremum(y: Array, x: Array, axis: int) -> tuple[Array, Array]:
     The number of elements that have tied for it so far is a recurrence too.
     """
     former, latter = along(axis, slice(-1)), along(axis, slice(1, None))
-    stayed, reached = np.equal(y[former], y[latter]), np.equal(x, y)
+    stayed, reached = np.equal(y[former], y[latter]), reaches(x, y)
     dtype = y.dtype.type().real.dtype
     ties = nonzero(recurrence(stayed.astype(dtype), reached.astype(dtype), axis))
     return stayed * ties[former] / ties[latter], reached / ties

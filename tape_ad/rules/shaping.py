@@ -17,8 +17,8 @@ Axes = int | Sequence[int]
 def reshape_signature(
     a: Array, /, shape: Any, order: str = "C", *, copy: bool | None = None
 ) -> Call:
-    """Sort the arguments of `numpy.reshape`; a copy cannot be told from a view on handles."""
-    return (a,), {"shape": shape, "order": checked("reshape", order)}
+    """Sort the arguments of `numpy.reshape`."""
+    return (a,), {"shape": shape, "order": checked("reshape", order), "copy": copy}
 
 
 def ravel_signature(a: Array, order: str = "C") -> Call:
@@ -36,7 +36,7 @@ def checked(name: str, order: str) -> str:
     return order
 
 
-def reshaped(out: Array, a: Array, shape: Any, order: str) -> LinearMap:
+def reshaped(out: Array, a: Array, shape: Any, order: str, **options: Any) -> LinearMap:
     """Make the partial of a reshape; Fortran's order is C's between two transposes."""
     if order == "C":
         return Reshape(a.shape, out.shape)
@@ -152,9 +152,10 @@ def meshgrid(
     return tuple(map(np.copy, grids)) if copy else grids
 
 
-def as_method(a: Array, shape: Any, order: str) -> Array:
+def as_method(a: Array, shape: Any, order: str, copy: bool | None = None) -> Array:
     """Reshape by the method, which has been spelled the same in all of NumPy 2."""
-    return a.reshape(shape, order=order)
+    source: Array = np.copy(a) if copy else a
+    return source.reshape(shape, order=order)
 
 
 SHAPING: dict[Any, Entry] = {

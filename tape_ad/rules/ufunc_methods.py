@@ -22,7 +22,7 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.rules.base import Call, Entry, Maker, Signature, axes_of, quiet, refuse, rule
 from tape_ad.rules.elementwise import difference, nonzero
-from tape_ad.rules.reductions import selecting, sum_signature
+from tape_ad.rules.reductions import reaches, selecting, sum_signature
 from tape_ad.rules.scans import along, recurrence
 
 __all__ = ["UFUNC_METHODS"]
@@ -168,7 +168,7 @@ def starts_of(labels: Any, axis: int) -> Any:
 
 def share_of_segment(x: Array, out: Array, labels: Any, axis: int) -> Array:
     """Share an extremum among the elements that it is."""
-    chosen = np.equal(x, out)
+    chosen = reaches(x, out)
     begins = np.flatnonzero(np.diff(labels, prepend=-1))
     ties = np.add.reduceat(chosen, begins, axis=axis, dtype=out.dtype.type().real.dtype)
     return chosen / nonzero(ties)[along(axis, labels)]

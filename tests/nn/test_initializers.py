@@ -17,9 +17,10 @@ SPREAD: list[tuple[Any, dict[str, Any], float]] = [
     (initializers.lecun_uniform, {}, (1 / 300) ** 0.5),
     (initializers.lecun_normal, {}, (1 / 300) ** 0.5),
 ]
+NAMES = [entry[0].__name__ for entry in SPREAD]
 
 
-@pytest.mark.parametrize(("initializer", "options", "std"), SPREAD, ids=str)
+@pytest.mark.parametrize(("initializer", "options", "std"), SPREAD, ids=NAMES)
 def test_spread(initializer: Any, options: dict[str, Any], std: float) -> None:
     w = initializer(RNG(0), (300, 200), **options)
     assert w.std() == pytest.approx(std, rel=0.01)

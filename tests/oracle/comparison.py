@@ -1,11 +1,5 @@
-"""What the comparisons with PyTorch are made of.
+"""What the comparisons with PyTorch are made of."""
 
-PyTorch is an optional extra: without it the files that import this one are skipped, unless the
-environment variable TAPE_AD_ORACLES says ``required``.
-"""
-
-import importlib
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,26 +8,14 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-
-REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
-
-torch: Any = (
-    importlib.import_module("torch")
-    if REQUIRED
-    else pytest.importorskip(
-        "torch", reason="PyTorch is in the extra: pip install 'tape-ad[oracle]'"
-    )
-)
-F: Any = torch.nn.functional
+from tests.oracle.oracles import oracle
 
 __all__ = [
-    "F",
     "compared",
     "in_both_precisions",
     "layers_compared",
     "near",
     "normal",
-    "torch",
     "transposed",
 ]
 
@@ -61,6 +43,7 @@ def compared(
     ours: Callable[..., Any], theirs: Callable[..., Any], inputs: Sequence[Array], dtype: Any
 ) -> None:
     """Compare all outputs, and the gradient of their weighted sum with respect to all inputs."""
+    torch = oracle("torch")
     record = ta.ComputationRecord()
     handles = [record.tensor(x) for x in inputs]
     tensors = [torch.tensor(x, requires_grad=True) for x in inputs]
@@ -94,6 +77,7 @@ def layers_compared(
     their_call: Callable[..., Any] | None = None,
 ) -> None:
     """Give PyTorch's module our parameters, and compare as `compared` does, parameters included."""
+    torch = oracle("torch")
     store = nn.init(layer, np.random.default_rng(1))
     params, statistics = nn.partition(layer, store)
     names = list(params)

@@ -1,29 +1,16 @@
-"""The gradients of the transformer in examples/ against PyTorch's.
-
-PyTorch is an optional extra: without it this file is skipped, unless the environment variable
-TAPE_AD_ORACLES says ``required``.
-"""
+"""The gradients of the transformer in examples/ against PyTorch's."""
 
 import importlib.util
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 import tape_ad as ta
 from tape_ad import nn
+from tests.oracle.oracles import oracle
 
-REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
-
-torch: Any = (
-    importlib.import_module("torch")
-    if REQUIRED
-    else pytest.importorskip(
-        "torch", reason="PyTorch is in the extra: pip install 'tape-ad[oracle]'"
-    )
-)
+torch: Any = oracle("torch")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "07_char_transformer.py"
 

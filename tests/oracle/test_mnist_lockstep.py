@@ -3,15 +3,10 @@
 Both start from the same store and see the same batches, and then go their own ways: at each of
 300 steps, every gradient and every parameter has to agree. L-BFGS has no such steps; it is
 compared in test_torch_optim.py.
-
-PyTorch is an optional extra: without it this file is skipped, unless the environment variable
-TAPE_AD_ORACLES says ``required``.
 """
 
 import functools
-import importlib
 import itertools
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,16 +18,9 @@ from threadpoolctl import threadpool_limits
 import tape_ad as ta
 from tape_ad import nn, optim
 from tape_ad.training import batches
+from tests.oracle.oracles import oracle
 
-REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
-
-torch: Any = (
-    importlib.import_module("torch")
-    if REQUIRED
-    else pytest.importorskip(
-        "torch", reason="PyTorch is in the extra: pip install 'tape-ad[oracle]'"
-    )
-)
+torch: Any = oracle("torch")
 
 Array = np.ndarray[Any, Any]
 

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 from tape_ad import nn
-from tests.oracle.comparison import F, compared, in_both_precisions, normal, torch
+from tests.oracle.comparison import compared, in_both_precisions, normal
+from tests.oracle.oracles import oracle
+
+torch: Any = oracle("torch")
+F: Any = torch.nn.functional
 
 # Activations
 

@@ -8,7 +8,10 @@ import pytest
 
 from tape_ad import nn
 from tape_ad.nn import initializers
-from tests.oracle.comparison import F, torch
+from tests.oracle.oracles import oracle
+
+torch: Any = oracle("torch")
+F: Any = torch.nn.functional
 
 ARGUMENTS_LEFT_OUT = {
     *("device", "in_place", "inplace", "self", "padding_mode", "ceil_mode", "return_indices"),

@@ -7,15 +7,11 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tests.oracle.comparison import (
-    F,
-    compared,
-    in_both_precisions,
-    layers_compared,
-    near,
-    normal,
-    torch,
-)
+from tests.oracle.comparison import compared, in_both_precisions, layers_compared, near, normal
+from tests.oracle.oracles import oracle
+
+torch: Any = oracle("torch")
+F: Any = torch.nn.functional
 
 Array = np.ndarray[Any, Any]
 

@@ -1,11 +1,5 @@
-"""Optimizers, clipping and schedules against PyTorch's, over 50 steps and more.
+"""Optimizers, clipping and schedules against PyTorch's, over 50 steps and more."""
 
-PyTorch is an optional extra: without it this file is skipped, unless the environment variable
-TAPE_AD_ORACLES says ``required``.
-"""
-
-import importlib
-import os
 from typing import Any
 
 import numpy as np
@@ -14,16 +8,9 @@ import pytest
 import tape_ad as ta
 from tape_ad import optim
 from tape_ad.optim.schedules import Schedule
+from tests.oracle.oracles import oracle
 
-REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
-
-torch: Any = (
-    importlib.import_module("torch")
-    if REQUIRED
-    else pytest.importorskip(
-        "torch", reason="PyTorch is in the extra: pip install 'tape-ad[oracle]'"
-    )
-)
+torch: Any = oracle("torch")
 
 Array = np.ndarray[Any, Any]
 

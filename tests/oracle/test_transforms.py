@@ -1,11 +1,5 @@
-"""Transforms against JAX's transforms of the same names, on the same functions.
+"""Transforms against JAX's transforms of the same names, on the same functions."""
 
-JAX is an optional extra: without it this file is skipped, unless the environment variable
-TAPE_AD_ORACLES says ``required``.
-"""
-
-import importlib
-import os
 from typing import Any
 
 import numpy as np
@@ -13,14 +7,9 @@ import pytest
 
 import tape_ad as ta
 from tests.functions import AT, HESSIANS_OF, numpy_like
+from tests.oracle.oracles import oracle
 
-REQUIRED = os.environ.get("TAPE_AD_ORACLES") == "required"
-
-jax: Any = (
-    importlib.import_module("jax")
-    if REQUIRED
-    else pytest.importorskip("jax", reason="JAX is in the extra: pip install 'tape-ad[oracle]'")
-)
+jax: Any = oracle("jax")
 jax.config.update("jax_enable_x64", True)
 
 THEIRS = numpy_like(jax.numpy)

@@ -113,7 +113,7 @@ ROWS: list[Row] = [
         note="a given path",
         nodes=2,
         no_jax="JAX writes a path in another way",
-        torch=lambda torch: lambda subscripts, *abc, optimize: torch.einsum(subscripts, *abc),
+        torch=lambda torch: lambda *call, optimize: torch.einsum(*call),
     ),
     *(
         named(

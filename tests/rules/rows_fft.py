@@ -77,7 +77,7 @@ def by_torch(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     name = function_name(function)
     if len(options["axes"]) > 2 or (function is np.fft.irfftn and options["s"][-1] == -1):
         return ""
-    return lambda torch: lambda a, s, axes: getattr(torch.fft, name)(a, s, axes)
+    return lambda torch: lambda a, s, axes: getattr(torch.fft, name)(a, s, dim=axes)
 
 
 ROWS: list[Row] = [

@@ -194,13 +194,13 @@ if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 16):
                     linalg.solve_triangular,
                     {"trans": "T"},
                     lambda torch: (
-                        lambda a, b, trans: torch.linalg.solve_triangular(a.mT, b, upper=False)
+                        lambda m, y, trans: torch.linalg.solve_triangular(m.mT, y, upper=False)
                     ),
                 ),
                 (
                     cholesky_solve,
                     {"lower": True},
-                    lambda torch: lambda c, b, lower: torch.cholesky_solve(b, c.tril()),
+                    lambda torch: lambda m, y, lower: torch.cholesky_solve(y, m.tril()),
                 ),
             )
             for a, b in (

@@ -1,5 +1,6 @@
 """Random programs over the whole table: central differences, both modes, second order, dtypes."""
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,11 +64,11 @@ def test_gradients_are_central_differences(
 
 @pytest.mark.parametrize("cases", FUNCTIONS, ids=lambda cases: str(cases[0]))
 def test_every_function_between_two_others(cases: list[Case]) -> None:
-    rng = np.random.default_rng(len(cases))
+    rng = np.random.default_rng(zlib.crc32(f"{cases[0]}".encode()))
     kinds = [((2, 3), "f8"), ((3,), "c16")]
     before, after = (FUNCTIONS[i][0] for i in rng.integers(len(FUNCTIONS), size=2))
     for case in (cases[0], cases[-1]):
-        program = [Step(before, (0, 1)), Step(case, (0, 2)), Step(after, (0, 3))]
+        program = [Step(before, (0, 1)), Step(case, (1, 0)), Step(after, (0, 2))]
         check_gradients(program, draw(rng, kinds), draw(rng, kinds))
 
 
