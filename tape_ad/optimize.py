@@ -43,7 +43,7 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
         trust-ncg, trust-krylov and trust-constr get products with the Hessian too, dogleg and
         trust-exact the Hessian itself.
     args : tuple
-        Further arguments of `f`, and of constraints given as dicts without ``args``.
+        Further arguments of `f`, and of a `jac`, `hess` or `hessp` that is given.
     **options
         SciPy's `bounds`, `constraints`, `tol`, `callback` and `options`, and `jac`, `hess` or
         `hessp` to be used in place of ours. Bounds, and a `LinearConstraint`, are about the
@@ -87,18 +87,13 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
     if options.get("callback") is not None:
         options["callback"] = with_trees(options["callback"], objective)
     if "constraints" in options:
-        options["constraints"] = derived(options["constraints"], objective, args)
+        options["constraints"] = derived(options["constraints"], objective)
+    options |= on_vectors(options, objective, args)
     fun: Function = objective
-    if name in NO_GRADIENT:
+    if "jac" in options or name in NO_GRADIENT:
         fun = objective.fun
-    elif "jac" in options:
-        fun, options["jac"] = objective.fun, on_vectors(options["jac"], objective)
     else:
         options["jac"] = True
-    if callable(options.get("hess")):
-        options["hess"] = of_vector(options["hess"], objective, ())
-    if callable(options.get("hessp")):
-        options["hessp"] = product_on_vectors(options["hessp"], objective)
     if name in PRODUCTS and not {"hess", "hessp"} & options.keys():
         options["hessp"] = objective.hessp
     if name in WHOLE_HESSIAN and "hess" not in options:
@@ -249,24 +244,28 @@ def with_trees(callback: Function, objective: ScipyObjective) -> Function:
     return with_point
 
 
-def on_vectors(function: Any, objective: ScipyObjective) -> Any:
-    """Let a function of a tree that gives a gradient work on vectors; pass other things on."""
-    if not callable(function):
-        return function
-    return lambda x: objective.vector(function(objective.tree(x)))
+def on_vectors(
+    options: Mapping[str, Any], objective: ScipyObjective, args: tuple[Any, ...]
+) -> dict[str, Function]:
+    """Make of those derivatives that are given as functions of a tree ones of a vector."""
+    tree, vector = objective.tree, objective.vector
+    given = {name: f for name, f in options.items() if callable(f)}
+    found: dict[str, Function] = {}
+    if jac := given.get("jac"):
+        found["jac"] = lambda x: vector(jac(tree(x), *args))
+    if hess := given.get("hess"):
+        found["hess"] = of_vector(hess, objective, args)
+    if hessp := given.get("hessp"):
+        found["hessp"] = lambda x, p: vector(hessp(tree(x), tree(p), *args))
+    return found
 
 
-def product_on_vectors(hessp: Function, objective: ScipyObjective) -> Function:
-    """Let a function that gives products of a Hessian with a tree work on vectors."""
-    return lambda x, p: objective.vector(hessp(objective.tree(x), objective.tree(p)))
-
-
-def derived(constraints: Any, objective: ScipyObjective, args: tuple[Any, ...]) -> Any:
+def derived(constraints: Any, objective: ScipyObjective) -> Any:
     """Give constraints their Jacobians, and let their functions have trees."""
     if isinstance(constraints, (list, tuple)):
-        return [derived(each, objective, args) for each in constraints]
+        return [derived(each, objective) for each in constraints]
     if isinstance(constraints, Mapping):
-        own = constraints.get("args", args)
+        own = constraints.get("args", ())
         fun = of_vector(constraints["fun"], objective, own)
         jac = constraints.get("jac")
         jac = of_vector(jac, objective, own) if callable(jac) else derivative(fun)

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from tape_ad.arena import called
 from tape_ad.blocks import has_derivative
-from tape_ad.errors import GradientCheckError
+from tape_ad.errors import GradientCheckError, OutputError
 from tape_ad.linear_maps import Array
 from tape_ad.tracing import check_callable
 from tape_ad.transforms import jvp, vjp
@@ -59,6 +59,8 @@ def check_grads(
     GradientCheckError
         It says which entry of which output, by which entry of which argument, in which mode and
         of which order is off the most, and by how much.
+    OutputError
+        When `f` returns nothing that has a derivative.
 
     Examples
     --------
@@ -82,6 +84,8 @@ def check_grads(
 
     values = [leaf for _, leaf in named]
     outputs = inside(*values)
+    if not outputs:
+        raise OutputError(f"{called(f)} returned no array of numbers, so there is nothing to check")
     epsilon = max(np.finfo(each.dtype).eps for each in [*values, *outputs.values()])
     fraction = float(np.cbrt(epsilon)) / 4
     check = Check(

@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -45,26 +44,32 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
         if hasattr(tree, "_fields"):
             return kind(*items)
         return items if isinstance(tree, list) else tuple(items)
-    names = fields_of(kind)
-    if names is None:
-        return function(tree, path)
-    changed = copy.copy(tree)
-    for name in names:  # past validators and converters, which were made for arrays
-        value = map_leaves(function, getattr(tree, name), f"{path}.{name}")
-        object.__setattr__(changed, name, value)
-    return changed
+    if attrs.has(kind) or dataclasses.is_dataclass(kind):
+        return map_fields(function, tree, path)
+    return function(tree, path)
 
 
-def fields_of(kind: type) -> list[str] | None:
-    """List the fields of an attrs class or a dataclass; None for any other."""
-    fields: Iterable[Any]
+def map_fields(function: Callable[[Any, str], Any], tree: Any, path: str) -> Any:
+    """Do what `map_leaves` does for an instance of an attrs class or a dataclass.
+
+    Validators and converters were made for arrays, so they are passed by, unless the class has to
+    work out some fields from the others.
+    """
+    kind = type(tree)
+    fields: Any = attrs.fields(kind) if attrs.has(kind) else dataclasses.fields(tree)
+    changes = {
+        field: map_leaves(function, getattr(tree, field.name), f"{path}.{field.name}")
+        for field in fields
+        if field.init
+    }
+    if len(changes) == len(fields):
+        changed = copy.copy(tree)
+        for field, value in changes.items():
+            object.__setattr__(changed, field.name, value)  # also where the class is frozen
+        return changed
     if attrs.has(kind):
-        fields = attrs.fields(kind)
-    elif dataclasses.is_dataclass(kind):
-        fields = dataclasses.fields(kind)
-    else:
-        return None
-    return [field.name for field in fields if field.init]
+        return attrs.evolve(tree, **{field.alias: value for field, value in changes.items()})
+    return dataclasses.replace(tree, **{field.name: value for field, value in changes.items()})
 
 
 def flatten(tree: Any) -> list[Any]:

@@ -234,6 +234,18 @@ def test_hessians_of_linear_and_constant_functions_are_zero() -> None:
         np.testing.assert_array_equal(ta.hvp(f, X, X), np.zeros(3))
 
 
+@pytest.mark.parametrize("batch_size", [0, -1, 1.5])
+def test_a_batch_size_that_makes_no_sense(batch_size: Any) -> None:
+    calls: list[Callable[[], Any]] = [
+        lambda: ta.jacobian(np.sin, batch_size=batch_size)(X),
+        lambda: ta.hessian(np.sum, batch_size=batch_size)(X),
+        lambda: ta.hessian_diag(np.sum, X, batch_size=batch_size),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="batch_size is a number of unit vectors, at least 1"):
+            call()
+
+
 def test_a_hessian_is_differentiated() -> None:
     third = ta.jacobian(ta.hessian(lambda x: np.sum(x**4)))(X)
     expected = np.zeros((3, 3, 3))

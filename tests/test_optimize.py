@@ -93,6 +93,24 @@ def test_further_arguments() -> None:
     assert minimize(lambda x, a: (x - a) ** 2, 0.0, args=3.0).x == pytest.approx(3.0)
 
 
+def test_further_arguments_are_for_given_derivatives_too_but_not_for_constraints() -> None:
+    def f(p: Any, a: float) -> Any:
+        return np.sum((p["x"] - a) ** 2)
+
+    def jac(p: Any, a: float) -> Any:
+        return {"x": 2 * (p["x"] - a)}
+
+    def hessp(p: Any, v: Any, a: float) -> Any:
+        return {"x": 2 * v["x"]}
+
+    x0 = {"x": np.zeros(2)}
+    found = minimize(f, x0, "Newton-CG", args=(3.0,), jac=jac, hessp=hessp)
+    np.testing.assert_allclose(found.x["x"], 3.0)
+    below = {"type": "ineq", "fun": lambda p: 2.0 - p["x"][0]}
+    found = minimize(f, x0, "SLSQP", args=(3.0,), jac=jac, constraints=below)
+    np.testing.assert_allclose(found.x["x"], [2.0, 3.0])
+
+
 def far(p: Any) -> Any:
     return np.sum((p["x"] - 3) ** 2) + p["y"] ** 2
 
@@ -108,7 +126,6 @@ def test_constraints_as_dicts_get_their_jacobians() -> None:
         calls.append(type(p["x"]))
         return 1 - np.sum(p["x"] ** 2)
 
-    several = {"type": "ineq", "fun": lambda p: [5 - p["x"][0], p["x"] + 1, 2 - p["y"]]}
     stacked = {"type": "ineq", "fun": lambda p: np.stack([5 - p["x"][0], 2 - p["y"]])}
     equal = {"type": "eq", "fun": lambda p, a: p["y"] - a, "args": (0.25,)}
     constraints = [{"type": "ineq", "fun": inside}, stacked, equal]
@@ -116,7 +133,6 @@ def test_constraints_as_dicts_get_their_jacobians() -> None:
     np.testing.assert_allclose(result.x["x"], HALF, atol=1e-6)
     assert result.x["y"] == pytest.approx(0.25)
     assert ta.Tensor in calls
-    assert several["type"] == "ineq"
 
 
 def test_a_jacobian_of_a_constraint_that_is_given() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import GradientCheckError, NoModeError
+from tape_ad.errors import GradientCheckError, NoModeError, OutputError
 from tape_ad.testing import check_grads
 
 RNG = np.random.default_rng(5)
@@ -112,6 +112,12 @@ def test_tolerances_and_step() -> None:
 
 def test_it_is_an_assertion() -> None:
     assert issubclass(GradientCheckError, AssertionError)
+
+
+@pytest.mark.parametrize("function", [lambda x: None, np.argmax, lambda x: {"text": "x"}])
+def test_a_function_that_gives_nothing_to_check(function: Any) -> None:
+    with pytest.raises(OutputError, match="no array of numbers, so there is nothing to check"):
+        check_grads(function, (X,))
 
 
 @pytest.mark.parametrize(

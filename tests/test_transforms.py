@@ -84,6 +84,19 @@ def test_argnums_out_of_range(argnums: Any) -> None:
         ta.grad(lambda x, y, z: x * y * z, argnums)(1.0, 2.0, 3.0)
 
 
+def test_argnums_of_numpys_integers() -> None:
+    zero: Any = np.int64(0)
+    assert ta.grad(lambda x, y: x * y**2, zero)(2.0, 3.0) == 9.0
+    assert ta.grad(lambda x, y: x * y**2, (zero, 1))(2.0, 3.0) == (9.0, 12.0)
+
+
+@pytest.mark.parametrize("argnums", ["1", 1.0, None, (0, "y")])
+@pytest.mark.parametrize("transform", [ta.grad, ta.value_and_grad, ta.jacobian, ta.hessian])
+def test_argnums_that_are_no_numbers(transform: Any, argnums: Any) -> None:
+    with pytest.raises(TypeError, match="argnums is an int or a tuple of them, not"):
+        transform(np.multiply, argnums)
+
+
 def test_argnums_twice() -> None:
     with pytest.raises(TypeError, match="names an argument twice"):
         ta.grad(lambda x, y: x * y, (1, -1))(1.0, 2.0)
@@ -221,6 +234,33 @@ def test_a_handle_that_outlives_its_transform() -> None:
         ta.grad(lambda x: x * kept[0])(1.0)
     with pytest.raises(RecordMismatchError, match="or has nothing to do with it"):
         ta.grad(lambda x: kept[0])(1.0)
+
+
+@pytest.mark.parametrize("argument", [True, "text", {1.0}, object()], ids=repr)
+def test_an_argument_that_is_no_number(argument: Any) -> None:
+    for transform in (ta.grad, ta.jacobian, ta.hessian):
+        with pytest.raises(DtypeError, match=rf"the argument 1 is a {type(argument).__name__}"):
+            transform(lambda x, y: np.sum(x), (0, 1))(X, argument)
+    assert ta.vjp(lambda x, y: np.sum(x), X, argument)[1](1.0)[1] is argument
+
+
+def test_an_argument_that_is_left_out() -> None:
+    slopes = ta.grad(lambda x, bias: np.sum(x), (0, 1))(X, None)
+    assert slopes[1] is None
+    assert ta.vjp(lambda x, bias: np.sum(x), X, None)[1](1.0)[1] is None
+
+
+def test_an_output_that_is_no_array_of_numbers() -> None:
+    def of_objects(x: Any) -> Any:
+        out = np.zeros(2, object)
+        out[0] = x[0]
+        return out
+
+    for transform in (ta.jacobian, lambda f: lambda x: ta.vjp(f, x), ta.grad):
+        with pytest.raises(OutputError, match=r"array of dtype object, .*; write np\.stack"):
+            transform(of_objects)(X)
+    with pytest.raises(OutputError, match=r"of dtype <U1 \(at \['label'\]\)"):
+        ta.vjp(lambda x: {"x": x, "label": np.array("x")}, X)
 
 
 def test_an_argument_that_has_no_derivative() -> None:

@@ -218,7 +218,7 @@ class PairOfData:
 
 def test_classes_that_check_their_fields_and_dataclasses_are_bound() -> None:
     rec: Any = ta.ComputationRecord()
-    store = {"a": Checked([1.0, 2.0]), "b": PairOfData(np.ones(2), None)}
+    store: dict[str, Any] = {"a": Checked([1.0, 2.0]), "b": PairOfData(np.ones(2), None)}
     p = rec.bind(store)
     grads = np.sum(p["a"].weight * p["b"].first * 3.0).grad().wrt(p)
     assert isinstance(grads["b"], PairOfData)
@@ -226,3 +226,28 @@ def test_classes_that_check_their_fields_and_dataclasses_are_bound() -> None:
     np.testing.assert_array_equal(grads["b"].first, [3.0, 6.0])
     assert grads["b"].second is None
     assert isinstance(store["a"].weight, np.ndarray)
+
+
+@attrs.define
+class WithNorm:
+    weight: Any
+    norm: Any = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.norm = np.sqrt(np.sum(self.weight**2))
+
+
+@dataclasses.dataclass
+class WithSum:
+    weight: Any
+    total: Any = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.total = np.sum(self.weight)
+
+
+def test_what_a_class_works_out_from_its_fields_is_worked_out_from_their_handles() -> None:
+    slopes = ta.grad(lambda layer: layer.norm)(WithNorm(np.array([3.0, 4.0])))
+    np.testing.assert_allclose(slopes.weight, [0.6, 0.8])
+    slopes = ta.grad(lambda layer: layer.total)(WithSum(np.array([3.0, 4.0])))
+    np.testing.assert_array_equal(slopes.weight, [1.0, 1.0])

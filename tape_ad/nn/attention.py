@@ -11,10 +11,11 @@ from attrs import field, frozen
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
-from tape_ad.nn.layers import FLOAT64, dropout
+from tape_ad.nn.layers import FLOAT64, dropout, probability
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
 from tape_ad.rules.activations import softmax
 from tape_ad.rules.affine import linear
+from tape_ad.rules.base import as_array
 
 __all__ = ["MultiHeadAttention", "scaled_dot_product_attention"]
 
@@ -63,6 +64,7 @@ def scaled_dot_product_attention(
     array([[1.],
            [2.]])
     """
+    query, key, value = as_array(query), as_array(key), as_array(value)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ np.swapaxes(key, -1, -2)
     if is_causal:
@@ -70,10 +72,11 @@ def scaled_dot_product_attention(
             raise TypeError("attention: give attn_mask or is_causal=True, not both")
         attn_mask = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
     if attn_mask is not None:
-        if attn_mask.dtype == bool:
-            scores = np.where(attn_mask, scores, scores.dtype.type(-np.inf))
+        mask = as_array(attn_mask)
+        if mask.dtype == bool:
+            scores = np.where(mask, scores, scores.dtype.type(-np.inf))
         else:
-            scores = scores + attn_mask
+            scores = scores + mask
     return dropout(softmax(scores), dropout_p, rng=rng) @ value
 
 
@@ -113,7 +116,7 @@ class MultiHeadAttention(Layer):
     name: str = field(validator=named)
     embed_dim: int = field(converter=operator.index, validator=positive)
     num_heads: int = field(converter=operator.index, validator=positive)
-    dropout: float = 0.0
+    dropout: float = field(default=0.0, validator=probability)
     bias: bool = True
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
 
@@ -173,8 +176,9 @@ class MultiHeadAttention(Layer):
         ShapeError
             When the last axis of an input is not `embed_dim` long.
         """
-        key = query if key is None else key
-        value = key if value is None else value
+        query = as_array(query)
+        key = query if key is None else as_array(key)
+        value = key if value is None else as_array(value)
         for each in (query, key, value):
             if each.ndim < 2 or each.shape[-1] != self.embed_dim:
                 raise ShapeError(

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from tape_ad.linear_maps import Array
 from tape_ad.nn.stores import Layer
+from tape_ad.rules.base import as_array
 
 __all__ = ["Flatten", "Residual", "Sequential"]
 
@@ -39,6 +40,7 @@ class Flatten(Layer):
         training: bool = False,
     ) -> Array:
         """Reshape: (n, ...) -> (n, k)."""
+        x = as_array(x)
         kept = x.shape[: self.start_dim]
         return np.reshape(x, (*kept, math.prod(x.shape[self.start_dim :])))
 

@@ -17,6 +17,7 @@ from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.rules.base import as_array
 from tape_ad.rules.images import Windows, correlate_images
 
 __all__ = ["Conv1d", "Conv2d", "conv1d", "conv2d"]
@@ -118,8 +119,7 @@ def convolve(
 ) -> Array:
     """Compute `conv1d` or `conv2d`."""
     name = f"conv{rank}d"
-    x = x if hasattr(x, "shape") else np.asarray(x)
-    weight = weight if hasattr(weight, "shape") else np.asarray(weight)
+    x, weight = as_array(x), as_array(weight)
     if weight.ndim != rank + 2 or x.ndim not in (rank + 1, rank + 2):
         raise ShapeError(
             f"{name}: needs an input of {rank + 1} or {rank + 2} axes and a weight of {rank + 2}, "
@@ -134,6 +134,12 @@ def convolve(
     batch = x if x.ndim == rank + 2 else x[None]
     out = correlate_images(batch, weight, windows=windows)
     if bias is not None:
+        bias = as_array(bias)
+        if bias.shape != weight.shape[:1]:
+            raise ShapeError(
+                f"{name}: a weight of shape {weight.shape} needs a bias of shape "
+                f"{weight.shape[:1]}, got {bias.shape}"
+            )
         out = out + np.reshape(bias, (-1,) + (1,) * rank)
     return out if batch is x else out[0]
 
@@ -153,18 +159,21 @@ def windows_of(
     ------
     ShapeError
         When the window does not fit.
+    ValueError
+        When there is no such window.
     """
     rank = len(kernel)
     steps, within = lengths(rank, stride), lengths(rank, dilation)
-    windows = Windows(
-        x.shape[x.ndim - rank :],
-        tuple(kernel),
-        steps,
-        padding_of(name, kernel, steps, padding, within),
-        within,
-        groups,
-    )
-    if min(steps + within) < 1 or min(windows.out) < 1:
+    around = padding_of(name, kernel, steps, padding, within)
+    if min(*kernel, *steps, *within) < 1 or min(map(min, around)) < 0:
+        raise ValueError(
+            f"{name}: kernel, stride and dilation must be at least 1 and padding at least 0, got "
+            f"{tuple(kernel)}, {steps}, {within} and {padding}"
+        )
+    if x.ndim < rank:
+        raise ShapeError(f"{name}: needs an input of {rank} axes or more, got shape {x.shape}")
+    windows = Windows(x.shape[x.ndim - rank :], tuple(kernel), steps, around, within, groups)
+    if min(windows.out) < 1:
         raise ShapeError(
             f"{name}: no window of {tuple(kernel)} with dilation {within} and stride {steps} fits "
             f"into {windows.padded}, an input of shape {x.shape} with its padding"

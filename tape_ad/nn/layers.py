@@ -14,6 +14,7 @@ from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
 from tape_ad.rules.affine import linear
+from tape_ad.rules.base import as_array
 from tape_ad.rules.embedding import take_rows
 
 __all__ = [
@@ -116,7 +117,7 @@ class Linear(Layer):
         StoreMismatchError
             When a parameter has another shape than the layer says.
         """
-        x = x if hasattr(x, "shape") else np.asarray(x)
+        x = as_array(x)
         if x.shape[-1:] != (self.in_features,):
             raise ShapeError(
                 f"the layer {self.name!r} takes an input of shape (..., {self.in_features}), got "
@@ -158,6 +159,9 @@ class Embedding(Layer):
     embedding_dim: int = field(converter=operator.index, validator=positive)
     padding_idx: int | None = None
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
+
+    def __attrs_post_init__(self) -> None:
+        check_padding_idx(self.padding_idx, self.num_embeddings)
 
     @property
     def own_parameters(self) -> dict[str, Parameter]:
@@ -206,7 +210,7 @@ def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Ar
     Raises
     ------
     IndexError
-        When a number is not one of the rows.
+        When a number, or `padding_idx`, is not one of the rows.
     TypeError
         When the numbers are not integers.
 
@@ -226,6 +230,7 @@ def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Ar
             f"embedding: the numbers must lie in 0..{rows - 1}, "
             f"got {numbers.min()}..{numbers.max()}"
         )
+    check_padding_idx(padding_idx, rows)
     vectors = take_rows(weight, numbers=numbers)
     if padding_idx is None:
         return vectors
@@ -233,10 +238,23 @@ def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Ar
     return np.where(padding, primal(vectors), vectors)
 
 
+def check_padding_idx(padding_idx: int | None, rows: int) -> None:
+    """Check the number of the row that gets no gradient; a negative one counts from the end."""
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise IndexError(
+            f"embedding: padding_idx must lie in {-rows}..{rows - 1}, got {padding_idx}"
+        )
+
+
 def probability(layer: Any, attribute: "Attribute[float]", value: float) -> None:
     """Check a probability."""
+    check_probability(f"{type(layer).__name__}: {attribute.name}", value)
+
+
+def check_probability(what: str, value: float) -> None:
+    """See `probability`."""
     if not 0 <= value <= 1:
-        raise ValueError(f"{type(layer).__name__}: p must lie in [0, 1], got {value}")
+        raise ValueError(f"{what} must lie in [0, 1], got {value}")
 
 
 @frozen
@@ -294,6 +312,8 @@ def dropout(
     ------
     TypeError
         When there is no generator to choose.
+    ValueError
+        When `p` is no probability.
 
     Notes
     -----
@@ -304,6 +324,7 @@ def dropout(
     >>> dropout(np.ones(4), 0.25, rng=np.random.default_rng(1)).round(2)
     array([1.33, 1.33, 1.33, 1.33])
     """
+    check_probability("dropout: p", p)
     if not training or p == 0:
         return x
     if rng is None:
@@ -311,7 +332,7 @@ def dropout(
             "dropout in training needs a generator to choose with; write layer(store, x, rng=rng, "
             "training=True) or dropout(x, p, rng=rng)"
         )
-    x = x if hasattr(x, "shape") else np.asarray(x)
+    x = as_array(x)
     kept = rng.random(x.shape, np.float32) >= p
     scale = 0.0 if p == 1 else 1 / (1 - p)
     return x * np.where(kept, x.dtype.type(scale), x.dtype.type(0))

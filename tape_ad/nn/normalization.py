@@ -14,6 +14,7 @@ from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.rules.activations import real
 from tape_ad.rules.normalization import standardize
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "LayerNorm", "layer_norm"]
@@ -57,7 +58,7 @@ def layer_norm(
            [ 0.,  0.]])
     """
     shape = as_shape(normalized_shape)
-    x = x if hasattr(x, "shape") else np.asarray(x, float)
+    x = real(x, "layer_norm")
     if x.shape[x.ndim - len(shape) :] != shape or x.ndim < len(shape):
         raise ShapeError(
             f"layer_norm: the last axes of an input of shape {x.shape} are not {shape}"
@@ -69,7 +70,8 @@ def layer_norm(
 
 def as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     """Write a length as a shape of one axis."""
-    return tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)
+    lengths = shape if isinstance(shape, Sequence) else (shape,)
+    return tuple(map(operator.index, lengths))
 
 
 @frozen
@@ -203,7 +205,7 @@ class BatchNorm(Layer):
         InPlaceError
             When the running statistics were bound to a record.
         """
-        x = x if hasattr(x, "shape") else np.asarray(x, float)
+        x = real(x, f"the layer {self.name!r}")
         if x.ndim not in self.ranks or x.shape[1] != self.num_features:
             raise ShapeError(
                 f"the layer {self.name!r} takes an input of {self.ranks} axes, of which the second "

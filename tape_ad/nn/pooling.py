@@ -4,12 +4,15 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import attrs
 import numpy as np
 from attrs import field, frozen
 
 from tape_ad.linear_maps import Array
 from tape_ad.nn.convolutions import Lengths, as_lengths, lengths, windows_of
 from tape_ad.nn.stores import Layer
+from tape_ad.rules.activations import real
+from tape_ad.rules.base import as_array
 from tape_ad.rules.images import correlate_images
 from tape_ad.rules.pooling import largest_places, pick
 
@@ -108,7 +111,7 @@ def max_pool(
 ) -> Array:
     """Compute `max_pool1d` or `max_pool2d`."""
     name = f"max_pool{rank}d"
-    x = x if hasattr(x, "shape") else np.asarray(x, float)
+    x = real(x, name)
     kernel = checked_kernel(name, rank, kernel_size, padding)
     windows = windows_of(name, x, kernel, kernel if stride is None else stride, padding, dilation)
     reach = (d * (k - 1) + 1 for d, k in zip(windows.dilation, kernel, strict=True))
@@ -196,7 +199,7 @@ def avg_pool(
 ) -> Array:
     """Compute `avg_pool1d` or `avg_pool2d`, as a convolution of one channel."""
     name = f"avg_pool{rank}d"
-    x = x if hasattr(x, "shape") else np.asarray(x, float)
+    x = as_array(x)
     kernel = checked_kernel(name, rank, kernel_size, padding)
     windows = windows_of(name, x, kernel, kernel if stride is None else stride, padding, 1)
     lead = x.shape[: x.ndim - rank]
@@ -229,7 +232,7 @@ class MaxPool(Layer):
     rank: ClassVar[int]
 
     kernel_size: Lengths = field(converter=as_lengths)
-    stride: Lengths | None = None
+    stride: Lengths | None = field(default=None, converter=attrs.converters.optional(as_lengths))
     padding: Lengths = field(default=0, converter=as_lengths)
     dilation: Lengths = field(default=1, converter=as_lengths)
 
@@ -278,7 +281,7 @@ class AvgPool(Layer):
     rank: ClassVar[int]
 
     kernel_size: Lengths = field(converter=as_lengths)
-    stride: Lengths | None = None
+    stride: Lengths | None = field(default=None, converter=attrs.converters.optional(as_lengths))
     padding: Lengths = field(default=0, converter=as_lengths)
     count_include_pad: bool = True
 

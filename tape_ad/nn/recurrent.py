@@ -19,6 +19,7 @@ from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
 from tape_ad.rules.activations import relu
 from tape_ad.rules.affine import linear, two_linear
+from tape_ad.rules.base import as_array
 from tape_ad.rules.recurrent import gru_gates, gru_hidden, lstm_cell, lstm_gates, lstm_hidden
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
@@ -77,6 +78,7 @@ class Cell(Layer):
         shape = (*x.shape[:-1], self.hidden_size)
         if state is None:
             return np.zeros(shape, x.dtype)
+        state = as_array(state)
         if state.shape != shape:
             raise ShapeError(
                 f"the layer {self.name!r} needs a state of shape {shape} beside an input of shape "
@@ -151,6 +153,7 @@ class RNNCell(Cell):
         -------
         array or Tensor, shape (..., hidden_size)
         """
+        x = as_array(x)
         w, u, b, c = self._values(store, x, rng)
         out = two_linear(x, w, self._state(x, hx), u, b + c)
         return np.tanh(out) if self.nonlinearity == "tanh" else relu(out)
@@ -219,6 +222,7 @@ class LSTMCell(Cell):
         -------
         pair of array or Tensor, shape (..., hidden_size)
         """
+        x = as_array(x)
         w, u, b, c = self._values(store, x, rng)
         hidden, cell = hx if hx is not None else (None, None)
         gates = lstm_gates(two_linear(x, w, self._state(x, hidden), u, b + c))
@@ -285,6 +289,7 @@ class GRUCell(Cell):
         -------
         array or Tensor, shape (..., hidden_size)
         """
+        x = as_array(x)
         w, u, b, c = self._values(store, x, rng)
         hidden = self._state(x, hx)
         return gru_hidden(gru_gates(linear(x, w, b), linear(hidden, u, c)), hidden)

@@ -105,8 +105,8 @@ class LBFGS:
         ------
         StoreMismatchError, InPlaceError
             When a parameter cannot be updated in place, or there is none.
-        TypeError
-            When the loss is no handle.
+        TypeError, SeedError
+            When the loss is no handle, or not one real number.
         ImportError
             When SciPy is not installed.
         """
@@ -125,7 +125,8 @@ class LBFGS:
                     f"LBFGS: the loss is a {type(value).__name__}, not a handle; compute it from "
                     "the bound store that the function is called with"
                 )
-            return float(value), flattened(value.grad(release=True).wrt(p))
+            gradients = value.grad(release=True).wrt(p)  # which refuses what is no real number
+            return float(value), flattened(gradients)
 
         limit = self.max_iter * 5 // 4 if self.max_eval is None else self.max_eval
         result = minimize(

@@ -34,7 +34,7 @@ from tape_ad.rules.base import (
 from tape_ad.rules.elementwise import is_complex
 from tape_ad.rules.triangles import Deferred
 
-__all__ = ["REDUCTIONS", "extremum_signature", "reduction_options", "sum_signature"]
+__all__ = ["REDUCTIONS", "extremum_signature", "reaches", "reduction_options", "sum_signature"]
 
 Axis = int | tuple[int, ...] | None
 NO_VALUE: Any = np._NoValue

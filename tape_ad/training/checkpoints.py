@@ -1,6 +1,7 @@
 """Checkpoints: all that a run needs to go on as if it had never stopped, in one file."""
 
 import json
+import operator
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -84,7 +85,7 @@ def save_checkpoint(
     >>> saved.rng["order"].normal() == rng.normal()
     True
     """
-    arrays: dict[str, Any] = {STEP: np.array(step, np.int64)}
+    arrays: dict[str, Any] = {STEP: np.array(operator.index(step), np.int64)}
     arrays |= {f"{PARAMETERS}{name}": params[name] for name in params}
     arrays |= {f"{STATE}{name}": state[name] for name in state}
     arrays |= {f"{RANDOM}{name}": state_of(rng[name]) for name in rng}

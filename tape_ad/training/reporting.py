@@ -109,8 +109,10 @@ def progress(
     head = f"{description}: " if description else ""
     if not moves(console):
         writer = LineWriter(console, head)
-        yield Progress(total, writer.show, clock, clock())
-        writer.finish()
+        try:
+            yield Progress(total, writer.show, clock, clock())
+        finally:  # what came last is worth most when the loop has failed
+            writer.finish()
         return
     columns = (
         rich.progress.TextColumn(f"{head}step {{task.completed}}/{{task.total}}", markup=False),

@@ -42,13 +42,13 @@ TOPICS: Mapping[str, str] = {
     """,
     "Mathematical functions": """
         sin cos tan arcsin arccos arctan hypot arctan2 degrees radians unwrap deg2rad rad2deg sinh
-        cosh tanh arcsinh arccosh arctanh round around rint fix floor ceil trunc prod sum nanprod nansum
-        cumulative_sum cumulative_prod cumprod cumsum nancumprod nancumsum diff ediff1d gradient
-        trapezoid exp expm1 exp2 log log10 log2 log1p logaddexp logaddexp2 i0 sinc signbit copysign
-        frexp ldexp nextafter spacing lcm gcd add reciprocal positive negative multiply divide power
-        subtract float_power fmod mod modf remainder divmod floor_divide angle real imag conj
-        conjugate maximum max amax fmax nanmax minimum min amin fmin nanmin convolve clip sqrt cbrt
-        square absolute fabs sign heaviside nan_to_num real_if_close interp
+        cosh tanh arcsinh arccosh arctanh round around rint fix floor ceil trunc prod sum nanprod
+        nansum cumulative_sum cumulative_prod cumprod cumsum nancumprod nancumsum diff ediff1d
+        gradient trapezoid exp expm1 exp2 log log10 log2 log1p logaddexp logaddexp2 i0 sinc signbit
+        copysign frexp ldexp nextafter spacing lcm gcd add reciprocal positive negative multiply
+        divide power subtract float_power fmod mod modf remainder divmod floor_divide angle real
+        imag conj conjugate maximum max amax fmax nanmax minimum min amin fmin nanmin convolve clip
+        sqrt cbrt square absolute fabs sign heaviside nan_to_num real_if_close interp
     """,
     "Polynomials": "polyval polyadd polysub polymul polydiv polyder polyint polyfit poly roots",
     "Sets": """

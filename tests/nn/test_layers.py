@@ -9,7 +9,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.errors import InPlaceError, MissingParameterError, ShapeError
+from tape_ad.errors import DtypeError, InPlaceError, MissingParameterError, ShapeError
 from tape_ad.rules.images import correlate_images
 
 Array = np.ndarray[Any, Any]
@@ -237,6 +237,60 @@ def test_a_convolution_of_no_images() -> None:
             'RNNCell: nonlinearity must be "tanh" or "relu", got \'gelu\'',
         ),
         (lambda: nn.Dropout(1.5), ValueError, "Dropout: p must lie in [0, 1], got 1.5"),
+        (
+            lambda: nn.dropout(np.ones(2), -0.5, rng=RNG(0)),
+            ValueError,
+            "dropout: p must lie in [0, 1], got -0.5",
+        ),
+        (
+            lambda: nn.MultiHeadAttention("a", 6, 2, dropout=2.0),
+            ValueError,
+            "MultiHeadAttention: dropout must lie in [0, 1], got 2.0",
+        ),
+        (
+            lambda: nn.conv1d(np.ones((1, 5)), np.ones((1, 1, 3)), stride=0),
+            ValueError,
+            "conv1d: kernel, stride and dilation must be at least 1 and padding at least 0, got "
+            "(3,), (0,), (1,) and 0",
+        ),
+        (
+            lambda: nn.conv1d(np.ones((1, 5)), np.ones((1, 1, 3)), padding=-1),
+            ValueError,
+            "conv1d: kernel, stride and dilation must be at least 1 and padding at least 0, got "
+            "(3,), (1,), (1,) and -1",
+        ),
+        (
+            lambda: nn.conv1d(np.ones((1, 5)), np.ones((2, 1, 3)), np.ones(1)),
+            ShapeError,
+            "conv1d: a weight of shape (2, 1, 3) needs a bias of shape (2,), got (1,)",
+        ),
+        (
+            lambda: nn.max_pool2d(np.ones(4), 2),
+            ShapeError,
+            "max_pool2d: needs an input of 2 axes or more, got shape (4,)",
+        ),
+        (
+            lambda: nn.max_pool1d(np.ones(4) * 1j, 2),
+            DtypeError,
+            "max_pool1d takes real arrays, got one of dtype complex128; apply it to x.real and "
+            "x.imag, or to np.abs(x), whichever is meant",
+        ),
+        (
+            lambda: nn.layer_norm(np.ones(4) * 1j, 4),
+            DtypeError,
+            "layer_norm takes real arrays, got one of dtype complex128; apply it to x.real and "
+            "x.imag, or to np.abs(x), whichever is meant",
+        ),
+        (
+            lambda: nn.Embedding("e", 3, 2, padding_idx=3),
+            IndexError,
+            "embedding: padding_idx must lie in -3..2, got 3",
+        ),
+        (
+            lambda: nn.embedding([0], np.ones((3, 2)), -4),
+            IndexError,
+            "embedding: padding_idx must lie in -3..2, got -4",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(
@@ -269,6 +323,8 @@ def test_batch_norm_refuses_what_it_cannot_learn_from() -> None:
         layer(store, np.ones((1, 2)), training=True)
     with pytest.raises(ShapeError, match=r"^the layer 'norm' takes an input of \(2, 3\) axes"):
         layer(store, np.ones((2, 3)))
+    with pytest.raises(DtypeError, match=r"^the layer 'norm' takes real arrays, got one of dtype"):
+        layer(store, np.ones((3, 2)) * 1j, training=True)
     assert store["norm.num_batches_tracked"] == 0
 
 
@@ -278,6 +334,24 @@ def test_standardized_numbers_far_from_zero() -> None:
 
 
 # Cells
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        nn.RNNCell("l", 4, 2),
+        nn.GRUCell("l", 4, 2),
+        nn.LSTMCell("l", 4, 2),
+        nn.MultiHeadAttention("l", 4, 2),
+        nn.LayerNorm("l", 4),
+        nn.BatchNorm1d("l", 4),
+        nn.Flatten(),
+    ],
+    ids=repr,
+)
+def test_a_list_is_as_good_as_an_array(layer: Any) -> None:
+    store, x = stored(layer), RNG(0).normal(size=(3, 4))
+    np.testing.assert_array_equal(layer(store, x.tolist()), layer(store, x))
 
 
 @pytest.mark.parametrize("kind", [nn.RNNCell, nn.LSTMCell, nn.GRUCell])

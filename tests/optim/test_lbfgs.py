@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import InPlaceError, StoreMismatchError
+from tape_ad.errors import InPlaceError, SeedError, StoreMismatchError
 from tape_ad.optim import LBFGS
 
 Array = np.ndarray[Any, Any]
@@ -79,6 +79,8 @@ def test_what_is_refused() -> None:
         LBFGS().minimize({"w": np.ones(1, np.int64)}, squares)
     with pytest.raises(TypeError, match=r"^LBFGS: the loss is a float, not a handle; compute it"):
         LBFGS().minimize({"w": np.ones(1)}, lambda p: 1.0)
+    with pytest.raises(SeedError, match=r"of shape \(2,\)"):
+        LBFGS().minimize({"w": np.ones(2)}, lambda p: p["w"])
     with pytest.raises(ValueError, match=r"^LBFGS: history_size must be at least 1, got 0$"):
         LBFGS(history_size=0)
 

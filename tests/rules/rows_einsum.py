@@ -99,6 +99,13 @@ def einsum_of_jax(jax: Any) -> Any:
     )
 
 
+def without_a_path(torch: Any) -> Any:
+    def einsum(*call: Any, optimize: Any) -> Any:
+        return torch.einsum(*call)
+
+    return einsum
+
+
 ROWS: list[Row] = [
     *(named(subscripts, *shapes, complex=True, mixed=False) for subscripts, shapes in SUBSCRIPTS),
     named("ij,kj->ki", (2, 3), (4, 3), complex=True),
@@ -113,7 +120,7 @@ ROWS: list[Row] = [
         note="a given path",
         nodes=2,
         no_jax="JAX writes a path in another way",
-        torch=lambda torch: lambda *call, optimize: torch.einsum(*call),
+        torch=without_a_path,
     ),
     *(
         named(

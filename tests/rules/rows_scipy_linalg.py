@@ -9,7 +9,7 @@ from tape_ad import linalg
 from tape_ad.rules.scipy_linalg.functions import expm_derivative, logm_derivative
 from tape_ad.rules.scipy_linalg.lu import lu_factors_solve
 from tape_ad.rules.scipy_linalg.solvers import cholesky_solve
-from tests.rules.table import REAL, Domain, Operand, Row, Shape, plain, signed
+from tests.rules.table import REAL, Domain, Operand, Row, Shape, fixed, plain, signed
 
 __all__ = ["ROWS"]
 
@@ -18,6 +18,13 @@ Array = Any
 small = signed(0.1, 0.5)
 WELL = Domain(lambda rng, shape: small(rng, shape) + 2 * np.eye(shape[-1]), signed(0.1, 0.3))
 SHUFFLED = Domain(lambda rng, shape: WELL.draw(rng, shape)[[1, 2, 0]], signed(0.1, 0.3))
+
+BRANCH_CUT = [
+    [-2.0, 0.3, -0.1, 0.2],
+    [0.4, 1.0, 0.2, -0.3],
+    [0.1, -0.2, -1.0, 0.5],
+    [0, 0.2, 0.3, 3],
+]
 
 SIDES: tuple[Shape, ...] = ((3,), (3, 2))
 
@@ -156,6 +163,10 @@ ROWS: list[Row] = [
     *(
         Row(linalg.logm, [WELL(n, n)], complex=True, no_jax="JAX has no such function")
         for n in (3, 2, 1)
+    ),
+    *(
+        Row(function, [fixed(BRANCH_CUT)], note="branch cut", no_jax="JAX has no such function")
+        for function in (linalg.logm, linalg.sqrtm)
     ),
     Row(logm_derivative, [WELL(2, 2), REAL(2, 2)], complex=True, no_jax="it is a function of ours"),
     Row(

@@ -99,6 +99,14 @@ def test_writing_methods_are_refused() -> None:
         np.add.at(handle([1.0, 2.0]), [0], 1.0)
 
 
+@pytest.mark.parametrize("ufunc", [np.maximum, np.minimum, np.fmax, np.fmin], ids=function_name)
+def test_an_extremum_is_found_in_the_dtype_that_it_was_computed_in(ufunc: np.ufunc) -> None:
+    x = handle([0.1, 0.7, 0.3])
+    np.testing.assert_array_equal(pulled(ufunc.reduce(x, dtype="f4"), x).sum(), 1)
+    np.testing.assert_array_equal(pulled(ufunc.accumulate(x, dtype="f4"), x).sum(), 3)
+    np.testing.assert_array_equal(pulled(ufunc.reduceat(x, [0, 1], dtype="f4"), x).sum(), 2)
+
+
 OUTS: dict[str, Any] = {
     "cumsum": lambda x, out: np.cumsum(x, out=out),
     "multiply.accumulate": lambda x, out: np.multiply.accumulate(x, out=out),

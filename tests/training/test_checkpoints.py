@@ -132,6 +132,12 @@ def test_a_damaged_generator_is_refused(tmp_path: Path, text: str) -> None:
         load_checkpoint(path)
 
 
+def test_a_number_of_steps_is_whole(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        save_checkpoint(tmp_path / "run.npz", {}, {}, 1.5, {})  # type: ignore[arg-type]  # refused
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_legacy_generator_is_refused_and_the_old_checkpoint_stays(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     save_checkpoint(path, {"w": np.ones(3)}, {}, 5, {})

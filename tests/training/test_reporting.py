@@ -94,6 +94,19 @@ def test_an_error_in_the_loop_comes_through() -> None:
         raise ArithmeticError("in the loop")
 
 
+def test_the_last_numbers_before_an_error_are_written() -> None:
+    file = io.StringIO()
+
+    def failing() -> None:
+        with progress(1000, console=Console(file=file), clock=ticking(1.0)) as report:
+            report(loss=2.0)
+            raise ArithmeticError("in the loop")
+
+    with pytest.raises(ArithmeticError, match="in the loop"):
+        failing()
+    assert file.getvalue() == "step 1/1000: loss 2, 1 steps/s, ETA 0:16:39\n"
+
+
 def test_a_total_below_one_is_refused() -> None:
     with (
         pytest.raises(ValueError, match=r"^progress: total must be at least 1, got 0$"),

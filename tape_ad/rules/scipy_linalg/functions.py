@@ -238,6 +238,13 @@ class Derivative:
     function : callable
         ``function(a, e)`` is the derivative at `a` in the direction e.
     a : array, shape (..., n, n)
+
+    Notes
+    -----
+    Rounding must not move negative eigenvalues off the branch cut, which it does when it splits
+    the equal ones of a block matrix. So, at a real `a`, the parts of a complex direction are taken
+    one by one, and `a` is transposed along its other diagonal: what is block triangular, where `a`
+    is a block matrix itself, stays so, and the equal eigenvalues are found apart.
     """
 
     broadcasts: ClassVar[bool] = True
@@ -245,11 +252,22 @@ class Derivative:
     a: Array
 
     def push(self, t: Array) -> Array:
-        return self.function(self.a, t)
+        return self.along(self.a, t)
 
     def pull(self, ct: Array) -> Array:
-        transpose = np.swapaxes(self.a, -1, -2)
-        return self.function(transpose, ct.conjugate()).conjugate()
+        transpose = turned(np.swapaxes(self.a, -1, -2))
+        return turned(self.along(transpose, turned(ct.conjugate()))).conjugate()
+
+    def along(self, a: Array, e: Array) -> Array:
+        """Compute the derivative at `a`, or at its transpose, in the direction `e`."""
+        if e.dtype.kind == "c" and a.dtype.kind != "c":
+            return self.function(a, e.real) + 1j * self.function(a, e.imag)
+        return self.function(a, e)
+
+
+def turned(a: Array) -> Array:
+    """Turn a matrix upside down and left to right, which is a similarity."""
+    return a[..., ::-1, ::-1]
 
 
 @define(eq=False, repr=False)
