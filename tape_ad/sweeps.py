@@ -94,6 +94,7 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
                 contribution = partial.pull_into(ct)
             else:
                 contribution = partial.pull(ct)
+                spent = spent and fresh  # another map may have handed its memory on
             if kind in MASKING and hides(partial):
                 masked[parent] = True
             shape, dtype = shapes[parent], dtypes[parent]

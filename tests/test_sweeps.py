@@ -335,3 +335,14 @@ def test_memory_that_is_used_again_changes_nothing_else(size: int, dtype: str) -
     close(grads.wrt(x), dz * five + dy_alone * 2 * data.conj(), rtol=rtol)
     for each in (x, y, z, held):
         np.testing.assert_array_equal(grads.wrt(each), again.wrt(each))
+
+
+def test_memory_that_was_handed_on_is_not_used_again() -> None:
+    rec: Any = ta.ComputationRecord()
+    y = rec.tensor(np.linspace(0.5, 1.5, 20_000))
+
+    def twice(z: Any) -> Any:
+        return np.sum((z - z) * y)
+
+    np.testing.assert_allclose(twice(np.sin(y) * 2.0).grad().wrt(y), np.zeros(20_000), atol=1e-15)
+

@@ -66,6 +66,12 @@ GAMMA = [
     *scipy_rows(sp.betaln, POSITIVE, POSITIVE),
     *elementwise(gamma.digamma_step, POSITIVE, POSITIVE, no_jax=OURS),
     *scipy_rows(sp.poch, POSITIVE, POSITIVE),
+    Row(
+        sp.poch,
+        [fixed([0.0, -2.0, -2.0, -3.0, 1.5]), plain([2.0, 5.0, 2.0, 3.0, 0.5])],
+        note="zeros and poles",
+        no_jax="JAX's derivative is nan there",
+    ),
     *scipy_rows(sp.binom, uniform(2.2, 5.0), POSITIVE, no_jax=OURS),
     Row(
         sp.binom,

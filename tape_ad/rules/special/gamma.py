@@ -79,7 +79,7 @@ def first_step(out: Array, a: Array, b: Array) -> LinearMap:
     return Scale(polygamma(1, a + b) - polygamma(1, a))
 
 
-def reciprocal_gamma(out: Array, x: Array) -> LinearMap:
+def reciprocal_gamma(out: Array, x: Array) -> Scale:
     """(1 / gamma(x))', exact also at its zeros, where digamma has poles.
 
     Left of 1/2 it is the derivative of gamma(1 - x) sin(pi x) / pi, DLMF 5.5.3.
@@ -89,6 +89,27 @@ def reciprocal_gamma(out: Array, x: Array) -> LinearMap:
     angle = np.pi * inner
     slope = np.cos(angle) - np.sin(angle) * (1 / np.pi) * sp.digamma(1 - inner)
     return Scale(np.where(left, sp.gamma(1 - inner) * slope, -out * sp.digamma(outer)))
+
+
+def rising_factorial(out: Array, z: Array, m: Array) -> LinearMap:
+    """poch(z, m) (digamma(z + m) - digamma(z)), by z, also where these have poles.
+
+    Where only digamma(z) has one, poch is gamma(z + m) / gamma(z) and crosses 0; where both have
+    one, the poles cancel by the reflection formula, DLMF 5.5.4.
+    """
+    poles = is_pole(z)
+    if not poles.any():
+        return Scale(out * digamma_step(z, m))
+    end = z + m
+    step = np.where(is_pole(end), -digamma_step(1 - end, m), digamma_step(z, m))
+    reciprocal = sp.rgamma(z)
+    crossing = reciprocal_gamma(reciprocal, z).factor + sp.digamma(end) * reciprocal
+    return Scale(np.where(poles & ~is_pole(end), sp.gamma(end) * crossing, out * step))
+
+
+def is_pole(x: Array) -> Any:
+    """Tell where gamma and digamma have poles: at 0, -1, -2, ..."""
+    return np.less_equal(x, 0) & np.equal(x, np.floor(x))
 
 
 def binomial_upper(out: Array, n: Array, k: Array) -> LinearMap:
@@ -174,7 +195,7 @@ GAMMA: dict[Any, Entry] = {
         quiet(lambda out, a, b: Scale(-digamma_step(b, a))),
     ),
     sp.poch: rule(
-        quiet(lambda out, z, m: Scale(out * digamma_step(z, m))),
+        quiet(rising_factorial),
         quiet(lambda out, z, m: Scale(out * sp.digamma(z + m))),
     ),
     sp.binom: rule(quiet(binomial_upper), quiet(binomial_lower)),
