@@ -209,5 +209,6 @@ def unrelated_records(function: Callable[..., Any]) -> RecordMismatchError:
     return RecordMismatchError(
         f"{called(function)} got handles of two records of which neither is within the other; use "
         "one record for the whole computation, write ComputationRecord(within=outer), or pass "
-        ".data of one of them as a constant"
+        ".data of one of them as a constant; in a thread of its own, a function has to get the "
+        "handle as an argument of the transform"
     )

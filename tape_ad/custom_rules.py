@@ -12,8 +12,8 @@ from attrs import frozen
 from tape_ad.blocks import Use, block, has_derivative
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.spaces import fitted, matched
 from tape_ad.tensor import Tensor
-from tape_ad.tracing import fitted, matched
 from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["custom_rule"]

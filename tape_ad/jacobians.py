@@ -10,8 +10,9 @@ import numpy as np
 from tape_ad.errors import OutputError
 from tape_ad.linear_maps import Array
 from tape_ad.record import is_number_like
+from tape_ad.spaces import shape_of
 from tape_ad.tensor import Tensor
-from tape_ad.tracing import Trace, as_argnums, check_callable, chosen, shape_of, trace
+from tape_ad.tracing import Trace, as_argnums, check_callable, chosen, trace
 from tape_ad.transforms import grad, vjp
 from tape_ad.trees import flatten, map_leaves, unflatten
 

@@ -17,7 +17,7 @@ FRESH = frozenset({Divide, Index, Negate, Scale})
 LARGE = 10_000
 """From how many elements on a cotangent's memory is used again; below, asking takes longer."""
 
-MASKING = frozenset({Chain, Mask})
+MASKING = frozenset({Chain, Index, Mask})
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
 
 
@@ -84,7 +84,7 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
             total = cotangents[parent]
             if kind is Index and owned[parent] and not stack and both_plain(total, ct):
                 partial.add_into(total, ct)
-                masked[parent] |= masked[node]
+                masked[parent] |= masked[node] or hides(partial)
                 continue
             fresh = kind in FRESH
             if masked[node]:
@@ -130,7 +130,7 @@ def hides(partial: LinearMap) -> bool:
     """Tell whether a map leaves some elements out, by a mask of its own or inside it."""
     if isinstance(partial, Chain):
         return any(map(hides, partial.maps))
-    return isinstance(partial, Mask)
+    return isinstance(partial, Mask) or (isinstance(partial, Index) and partial.by_truth)
 
 
 def pull_masked(partial: LinearMap, ct: Array) -> Array:

@@ -8,7 +8,8 @@ import numpy as np
 
 from tape_ad.arguments import primal
 from tape_ad.errors import OutputError
-from tape_ad.tracing import Trace, as_argnums, check_callable, chosen, shape_of, trace
+from tape_ad.spaces import shape_of
+from tape_ad.tracing import Trace, as_argnums, check_callable, chosen, trace
 from tape_ad.trees import map_leaves
 
 __all__ = ["grad", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp"]

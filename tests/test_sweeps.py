@@ -346,3 +346,12 @@ def test_memory_that_was_handed_on_is_not_used_again() -> None:
 
     np.testing.assert_allclose(twice(np.sin(y) * 2.0).grad().wrt(y), np.zeros(20_000), atol=1e-15)
 
+
+def test_what_a_boolean_key_leaves_out_contributes_nothing() -> None:
+    rec: Any = ta.ComputationRecord()
+    x = rec.tensor([0.0, 2.0])
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(x)
+    np.testing.assert_array_equal(np.sum(logarithms[x > 0]).grad().wrt(x), [0.0, 0.5])
+    both = np.sum(logarithms[x > 0]) + np.sum(logarithms[x > 1])
+    np.testing.assert_array_equal(both.grad().wrt(x), [0.0, 1.0])

@@ -40,6 +40,11 @@ class Index:
     repeats: bool = False
     front: int = 0
 
+    @property
+    def by_truth(self) -> bool:
+        """Whether a mask is in the key, so that what it leaves out is not meant to matter."""
+        return any(isinstance(entry, np.ndarray) and entry.dtype == bool for entry in self.key)
+
     def push(self, t: Array) -> Array:
         stack = t.ndim - len(self.parent)
         if stack == 0:

@@ -17,7 +17,7 @@ from tape_ad.rules.base import Call, Entry, axes_of, rule
 from tape_ad.rules.elementwise import is_complex, nonzero
 from tape_ad.rules.products import adjoint
 from tape_ad.rules.reductions import real_weighted_sum
-from tape_ad.rules.spectra import indistinct, widened
+from tape_ad.rules.spectra import indistinct, singular_triplets, widened
 from tape_ad.rules.triangles import Deferred
 
 __all__ = ["NORMS"]
@@ -115,10 +115,10 @@ def matrix_weights(x: Array, order: Order) -> Array:
         As in `numpy.linalg.norm`.
     """
     if order == "nuc":
-        u, s, vh = np.linalg.svd(x, full_matrices=False)
+        u, s, vh = singular_triplets(x, full_matrices=False, ties=0.0)
         return (u * above_zero(s)[..., None, :]) @ vh
     if order in (2, -2):
-        u, s, vh = np.linalg.svd(x, full_matrices=False)
+        u, s, vh = singular_triplets(x, full_matrices=False, ties=0.0)
         return (u * (extremal(s, order) * above_zero(s))[..., None, :]) @ vh
     summed, other = (-2, -1) if abs(order) == 1 else (-1, -2)
     sums = np.add.reduce(np.absolute(x), axis=summed, keepdims=True)
@@ -165,7 +165,7 @@ def cond_map(out: Array, x: Array, p: Order) -> LinearMap:
 
 def ratio_weights(out: Array, x: Array, p: Order) -> Array:
     """Differentiate the ratio of the extreme singular values; inf or nan at singular matrices."""
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    u, s, vh = singular_triplets(x, full_matrices=False, ties=0.0)
     with np.errstate(all="ignore"):
         logarithmic = extremal(s, 1) / s[..., :1] - extremal(s, -1) / s[..., -1:]
         factors = out[..., None] * (-logarithmic if p == -2 else logarithmic)

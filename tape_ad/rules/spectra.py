@@ -6,9 +6,14 @@ Conventions, for what the functions themselves leave open:
   derivative is the one that does not turn them (for singular vectors, turns both of a pair by
   opposite halves), as in JAX and PyTorch. So the gradient is right for every function that does
   not depend on that factor.
-- Values that are equal up to rounding turn no vectors among themselves: 1 / (w_j - w_i) counts as
-  0 there. Right then too are the gradients of the values' sum, of the space that their vectors
-  span, and of the product of left and right singular vectors, which turn oppositely as they should.
+- Values that are equal up to rounding leave their vectors open, and 1 / (w_j - w_i) is not there.
+  In the vectors that a caller of NumPy's functions gets, it is nan for whatever turns two such
+  vectors among themselves, as in JAX and PyTorch, for no number is right in all of: a projection
+  on the space that they span, one of them alone, and `(v * w) @ v.T`. Nothing else is touched: a
+  vector whose own value is apart has its gradient.
+- Rules that need vectors themselves say `ties=0.0`, and 1 / (w_j - w_i) counts as 0. That is right
+  in the gradients of the values' sum, of the space that their vectors span, and of the product of
+  left and right singular vectors, which turn oppositely as they should.
 - The further vectors of a full decomposition are determined up to a rotation; the gradient is
   right for every function of the space that they span.
 - `eigh` and its kin read one triangle of the array, and the other one gets no gradient.
@@ -37,7 +42,10 @@ from tape_ad.rules.triangles import (
 
 __all__ = [
     "SPECTRA",
+    "eigenpairs",
+    "hermitian_eigenpairs",
     "indistinct",
+    "scaled",
     "singular_triplets",
     "singular_values",
     "singular_values_map",
@@ -72,10 +80,44 @@ def differences(values: Array) -> Array:
     return values[..., None, :] - values[..., :, None]
 
 
-def inverse_differences(values: Array) -> Array:
-    """Compute 1 / (w_j - w_i), and 0 for equal values."""
-    same = indistinct(values)
-    return np.where(same, 0, 1 / np.where(same, 1, differences(values)))
+def inverse_differences(values: Array, ties: float, free: int = 0) -> Array:
+    """Compute 1 / (w_j - w_i), and `ties` for equal values.
+
+    It is 0 for a value with itself, and between any two of the last `free` ones.
+    """
+    same, n = indistinct(values), values.shape[-1]
+    last = np.arange(n) >= n - free
+    open_anyway = np.eye(n, dtype=bool) | (last & last[:, None])
+    apart = np.where(same, ties, 1 / np.where(same, 1, differences(values)))
+    return np.where(open_anyway, 0, apart)
+
+
+@overridable
+def scaled(c: Array, factor: Array) -> Array:
+    """Multiply, and keep zeros: what turns nothing may meet a factor of nan.
+
+    Parameters
+    ----------
+    c, factor : array, shape (..., n, n)
+    """
+    return np.where(np.equal(c, 0), 0, c * factor)
+
+
+@define(eq=False, repr=False)
+class Scaled:
+    """The derivative of `scaled` in its first operand, which keeps zeros too.
+
+    So a second derivative is nan as well where the first has met a zero by chance.
+    """
+
+    broadcasts: ClassVar[bool] = True
+    factor: Array
+
+    def push(self, t: Array) -> Array:
+        return scaled(t, self.factor)
+
+    def pull(self, ct: Array) -> Array:
+        return scaled(ct, self.factor.conjugate())
 
 
 # Values
@@ -121,18 +163,25 @@ class HermitianEigenvectors:
     broadcasts: ClassVar[bool] = False
     w: Array
     v: Array
+    ties: float
 
     def push(self, t: Array) -> Array:
         v = self.v
-        return v @ (inverse_differences(self.w) * (adjoint(v) @ t @ v))
+        return v @ scaled(adjoint(v) @ t @ v, inverse_differences(self.w, self.ties))
 
     def pull(self, ct: Array) -> Array:
         v = self.v
-        return v @ (inverse_differences(self.w) * (adjoint(v) @ ct)) @ adjoint(v)
+        return v @ scaled(adjoint(v) @ ct, inverse_differences(self.w, self.ties)) @ adjoint(v)
 
 
-def eigh_signature(a: Array, UPLO: str = "L") -> Call:  # noqa: N803 - NumPy's name
-    """Sort the arguments of `numpy.linalg.eigh` and `numpy.linalg.eigvalsh`."""
+@overridable
+def hermitian_eigenpairs(a: Array, uplo: str, *, ties: float) -> Any:
+    """Compute `numpy.linalg.eigh`, and say what 1 / (w_j - w_i) counts as for equal values."""
+    return np.linalg.eigh(a, uplo)  # type: ignore[arg-type]  # it checks the letter itself
+
+
+def eigvalsh_signature(a: Array, UPLO: str = "L") -> Call:  # noqa: N803 - NumPy's name
+    """Sort the arguments of `numpy.linalg.eigvalsh`."""
     return (a,), {"UPLO": UPLO}
 
 
@@ -141,17 +190,17 @@ def triangle(uplo: str) -> LinearMap:
     return HermitianFromTriangle(upper=uplo.upper() == "U")
 
 
-def eigh_partial(output: int, outs: Any, a: Array, UPLO: str) -> LinearMap:  # noqa: N803
+def hermitian_partial(output: int, outs: Any, a: Array, uplo: str, ties: float) -> LinearMap:
     """Make the partial of the eigenvalues or of the eigenvectors of a Hermitian matrix."""
     w, v = outs
     if output == 0:
-        return real_values(v, v, triangle(UPLO))
-    return Chain((triangle(UPLO), HermitianEigenvectors(w, v)))
+        return real_values(v, v, triangle(uplo))
+    return Chain((triangle(uplo), HermitianEigenvectors(w, v, ties)))
 
 
 def eigvalsh_map(a: Array, uplo: Any) -> LinearMap:
     """Make the partial of the eigenvalues of a Hermitian matrix, which takes its vectors."""
-    v = np.linalg.eigh(a, uplo)[1]
+    v = hermitian_eigenpairs(a, uplo, ties=0.0)[1]
     return real_values(v, v, triangle(uplo))
 
 
@@ -185,14 +234,17 @@ class Eigenvectors:
     broadcasts: ClassVar[bool] = False
     w: Array
     v: Array
+    ties: float
 
     def push(self, t: Array) -> Array:
-        turned = inverse_differences(self.w) * (inverse_vectors(self.v) @ t @ self.v)
+        factor = inverse_differences(self.w, self.ties)
+        turned = scaled(inverse_vectors(self.v) @ t @ self.v, factor)
         return self._of_length_one(self.v @ turned)
 
     def pull(self, ct: Array) -> Array:
         back = adjoint(self.v)
-        turned = inverse_differences(self.w).conjugate() * (back @ self._of_length_one(ct))
+        factor = inverse_differences(self.w, self.ties).conjugate()
+        turned = scaled(back @ self._of_length_one(ct), factor)
         return adjoint(inverse_vectors(self.v)) @ turned @ back
 
     def _of_length_one(self, t: Array) -> Array:
@@ -200,10 +252,16 @@ class Eigenvectors:
         return t - self.v * along
 
 
-def eig_partial(output: int, outs: Any, a: Array) -> LinearMap:
+@overridable
+def eigenpairs(a: Array, *, ties: float) -> Any:
+    """Compute `numpy.linalg.eig`, and say what 1 / (w_j - w_i) counts as for equal values."""
+    return np.linalg.eig(a)
+
+
+def eig_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap:
     """Make the partial of the eigenvalues or of the eigenvectors."""
     w, v = outs
-    return Deferred(eigenvalues_map, (v,)) if output == 0 else Eigenvectors(w, v)
+    return Deferred(eigenvalues_map, (v,)) if output == 0 else Eigenvectors(w, v, ties)
 
 
 def eigenvalues_map(v: Array) -> LinearMap:
@@ -213,7 +271,7 @@ def eigenvalues_map(v: Array) -> LinearMap:
 
 def eigvals_map(a: Array) -> LinearMap:
     """Make the partial of the eigenvalues, which takes their vectors."""
-    return eigenvalues_map(np.linalg.eig(a)[1])
+    return eigenvalues_map(eigenpairs(a, ties=0.0)[1])
 
 
 # Singular values
@@ -230,12 +288,15 @@ class SingularVectors:
     s : array, shape (..., k)
     right : array, shape (..., n, k)
         Their partners.
+    ties : float
+        What 1 / (s_j - s_i) counts as for equal values, and 1 / s for 0.
     """
 
     broadcasts: ClassVar[bool] = False
     left: Array
     s: Array
     right: Array
+    ties: float
 
     def push(self, t: Array) -> Array:
         u = self.left
@@ -243,20 +304,21 @@ class SingularVectors:
         c = adjoint(u) @ x
         wide = widened(c, u.shape[-1])
         apart, together = self._inverses()
-        change = u @ (apart * (wide + adjoint(wide)) + together * (wide - adjoint(wide)))
+        back = adjoint(wide)
+        change = u @ (scaled(wide, apart) + scaled(back, apart) + together * (wide - back))
         if self._is_full():
             return change
-        return change + (x - u @ c) * inverse_or_zero(self.s[..., None, :])
+        return change + scaled(x - u @ c, self._outward())
 
     def pull(self, ct: Array) -> Array:
         u = self.left
         h = adjoint(u) @ ct
         apart, together = self._inverses()
-        hermitian, skew = apart * h, together * h
+        hermitian, skew = scaled(h, apart), together * h
         c = hermitian + adjoint(hermitian) + skew - adjoint(skew)
         x = u @ c[..., : self.s.shape[-1]]
         if not self._is_full():
-            x = x + (ct - u @ h) * inverse_or_zero(self.s[..., None, :])
+            x = x + scaled(ct - u @ h, self._outward())
         return x @ adjoint(self.right)
 
     def _is_full(self) -> bool:
@@ -266,7 +328,7 @@ class SingularVectors:
     def _inverses(self) -> tuple[Array, Array]:
         """Compute 1 / 2(s_j - s_i) and 1 / 2(s_j + s_i); the further values are 0.
 
-        The first turns the two vectors of a pair alike and is 0 for equal values. The second turns
+        The first turns the two vectors of a pair alike. The second turns
         them oppositely, so that it is there for equal values too, but not between values of 0; its
         diagonal turns complex vectors by half of what the pair of them has to turn.
         """
@@ -274,7 +336,13 @@ class SingularVectors:
         vanishing = indistinct(widened(s, s.shape[-1] + 1))[..., :-1, -1]
         both = vanishing[..., None, :] & vanishing[..., :, None]
         sums = s[..., None, :] + s[..., :, None]
-        return inverse_differences(s) / 2, np.where(both, 0, 0.5 / np.where(both, 1, sums))
+        apart = inverse_differences(s, self.ties, free=s.shape[-1] - self.s.shape[-1]) / 2
+        return apart, np.where(both, 0, 0.5 / np.where(both, 1, sums))
+
+    def _outward(self) -> Array:
+        """Compute 1 / s, which turns vectors out of the space that they span."""
+        s = self.s[..., None, :]
+        return np.where(np.equal(s, 0), self.ties, 1 / nonzero(s))
 
 
 def widened(x: Array, size: int) -> Array:
@@ -285,23 +353,23 @@ def widened(x: Array, size: int) -> Array:
     return np.concatenate([x, np.zeros((*x.shape[:-1], missing), x.dtype)], axis=-1)
 
 
-def inverse_or_zero(s: Array) -> Array:
-    """Compute 1 / s, and 0 for 0."""
-    return np.where(np.equal(s, 0), 0, 1 / nonzero(s))
-
-
 def svd(
     a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
     """Decompose into singular vectors and values, or into values alone."""
     if compute_uv:
-        return singular_triplets(a, full_matrices, hermitian)
+        return singular_triplets(a, full_matrices, hermitian, ties=np.nan)
     return singular_values(a, hermitian)
 
 
 @overridable
-def singular_triplets(a: Array, full_matrices: bool, hermitian: bool) -> Any:
-    """Compute `numpy.linalg.svd` with vectors: a function of three outputs."""
+def singular_triplets(
+    a: Array, full_matrices: bool, hermitian: bool = False, *, ties: float
+) -> Any:
+    """Compute `numpy.linalg.svd` with vectors: a function of three outputs.
+
+    `ties` says what 1 / (s_j - s_i) counts as for equal values.
+    """
     return np.linalg.svd(a, full_matrices=full_matrices, hermitian=hermitian)
 
 
@@ -311,13 +379,15 @@ def singular_values(a: Array, hermitian: bool = False) -> Array:
     return np.linalg.svd(a, compute_uv=False, hermitian=hermitian)
 
 
-def triplets_signature(a: Array, full_matrices: bool, hermitian: bool) -> Call:
+def triplets_signature(
+    a: Array, full_matrices: bool, hermitian: bool = False, *, ties: float
+) -> Call:
     """Sort the arguments of `singular_triplets`."""
-    return (a,), {"full_matrices": full_matrices, "hermitian": hermitian}
+    return (a,), {"full_matrices": full_matrices, "hermitian": hermitian, "ties": ties}
 
 
 def triplets_partial(
-    output: int, outs: Any, a: Array, full_matrices: bool, hermitian: bool
+    output: int, outs: Any, a: Array, hermitian: bool, ties: float, **options: Any
 ) -> LinearMap:
     """Make the partial of the left vectors, of the values, or of the right vectors."""
     u, s, vh = outs
@@ -327,20 +397,20 @@ def triplets_partial(
         before = (HermitianFromTriangle(upper=False),) if hermitian else ()
         return real_values(u[..., :k], v[..., :k], *before)
     if hermitian:
-        return hermitian_vectors(output, u, s, v)
+        return hermitian_vectors(output, u, s, v, ties)
     if output == 0:
-        return SingularVectors(u, s, v[..., :k])
-    turned = SingularVectors(v, s, u[..., :k])
+        return SingularVectors(u, s, v[..., :k], ties)
+    turned = SingularVectors(v, s, u[..., :k], ties)
     return Chain((ConjugateTranspose(), turned, ConjugateTranspose()))
 
 
-def hermitian_vectors(output: int, u: Array, s: Array, v: Array) -> LinearMap:
+def hermitian_vectors(output: int, u: Array, s: Array, v: Array, ties: float) -> LinearMap:
     """Make the partial of singular vectors of a Hermitian matrix, which are eigenvectors.
 
     The right ones have the signs of the eigenvalues.
     """
     signs = np.sign(np.add.reduce((u.conjugate() * v).real, axis=-2))
-    turned = Chain((HermitianFromTriangle(upper=False), HermitianEigenvectors(s * signs, u)))
+    turned = Chain((HermitianFromTriangle(upper=False), HermitianEigenvectors(s * signs, u, ties)))
     if output == 0:
         return turned
     return Chain((turned, Scale(signs[..., None, :]), ConjugateTranspose()))
@@ -348,17 +418,23 @@ def hermitian_vectors(output: int, u: Array, s: Array, v: Array) -> LinearMap:
 
 def singular_values_map(a: Array, hermitian: bool = False) -> LinearMap:
     """Make the partial of singular values, which takes their vectors."""
-    u, _, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
+    u, _, vh = singular_triplets(a, full_matrices=False, hermitian=hermitian, ties=0.0)
     return real_values(u, adjoint(vh), *((HermitianFromTriangle(upper=False),) * hermitian))
 
 
 SPECTRA: dict[Any, Entry] = {
-    np.linalg.eigh: outputs(eigh_partial, signature=eigh_signature),
+    np.linalg.eigh: Derivation(
+        lambda a, UPLO="L": hermitian_eigenpairs(a, UPLO, ties=np.nan)  # noqa: N803 - NumPy's name
+    ),
+    hermitian_eigenpairs: outputs(
+        hermitian_partial, signature=lambda a, uplo, *, ties: ((a,), {"uplo": uplo, "ties": ties})
+    ),
     np.linalg.eigvalsh: rule(
         lambda out, a, UPLO: Deferred(eigvalsh_map, (a, UPLO)),  # noqa: N803 - NumPy's name
-        signature=eigh_signature,
+        signature=eigvalsh_signature,
     ),
-    np.linalg.eig: outputs(eig_partial, signature=lambda a: ((a,), {})),
+    np.linalg.eig: Derivation(lambda a: eigenpairs(a, ties=np.nan)),
+    eigenpairs: outputs(eig_partial, signature=lambda a, *, ties: ((a,), {"ties": ties})),
     np.linalg.eigvals: rule(
         lambda out, a: Deferred(eigvals_map, (a,)), signature=lambda a: ((a,), {})
     ),
@@ -369,5 +445,6 @@ SPECTRA: dict[Any, Entry] = {
         lambda out, a, hermitian: Deferred(singular_values_map, (a, hermitian)),
         signature=lambda a, hermitian=False: ((a,), {"hermitian": hermitian}),
     ),
+    scaled: rule(lambda out, c, factor: Scaled(factor), lambda out, c, factor: Scale(c)),
     **constants(indistinct, ill_conditioned),
 }

@@ -68,8 +68,8 @@ GAMMA = [
     *scipy_rows(sp.poch, POSITIVE, POSITIVE),
     Row(
         sp.poch,
-        [fixed([0.0, -2.0, -2.0, -3.0, 1.5]), plain([2.0, 5.0, 2.0, 3.0, 0.5])],
-        note="zeros and poles",
+        [fixed([0.0, -2.0, -3.0, 1.5]), plain([2.0, 5.0, 4.5, 0.5])],
+        note="zeros",
         no_jax="JAX's derivative is nan there",
     ),
     *scipy_rows(sp.binom, uniform(2.2, 5.0), POSITIVE, no_jax=OURS),

@@ -50,6 +50,8 @@ def curvature(function: Callable[..., Any], x: float) -> float:
         (lambda x: sp.inv_boxcox(1.0, x), 0.0, np.e * (2 / 3 + 1 / 4)),
         (sp.erfcx, 1e4, 2 / np.sqrt(np.pi) * 1e-12),
         (sp.rgamma, 0.0, 2 * np.euler_gamma),
+        (lambda z: sp.poch(z, 2.0), -2.0, 2.0),
+        (lambda z: sp.poch(z, 3.0), -3.0, -12.0),
         (lambda x: sp.lambertw(x).real, 0.0, -2.0),
     ],
 )
@@ -85,6 +87,8 @@ def test_second_derivatives(function: Any, x: float, expected: float) -> None:
         (sp.ndtri, (0.0,), [np.inf]),
         (sp.logit, (0.0,), [np.inf]),
         (sp.i0e, (0.0,), [0.0]),
+        (lambda z: sp.poch(z, 2.0), (0.0,), [1.0]),
+        (lambda z: sp.poch(z, 2.0), (-2.0,), [-3.0]),
         (sp.ellipk, (1.0,), [np.inf]),
         (lambda x: sp.expn(2, x), (0.0,), [-np.inf]),
     ],
