@@ -185,7 +185,10 @@ def called(function: Any) -> str:
     ('np.linalg.inv', 'np.add.reduce', 'len')
     """
     name = function_name(function)
-    if name.partition(".")[0] in vars(np):
+    owner = getattr(function, "__self__", None)
+    ufunc = owner if isinstance(owner, np.ufunc) else function
+    namesake = getattr(np, name.partition(".")[0], None)
+    if namesake is not None and (namesake is ufunc or not isinstance(ufunc, np.ufunc)):
         return f"np.{name}"
     module = str(getattr(function, "__module__", None))
     return f"np{module[5:]}.{name}" if module.startswith("numpy") else name

@@ -44,6 +44,7 @@ from tape_ad.rules.scimath import SCIMATH
 from tape_ad.rules.selecting import SELECTING
 from tape_ad.rules.sets import SETS
 from tape_ad.rules.shaping import SHAPING
+from tape_ad.rules.singular_values import SINGULAR_VALUES
 from tape_ad.rules.sorting import SORTING
 from tape_ad.rules.sparse import SPARSE
 from tape_ad.rules.specials_numpy import SPECIALS_NUMPY
@@ -137,6 +138,7 @@ RULES = merged(
     LINALG,
     DETERMINANTS,
     SPECTRA,
+    SINGULAR_VALUES,
     DECOMPOSITIONS,
     NORMS,
     ACTIVATIONS,

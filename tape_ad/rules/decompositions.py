@@ -16,7 +16,7 @@ from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, outputs, rule
 from tape_ad.rules.elementwise import is_complex
 from tape_ad.rules.products import adjoint
-from tape_ad.rules.spectra import widened
+from tape_ad.rules.singular_values import widened
 from tape_ad.rules.triangles import (
     ConjugateTranspose,
     HermitianFromTriangle,

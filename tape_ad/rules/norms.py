@@ -17,7 +17,8 @@ from tape_ad.rules.base import Call, Entry, axes_of, rule
 from tape_ad.rules.elementwise import is_complex, nonzero
 from tape_ad.rules.products import adjoint
 from tape_ad.rules.reductions import real_weighted_sum
-from tape_ad.rules.spectra import indistinct, singular_triplets, widened
+from tape_ad.rules.singular_values import singular_triplets, widened
+from tape_ad.rules.spectra import indistinct
 from tape_ad.rules.triangles import Deferred
 
 __all__ = ["NORMS"]

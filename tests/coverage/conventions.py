@@ -14,8 +14,8 @@ INFINITE = "infinite at the ends of the domain"
 BRANCH = "infinite at branch points; complex beyond them"
 JUMPS = "that of the smooth piece on the side of NumPy's value"
 VECTORS = (
-    "right for what does not depend on the factors that vectors are free in; equal values "
-    "turn no vectors among themselves"
+    "right for what does not depend on the factors that vectors are free in; nan for what turns "
+    "vectors of equal values"
 )
 TRIANGLE = "the triangle that is not read gets none"
 NORM = "0 at 0; magnitudes, sums and singular values that tie share it equally"

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.rules.decompositions import qr_factors
-from tape_ad.rules.spectra import indistinct, singular_triplets, singular_values
+from tape_ad.rules.singular_values import singular_triplets, singular_values
+from tape_ad.rules.spectra import eigenpairs, hermitian_eigenpairs, indistinct, scaled
 from tape_ad.rules.triangles import ill_conditioned
 from tests.rules.rows_linalg import REGULAR, of_lower, of_upper
 from tests.rules.table import DISTINCT, Row, fixed, plain
@@ -181,6 +182,23 @@ ROWS: list[Row] = [
         torch="linalg.eig",
     ),
     Row(np.linalg.eigvals, [PAIRED], note="a pair"),
+    Row(
+        hermitian_eigenpairs,
+        [REGULAR(3, 3)],
+        call=lambda f, a: eigen(lambda a: f(a, "L", ties=np.nan), a),
+        nodes=9,
+        complex=True,
+        no_jax="it is eigh",
+    ),
+    Row(
+        eigenpairs,
+        [REGULAR(3, 3)],
+        call=lambda f, a: eigen(lambda a: f(a, ties=np.nan), a),
+        nodes=9,
+        complex=True,
+        no_jax="it is eig",
+    ),
+    Row(scaled, [REGULAR(3, 3), DISTINCT(3, 3)], complex=True, no_jax="it is multiply"),
     # Singular values
     *(
         Row(
@@ -218,7 +236,7 @@ ROWS: list[Row] = [
     Row(
         singular_triplets,
         [REGULAR(3, 2)],
-        call=lambda f, a: completed(f, a, True, False),
+        call=lambda f, a: completed(f, a, True, ties=np.nan),
         nodes=24,
         complex=True,
         no_jax="it is svd",

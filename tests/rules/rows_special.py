@@ -56,6 +56,11 @@ NORMAL = [
 ]
 
 LOGARITHMS = [
+    *scipy_rows(sp.exp2, REAL, note="scipy", jax="numpy.exp2"),
+    *scipy_rows(sp.exp10, REAL, no_jax=OURS),
+    *scipy_rows(sp.expm1, REAL, note="scipy", complex=True, jax="numpy.expm1"),
+    *scipy_rows(sp.log1p, POSITIVE, note="scipy", complex=True, jax="numpy.log1p"),
+    *scipy_rows(sp.cbrt, POSITIVE, note="scipy", jax="numpy.cbrt"),
     *scipy_rows(sp.logit, UNIT),
     *scipy_rows(sp.expit, REAL),
     *scipy_rows(sp.log_expit, REAL, no_jax=OURS, torch="nn.functional.logsigmoid"),

@@ -31,14 +31,15 @@ def gradient(function: Function, *values: Array) -> list[Array]:
     return list(np.sum(np.real(function(*handles))).grad().wrt(handles))
 
 
-def second(function: Function, a: Array) -> Array:
-    """Differentiate the sum of the squares of the gradient of a function."""
+def second(function: Function, a: Array, weights: Array | None = None) -> Array:
+    """Differentiate the weighted sum of a function's gradient, or the sum of its squares."""
     outer = ta.ComputationRecord()
     inner = ta.ComputationRecord(within=outer)
     at = outer.tensor(a)
     handle = inner.tensor(at)
     first = np.sum(np.real(function(handle))).grad().wrt(handle)
-    return gradients(np.sum(np.real(first * first.conj())), [at])[0]
+    by = first.conj() if weights is None else weights
+    return gradients(np.sum(np.real(first * by)), [at])[0]
 
 
 # Equal values
@@ -59,59 +60,137 @@ def test_the_sum_of_eigenvalues_has_second_derivative_zero(a: Array) -> None:
 
 @every_degenerate
 @pytest.mark.parametrize("full", [True, False])
-@pytest.mark.parametrize("output", [0, 1, 2])
-def test_singular_vectors_and_values_have_finite_gradients(
-    a: Array, full: bool, output: int
+def test_singular_values_beside_vectors_have_the_gradient_of_their_sum(
+    a: Array, full: bool
 ) -> None:
     wide = np.concatenate([a, a], axis=1)
-    (found,) = gradient(lambda a: np.linalg.svd(a, full_matrices=full)[output], wide)
-    assert np.isfinite(found).all()
+    found = gradient(lambda a: np.linalg.svd(a, full_matrices=full)[1], wide)
+    close(found, gradient(np.linalg.svdvals, wide), 1e-14)
+    assert np.isfinite(found[0]).all()
 
 
-@every_degenerate
-def test_eigenvectors_have_finite_gradients(a: Array) -> None:
-    (of_hermitian,) = gradient(lambda a: np.linalg.eigh(a)[1], a + a.conj().T)
-    (of_any,) = gradient(lambda a: np.linalg.eig(a)[1], a)
-    assert np.isfinite(of_hermitian).all()
-    assert np.isfinite(of_any).all()
+def rebuilt_hermitian(a: Array) -> Array:
+    w, v = np.linalg.eigh(a)
+    return (v * w[..., None, :]) @ v.conj().mT
 
 
-def test_the_projection_on_equal_eigenvalues_has_the_right_gradient() -> None:
-    a, weights = DEGENERATE["equal up to rounding"], np.cos(np.arange(16.0)).reshape(4, 4)
+def square_root(a: Array) -> Array:
+    w, v = np.linalg.eigh(a)
+    return (v * np.sqrt(w)) @ v.conj().mT
 
-    def projection(a: Array) -> Array:
-        v = np.linalg.eigh(a)[1][:, :3]
-        return v @ v.T * weights
 
-    last = ROTATION[:, 3:]
-    onto = last @ last.T
-    symmetric = (weights + weights.T) / 2
-    change = -(onto @ symmetric @ (np.eye(4) - onto) + (np.eye(4) - onto) @ symmetric @ onto) / 2
-    expected = np.tril(change + change.T) - np.diag(np.diag(change))
-    close(gradient(projection, a), [expected], 1e-14)
+def rebuilt(a: Array) -> Array:
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return (u * s) @ vh
+
+
+def orthogonal(a: Array) -> Array:
+    u, _, vh = np.linalg.svd(a)
+    return u @ vh
+
+
+def projection(a: Array) -> Array:
+    v = np.linalg.eigh(a)[1][:, :2]
+    return v @ v.T
+
+
+LEFT_OPEN: dict[str, Function] = {
+    "one eigenvector": lambda a: np.linalg.eigh(a)[1][:, 0],
+    "all of any matrix": lambda a: np.linalg.eig(a)[1],
+    "one left vector": lambda a: np.linalg.svd(a)[0][:, 2],
+    "one right vector": lambda a: np.linalg.svd(a)[2][2],
+    "one of a Hermitian svd": lambda a: np.linalg.svd(a, hermitian=True)[0][:, 2],
+    "the matrix from its eigenvectors": rebuilt_hermitian,
+    "its square root": square_root,
+    "the matrix from its singular vectors": rebuilt,
+    "the orthogonal factor": orthogonal,
+    "a projection": projection,
+}
+WEIGHTS = np.cos(np.arange(16.0)).reshape(4, 4)
+TIED = ROTATION @ np.diag([1.0, 1.0, 2.0, 3.0]) @ ROTATION.T
+
+
+@pytest.mark.parametrize("a", [np.eye(4), np.diag([1.0, 1.0, 2.0, 3.0]), TIED])
+@pytest.mark.parametrize("function", LEFT_OPEN.values(), ids=list(LEFT_OPEN))
+def test_what_turns_vectors_of_equal_values_has_gradient_nan(function: Function, a: Array) -> None:
+    (found,) = gradient(lambda a: function(a) * WEIGHTS[0], a)
+    assert np.isnan(found).any()
+    _, pushed = ta.jvp(function, (a,), (WEIGHTS,))
+    assert np.isnan(pushed).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, complex])
+def test_the_gradient_is_nan_in_every_dtype(dtype: Any) -> None:
+    for function in (rebuilt_hermitian, rebuilt):
+        (found,) = gradient(lambda a, f=function: f(a) * WEIGHTS, np.eye(4, dtype=dtype))
+        assert found.dtype == dtype
+        assert np.isnan(found).any()
+
+
+def test_only_the_matrix_of_a_stack_that_has_equal_values_has_gradient_nan() -> None:
+    stack = np.array([np.diag([1.0, 2.0, 3.0, 4.0]), np.eye(4)])
+    (found,) = gradient(lambda a: rebuilt_hermitian(a) * WEIGHTS, stack)
+    close([found[0]], [np.tril(WEIGHTS) + np.triu(WEIGHTS, 1).T], 1e-14)
+    assert np.isnan(np.tril(found[1])).any()
+
+
+def largest_of_any(a: Array) -> Array:
+    w, v = np.linalg.eig(a)
+    largest = int(np.argmax(w))
+    return v[:, largest : largest + 1]
+
+
+def test_a_vector_whose_own_value_is_apart_has_its_gradient() -> None:
+    # a small change of the others takes them apart, and changes nothing for the last one
+    apart = ROTATION @ np.diag([1.0, 1.0 + 1e-7, 1.0 - 1e-7, 3.0]) @ ROTATION.T
+    functions: list[Function] = [
+        lambda a: np.linalg.eigh(a)[1][:, 3:],
+        lambda a: np.linalg.svd(a)[0][:, :1],
+        lambda a: np.linalg.svd(a, full_matrices=False)[2][:1].T,
+        largest_of_any,
+    ]
+    for function in functions:
+        found, expected = (
+            gradient(lambda a, f=function: f(a) @ f(a).T * WEIGHTS, each)
+            for each in (DEGENERATE["equal up to rounding"], apart)
+        )
+        close(found, expected, 1e-6)
+
+
+def test_the_further_vectors_may_be_rotated_and_have_a_gradient() -> None:
+    def completing(a: Array) -> Array:
+        further = np.linalg.svd(a)[2][2:]
+        return further.T @ further * WEIGHTS
+
+    wide = np.array([[1.0, 2.0, 0.5, -1.0], [0.0, 1.0, 3.0, 1.0]])
+
+    def expected(a: Array) -> Array:
+        return (np.eye(4) - np.linalg.pinv(a) @ a) * WEIGHTS
+
+    close(gradient(completing, wide), gradient(expected, wide), 1e-13)
+
+
+def test_a_second_derivative_is_nan_where_the_first_is_zero_by_chance() -> None:
+    # of the square of an element that is 0
+    found = second(lambda a: rebuilt_hermitian(a)[1, 0] ** 2, np.eye(4), WEIGHTS)
+    assert np.isnan(found).any()
+
+
+def test_the_nuclear_norm_has_its_second_derivative_where_singular_values_are_equal() -> None:
+    # its gradient is the orthogonal factor U, and U + dU is orthogonal again: dU is U times the
+    # skew part of the change
+    def norm(a: Array) -> Array:
+        return np.linalg.norm(a, "nuc")
+
+    close([second(norm, 3 * np.eye(4), WEIGHTS)], [(WEIGHTS - WEIGHTS.T) / 6], 1e-14)
+    inside = ROTATION.T @ WEIGHTS
+    close([second(norm, ROTATION, WEIGHTS)], [ROTATION @ (inside - inside.T) / 2], 1e-13)
 
 
 def test_the_gradient_through_a_whole_decomposition_is_the_identity() -> None:
     a, weights = np.random.default_rng(1).standard_normal((2, 4, 3))
 
-    def rebuilt(a: Array) -> Array:
-        u, s, vh = np.linalg.svd(a, full_matrices=False)
-        return (u * s) @ vh * weights
-
-    close(gradient(rebuilt, a), [weights], 1e-13)
-
-
-def test_the_orthogonal_factor_has_the_right_gradient_where_singular_values_are_equal() -> None:
-    weights = np.random.default_rng(2).standard_normal((4, 4))
-
-    def orthogonal(a: Array) -> Array:
-        u, _, vh = np.linalg.svd(a)
-        return u @ vh * weights
-
-    # U + dU is orthogonal again, so that dU is U times the skew part of the change
-    close(gradient(orthogonal, 3 * np.eye(4)), [(weights - weights.T) / 6], 1e-14)
-    inside = ROTATION.T @ weights
-    close(gradient(orthogonal, ROTATION), [ROTATION @ (inside - inside.T) / 2], 1e-13)
+    close(gradient(lambda a: rebuilt(a) * weights, a), [weights], 1e-13)
 
 
 # Triangles

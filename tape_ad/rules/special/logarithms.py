@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from tape_ad.linear_maps import Array, LinearMap, Scale, WeightedSum
+from tape_ad.linear_maps import Array, Divide, LinearMap, Scale, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, Rule, axes_of, quiet, rule
+from tape_ad.rules.elementwise import LN2, LN10
 from tape_ad.rules.special.shared import Probe, no_partial
 
 __all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]
@@ -137,6 +138,11 @@ def log_abs_sum_second(
 
 
 LOGARITHMS: dict[Any, Entry] = {
+    sp.exp2: rule(lambda out, x: Scale(out * LN2)),
+    sp.exp10: rule(lambda out, x: Scale(out * LN10)),
+    sp.expm1: rule(lambda out, x: Scale(out + 1)),
+    sp.log1p: rule(lambda out, x: Divide(1 + x)),
+    sp.cbrt: rule(quiet(lambda out, x: Scale(1 / (3 * out * out)))),
     sp.logit: rule(quiet(lambda out, x: Scale(1 / (x * (1 - x))))),
     sp.expit: rule(lambda out, x: Scale(out * sp.expit(-x))),
     sp.log_expit: rule(lambda out, x: Scale(sp.expit(-x))),
