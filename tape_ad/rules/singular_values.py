@@ -169,7 +169,7 @@ def hermitian_vectors(output: int, u: Array, s: Array, v: Array, ties: float) ->
 
 def singular_values_map(a: Array, hermitian: bool = False) -> LinearMap:
     """Make the partial of singular values, which takes their vectors."""
-    u, _, vh = singular_triplets(a, full_matrices=False, hermitian=hermitian, ties=0.0)
+    u, _, vh = singular_triplets(a, full_matrices=False, hermitian=hermitian, ties=np.nan)
     return real_values(u, adjoint(vh), *((HermitianFromTriangle(upper=False),) * hermitian))
 
 

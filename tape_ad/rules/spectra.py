@@ -11,9 +11,10 @@ Conventions, for what the functions themselves leave open, singular values and v
   vectors among themselves, as in JAX and PyTorch, for no number is right in all of: a projection
   on the space that they span, one of them alone, and `(v * w) @ v.T`. Nothing else is touched: a
   vector whose own value is apart has its gradient.
-- Rules that need vectors themselves say `ties=0.0`, and 1 / (w_j - w_i) counts as 0. That is right
-  in the gradients of the values' sum, of the space that their vectors span, and of the product of
-  left and right singular vectors, which turn oppositely as they should.
+- So the second derivatives of functions of values alone are nan where values are equal; but that
+  of the sum of eigenvalues, which is the trace, is 0.
+- Rules that need the product of left and right singular vectors themselves, those of norms, say
+  `ties=0.0`, and 1 / (w_j - w_i) counts as 0: the two turn oppositely, and the rest cancels.
 - The further vectors of a full decomposition are determined up to a rotation; the gradient is
   right for every function of the space that they span.
 - `eigh` and its kin read one triangle of the array, and the other one gets no gradient.
@@ -126,23 +127,29 @@ class DiagonalBetween:
     ----------
     left : array, shape (..., m, k)
     right : array, shape (..., n, k)
+    is_trace : bool
+        Whether the sum of the values is the trace. What weighs them all alike then pulls back to a
+        multiple of the identity, and does not change with the vectors, be they determined or not.
     """
 
     broadcasts: ClassVar[bool] = False
     left: Array
     right: Array
+    is_trace: bool = False
 
     def push(self, t: Array) -> Array:
         return np.add.reduce(self.left.conjugate() * (t @ self.right), axis=-2)
 
     def pull(self, ct: Array) -> Array:
+        if self.is_trace and type(ct) is np.ndarray and np.equal(ct, ct[..., :1]).all():
+            return ct[..., :1, None] * np.eye(ct.shape[-1], dtype=ct.dtype)
         return (self.left * ct[..., None, :]) @ adjoint(self.right)
 
 
-def real_values(left: Array, right: Array, *before: LinearMap) -> LinearMap:
+def real_values(left: Array, right: Array, *before: LinearMap, is_trace: bool = False) -> LinearMap:
     """Make the partial of real values, behind what comes before it."""
     after = (RealPart(),) if is_complex(left) else ()
-    return Chain((*before, DiagonalBetween(left, right), *after))
+    return Chain((*before, DiagonalBetween(left, right, is_trace), *after))
 
 
 # Hermitian matrices
@@ -191,14 +198,14 @@ def hermitian_partial(output: int, outs: Any, a: Array, uplo: str, ties: float) 
     """Make the partial of the eigenvalues or of the eigenvectors of a Hermitian matrix."""
     w, v = outs
     if output == 0:
-        return real_values(v, v, triangle(uplo))
+        return real_values(v, v, triangle(uplo), is_trace=True)
     return Chain((triangle(uplo), HermitianEigenvectors(w, v, ties)))
 
 
 def eigvalsh_map(a: Array, uplo: Any) -> LinearMap:
     """Make the partial of the eigenvalues of a Hermitian matrix, which takes its vectors."""
-    v = hermitian_eigenpairs(a, uplo, ties=0.0)[1]
-    return real_values(v, v, triangle(uplo))
+    v = hermitian_eigenpairs(a, uplo, ties=np.nan)[1]
+    return real_values(v, v, triangle(uplo), is_trace=True)
 
 
 # Any square matrix
@@ -258,17 +265,25 @@ def eigenpairs(a: Array, *, ties: float) -> Any:
 def eig_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap:
     """Make the partial of the eigenvalues or of the eigenvectors."""
     w, v = outs
-    return Deferred(eigenvalues_map, (v,)) if output == 0 else Eigenvectors(w, v, ties)
+    if output == 1:
+        return Eigenvectors(w, v, ties)
+    plain = type(a) is np.ndarray
+    return Deferred(eigenvalues_map, (v, v)) if plain else Deferred(eigvals_map, (a,))
 
 
-def eigenvalues_map(v: Array) -> LinearMap:
+def eigenvalues_map(v: Array, same: Array) -> LinearMap:
     """Make the partial of the eigenvalues, the diagonal of inv(v) t v."""
-    return DiagonalBetween(adjoint(inverse_vectors(v)), v)
+    return DiagonalBetween(adjoint(inverse_vectors(v)), same, is_trace=True)
 
 
 def eigvals_map(a: Array) -> LinearMap:
-    """Make the partial of the eigenvalues, which takes their vectors."""
-    return eigenvalues_map(eigenpairs(a, ties=0.0)[1])
+    """Make the partial of the eigenvalues, which takes their vectors.
+
+    On a handle the vectors on both sides are nodes of their own. In one node, what turns those of
+    equal values would cancel exactly, and leave a number where nan is due.
+    """
+    v = eigenpairs(a, ties=np.nan)[1]
+    return eigenvalues_map(v, v if type(a) is np.ndarray else eigenpairs(a, ties=np.nan)[1])
 
 
 SPECTRA: dict[Any, Entry] = {

@@ -272,3 +272,13 @@ def test_values_alone_hold_no_vectors() -> None:
     for function in (np.linalg.svdvals, np.linalg.eigvalsh, np.linalg.eigvals, np.linalg.det):
         function(handle)
     assert record.nbytes <= handle.nbytes + 8
+
+
+@pytest.mark.parametrize("values", [np.linalg.eigvalsh, np.linalg.eigvals, np.linalg.svdvals])
+def test_second_derivatives_of_functions_of_equal_values_are_never_wrong_numbers(
+    values: Callable[[Any], Any],
+) -> None:
+    found = ta.hessian(lambda a: np.sum(np.real(values(a)) ** 2))(np.eye(2))
+    assert np.isnan(found).any()
+    apart = ta.hessian(lambda a: np.sum(np.real(values(a)) ** 2))(np.diag([1.0, 2.0]))
+    assert np.isfinite(apart).all()
