@@ -1,5 +1,6 @@
 """SciPy's special functions at special points, what they refuse, and how they are loaded."""
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -46,8 +47,8 @@ def curvature(function: Callable[..., Any], x: float) -> float:
         (sp.spence, 1.0, 0.5),
         (lambda x: sp.sici(x)[0], 0.0, 0.0),
         (lambda x: sp.shichi(x)[0], 0.0, 0.0),
-        (lambda x: sp.boxcox(np.e, x), 0.0, 1 / 3),
-        (lambda x: sp.inv_boxcox(1.0, x), 0.0, np.e * (2 / 3 + 1 / 4)),
+        (lambda x: sp.boxcox(math.e, x), 0.0, 1 / 3),
+        (lambda x: sp.inv_boxcox(1.0, x), 0.0, math.e * (2 / 3 + 1 / 4)),
         (sp.erfcx, 1e4, 2 / np.sqrt(np.pi) * 1e-12),
         (sp.rgamma, 0.0, 2 * np.euler_gamma),
         (lambda z: sp.poch(z, 2.0), -2.0, 2.0),
