@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.errors import ReleasedError
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array, LinearMap, Partial, as_map
 from tape_ad.watching import Watch
 
 __all__ = [
@@ -37,8 +37,9 @@ class Arena:
     parents : list of int
         For each edge, the node that it comes from: what was computed with. All edges stand in one
         list, those of a node beside each other; a node may have two from one parent.
-    partials : list of LinearMap
-        For each edge, the local partial with respect to that parent.
+    partials : list of LinearMap or array
+        For each edge, the local partial with respect to that parent; an array stands for the
+        elementwise product with it.
     starts : list of int
         For each node, where its edges begin, and at the end the number of all edges. Flat lists,
         because Python's garbage collector looks again and again into tuples of a growing graph.
@@ -62,7 +63,7 @@ class Arena:
 
     functions: list[Any] = field(factory=list, init=False)
     parents: list[int] = field(factory=list, init=False)
-    partials: list[LinearMap] = field(factory=list, init=False)
+    partials: list[Partial] = field(factory=list, init=False)
     starts: list[int] = field(factory=lambda: [0], init=False)
     shapes: list[tuple[int, ...]] = field(factory=list, init=False)
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
@@ -77,7 +78,7 @@ class Arena:
     def edges(self, node: int) -> Iterator[tuple[int, LinearMap]]:
         """Go through the parents of a node, each with the partial with respect to it."""
         span = slice(*self.starts[node : node + 2])
-        return zip(self.parents[span], self.partials[span], strict=True)
+        return zip(self.parents[span], map(as_map, self.partials[span]), strict=True)
 
     def add_view(self, view: int, parent: int) -> None:
         """Note that a node is a view of its parent, and so of whatever that is a view of."""
@@ -97,7 +98,7 @@ class Arena:
         base = self.bases[view]
         while view != base:
             first = self.starts[view]
-            way.insert(0, (self.shapes[view], self.partials[first]))
+            way.insert(0, (self.shapes[view], as_map(self.partials[first])))
             view = self.parents[first]
         return way
 

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tape_ad.arena import called, function_name
+from tape_ad.arena import Arena, called, function_name, innermost
 from tape_ad.errors import (
     DtypeError,
     InPlaceError,
@@ -23,6 +23,7 @@ __all__ = [
     "AS_THEY_ARE",
     "as_operand",
     "checked_seed",
+    "common_record",
     "constant_value",
     "is_view",
     "misplaced_handle",
@@ -32,7 +33,6 @@ __all__ = [
     "raise_with_name",
     "read_only",
     "ufunc_options",
-    "unrelated_records",
 ]
 
 AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
@@ -186,6 +186,29 @@ def checked_seed(root: Any, seed: Any) -> Array:
         raise SeedError(f"a seed of dtype {seed.dtype} does not fit a handle of dtype {root.dtype}")
     start = conform(seed, root.shape, root.dtype, stack)
     return np.copy(start) if start is seed else start  # the caller may write to it afterwards
+
+
+def common_record(function: Callable[..., Any], args: tuple[Any, ...]) -> Arena:
+    """Find the innermost of the records that a call's handles belong to.
+
+    Raises
+    ------
+    RecordMismatchError
+        When two of the records are not nested in each other.
+    UnsupportedArgumentError
+        When no operand is a handle, so the one that brought us here stands elsewhere.
+    """
+    record: Arena | None = None
+    for operand in args:
+        if not hasattr(operand, "record") or operand.record is record:
+            continue
+        inner = operand.record if record is None else innermost(record, operand.record)
+        if inner is None:
+            raise unrelated_records(function)
+        record = inner
+    if record is None:
+        raise misplaced_handle(function)
+    return record
 
 
 def no_derivative(function: Callable[..., Any], dtype: np.dtype[Any]) -> DtypeError:

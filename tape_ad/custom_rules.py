@@ -11,7 +11,7 @@ from attrs import frozen
 
 from tape_ad.blocks import Use, block, has_derivative
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array, LinearMap, as_map
 from tape_ad.spaces import fitted, matched
 from tape_ad.tensor import Tensor
 from tape_ad.trees import flatten, map_leaves, unflatten
@@ -209,7 +209,7 @@ class Custom:
                 "there has to be one map or None for each, and all arguments and the output have "
                 "to be bare arrays"
             )
-        return [maps[slot] for slot in use.slots]
+        return [None if maps[slot] is None else as_map(maps[slot]) for slot in use.slots]
 
     def no_mode(self, missing: str, asked: str, other: str) -> NoModeError:
         """Say that the rule serves the other mode only."""

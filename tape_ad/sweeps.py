@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 
 from tape_ad.arena import Arena
-from tape_ad.linear_maps import Array, Chain, Divide, Index, LinearMap, Mask, Negate, Scale
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    Divide,
+    Index,
+    LinearMap,
+    Mask,
+    Negate,
+    Same,
+    Scale,
+    as_map,
+)
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
 
@@ -17,6 +28,10 @@ FRESH = frozenset({Divide, Index, Negate, Scale})
 LARGE = 10_000
 """From how many elements on a cotangent's memory is used again; below, asking takes longer."""
 
+NUMBERS = frozenset({float, int, np.float64, np.float32})
+"""The partials that are numbers; another kind takes a longer way to the same."""
+
+ndarray = np.ndarray
 MASKING = frozenset({Chain, Index, Mask})
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
 
@@ -68,37 +83,45 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
     begin = starts[root + 1]
     for node in range(root, -1, -1):
         begin, end = starts[node], begin
-        ct = cotangents[node]
+        ct = cotangents.pop()
         if ct is None:
             continue
-        cotangents[node] = None
         spent = owned[node] and ct.size > LARGE  # whether its memory may be used again
         if handles[node]() is not None:
             kept[node] = ct
             spent = False
+        plain = not (spent or masked[node])
+        own_shape = shapes[node]
         edge = begin
         while edge < end:  # faster than a range, for one edge or two
             parent, partial = parents[edge], partials[edge]
             edge += 1
             kind = type(partial)
             total = cotangents[parent]
-            if kind is Index and owned[parent] and not stack and both_plain(total, ct):
+            if kind is Same and plain:
+                contribution, given, fresh = ct, own_shape, False
+            elif plain and (kind is ndarray or kind in NUMBERS):  # that is, a Scale
+                contribution, given, fresh = ct * partial.conjugate(), own_shape, True
+            elif kind is Index and owned[parent] and not stack and both_plain(total, ct):
                 partial.add_into(total, ct)
                 masked[parent] |= masked[node] or hides(partial)
                 continue
-            fresh = kind in FRESH
-            if masked[node]:
-                contribution = pull_masked(partial, ct)
-                masked[parent] = True
-            elif spent and fresh and edge == end and type(ct) is np.ndarray:
-                contribution = partial.pull_into(ct)
             else:
-                contribution = partial.pull(ct)
-                spent = spent and fresh  # another map may have handed its memory on
-            if kind in MASKING and hides(partial):
-                masked[parent] = True
+                linear: Any = as_map(partial)  # some have more to them than LinearMap says
+                fresh = type(linear) in FRESH
+                if masked[node]:
+                    contribution = pull_masked(linear, ct)
+                    masked[parent] = True
+                elif spent and fresh and edge == end and type(ct) is ndarray:
+                    contribution = linear.pull_into(ct)
+                else:
+                    contribution = linear.pull(ct)
+                    spent = spent and fresh  # another map may have handed its memory on
+                if kind in MASKING and hides(partial):
+                    masked[parent] = True
+                given = contribution.shape
             shape, dtype = shapes[parent], dtypes[parent]
-            if stack or contribution.shape != shape or contribution.dtype is not dtype:
+            if stack or given != shape or contribution.dtype is not dtype:
                 pulled, contribution = contribution, conform(contribution, shape, dtype, stack)
                 fresh = fresh and contribution is pulled
             if total is None:
@@ -123,7 +146,7 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
 
 def both_plain(total: Array, ct: Array) -> bool:
     """Tell whether a cotangent can be added to a part of another in place."""
-    return type(total) is np.ndarray and isinstance(ct, (np.ndarray, np.generic))
+    return type(total) is ndarray and isinstance(ct, (np.ndarray, np.generic))
 
 
 def hides(partial: LinearMap) -> bool:

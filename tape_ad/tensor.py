@@ -1,18 +1,19 @@
 """Handles, and the one dispatch from a NumPy call to a record."""
 
-import weakref
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from attrs import define
 
-from tape_ad.arena import CONSTANT, Arena, called, function_name, innermost
+from tape_ad.arena import CONSTANT, Arena, called, function_name
 from tape_ad.arguments import (
     AS_THEY_ARE,
     as_operand,
     checked_seed,
+    common_record,
     constant_value,
     is_view,
     misplaced_handle,
@@ -21,7 +22,6 @@ from tape_ad.arguments import (
     primal,
     raise_with_name,
     ufunc_options,
-    unrelated_records,
 )
 from tape_ad.array_interface import ArrayInterface
 from tape_ad.errors import (
@@ -31,7 +31,7 @@ from tape_ad.errors import (
 )
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array
-from tape_ad.rules import RULES, load_scipy_rules
+from tape_ad.rules import RULES, STRAIGHT, load_scipy_rules
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule, as_array, refuse
 from tape_ad.rules.updates import updated
 from tape_ad.sweeps import reverse_sweep
@@ -40,6 +40,10 @@ from tape_ad.trees import map_leaves
 __all__ = ["Tensor", "append", "record_call"]
 
 Function = Callable[..., Any]
+ndarray = np.ndarray
+new = object.__new__
+straight_makers = STRAIGHT.get
+ABSENT: Any = object()
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -71,47 +75,77 @@ def record_call(
     ShapeError
         When NumPy refuses the shapes.
     """
-    rule = RULES.get(function)
-    if type(rule) is not Rule:
-        return call_unrecorded(function, rule, args, kwargs)
-    if kwargs or not rule.straight:
-        return record_general(function, rule, args, kwargs)
-    # Straight lines for one or two operands, where small arrays spend their time
-    x, y = args[0], args[-1]
+    if not kwargs:
+        if len(args) == 1:
+            return record_one(function, *args)
+        if len(args) == 2:
+            return record_two(function, *args)
+    return record_any(function, args, kwargs)
+
+
+def record_one(function: Function, x: Any) -> Any:
+    """Do what `record_call` does for one operand: in straight lines, if that is a handle."""
+    makers = straight_makers(function)
+    if makers is None or x.record.watch is not None:
+        return record_any(function, (x,))
+    record, data = x.record, x.data
+    try:
+        out = function(data)
+        partial = makers[0](out, data)
+    except ValueError as error:
+        raise_with_name(function, (x,), error)
+    record.parents.append(x.index)
+    record.partials.append(partial)
+    return append(record, out, function)
+
+
+def record_two(function: Function, x: Any, y: Any) -> Any:
+    """Do what `record_call` does for two operands: in straight lines, where most calls go."""
+    makers = straight_makers(function)
+    if makers is None:
+        return record_any(function, (x, y))
     x_kind, y_kind = type(x), type(y)
     record = x.record if x_kind is Tensor else y.record
     if record.watch is not None:
-        return record_general(function, rule, args, kwargs)
+        return record_any(function, (x, y))
     try:
-        if y_kind in AS_THEY_ARE:
-            data = x.data
-            out = function(data, y)
-            parent, partial = x.index, rule.makers[0](out, data, y)
-        elif len(args) == 1:
-            data = x.data
-            out = function(data)
-            parent, partial = x.index, rule.makers[0](out, data)
-        elif x_kind in AS_THEY_ARE:
-            data = y.data
-            out = function(x, data)
-            parent, partial = y.index, rule.makers[1](out, x, data)
-        elif x_kind is y_kind and y.record is record:
+        if x_kind is y_kind:
+            if y.record is not record:
+                return record_any(function, (x, y))
             data, other = x.data, y.data
             out = function(data, other)
-            first, second = rule.makers
+            first, second = makers
             pair = first(out, data, other), second(out, data, other)
             record.parents += (x.index, y.index)
             record.partials += pair
             return append(record, out, function)
+        if y_kind in AS_THEY_ARE:
+            handle, plain_kind, data = x, y_kind, x.data
+            out = function(data, y)
+            partial = makers[0](out, data, y)
+        elif x_kind in AS_THEY_ARE:
+            handle, plain_kind, data = y, x_kind, y.data
+            out = function(x, data)
+            partial = makers[1](out, x, data)
         else:
-            return record_general(function, rule, args, kwargs)
+            return record_any(function, (x, y))
     except ValueError as error:
-        raise_with_name(function, args, error)
-    if out.dtype is not data.dtype and out.dtype.kind not in "fc":
+        raise_with_name(function, (x, y), error)
+    if plain_kind is ndarray and out.dtype is not data.dtype and out.dtype.kind not in "fc":
         raise no_derivative(function, out.dtype)
-    record.parents.append(parent)
+    record.parents.append(handle.index)
     record.partials.append(partial)
     return append(record, out, function)
+
+
+def record_any(
+    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
+) -> Any:
+    """Do what `record_call` does for any call at all."""
+    rule = RULES.get(function)
+    if type(rule) is Rule:
+        return record_general(function, rule, args, kwargs)
+    return call_unrecorded(function, rule, args, kwargs)
 
 
 def record_general(
@@ -206,12 +240,14 @@ def record_output(
 
 def append(record: Arena, data: Array, function: Any = None) -> "Tensor":
     """Append a node to a record, with the edges that were appended last, and make its handle."""
-    handle = Tensor(record, len(record.functions), data)
-    record.functions.append(function)
+    functions = record.functions
+    handle: Tensor = new(Tensor)  # its __init__ would take as long again
+    handle.record, handle.index, handle.data = record, len(functions), data
+    functions.append(function)
     record.starts.append(len(record.parents))
     record.shapes.append(data.shape)
     record.dtypes.append(data.dtype)
-    record.handles.append(weakref.ref(handle))
+    record.handles.append(ref(handle))
     return handle
 
 
@@ -247,6 +283,8 @@ class Tensor(ArrayInterface):
     data: Array
 
     _call = staticmethod(record_call)
+    _one = staticmethod(record_one)
+    _two = staticmethod(record_two)
 
     def grad(self, seed: Any = None, *, release: bool = False) -> Gradients:
         """Sweep back from this handle and give the gradients of all handles that are alive.
@@ -280,7 +318,7 @@ class Tensor(ArrayInterface):
             record.watch.check()
         cotangents = reverse_sweep(record, self.index, start, release=release)
         stack = start.shape[: start.ndim - self.ndim]
-        return Gradients(weakref.ref(record), self.index, stack, cotangents)
+        return Gradients(ref(record), self.index, stack, cotangents)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Record ``np.copy(self)`` with ``self[key] = value`` and let this handle stand for it.
@@ -319,9 +357,9 @@ class Tensor(ArrayInterface):
 
     def _become(self, other: "Tensor") -> None:
         """Stand for another node, whose own handle is given up."""
-        self.record.handles[self.index] = weakref.ref(other)  # which dies soon
+        self.record.handles[self.index] = ref(other)  # which dies soon
         self.record, self.index, self.data = other.record, other.index, other.data
-        self.record.handles[self.index] = weakref.ref(self)
+        self.record.handles[self.index] = ref(self)
 
     def __repr__(self) -> str:
         value = self.data
@@ -330,9 +368,14 @@ class Tensor(ArrayInterface):
             value = " ".join(value.split())
         return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value})"
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, x: Any, y: Any = ABSENT, *more: Any, **kwargs: Any
+    ) -> Any:
+        if method == "__call__" and not (more or kwargs):
+            return record_one(ufunc, x) if y is ABSENT else record_two(ufunc, x, y)
+        inputs = (x,) if y is ABSENT else (x, y, *more)
         if method == "__call__":
-            return record_call(ufunc, inputs, kwargs)
+            return record_any(ufunc, inputs, kwargs)
         if method == "at":
             raise InPlaceError(
                 f"np.{ufunc.__name__}.at writes to its first argument, and a handle is never "
@@ -379,26 +422,3 @@ def call_unrecorded(
         f"{called(function)} has no rule, so its gradient would be lost; write it with "
         "functions that have one, or apply it to t.data if no gradient is meant to flow"
     )
-
-
-def common_record(function: Function, args: tuple[Any, ...]) -> Arena:
-    """Find the innermost of the records that a call's handles belong to.
-
-    Raises
-    ------
-    RecordMismatchError
-        When two of the records are not nested in each other.
-    UnsupportedArgumentError
-        When no operand is a handle, so the one that brought us here stands elsewhere.
-    """
-    record: Arena | None = None
-    for operand in args:
-        if type(operand) is not Tensor or operand.record is record:
-            continue
-        inner = operand.record if record is None else innermost(record, operand.record)
-        if inner is None:
-            raise unrelated_records(function)
-        record = inner
-    if record is None:
-        raise misplaced_handle(function)
-    return record

@@ -10,8 +10,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import RecordMismatchError, SeedError
-from tape_ad.rules import RULES
-from tape_ad.rules.base import rule
+from tape_ad.rules import STRAIGHT
 
 # What is kept
 
@@ -53,8 +52,8 @@ def test_a_cotangent_that_nobody_holds_is_freed_during_the_sweep(
             most = max(most, sum(each() is not None for each in alive))
             return contribution
 
-    table: dict[Any, Any] = RULES
-    monkeypatch.setitem(table, np.positive, rule(lambda out, x: Counting()))
+    table: dict[Any, Any] = STRAIGHT
+    monkeypatch.setitem(table, np.positive, (lambda out, x: Counting(),))
     rec: Any = ta.ComputationRecord()
     x = y = rec.tensor(np.ones(3))
     for _ in range(50):

@@ -4,13 +4,17 @@ A map acts on the trailing axes of what it is given; any leading axes are a stac
 cotangents, all mapped at once. `pull` is the adjoint of `push` under the real inner product
 ``<u, v> = Re(sum(conj(u) * v))``, so one statement of a derivative serves both modes.
 
+An array in the place of a map stands for its `Scale`, as most partials are the derivative element
+by element; `as_map` makes the map of it.
+
 The maps are written in plain NumPy calls on whatever they hold, since that may be a handle of an
 enclosing record, or any other array that speaks NEP 13 and NEP 18.
 """
 
-from tape_ad.linear_maps.base import Array, LinearMap, Shape
+from tape_ad.linear_maps.base import Array, LinearMap, Partial, Shape
 from tape_ad.linear_maps.compounds import Adjoint, Chain
 from tape_ad.linear_maps.elementwise import (
+    SAME,
     Conjugate,
     Divide,
     ImaginaryPart,
@@ -19,6 +23,7 @@ from tape_ad.linear_maps.elementwise import (
     RealPart,
     Same,
     Scale,
+    as_map,
 )
 from tape_ad.linear_maps.indexing import FEW, Index, scatter
 from tape_ad.linear_maps.rearrangements import Reshape, Stretch, Transpose
@@ -26,6 +31,7 @@ from tape_ad.linear_maps.reductions import Sum, WeightedSum, expanding_key
 
 __all__ = [
     "FEW",
+    "SAME",
     "Adjoint",
     "Array",
     "Chain",
@@ -36,6 +42,7 @@ __all__ = [
     "LinearMap",
     "Mask",
     "Negate",
+    "Partial",
     "RealPart",
     "Reshape",
     "Same",
@@ -45,6 +52,7 @@ __all__ = [
     "Sum",
     "Transpose",
     "WeightedSum",
+    "as_map",
     "expanding_key",
     "scatter",
 ]

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-__all__ = ["Array", "LinearMap", "Shape"]
+__all__ = ["Array", "LinearMap", "Partial", "Shape"]
 
 Array = Any
 """An ndarray, a NumPy scalar, or anything that speaks NEP 13 and NEP 18 (handles do)."""
@@ -43,3 +43,7 @@ class LinearMap(Protocol):
         -------
         array, shape stack + parent.shape, or one that `conform` sums to it
         """
+
+
+Partial = LinearMap | Array
+"""A local partial. An array stands for its `Scale`: it is the derivative, element by element."""

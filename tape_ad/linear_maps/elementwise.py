@@ -5,9 +5,10 @@ from typing import ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps.base import Array
+from tape_ad.linear_maps.base import Array, LinearMap, Partial
 
 __all__ = [
+    "SAME",
     "Conjugate",
     "Divide",
     "ImaginaryPart",
@@ -16,6 +17,7 @@ __all__ = [
     "RealPart",
     "Same",
     "Scale",
+    "as_map",
 ]
 
 
@@ -30,6 +32,10 @@ class Same:
 
     def pull(self, ct: Array) -> Array:
         return ct
+
+
+SAME = Same()
+"""One for all: it holds nothing."""
 
 
 @define(eq=False, repr=False)
@@ -67,6 +73,18 @@ class Scale:
         if fits(self.factor, ct):
             return np.multiply(ct, self.factor.conjugate(), out=ct)
         return self.pull(ct)
+
+
+def as_map(partial: Partial) -> LinearMap:
+    """Make the map that an array stands for; a map is given as it is.
+
+    Examples
+    --------
+    >>> as_map(3.0).pull(np.ones(2))
+    array([3., 3.])
+    """
+    linear: LinearMap = partial if hasattr(type(partial), "pull") else Scale(partial)
+    return linear
 
 
 @define(eq=False, repr=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tape_ad.rules.activations import ACTIVATIONS
 from tape_ad.rules.affine import AFFINE
-from tape_ad.rules.base import Entry
+from tape_ad.rules.base import Entry, Maker, Rule
 from tape_ad.rules.building import BUILDING
 from tape_ad.rules.convolution import CONVOLUTION
 from tape_ad.rules.decompositions import DECOMPOSITIONS
@@ -55,7 +55,7 @@ from tape_ad.rules.statistics import STATISTICS
 from tape_ad.rules.ufunc_methods import UFUNC_METHODS
 from tape_ad.rules.updates import UPDATES
 
-__all__ = ["RULES", "load_scipy_rules", "merged"]
+__all__ = ["RULES", "STRAIGHT", "load_scipy_rules", "merged"]
 
 
 def merged(*tables: dict[Callable[..., Any], Entry]) -> dict[Callable[..., Any], Entry]:
@@ -73,6 +73,17 @@ def merged(*tables: dict[Callable[..., Any], Entry]) -> dict[Callable[..., Any],
                 raise ValueError(f"{function!r} has two rules")
             together[function] = entry
     return together
+
+
+def straight(
+    table: dict[Callable[..., Any], Entry],
+) -> dict[Callable[..., Any], tuple[Maker, ...]]:
+    """Pick the makers of those functions that the dispatch records in straight lines."""
+    return {
+        function: entry.makers
+        for function, entry in table.items()
+        if isinstance(entry, Rule) and entry.straight
+    }
 
 
 def load_scipy_rules() -> bool:
@@ -98,6 +109,7 @@ def load_scipy_rules() -> bool:
     for function, entry in special.SPECIAL.items():
         if RULES.setdefault(function, entry) is not entry:
             raise ValueError(f"{function!r} has two rules")
+    STRAIGHT.update(straight(special.SPECIAL))
     return True
 
 
@@ -151,3 +163,5 @@ RULES = merged(
     NORMALIZATION,
     UPDATES,
 )
+
+STRAIGHT = straight(RULES)

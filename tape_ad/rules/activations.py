@@ -11,7 +11,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.errors import DtypeError, ShapeError
-from tape_ad.linear_maps import Array, LinearMap, Scale, WeightedSum
+from tape_ad.linear_maps import Array, LinearMap, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, as_array, axes_of, quiet, rule
 
@@ -311,8 +311,8 @@ def along_axis(x: Array, axis: Axis = -1) -> Call:
 
 
 ACTIVATIONS: dict[Any, Entry] = {
-    relu: rule(lambda out, x: Scale(np.greater(x, 0))),
-    sigmoid: rule(lambda out, x: Scale(out * (1 - out))),
+    relu: rule(lambda out, x: np.greater(x, 0)),
+    sigmoid: rule(lambda out, x: out * (1 - out)),
     logsumexp: rule(
         quiet(logsumexp_partial),
         signature=logsumexp_signature,

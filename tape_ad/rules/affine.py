@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, Same
+from tape_ad.linear_maps import SAME, Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.products import MatmulLeft, MatmulRight
@@ -75,13 +75,13 @@ AFFINE: dict[Any, Entry] = {
     linear: rule(
         lambda out, x, weight, bias: MatmulLeft(weight, x.ndim),
         lambda out, x, weight, bias: MatmulRight(x, weight.ndim),
-        lambda out, x, weight, bias: Same(),
+        lambda out, x, weight, bias: SAME,
     ),
     two_linear: rule(
         lambda out, x, w, h, u, bias: MatmulLeft(w, x.ndim),
         lambda out, x, w, h, u, bias: MatmulRight(x, w.ndim),
         lambda out, x, w, h, u, bias: MatmulLeft(u, h.ndim),
         lambda out, x, w, h, u, bias: MatmulRight(h, u.ndim),
-        lambda out, x, w, h, u, bias: Same(),
+        lambda out, x, w, h, u, bias: SAME,
     ),
 }

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array, Partial
 
 __all__ = [
     "Call",
@@ -30,8 +30,11 @@ __all__ = [
     "rule",
 ]
 
-Maker = Callable[..., LinearMap | None]
-"""``maker(out, *operands, **options)``: the partial with respect to one operand; None for zero."""
+Maker = Callable[..., Partial | None]
+"""``maker(out, *operands, **options)``: the partial with respect to one operand; None for zero.
+
+An array is the derivative element by element.
+"""
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 """The operands and the options of a call: what a derivative may be asked for, and the rest."""
@@ -206,7 +209,7 @@ def quiet(maker: Maker) -> Maker:
     """
 
     @functools.wraps(maker)
-    def silenced(out: Array, *operands: Array, **options: Any) -> LinearMap | None:
+    def silenced(out: Array, *operands: Array, **options: Any) -> Partial | None:
         with np.errstate(all="ignore"):
             return maker(out, *operands, **options)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy._core import umath
 
 from tape_ad.linear_maps import (
+    SAME,
     Array,
     Chain,
     Conjugate,
@@ -20,8 +21,8 @@ from tape_ad.linear_maps import (
     LinearMap,
     Mask,
     Negate,
+    Partial,
     RealPart,
-    Same,
     Scale,
 )
 from tape_ad.rules.base import Call, Derivation, Entry, constants, quiet, refuse, rule
@@ -42,7 +43,7 @@ def is_complex(x: Array) -> bool:
 
 def real_scale(factor: Array, x: Array) -> LinearMap:
     """Make the partial of a real function: Re(factor * t), which for a real `x` is a scale."""
-    return Chain((Scale(factor), RealPart())) if is_complex(x) else Scale(factor)
+    return Chain((Scale(factor), RealPart())) if is_complex(x) else factor
 
 
 def nonzero(x: Array) -> Array:
@@ -50,11 +51,11 @@ def nonzero(x: Array) -> Array:
     return np.where(x == 0, 1, x)
 
 
-def absolute(out: Array, x: Array) -> LinearMap:
+def absolute(out: Array, x: Array) -> Partial:
     """|z|' = Re(conj(z) / |z| * t), which is sign(x) on the reals; 0 at 0."""
     if is_complex(x):
         return real_scale((x / nonzero(out)).conjugate(), x)
-    return Scale(np.sign(x))
+    return np.sign(x)
 
 
 def sign(x: Array, /) -> Array:
@@ -65,20 +66,20 @@ def sign(x: Array, /) -> Array:
     return np.where(np.isnan(x), x.dtype.type(np.nan), signs)[()]
 
 
-def power_base(out: Array, x: Array, y: Array) -> LinearMap:
+def power_base(out: Array, x: Array, y: Array) -> Array:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
     if type(y) in (int, float) and y == 2:
-        return Scale(2 * x)
+        return 2 * x
     with np.errstate(all="ignore"):
         if type(y) in (int, float):
-            return Scale(y * x ** (y - 1) if y else 0.0)
+            return y * x ** (y - 1) if y else 0.0
         less = np.subtract(y, 1, dtype=out.dtype)  # y's own dtype may be a small one
-        return Scale(np.where(y == 0, 0, y * x ** np.where(y == 0, 1, less)))
+        return np.where(y == 0, 0, y * x ** np.where(y == 0, 1, less))
 
 
-def power_exponent(out: Array, x: Array, y: Array) -> LinearMap:
+def power_exponent(out: Array, x: Array, y: Array) -> Array:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
-    return Scale(out * np.log(nonzero(x), dtype=out.dtype))
+    return out * np.log(nonzero(x), dtype=out.dtype)
 
 
 def cosine_of_arcsin(x: Array) -> Array:
@@ -88,38 +89,38 @@ def cosine_of_arcsin(x: Array) -> Array:
     return np.sqrt((1 - x) * (1 + x))
 
 
-def arcsinh(out: Array, x: Array) -> LinearMap:
+def arcsinh(out: Array, x: Array) -> Array:
     """1 / sqrt(x**2 + 1), for real x without a square that could overflow."""
-    return Scale(1 / (np.sqrt(x * x - -1) if is_complex(x) else np.hypot(x, 1)))
+    return 1 / (np.sqrt(x * x - -1) if is_complex(x) else np.hypot(x, 1))
 
 
-def arctan2_y(out: Array, y: Array, x: Array) -> LinearMap:
+def arctan2_y(out: Array, y: Array, x: Array) -> Array:
     """x / (x**2 + y**2), without squares that could overflow."""
     radius = np.hypot(x, y)
-    return Scale(x / radius / radius)
+    return x / radius / radius
 
 
-def arctan2_x(out: Array, y: Array, x: Array) -> LinearMap:
+def arctan2_x(out: Array, y: Array, x: Array) -> Array:
     """-y / (x**2 + y**2), in the same way."""
     radius = np.hypot(x, y)
-    return Scale(-(y / radius) / radius)
+    return -(y / radius) / radius
 
 
 def share(out: Array, x: Array, y: Array) -> LinearMap:
     """Give the gradient to `x` where the extremum is `x`, half of it where `y` ties."""
     chosen = x == out
     tie = chosen & (y == out)
-    return Scale(chosen - tie * out.dtype.type(0.5)) if tie.any() else Mask(chosen)
+    return chosen - tie * out.dtype.type(0.5) if tie.any() else Mask(chosen)
 
 
-def first_logistic(out: Array, x: Array, y: Array) -> LinearMap:
+def first_logistic(out: Array, x: Array, y: Array) -> Array:
     """d logaddexp(x, y) / dx = 1 / (1 + exp(y - x)), without overflow, 1/2 where x = y."""
-    return Scale(np.exp(-np.logaddexp(0, difference(y, x))))
+    return np.exp(-np.logaddexp(0, difference(y, x)))
 
 
-def first_logistic2(out: Array, x: Array, y: Array) -> LinearMap:
+def first_logistic2(out: Array, x: Array, y: Array) -> Array:
     """The same in base 2."""
-    return Scale(np.exp2(-np.logaddexp2(0, difference(y, x))))
+    return np.exp2(-np.logaddexp2(0, difference(y, x)))
 
 
 def difference(x: Array, y: Array) -> Array:
@@ -165,22 +166,22 @@ def astype_signature(x: Array, dtype: Any, /, **options: Any) -> Call:
 
 ELEMENTWISE: dict[Any, Entry] = {
     # Arithmetic
-    np.add: rule(lambda out, x, y: Same(), lambda out, x, y: Same()),
-    np.subtract: rule(lambda out, x, y: Same(), lambda out, x, y: Negate()),
-    np.multiply: rule(lambda out, x, y: Scale(y), lambda out, x, y: Scale(x)),
-    np.divide: rule(lambda out, x, y: Divide(y), lambda out, x, y: Scale(-out / y)),
-    np.remainder: rule(lambda out, x, y: Same(), lambda out, x, y: Scale(-np.floor_divide(x, y))),
+    np.add: rule(lambda out, x, y: SAME, lambda out, x, y: SAME),
+    np.subtract: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
+    np.multiply: rule(lambda out, x, y: y, lambda out, x, y: x),
+    np.divide: rule(lambda out, x, y: Divide(y), lambda out, x, y: -out / y),
+    np.remainder: rule(lambda out, x, y: SAME, lambda out, x, y: -np.floor_divide(x, y)),
     np.negative: rule(lambda out, x: Negate()),
-    np.positive: rule(lambda out, x: Same()),
-    np.reciprocal: rule(lambda out, x: Scale(-out * out)),
-    np.square: rule(lambda out, x: Scale(2 * x)),
+    np.positive: rule(lambda out, x: SAME),
+    np.reciprocal: rule(lambda out, x: -out * out),
+    np.square: rule(lambda out, x: 2 * x),
     np.power: rule(power_base, quiet(power_exponent)),
-    np.sqrt: rule(quiet(lambda out, x: Scale(0.5 / out))),
-    np.cbrt: rule(quiet(lambda out, x: Scale(1 / (3 * out * out)))),
+    np.sqrt: rule(quiet(lambda out, x: 0.5 / out)),
+    np.cbrt: rule(quiet(lambda out, x: 1 / (3 * out * out))),
     # Exponentials and logarithms
-    np.exp: rule(lambda out, x: Scale(out)),
-    np.expm1: rule(lambda out, x: Scale(out + 1)),
-    np.exp2: rule(lambda out, x: Scale(out * LN2)),
+    np.exp: rule(lambda out, x: out),
+    np.expm1: rule(lambda out, x: out + 1),
+    np.exp2: rule(lambda out, x: out * LN2),
     np.log: rule(lambda out, x: Divide(x)),
     np.log1p: rule(lambda out, x: Divide(1 + x)),
     np.log2: rule(lambda out, x: Divide(x * LN2)),
@@ -190,27 +191,27 @@ ELEMENTWISE: dict[Any, Entry] = {
         quiet(first_logistic2), quiet(lambda out, x, y: first_logistic2(out, y, x))
     ),
     # Trigonometric and hyperbolic functions
-    np.sin: rule(lambda out, x: Scale(np.cos(x))),
-    np.cos: rule(lambda out, x: Scale(-np.sin(x))),
-    np.tan: rule(lambda out, x: Scale(1 + out * out)),
-    np.arcsin: rule(quiet(lambda out, x: Scale(1 / cosine_of_arcsin(x)))),
-    np.arccos: rule(quiet(lambda out, x: Scale(-1 / cosine_of_arcsin(x)))),
-    np.arctan: rule(quiet(lambda out, x: Scale(1 / (1 + x * x)))),
+    np.sin: rule(lambda out, x: np.cos(x)),
+    np.cos: rule(lambda out, x: -np.sin(x)),
+    np.tan: rule(lambda out, x: 1 + out * out),
+    np.arcsin: rule(quiet(lambda out, x: 1 / cosine_of_arcsin(x))),
+    np.arccos: rule(quiet(lambda out, x: -1 / cosine_of_arcsin(x))),
+    np.arctan: rule(quiet(lambda out, x: 1 / (1 + x * x))),
     np.arctan2: rule(quiet(arctan2_y), quiet(arctan2_x)),
     np.hypot: rule(
-        lambda out, x, y: Scale(x / nonzero(out)),
-        lambda out, x, y: Scale(y / nonzero(out)),
+        lambda out, x, y: x / nonzero(out),
+        lambda out, x, y: y / nonzero(out),
     ),
-    np.sinh: rule(lambda out, x: Scale(np.cosh(x))),
-    np.cosh: rule(lambda out, x: Scale(np.sinh(x))),
-    np.tanh: rule(lambda out, x: Scale(1 - out * out)),
+    np.sinh: rule(lambda out, x: np.cosh(x)),
+    np.cosh: rule(lambda out, x: np.sinh(x)),
+    np.tanh: rule(lambda out, x: 1 - out * out),
     np.arcsinh: rule(arcsinh),
-    np.arccosh: rule(quiet(lambda out, x: Scale(1 / (np.sqrt(x - 1) * np.sqrt(x - -1))))),
-    np.arctanh: rule(quiet(lambda out, x: Scale(1 / ((1 - x) * (1 + x))))),
+    np.arccosh: rule(quiet(lambda out, x: 1 / (np.sqrt(x - 1) * np.sqrt(x - -1)))),
+    np.arctanh: rule(quiet(lambda out, x: 1 / ((1 - x) * (1 + x)))),
     # Magnitude, order and choice
     np.absolute: rule(absolute),
     np.sign: Derivation(sign),
-    np.fabs: rule(lambda out, x: Scale(np.sign(x))),
+    np.fabs: rule(lambda out, x: np.sign(x)),
     np.maximum: rule(share, lambda out, x, y: share(out, y, x)),
     np.minimum: rule(share, lambda out, x, y: share(out, y, x)),
     np.fmax: rule(share, lambda out, x, y: share(out, y, x)),
@@ -224,17 +225,17 @@ ELEMENTWISE: dict[Any, Entry] = {
         signature=where_signature,
     ),
     # Complex numbers and dtypes
-    np.conjugate: rule(lambda out, x: Conjugate() if is_complex(x) else Same()),
+    np.conjugate: rule(lambda out, x: Conjugate() if is_complex(x) else SAME),
     np.real: rule(
-        lambda out, val: RealPart() if is_complex(val) else Same(),
+        lambda out, val: RealPart() if is_complex(val) else SAME,
         signature=lambda val: ((val,), {}),
     ),
     np.imag: rule(
-        lambda out, val: ImaginaryPart() if is_complex(val) else Scale(0.0),
+        lambda out, val: ImaginaryPart() if is_complex(val) else 0.0,
         signature=lambda val: ((val,), {}),
     ),
     np.astype: rule(
-        lambda out, x, **options: Same(),
+        lambda out, x, **options: SAME,
         signature=astype_signature,
         compute=lambda x, dtype, **options: x.astype(dtype, **options),
     ),

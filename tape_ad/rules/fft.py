@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Adjoint, Array, Chain, Conjugate, Index, LinearMap, Same
+from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
 from tape_ad.rules.base import Call, Entry, axes_of, refuse, rule
 
 __all__ = ["FFT"]
@@ -175,7 +175,7 @@ def several_axes(name: str, function: Function, default: tuple[int, ...] | None)
             axes = range(-a.ndim if s is None else -len(s), 0)
         axes = axes_of(a.ndim, tuple(axes))
         if not axes:
-            return Same()
+            return SAME
         if s is None:
             ns = [a.shape[axis] for axis in axes]
             if function is np.fft.irfft:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Same, Transpose
+from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Transpose
 from tape_ad.rules.base import Call, Entry, axes_of, rule
 
 __all__ = ["FLIPPING"]
@@ -63,7 +63,7 @@ def rotated(out: Array, m: Array, k: int, axes: Sequence[int]) -> LinearMap:
     order[first], order[second] = second, first
     swap = Transpose(tuple(order))
     turns: tuple[LinearMap, ...] = (
-        Same(),
+        SAME,
         Chain((Flip((second,)), swap)),
         Flip((first, second)),
         Chain((swap, Flip((second,)))),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Index, LinearMap, Scale, scatter
+from tape_ad.linear_maps import Array, Index, LinearMap, scatter
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, quiet, rule
 
@@ -157,7 +157,7 @@ def in_double(x: Array) -> Array:
 INTERPOLATION: dict[Any, Entry] = {
     np.interp: Derivation(interp),
     interpolated: rule(
-        quiet(lambda j, x, xp, fp: Scale(slope(j, x, xp, fp))),
+        quiet(slope),
         quiet(of_positions),
         quiet(of_values),
         signature=lambda x, xp, fp: ((x, xp, fp), {}),

@@ -6,7 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Same, Shape, Stretch
+from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.plain_maps import PlainMap, along, summed_by_index
 
@@ -263,7 +263,7 @@ def of_array(
         key = tuple(slice(b, b + n) for (b, _), n in zip(widths, array.shape, strict=True))
         return Adjoint(Index(key, out.shape, array.shape))
     margins = margins_of(out, array.shape, widths, mode, options)
-    return Chain(tuple(margins)) if margins else Same()
+    return Chain(tuple(margins)) if margins else SAME
 
 
 def of_values(

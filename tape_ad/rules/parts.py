@@ -13,6 +13,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import (
+    SAME,
     Array,
     Chain,
     Divide,
@@ -20,7 +21,6 @@ from tape_ad.linear_maps import (
     LinearMap,
     Mask,
     RealPart,
-    Same,
     Scale,
 )
 from tape_ad.rules.base import (
@@ -72,19 +72,19 @@ def as_ufunc(name: str, operands: int) -> Signature:
     return signature
 
 
-def float_power_base(out: Array, x: Array, y: Array) -> LinearMap:
+def float_power_base(out: Array, x: Array, y: Array) -> Array:
     """Make the partial of `power`, in the precision that `float_power` computes in."""
     return power_base(out, as_array(x).astype(out.dtype), y)
 
 
-def float_power_exponent(out: Array, x: Array, y: Array) -> LinearMap:
+def float_power_exponent(out: Array, x: Array, y: Array) -> Array:
     """Make the other partial of `power`, in the precision that `float_power` computes in."""
     return power_exponent(out, as_array(x).astype(out.dtype), y)
 
 
-def fmod_divisor(out: Array, x: Array, y: Array) -> LinearMap:
+def fmod_divisor(out: Array, x: Array, y: Array) -> Array:
     """Make the partial of x - n y with respect to y, -n, a whole number."""
-    return Scale(-np.rint((x - out) / y))
+    return -np.rint((x - out) / y)
 
 
 def only(number: int, output: int, partial: LinearMap) -> LinearMap | None:
@@ -92,10 +92,10 @@ def only(number: int, output: int, partial: LinearMap) -> LinearMap | None:
     return partial if output == number else None
 
 
-def copysign(out: Array, x: Array, y: Array) -> LinearMap:
+def copysign(out: Array, x: Array, y: Array) -> Array:
     """Make the partial of ``copysign``, 1 or -1, also at zeros, which have signs."""
     one = out.dtype.type(1)
-    return Scale(np.where(np.signbit(x) == np.signbit(y), one, -one))
+    return np.where(np.signbit(x) == np.signbit(y), one, -one)
 
 
 def unwrap_signature(
@@ -114,9 +114,9 @@ def unwrap(p: Array, period: Array, discont: float | None, axis: int) -> Array:
     return np.unwrap(p, discont, axis, period=period)
 
 
-def whole_periods(out: Array, p: Array, period: Array, **options: Any) -> LinearMap:
+def whole_periods(out: Array, p: Array, period: Array, **options: Any) -> Array:
     """Make the partial of `unwrap` with respect to the period: how many of them were added."""
-    return Scale(np.rint((out - p) / period))
+    return np.rint((out - p) / period)
 
 
 def angle_signature(z: Array, deg: bool = False) -> Call:
@@ -134,7 +134,7 @@ def angle(out: Array, z: Array, deg: bool) -> LinearMap | None:
 
 def real_if_close(out: Array, a: Array, tol: float) -> LinearMap:
     """Make the partial of a function that may drop the imaginary part."""
-    return RealPart() if is_complex(a) and not is_complex(out) else Same()
+    return RealPart() if is_complex(a) and not is_complex(out) else SAME
 
 
 def nan_to_num(
@@ -169,10 +169,10 @@ OF_INTEGERS = Refused(
 
 PARTS: dict[Any, Entry] = {
     # Quotients and powers
-    np.fmod: rule(lambda out, x, y: Same(), fmod_divisor),
+    np.fmod: rule(lambda out, x, y: SAME, fmod_divisor),
     np.divmod: outputs(
-        lambda k, outs, x, y, **options: only(1, k, Same()),
-        lambda k, outs, x, y, **options: only(1, k, Scale(-outs[0])),
+        lambda k, outs, x, y, **options: only(1, k, SAME),
+        lambda k, outs, x, y, **options: only(1, k, -outs[0]),
         signature=as_ufunc("divmod", 2),
     ),
     np.float_power: rule(quiet(float_power_base), quiet(float_power_exponent)),
@@ -180,7 +180,7 @@ PARTS: dict[Any, Entry] = {
     np.copysign: rule(copysign, None),
     np.heaviside: rule(None, lambda out, x, y: Mask(np.equal(x, 0))),
     np.modf: outputs(
-        lambda k, outs, x, **options: only(0, k, Same()),
+        lambda k, outs, x, **options: only(0, k, SAME),
         signature=as_ufunc("modf", 1),
     ),
     np.frexp: outputs(
@@ -189,10 +189,10 @@ PARTS: dict[Any, Entry] = {
     ),
     np.ldexp: rule(lambda out, x, exponent: Shift(exponent), None),
     # Angles
-    **dict.fromkeys((np.deg2rad, np.radians), rule(lambda out, x: Scale(DEGREE))),
-    **dict.fromkeys((np.rad2deg, np.degrees), rule(lambda out, x: Scale(1 / DEGREE))),
+    **dict.fromkeys((np.deg2rad, np.radians), rule(lambda out, x: DEGREE)),
+    **dict.fromkeys((np.rad2deg, np.degrees), rule(lambda out, x: 1 / DEGREE)),
     np.unwrap: rule(
-        lambda out, p, period, **options: Same(),
+        lambda out, p, period, **options: SAME,
         quiet(whole_periods),
         signature=unwrap_signature,
         compute=unwrap,

@@ -94,9 +94,9 @@ def polyval_signature(p: Any, x: Any) -> Call:
     return (*coefficients("polyval", p), as_array(x)), {}
 
 
-def slope(out: Array, p: Array, x: Array) -> LinearMap:
+def slope(out: Array, p: Array, x: Array) -> Array:
     """Make the partial with respect to where the polynomial is evaluated."""
-    return Scale(np.polyval(p[:-1] * np.arange(p.size - 1, 0, -1, dtype=real_like(p)), x))
+    return np.polyval(p[:-1] * np.arange(p.size - 1, 0, -1, dtype=real_like(p)), x)
 
 
 # Arithmetic

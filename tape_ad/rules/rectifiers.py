@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Scale, WeightedSum
+from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.activations import real, sigmoid
 from tape_ad.rules.base import Call, Entry, rule
@@ -246,36 +246,36 @@ def halves(x: Array, axis: int) -> tuple[Array, Array]:
 # The partials
 
 
-def leaky_relu_partial(out: Array, x: Array, negative_slope: float) -> LinearMap:
+def leaky_relu_partial(out: Array, x: Array, negative_slope: float) -> Array:
     """1, or the slope."""
-    return Scale(np.where(np.greater(x, 0), 1, x.dtype.type(negative_slope)))
+    return np.where(np.greater(x, 0), 1, x.dtype.type(negative_slope))
 
 
-def bent_partial(x: Array, alpha: float, scale: float) -> LinearMap:
+def bent_partial(x: Array, alpha: float, scale: float) -> Array:
     """The scale, and below 0 times alpha * exp(x)."""
     below = np.exp(np.minimum(x, 0)) * (alpha * scale)
-    return Scale(np.where(np.greater(x, 0), x.dtype.type(scale), below))
+    return np.where(np.greater(x, 0), x.dtype.type(scale), below)
 
 
-def gelu_partial(out: Array, x: Array, approximate: str) -> LinearMap:
+def gelu_partial(out: Array, x: Array, approximate: str) -> Array:
     """gate + x * gate'."""
     gate = gelu_gate(x, approximate)
     near = within_reach(x)
     if approximate == "none":
-        return Scale(gate + near * np.exp(-0.5 * near * near) * NORMAL)
-    return Scale(gate + near * gate * (1 - gate) * (SLOPE * (1 + 3 * CUBIC * near**2)))
+        return gate + near * np.exp(-0.5 * near * near) * NORMAL
+    return gate + near * gate * (1 - gate) * (SLOPE * (1 + 3 * CUBIC * near**2))
 
 
-def silu_partial(out: Array, x: Array) -> LinearMap:
+def silu_partial(out: Array, x: Array) -> Array:
     """s + x * s * (1 - s), of which the second term is ``out * (1 - s)``."""
     s = sigmoid(x)
-    return Scale(s + out * (1 - s))
+    return s + out * (1 - s)
 
 
-def softplus_partial(out: Array, x: Array, beta: float, threshold: float) -> LinearMap:
+def softplus_partial(out: Array, x: Array, beta: float, threshold: float) -> Array:
     """sigmoid(beta * x), and 1 above the threshold."""
     steep = x * beta
-    return Scale(np.where(np.greater(steep, threshold), 1, sigmoid(steep)))
+    return np.where(np.greater(steep, threshold), 1, sigmoid(steep))
 
 
 def glu_partial(out: Array, x: Array, axis: int) -> LinearMap:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, LinearMap, Scale
+from tape_ad.linear_maps import Array, LinearMap
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 
@@ -211,10 +211,10 @@ class GRUGates:
         return np.concatenate([r, z * s[1], n if self.reset is None else n * self.reset], -1)
 
 
-def lstm_hidden_by_cell(out: Array, gates: Array, cell: Array) -> LinearMap:
+def lstm_hidden_by_cell(out: Array, gates: Array, cell: Array) -> Array:
     """The output gate times 1 - tanh(cell)**2."""
     bent = np.tanh(cell)
-    return Scale(blocks(gates, 4)[3] * (1 - bent * bent))
+    return blocks(gates, 4)[3] * (1 - bent * bent)
 
 
 def gru_by_inputs(out: Array, inputs: Array, recurrent: Array) -> LinearMap:
@@ -240,10 +240,10 @@ def gru_hidden_by_gates(out: Array, gates: Array, hidden: Array) -> LinearMap:
 
 
 RECURRENT: dict[Any, Entry] = {
-    lstm_gates: rule(lambda out, gates: Scale(slopes(out, 2, 4))),
+    lstm_gates: rule(lambda out, gates: slopes(out, 2, 4)),
     lstm_cell: rule(
         lstm_cell_by_gates,
-        lambda out, gates, cell: Scale(blocks(gates, 4)[1]),
+        lambda out, gates, cell: blocks(gates, 4)[1],
     ),
     lstm_hidden: rule(
         lambda out, gates, cell: Blocks((None, None, None, np.tanh(cell))),
@@ -252,6 +252,6 @@ RECURRENT: dict[Any, Entry] = {
     gru_gates: rule(gru_by_inputs, gru_by_recurrent),
     gru_hidden: rule(
         gru_hidden_by_gates,
-        lambda out, gates, hidden: Scale(blocks(gates, 3)[1]),
+        lambda out, gates, hidden: blocks(gates, 3)[1],
     ),
 }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Same, Shape, Transpose
+from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Shape, Transpose
 from tape_ad.rules.base import Call, Derivation, Entry, Filled, as_array, constants, rule
 
 __all__ = ["SHAPING"]
@@ -176,10 +176,10 @@ SHAPING: dict[Any, Entry] = {
     np.broadcast_arrays: Derivation(broadcast_arrays),
     np.meshgrid: Derivation(meshgrid),
     np.copy: rule(
-        lambda out, a, **options: Same(),
+        lambda out, a, **options: SAME,
         signature=lambda a, order="K", subok=False: ((a,), {"order": order}),
     ),
-    np.broadcast_to: rule(lambda out, a, shape: Same(), signature=broadcast_to_signature),
+    np.broadcast_to: rule(lambda out, a, shape: SAME, signature=broadcast_to_signature),
     # About the array, not its values
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),

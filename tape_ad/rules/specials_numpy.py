@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, Scale
+from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 
@@ -84,16 +84,16 @@ def asymptotic_series(x: Array, order: int) -> Array:
     return half * (total / np.sqrt(2 * np.pi * x)) * half
 
 
-def bessel_i_partial(out: Array, x: Array, order: int) -> Scale:
+def bessel_i_partial(out: Array, x: Array, order: int) -> Array:
     """(I_(n-1) + I_(n+1)) / 2, DLMF 10.29.1."""
     if order == 0:
-        return Scale(bessel_i(x, 1))
-    return Scale((bessel_i(x, order - 1) + bessel_i(x, order + 1)) / 2)
+        return bessel_i(x, 1)
+    return (bessel_i(x, order - 1) + bessel_i(x, order + 1)) / 2
 
 
 SPECIALS_NUMPY: dict[Any, Entry] = {
-    np.sinc: rule(lambda out, x: Scale(sinc_derivative(x, 1))),
-    sinc_derivative: rule(lambda out, x, order: Scale(sinc_derivative(x, order + 1)), None),
-    np.i0: rule(lambda out, x: Scale(bessel_i(x, 1))),
+    np.sinc: rule(lambda out, x: sinc_derivative(x, 1)),
+    sinc_derivative: rule(lambda out, x, order: sinc_derivative(x, order + 1), None),
+    np.i0: rule(lambda out, x: bessel_i(x, 1)),
     bessel_i: rule(bessel_i_partial, None),
 }

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, RealPart, Scale
+from tape_ad.linear_maps import Array, Chain, LinearMap, RealPart
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, constants, outputs, rule
 from tape_ad.rules.elementwise import is_complex
@@ -302,6 +302,6 @@ SPECTRA: dict[Any, Entry] = {
     np.linalg.eigvals: rule(
         lambda out, a: Deferred(eigvals_map, (a,)), signature=lambda a: ((a,), {})
     ),
-    scaled: rule(lambda out, c, factor: Scaled(factor), lambda out, c, factor: Scale(c)),
+    scaled: rule(lambda out, c, factor: Scaled(factor), lambda out, c, factor: c),
     **constants(indistinct, ill_conditioned),
 }

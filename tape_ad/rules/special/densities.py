@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from tape_ad.linear_maps import Array, Scale
+from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.special.gamma import digamma_step
@@ -97,12 +97,12 @@ def over(first: Array, x: Array) -> Array:
 
 DENSITIES: dict[Any, Entry] = {
     gamma_density: rule(
-        quiet(lambda out, a, x: Scale(out * (np.log(x) - sp.digamma(a)))),
-        quiet(lambda out, a, x: Scale(out * (over(a, x) - 1))),
+        quiet(lambda out, a, x: out * (np.log(x) - sp.digamma(a))),
+        quiet(lambda out, a, x: out * (over(a, x) - 1)),
     ),
     beta_density: rule(
-        quiet(lambda out, a, b, x: Scale(out * (np.log(x) + digamma_step(a, b)))),
-        quiet(lambda out, a, b, x: Scale(out * (np.log1p(-x) + digamma_step(b, a)))),
-        quiet(lambda out, a, b, x: Scale(out * (over(a, x) - over(b, 1 - x)))),
+        quiet(lambda out, a, b, x: out * (np.log(x) + digamma_step(a, b))),
+        quiet(lambda out, a, b, x: out * (np.log1p(-x) + digamma_step(b, a))),
+        quiet(lambda out, a, b, x: out * (over(a, x) - over(b, 1 - x))),
     ),
 }

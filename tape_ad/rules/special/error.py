@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from tape_ad.linear_maps import Array, LinearMap, Scale
+from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, Rule, quiet, rule
 from tape_ad.rules.special.shared import in_double
@@ -61,48 +61,48 @@ def quadratic_growth(
     return np.where(far, series, slope)
 
 
-def erfcx(out: Array, x: Array) -> LinearMap:
+def erfcx(out: Array, x: Array) -> Array:
     """2 x erfcx(x) - 2 / sqrt(pi)."""
     if x.dtype.kind == "c":
-        return Scale(2 * x * out - TWO_OVER_ROOT_PI)
-    return Scale(erfcx_derivative(x, 1))
+        return 2 * x * out - TWO_OVER_ROOT_PI
+    return erfcx_derivative(x, 1)
 
 
-def dawsn(out: Array, x: Array) -> LinearMap:
+def dawsn(out: Array, x: Array) -> Array:
     """1 - 2 x dawsn(x)."""
-    return Scale(1 - 2 * x * out) if x.dtype.kind == "c" else Scale(dawsn_derivative(x, 1))
+    return 1 - 2 * x * out if x.dtype.kind == "c" else dawsn_derivative(x, 1)
 
 
-def owens_t_first(out: Array, h: Array, a: Array) -> LinearMap:
+def owens_t_first(out: Array, h: Array, a: Array) -> Array:
     """-exp(-h**2 / 2) erf(a h / sqrt(2)) / (2 sqrt(2 pi)), Owen 1956."""
-    return Scale(np.exp(-0.5 * h * h) * sp.erf(a * h * ROOT_HALF) * (-0.5 * NORMAL))
+    return np.exp(-0.5 * h * h) * sp.erf(a * h * ROOT_HALF) * (-0.5 * NORMAL)
 
 
-def owens_t_second(out: Array, h: Array, a: Array) -> LinearMap:
+def owens_t_second(out: Array, h: Array, a: Array) -> Array:
     """exp(-h**2 (1 + a**2) / 2) / (2 pi (1 + a**2))."""
     square = 1 + a * a
-    return Scale(np.exp(-0.5 * h * h * square) / (2 * math.pi * square))
+    return np.exp(-0.5 * h * h * square) / (2 * math.pi * square)
 
 
-def fresnel(k: int, outs: tuple[Array, Array], z: Array) -> LinearMap:
+def fresnel(k: int, outs: tuple[Array, Array], z: Array) -> Array:
     """sin(pi z**2 / 2) for S and cos(pi z**2 / 2) for C, DLMF 7.2.7 and 7.2.8."""
     angle = z * z * (math.pi / 2)
-    return Scale(np.cos(angle) if k else np.sin(angle))
+    return np.cos(angle) if k else np.sin(angle)
 
 
 ERROR: dict[Any, Entry] = {
-    sp.erf: rule(lambda out, x: Scale(np.exp(-x * x) * TWO_OVER_ROOT_PI)),
-    sp.erfc: rule(lambda out, x: Scale(np.exp(-x * x) * -TWO_OVER_ROOT_PI)),
+    sp.erf: rule(lambda out, x: np.exp(-x * x) * TWO_OVER_ROOT_PI),
+    sp.erfc: rule(lambda out, x: np.exp(-x * x) * -TWO_OVER_ROOT_PI),
     sp.erfcx: rule(quiet(erfcx)),
-    erfcx_derivative: rule(lambda out, x, order: Scale(erfcx_derivative(x, order + 1)), None),
+    erfcx_derivative: rule(lambda out, x, order: erfcx_derivative(x, order + 1), None),
     sp.dawsn: rule(dawsn),
-    dawsn_derivative: rule(lambda out, x, order: Scale(dawsn_derivative(x, order + 1)), None),
-    sp.wofz: rule(quiet(lambda out, z: Scale(-2 * z * out + 1j * TWO_OVER_ROOT_PI))),
-    sp.erfinv: rule(quiet(lambda out, y: Scale(np.exp(out * out) / TWO_OVER_ROOT_PI))),
-    sp.erfcinv: rule(quiet(lambda out, y: Scale(np.exp(out * out) / -TWO_OVER_ROOT_PI))),
-    sp.ndtr: rule(lambda out, x: Scale(np.exp(-0.5 * x * x) * NORMAL)),
-    sp.ndtri: rule(quiet(lambda out, y: Scale(np.exp(0.5 * out * out) / NORMAL))),
-    sp.log_ndtr: rule(quiet(lambda out, x: Scale(2 * NORMAL / sp.erfcx(x * -ROOT_HALF)))),
+    dawsn_derivative: rule(lambda out, x, order: dawsn_derivative(x, order + 1), None),
+    sp.wofz: rule(quiet(lambda out, z: -2 * z * out + 1j * TWO_OVER_ROOT_PI)),
+    sp.erfinv: rule(quiet(lambda out, y: np.exp(out * out) / TWO_OVER_ROOT_PI)),
+    sp.erfcinv: rule(quiet(lambda out, y: np.exp(out * out) / -TWO_OVER_ROOT_PI)),
+    sp.ndtr: rule(lambda out, x: np.exp(-0.5 * x * x) * NORMAL),
+    sp.ndtri: rule(quiet(lambda out, y: np.exp(0.5 * out * out) / NORMAL)),
+    sp.log_ndtr: rule(quiet(lambda out, x: 2 * NORMAL / sp.erfcx(x * -ROOT_HALF))),
     sp.owens_t: rule(owens_t_first, owens_t_second),
     sp.fresnel: Rule(makers=(fresnel,), multiple=True),
 }

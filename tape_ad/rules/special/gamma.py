@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from tape_ad.linear_maps import Array, LinearMap, Scale
+from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, quiet, rule
 from tape_ad.rules.special.shared import BERNOULLI, in_double, no_partial
@@ -74,12 +74,12 @@ def step_in_double(a: Array, b: Array) -> Array:
     return np.where((a > 0) & (a + b > 0), total, sp.digamma(a + b) - sp.digamma(a))
 
 
-def first_step(out: Array, a: Array, b: Array) -> LinearMap:
+def first_step(out: Array, a: Array, b: Array) -> Array:
     """Subtract the trigamma functions."""
-    return Scale(polygamma(1, a + b) - polygamma(1, a))
+    return polygamma(1, a + b) - polygamma(1, a)
 
 
-def reciprocal_gamma(out: Array, x: Array) -> Scale:
+def reciprocal_gamma(out: Array, x: Array) -> Array:
     """(1 / gamma(x))', exact also at its zeros, where digamma has poles.
 
     Left of 1/2 it is the derivative of gamma(1 - x) sin(pi x) / pi, DLMF 5.5.3.
@@ -88,10 +88,10 @@ def reciprocal_gamma(out: Array, x: Array) -> Scale:
     inner, outer = np.where(left, x, 0), np.where(left, 1, x)
     angle = np.pi * inner
     slope = np.cos(angle) - np.sin(angle) * (1 / np.pi) * sp.digamma(1 - inner)
-    return Scale(np.where(left, sp.gamma(1 - inner) * slope, -out * sp.digamma(outer)))
+    return np.where(left, sp.gamma(1 - inner) * slope, -out * sp.digamma(outer))
 
 
-def rising_factorial(out: Array, z: Array, m: Array) -> LinearMap:
+def rising_factorial(out: Array, z: Array, m: Array) -> Array:
     """poch(z, m) (digamma(z + m) - digamma(z)), by z, also where these have poles.
 
     Where only digamma(z) has one, poch is gamma(z + m) / gamma(z) and crosses 0; where both have
@@ -99,12 +99,12 @@ def rising_factorial(out: Array, z: Array, m: Array) -> LinearMap:
     """
     poles = is_pole(z)
     if not poles.any():
-        return Scale(out * digamma_step(z, m))
+        return out * digamma_step(z, m)
     end = z + m
     step = np.where(is_pole(end), -digamma_step(1 - end, m), digamma_step(z, m))
     reciprocal = sp.rgamma(z)
-    crossing = reciprocal_gamma(reciprocal, z).factor + sp.digamma(end) * reciprocal
-    return Scale(np.where(poles & ~is_pole(end), sp.gamma(end) * crossing, out * step))
+    crossing = reciprocal_gamma(reciprocal, z) + sp.digamma(end) * reciprocal
+    return np.where(poles & ~is_pole(end), sp.gamma(end) * crossing, out * step)
 
 
 def is_pole(x: Array) -> Any:
@@ -112,14 +112,14 @@ def is_pole(x: Array) -> Any:
     return np.less_equal(x, 0) & np.equal(x, np.floor(x))
 
 
-def binomial_upper(out: Array, n: Array, k: Array) -> LinearMap:
+def binomial_upper(out: Array, n: Array, k: Array) -> Array:
     """binom(n, k) (digamma(n + 1) - digamma(n - k + 1))."""
-    return Scale(np.where(*beyond(out, n, k, 1), out * digamma_step(n - k + 1, k)))
+    return np.where(*beyond(out, n, k, 1), out * digamma_step(n - k + 1, k))
 
 
-def binomial_lower(out: Array, n: Array, k: Array) -> LinearMap:
+def binomial_lower(out: Array, n: Array, k: Array) -> Array:
     """binom(n, k) (digamma(n - k + 1) - digamma(k + 1))."""
-    return Scale(np.where(*beyond(out, n, k, -1), out * digamma_step(k + 1, n - 2 * k)))
+    return np.where(*beyond(out, n, k, -1), out * digamma_step(k + 1, n - 2 * k))
 
 
 def beyond(out: Array, n: Array, k: Array, sign: int) -> tuple[Array, Array]:
@@ -147,12 +147,12 @@ def multigammaln(a: Array, d: int) -> Array:
     return np.asarray(sp.multigammaln(a, d)).astype(dtype)[()]
 
 
-def multigammaln_partial(out: Array, a: Array, d: int) -> LinearMap:
+def multigammaln_partial(out: Array, a: Array, d: int) -> Array:
     """sum of digamma(a - j/2) over j < d, DLMF 35.3.4."""
     total = sp.digamma(a)
     for j in range(1, int(d)):
         total = total + sp.digamma(a - 0.5 * j)
-    return Scale(total)
+    return total
 
 
 def multigammaln_signature(a: Array, d: int) -> Call:
@@ -176,27 +176,25 @@ def comb_of_handles(n: Array, k: Array, repetition: bool) -> Array:
 
 
 GAMMA: dict[Any, Entry] = {
-    sp.gamma: rule(quiet(lambda out, x: Scale(out * sp.digamma(x)))),
-    sp.gammaln: rule(quiet(lambda out, x: Scale(sp.digamma(x)))),
-    sp.loggamma: rule(quiet(lambda out, x: Scale(sp.digamma(x)))),
+    sp.gamma: rule(quiet(lambda out, x: out * sp.digamma(x))),
+    sp.gammaln: rule(quiet(lambda out, x: sp.digamma(x))),
+    sp.loggamma: rule(quiet(lambda out, x: sp.digamma(x))),
     sp.rgamma: rule(quiet(reciprocal_gamma)),
-    sp.digamma: rule(quiet(lambda out, x: Scale(polygamma(1, x)))),
-    polygamma: rule(
-        no_partial("polygamma", "n"), quiet(lambda out, n, x: Scale(polygamma(n + 1, x)))
-    ),
-    digamma_step: rule(first_step, lambda out, a, b: Scale(polygamma(1, a + b))),
+    sp.digamma: rule(quiet(lambda out, x: polygamma(1, x))),
+    polygamma: rule(no_partial("polygamma", "n"), quiet(lambda out, n, x: polygamma(n + 1, x))),
+    digamma_step: rule(first_step, lambda out, a, b: polygamma(1, a + b)),
     multigammaln: rule(quiet(multigammaln_partial), signature=multigammaln_signature),
     sp.beta: rule(
-        quiet(lambda out, a, b: Scale(-out * digamma_step(a, b))),
-        quiet(lambda out, a, b: Scale(-out * digamma_step(b, a))),
+        quiet(lambda out, a, b: -out * digamma_step(a, b)),
+        quiet(lambda out, a, b: -out * digamma_step(b, a)),
     ),
     sp.betaln: rule(
-        quiet(lambda out, a, b: Scale(-digamma_step(a, b))),
-        quiet(lambda out, a, b: Scale(-digamma_step(b, a))),
+        quiet(lambda out, a, b: -digamma_step(a, b)),
+        quiet(lambda out, a, b: -digamma_step(b, a)),
     ),
     sp.poch: rule(
         quiet(rising_factorial),
-        quiet(lambda out, z, m: Scale(out * sp.digamma(z + m))),
+        quiet(lambda out, z, m: out * sp.digamma(z + m)),
     ),
     sp.binom: rule(quiet(binomial_upper), quiet(binomial_lower)),
     comb: Derivation(comb_of_handles),

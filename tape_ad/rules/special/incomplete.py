@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from tape_ad.linear_maps import Array, Scale
+from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.special.densities import (
@@ -239,16 +239,16 @@ def betainc_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
     return in_double(lambda a, b, x: beta_slope(a, b, x, i, j), a, b, x)
 
 
-def gamma_density_slope(out: Array, a: Array, x: Array, order: int) -> Scale:
+def gamma_density_slope(out: Array, a: Array, x: Array, order: int) -> Array:
     """Differentiate the density of the gamma distribution with respect to a, `order` times."""
 
     def kappa(k: int, _: int) -> Array:
         return np.log(x) - sp.digamma(a) if k == 1 else -polygamma(k - 1, a)
 
-    return Scale(gamma_density(a, x) * bell(kappa, order))
+    return gamma_density(a, x) * bell(kappa, order)
 
 
-def beta_density_slope(out: Array, a: Array, b: Array, x: Array, i: int, j: int) -> Scale:
+def beta_density_slope(out: Array, a: Array, b: Array, x: Array, i: int, j: int) -> Array:
     """Differentiate the density of the beta distribution with respect to a and b."""
 
     def kappa(i: int, j: int) -> Array:
@@ -257,31 +257,31 @@ def beta_density_slope(out: Array, a: Array, b: Array, x: Array, i: int, j: int)
         value = polygamma(i + j - 1, a + b)
         return value if i and j else value - polygamma(i + j - 1, a if i else b)
 
-    return Scale(beta_density(a, b, x) * bell(kappa, i, j))
+    return beta_density(a, b, x) * bell(kappa, i, j)
 
 
 INCOMPLETE: dict[Any, Entry] = {
     sp.gammainc: rule(
-        lambda out, a, x: Scale(gammainc_slope(a, x, 1)),
-        lambda out, a, x: Scale(gamma_density(a, x)),
+        lambda out, a, x: gammainc_slope(a, x, 1),
+        lambda out, a, x: gamma_density(a, x),
     ),
     sp.gammaincc: rule(
-        lambda out, a, x: Scale(-gammainc_slope(a, x, 1)),
-        lambda out, a, x: Scale(-gamma_density(a, x)),
+        lambda out, a, x: -gammainc_slope(a, x, 1),
+        lambda out, a, x: -gamma_density(a, x),
     ),
     gammainc_slope: rule(
-        lambda out, a, x, order: Scale(gammainc_slope(a, x, order + 1)),
+        lambda out, a, x, order: gammainc_slope(a, x, order + 1),
         quiet(gamma_density_slope),
         None,
     ),
     sp.betainc: rule(
-        lambda out, a, b, x: Scale(betainc_slope(a, b, x, 1, 0)),
-        lambda out, a, b, x: Scale(betainc_slope(a, b, x, 0, 1)),
-        lambda out, a, b, x: Scale(beta_density(a, b, x)),
+        lambda out, a, b, x: betainc_slope(a, b, x, 1, 0),
+        lambda out, a, b, x: betainc_slope(a, b, x, 0, 1),
+        lambda out, a, b, x: beta_density(a, b, x),
     ),
     betainc_slope: rule(
-        lambda out, a, b, x, i, j: Scale(betainc_slope(a, b, x, i + 1, j)),
-        lambda out, a, b, x, i, j: Scale(betainc_slope(a, b, x, i, j + 1)),
+        lambda out, a, b, x, i, j: betainc_slope(a, b, x, i + 1, j),
+        lambda out, a, b, x, i, j: betainc_slope(a, b, x, i, j + 1),
         quiet(beta_density_slope),
         None,
         None,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from tape_ad.linear_maps import Array, Divide, LinearMap, Scale, WeightedSum
+from tape_ad.linear_maps import Array, Divide, LinearMap, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, Rule, axes_of, quiet, rule
 from tape_ad.rules.elementwise import LN2, LN10
@@ -35,22 +35,22 @@ def log_ratio(x: Array, y: Array) -> tuple[Array, Array]:
     return np.log(np.where(both, 1, x) / np.where(both, 1, y)), both
 
 
-def xlogy_first(out: Array, x: Array, y: Array) -> LinearMap:
+def xlogy_first(out: Array, x: Array, y: Array) -> Array:
     """log y, and 0 where both are 0."""
     both = np.equal(x, 0) & np.equal(y, 0)
-    return Scale(np.log(np.where(both, 1, y)))
+    return np.log(np.where(both, 1, y))
 
 
-def xlog1py_first(out: Array, x: Array, y: Array) -> LinearMap:
+def xlog1py_first(out: Array, x: Array, y: Array) -> Array:
     """log(1 + y), and 0 where x is 0 and y is -1."""
     both = np.equal(x, 0) & np.equal(y, -1)
-    return Scale(np.log1p(np.where(both, 0, y)))
+    return np.log1p(np.where(both, 0, y))
 
 
-def rel_entr_first(out: Array, x: Array, y: Array) -> LinearMap:
+def rel_entr_first(out: Array, x: Array, y: Array) -> Array:
     """log(x / y) + 1, and 0 where both are 0."""
     log, both = log_ratio(x, y)
-    return Scale(np.where(both, 0, log + 1))
+    return np.where(both, 0, log + 1)
 
 
 def power_slope(log: Array, lmbda: Array) -> Array:
@@ -138,40 +138,40 @@ def log_abs_sum_second(
 
 
 LOGARITHMS: dict[Any, Entry] = {
-    sp.exp2: rule(lambda out, x: Scale(out * LN2)),
-    sp.exp10: rule(lambda out, x: Scale(out * LN10)),
-    sp.expm1: rule(lambda out, x: Scale(out + 1)),
+    sp.exp2: rule(lambda out, x: out * LN2),
+    sp.exp10: rule(lambda out, x: out * LN10),
+    sp.expm1: rule(lambda out, x: out + 1),
     sp.log1p: rule(lambda out, x: Divide(1 + x)),
-    sp.cbrt: rule(quiet(lambda out, x: Scale(1 / (3 * out * out)))),
-    sp.logit: rule(quiet(lambda out, x: Scale(1 / (x * (1 - x))))),
-    sp.expit: rule(lambda out, x: Scale(out * sp.expit(-x))),
-    sp.log_expit: rule(lambda out, x: Scale(sp.expit(-x))),
-    sp.entr: rule(quiet(lambda out, x: Scale(-np.log(x) - 1))),
-    sp.rel_entr: rule(quiet(rel_entr_first), quiet(lambda out, x, y: Scale(-ratio(x, y)))),
+    sp.cbrt: rule(quiet(lambda out, x: 1 / (3 * out * out))),
+    sp.logit: rule(quiet(lambda out, x: 1 / (x * (1 - x)))),
+    sp.expit: rule(lambda out, x: out * sp.expit(-x)),
+    sp.log_expit: rule(lambda out, x: sp.expit(-x)),
+    sp.entr: rule(quiet(lambda out, x: -np.log(x) - 1)),
+    sp.rel_entr: rule(quiet(rel_entr_first), quiet(lambda out, x, y: -ratio(x, y))),
     sp.kl_div: rule(
-        quiet(lambda out, x, y: Scale(log_ratio(x, y)[0])),
-        quiet(lambda out, x, y: Scale(1 - ratio(x, y))),
+        quiet(lambda out, x, y: log_ratio(x, y)[0]),
+        quiet(lambda out, x, y: 1 - ratio(x, y)),
     ),
-    sp.xlogy: rule(quiet(xlogy_first), quiet(lambda out, x, y: Scale(ratio(x, y)))),
-    sp.xlog1py: rule(quiet(xlog1py_first), quiet(lambda out, x, y: Scale(ratio(x, 1 + y)))),
+    sp.xlogy: rule(quiet(xlogy_first), quiet(lambda out, x, y: ratio(x, y))),
+    sp.xlog1py: rule(quiet(xlog1py_first), quiet(lambda out, x, y: ratio(x, 1 + y))),
     sp.boxcox: rule(
-        quiet(lambda out, x, lmbda: Scale(x ** (lmbda - 1.0))),
-        quiet(lambda out, x, lmbda: Scale(power_slope(np.log(x), lmbda))),
+        quiet(lambda out, x, lmbda: x ** (lmbda - 1.0)),
+        quiet(lambda out, x, lmbda: power_slope(np.log(x), lmbda)),
     ),
     sp.boxcox1p: rule(
-        quiet(lambda out, x, lmbda: Scale((1 + x) ** (lmbda - 1.0))),
-        quiet(lambda out, x, lmbda: Scale(power_slope(np.log1p(x), lmbda))),
+        quiet(lambda out, x, lmbda: (1 + x) ** (lmbda - 1.0)),
+        quiet(lambda out, x, lmbda: power_slope(np.log1p(x), lmbda)),
     ),
     sp.inv_boxcox: rule(
-        quiet(lambda out, y, lmbda: Scale(out / (1 + lmbda * y))),
-        quiet(lambda out, y, lmbda: Scale(out * root_slope(y, lmbda))),
+        quiet(lambda out, y, lmbda: out / (1 + lmbda * y)),
+        quiet(lambda out, y, lmbda: out * root_slope(y, lmbda)),
     ),
     sp.inv_boxcox1p: rule(
-        quiet(lambda out, y, lmbda: Scale((1 + out) / (1 + lmbda * y))),
-        quiet(lambda out, y, lmbda: Scale((1 + out) * root_slope(y, lmbda))),
+        quiet(lambda out, y, lmbda: (1 + out) / (1 + lmbda * y)),
+        quiet(lambda out, y, lmbda: (1 + out) * root_slope(y, lmbda)),
     ),
     LAMBERTW: rule(
-        quiet(lambda out, z, k, tol: Scale(np.exp(-out) / (1 + out))),
+        quiet(lambda out, z, k, tol: np.exp(-out) / (1 + out)),
         no_partial("lambertw", "k"),
         no_partial("lambertw", "tol"),
     ),

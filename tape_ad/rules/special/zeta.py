@@ -12,7 +12,7 @@ import numpy as np
 import scipy.special as sp
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Array, LinearMap, Scale
+from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.special.shared import BERNOULLI, Probe, in_double
@@ -65,18 +65,18 @@ def linear(s: Array, end: Array, order: int) -> Series:
     return [s / end, 1 / end, *(0.0 for _ in range(order - 1))]
 
 
-def hurwitz_first(out: Array, x: Array, q: Array) -> LinearMap:
+def hurwitz_first(out: Array, x: Array, q: Array) -> Array:
     """The formula's derivative; nan where SciPy's function is not defined."""
-    return Scale(np.where(np.greater(x, 1), zeta_slope(x, q, 1), np.nan))
+    return np.where(np.greater(x, 1), zeta_slope(x, q, 1), np.nan)
 
 
-def slope_second(out: Array, x: Array, q: Array, order: int) -> LinearMap:
+def slope_second(out: Array, x: Array, q: Array, order: int) -> Array:
     """Differentiate d zeta(x, q) / dq = -x zeta(x + 1, q) with respect to x, `order` times."""
     slope = -x * zeta_slope(x + 1, q, order)
-    return Scale(slope - order * zeta_slope(x + 1, q, order - 1) if order else slope)
+    return slope - order * zeta_slope(x + 1, q, order - 1) if order else slope
 
 
-def riemann(out: Array, x: Array) -> LinearMap:
+def riemann(out: Array, x: Array) -> Array:
     """The formula's derivative at q = 1; on the left, that of the reflection DLMF 25.4.1."""
     if x.dtype.kind == "c":
         raise UnsupportedArgumentError(
@@ -86,21 +86,21 @@ def riemann(out: Array, x: Array) -> LinearMap:
     left = np.less(x, LEFT)
     slope = zeta_slope(np.where(left, 2, x), 1.0, 1)
     if not left.any():
-        return Scale(slope)
+        return slope
     x = np.where(left, x, LEFT)
     mirror, angle = 1 - x, x * (math.pi / 2)
     zeta = sp.zeta(mirror)
     odd = (math.log(2 * math.pi) - sp.digamma(mirror)) * zeta - zeta_slope(mirror, 1.0, 1)
     both = np.sin(angle) * odd + np.cos(angle) * (math.pi / 2) * zeta
     scale = 2 * np.exp(sp.gammaln(mirror) - mirror * math.log(2 * math.pi))
-    return Scale(np.where(left, scale * both, slope))
+    return np.where(left, scale * both, slope)
 
 
 ZETA: dict[Any, Entry] = {
     RIEMANN: rule(quiet(riemann)),
-    HURWITZ: rule(quiet(hurwitz_first), quiet(lambda out, x, q: Scale(-x * sp.zeta(x + 1, q)))),
+    HURWITZ: rule(quiet(hurwitz_first), quiet(lambda out, x, q: -x * sp.zeta(x + 1, q))),
     zeta_slope: rule(
-        quiet(lambda out, x, q, order: Scale(zeta_slope(x, q, order + 1))),
+        quiet(lambda out, x, q, order: zeta_slope(x, q, order + 1)),
         quiet(slope_second),
         None,
     ),
