@@ -121,6 +121,8 @@ def read_only_primal(leaf: Any, path: str = "") -> Any:
 
 def is_view(out: Array, operand: Array) -> bool:
     """Tell whether NumPy made a view of an operand, which writing to either would show in."""
+    if type(out) is np.float64:  # a number is no view
+        return False
     if type(out) is not np.ndarray or type(operand) is not np.ndarray:
         out, operand = primal(out), primal(operand)  # what is no array has no views
         if type(out) is not np.ndarray or type(operand) is not np.ndarray:

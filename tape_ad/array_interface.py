@@ -1,7 +1,6 @@
 """What makes a handle look like an ndarray, from outside."""
 
 import dis
-import operator
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, Self, SupportsIndex
@@ -26,13 +25,15 @@ WRITING = frozenset(
 class ArrayInterface(ArrayOperators, ArrayMethods):
     """The ndarray's operators, methods and properties, in terms of one dispatch.
 
-    A subclass gives `data`, the primal, and `_call`, which computes and records a NumPy function.
+    A subclass gives `data`, the primal, `_call`, which computes and records a NumPy function, and
+    `_item`, which does the same for ``x[key]``.
     """
 
     __slots__ = ()
 
     data: Any
     _call: Callable[..., Any]
+    _item: Callable[..., Any]
 
     # The array's outside
 
@@ -102,7 +103,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return bool(np.any(np.equal(self, value)))
 
     def __getitem__(self, key: Any) -> Self:
-        return self._call(operator.getitem, (self, key))
+        return self._item(self, key)
 
     # Conversions read the primal, and only where that is plainly meant
 

@@ -31,6 +31,7 @@ LARGE = 10_000
 NUMBERS = frozenset({float, int, np.float64, np.float32})
 """The partials that are numbers; another kind takes a longer way to the same."""
 
+add_reduce = np.add.reduce
 ndarray = np.ndarray
 MASKING = frozenset({Chain, Index, Mask})
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
@@ -249,25 +250,17 @@ def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: i
     array, shape (the stack) + shape
     """
     target = array.shape[:stack] + shape
+    added = array.ndim - len(target)
+    if added > 0:
+        array = add_reduce(array, axis=stack if added == 1 else tuple(range(stack, stack + added)))
     if array.shape != target:
-        added = array.ndim - len(target)
-        if added > 0:
-            array = np.add.reduce(array, axis=tuple(range(stack, stack + added)))
-        stretched = tuple(
-            axis
-            for axis, have, want in zip(
-                range(-1, -len(shape) - 1, -1),
-                array.shape[::-1],
-                shape[::-1],
-                strict=False,
-            )
-            if want == 1 and have != 1
-        )
+        pairs = zip(range(-1, -len(shape) - 1, -1), array.shape[::-1], shape[::-1], strict=False)
+        stretched = tuple([axis for axis, have, want in pairs if want == 1 and have != 1])
         if stretched:
-            array = np.add.reduce(array, axis=stretched, keepdims=True)
+            array = add_reduce(array, axis=stretched, keepdims=True)
         if array.shape != target:
             array = np.broadcast_to(array, target)
-    if array.dtype != dtype:
+    if array.dtype is not dtype and array.dtype != dtype:
         if array.dtype.kind == "c" and dtype.kind != "c":
             array = array.real
         array = array.astype(dtype)

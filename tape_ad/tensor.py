@@ -1,6 +1,7 @@
 """Handles, and the one dispatch from a NumPy call to a record."""
 
 from collections.abc import Callable, Mapping
+from operator import getitem
 from types import MappingProxyType
 from typing import Any
 from weakref import ref
@@ -23,6 +24,7 @@ from tape_ad.arguments import (
     raise_with_name,
     ufunc_options,
 )
+from tape_ad.array_assignment import ArrayAssignment
 from tape_ad.array_interface import ArrayInterface
 from tape_ad.errors import (
     InPlaceError,
@@ -30,10 +32,10 @@ from tape_ad.errors import (
     UnsupportedArgumentError,
 )
 from tape_ad.gradients import Gradients
-from tape_ad.linear_maps import Array
+from tape_ad.linear_maps import Array, Index
 from tape_ad.rules import RULES, STRAIGHT, load_scipy_rules
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule, as_array, refuse
-from tape_ad.rules.updates import updated
+from tape_ad.rules.indexing import WHOLE, plain_key
 from tape_ad.sweeps import reverse_sweep
 from tape_ad.trees import map_leaves
 
@@ -75,12 +77,9 @@ def record_call(
     ShapeError
         When NumPy refuses the shapes.
     """
-    if not kwargs:
-        if len(args) == 1:
-            return record_one(function, *args)
-        if len(args) == 2:
-            return record_two(function, *args)
-    return record_any(function, args, kwargs)
+    if kwargs or function not in STRAIGHT:
+        return record_any(function, args, kwargs)
+    return record_one(function, *args) if len(args) == 1 else record_two(function, *args)
 
 
 def record_one(function: Function, x: Any) -> Any:
@@ -138,6 +137,22 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
     return append(record, out, function)
 
 
+def record_item(x: Any, key: Any) -> Any:
+    """Do what `record_call` does for ``x[key]``: in straight lines for integers and slices."""
+    record, data = x.record, x.data
+    plain = plain_key(key)
+    if plain is None or record.watch is not None:
+        return record_any(getitem, (x, key))
+    out = data[plain]
+    partial = Index(plain + (WHOLE,) * (data.ndim - len(plain)), data.shape, out.shape)
+    record.parents.append(x.index)
+    record.partials.append(partial)
+    handle = append(record, out, getitem)
+    if is_view(out, data):
+        record.add_view(handle.index, x.index)
+    return handle
+
+
 def record_any(
     function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
 ) -> Any:
@@ -157,20 +172,21 @@ def record_general(
     if rule.signature is not None:
         args, options = rule.signature(*args, **kwargs)
         call_options = options
+        if Tensor in map(type, options.values()):
+            raise misplaced_handle(function)
     elif kwargs:
         call_options = ufunc_options(function, kwargs)
-    record = common_record(function, args)
-    for option in options.values():
-        if type(option) is Tensor:
-            raise misplaced_handle(function)
-    values = []
-    parents = []
-    for position, operand in enumerate(args):
-        if type(operand) is Tensor and operand.record is record:
-            values.append(operand.data)
-            parents.append((position, operand.index))
-        else:
-            values.append(as_operand(operand))
+    only = args[0]
+    if len(args) == 1 and type(only) is Tensor:
+        record, values, parents = only.record, [only.data], [(0, only.index)]
+    else:
+        record, values, parents = common_record(function, args), [], []
+        for position, operand in enumerate(args):
+            if type(operand) is Tensor and operand.record is record:
+                values.append(operand.data)
+                parents.append((position, operand.index))
+            else:
+                values.append(as_operand(operand))
     try:
         out = (rule.compute or function)(*values, **call_options)
     except ValueError as error:
@@ -220,17 +236,17 @@ def record_output(
         if kind in "biu":
             return out
         raise no_derivative(function, out.dtype)
-    edges = []
+    depends, partials = [], []
     for position, parent in parents:
         maker = rule.maker(position)
         partial = maker and maker(*arguments, **options)
         if partial is not None:
-            edges.append((parent, partial))
-    if not edges:
+            depends.append(parent)
+            partials.append(partial)
+    if not depends:
         return out
-    for parent, partial in edges:
-        record.parents.append(parent)
-        record.partials.append(partial)
+    record.parents += depends
+    record.partials += partials
     handle = append(record, out, function)
     for position, parent in parents:
         if is_view(out, values[position]):
@@ -252,7 +268,7 @@ def append(record: Arena, data: Array, function: Any = None) -> "Tensor":
 
 
 @define(eq=False, repr=False, weakref_slot=True)
-class Tensor(ArrayInterface):
+class Tensor(ArrayInterface, ArrayAssignment):
     """A handle: an index into a record, and the primal that was computed there.
 
     It looks like an ndarray and is never written to. Handles are made by
@@ -283,6 +299,7 @@ class Tensor(ArrayInterface):
     data: Array
 
     _call = staticmethod(record_call)
+    _item = staticmethod(record_item)
     _one = staticmethod(record_one)
     _two = staticmethod(record_two)
 
@@ -319,47 +336,6 @@ class Tensor(ArrayInterface):
         cotangents = reverse_sweep(record, self.index, start, release=release)
         stack = start.shape[: start.ndim - self.ndim]
         return Gradients(ref(record), self.index, stack, cotangents)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        """Record ``np.copy(self)`` with ``self[key] = value`` and let this handle stand for it.
-
-        Nothing is written to: the old node stays as it is for whatever was computed from it, and
-        the handle is pointed at a new node. Handles of views of it, which NumPy would change
-        along with it, are pointed at the same views of the new node.
-
-        Raises
-        ------
-        InPlaceError
-            On a leaf, and on a view, as NumPy would have changed another array too.
-        """
-        record: Arena = self.record
-        if record.functions[self.index] is None:
-            raise InPlaceError(
-                "a leaf stands for the array that it was made from, so it is not assigned to; "
-                "write t = t.copy() first and assign to that"
-            )
-        if self.index in record.bases:
-            raise InPlaceError(
-                f"node %{self.index} ({function_name(record.functions[self.index])}) is a view: in "
-                "NumPy, assigning would change another array as well; write t = t.copy() first "
-                "and assign to that"
-            )
-        views = [(view, record.way_to(index)) for index, view in record.live_views(self.index)]
-        self._become(record_call(updated, (self, value), {"key": key}))
-        for view, way in views:
-            source: Any = self
-            for shape, partial in way:
-                source = partial.push(source)
-                if source.shape != shape:
-                    source = np.broadcast_to(source, shape)
-            view._become(self[...] if source is self else source)
-            self.record.add_view(view.index, self.index)  # also where replaying it made a copy
-
-    def _become(self, other: "Tensor") -> None:
-        """Stand for another node, whose own handle is given up."""
-        self.record.handles[self.index] = ref(other)  # which dies soon
-        self.record, self.index, self.data = other.record, other.index, other.data
-        self.record.handles[self.index] = ref(self)
 
     def __repr__(self) -> str:
         value = self.data

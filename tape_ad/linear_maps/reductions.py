@@ -1,5 +1,7 @@
 """Sums over axes."""
 
+import functools
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -9,6 +11,9 @@ from attrs import define
 from tape_ad.linear_maps.base import Array, Shape
 
 __all__ = ["Sum", "WeightedSum", "expanding_key"]
+
+SMALL = 1000
+"""Up to how many elements an array is copied where a view would do."""
 
 add_reduce: Callable[..., Array] = np.add.reduce  # its own type has no overload for a bool variable
 
@@ -61,10 +66,25 @@ class Sum:
         ndim = len(self.shape)
         if self.scale != 1.0:
             ct = ct * self.scale
-        spread = ct if self.keepdims else ct[expanding_key(ndim, self.axes)]
-        return np.broadcast_to(spread, spread.shape[: spread.ndim - ndim] + self.shape)
+        if ct.ndim and not self.keepdims:
+            ct = ct[expanding_key(ndim, self.axes)]
+        return stretched(ct, ct.shape[: max(ct.ndim - ndim, 0)] + self.shape)
 
 
+def stretched(array: Array, shape: Shape) -> Array:
+    """Broadcast an array, without a copy if that would be large.
+
+    A small one is quicker to fill than to view, and then to compute with.
+    """
+    if type(array) is np.ndarray or type(array) is np.float64:
+        if math.prod(shape) <= SMALL:
+            filled = np.empty(shape, array.dtype)
+            filled[...] = array
+            return filled
+    return np.broadcast_to(array, shape)
+
+
+@functools.lru_cache(maxsize=256)
 def expanding_key(ndim: int, axes: tuple[int, ...]) -> tuple[Any, ...]:
     """Make the index that puts reduced axes back, with length one, behind any stack.
 

@@ -197,6 +197,8 @@ def axes_of(ndim: int, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """Write NumPy's `axis` argument as a tuple of negative axes."""
     if axis is None:
         return tuple(range(-ndim, 0))
+    if type(axis) is int:
+        return (axis if axis < 0 else axis - ndim,)
     axes = axis if isinstance(axis, tuple) else (axis,)
     return tuple(int(a) if a < 0 else int(a) - ndim for a in axes)
 

@@ -8,17 +8,25 @@ import numpy as np
 from tape_ad.linear_maps import Adjoint, Index, scatter
 from tape_ad.rules.base import Entry, rule
 
-__all__ = ["INDEXING"]
+__all__ = ["INDEXING", "WHOLE", "plain_key"]
 
 
 PLAIN = frozenset({int, slice})
+WHOLE = slice(None)
+
+
+def plain_key(key: Any) -> tuple[Any, ...] | None:
+    """Give a key of nothing but integers and slices, as most are, as a tuple; None for others."""
+    if type(key) in PLAIN:
+        return (key,)
+    return key if type(key) is tuple and PLAIN.issuperset(map(type, key)) else None
 
 
 def index_map(key: Any, parent: tuple[int, ...], node: tuple[int, ...]) -> Index:
     """Make the map from an array of shape `parent` to ``array[key]``, of shape `node`."""
-    plain = (key,) if type(key) in PLAIN else key
-    if type(plain) is tuple and PLAIN.issuperset(map(type, plain)):  # as most keys are
-        return Index(plain + (slice(None),) * (len(parent) - len(plain)), parent, node)
+    plain = plain_key(key)
+    if plain is not None:
+        return Index(plain + (WHOLE,) * (len(parent) - len(plain)), parent, node)
     full = full_key(key, len(parent))
     arrays = [k for k in full if isinstance(k, np.ndarray)]
     return Index(

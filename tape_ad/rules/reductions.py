@@ -37,6 +37,7 @@ from tape_ad.rules.triangles import Deferred
 __all__ = ["REDUCTIONS", "extremum_signature", "reaches", "reduction_options", "sum_signature"]
 
 Axis = int | tuple[int, ...] | None
+FLOAT64 = np.dtype(np.float64)
 NO_VALUE: Any = np._NoValue
 
 
@@ -49,7 +50,9 @@ def reduction_options(
     """Sort the options of a reduction; what is left out stays out, as most calls are plain."""
     if out is not None:
         refuse(name, out=out)
-    options = {"axis": axis, "dtype": dtype, "keepdims": keepdims is not NO_VALUE and keepdims}
+    options = {"axis": axis, "keepdims": keepdims is not NO_VALUE and keepdims}
+    if dtype is not None:
+        options["dtype"] = dtype
     if initial is not NO_VALUE and initial is not None:
         options["initial"] = initial
     if where is not NO_VALUE and where is not True:
@@ -102,9 +105,7 @@ def extremum_signature(name: str) -> Signature:
         initial: Any = NO_VALUE,
         where: Any = True,
     ) -> Call:
-        options = reduction_options(name, out, axis, None, keepdims, initial, where)
-        del options["dtype"]
-        return (a,), options
+        return (a,), reduction_options(name, out, axis, None, keepdims, initial, where)
 
     return signature
 
@@ -114,7 +115,7 @@ def extremum_signature(name: str) -> Signature:
 
 def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
     """Count the elements that are reduced to one."""
-    return math.prod(shape[axis] for axis in axes)
+    return math.prod([shape[axis] for axis in axes])
 
 
 def counts(where: Any, a: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -133,11 +134,19 @@ def selecting(where: Any, linear: LinearMap) -> LinearMap:
     return linear if where is True else Chain((Mask(where), linear))
 
 
+def mean(a: Array, axis: Axis, keepdims: bool, **options: Any) -> Array:
+    """Compute `numpy.mean`, which is mostly a sum and a division."""
+    if options or a.dtype is not FLOAT64 or a.size == 0:
+        return np.mean(a, axis=axis, keepdims=keepdims, **options)
+    return np.add.reduce(a, axis=axis, keepdims=keepdims) / count(a.shape, axes_of(a.ndim, axis))
+
+
 def sum_partial(
     out: Array, a: Array, axis: Axis, keepdims: bool, where: Any = True, **options: Any
 ) -> LinearMap:
     """Make the partial of a sum."""
-    return selecting(where, Sum(a.shape, axes_of(a.ndim, axis), keepdims))
+    linear = Sum(a.shape, axes_of(a.ndim, axis), keepdims)
+    return linear if where is True else Chain((Mask(where), linear))
 
 
 def mean_partial(
@@ -286,7 +295,7 @@ EXTREMA = {
 REDUCTIONS: dict[Any, Entry] = {
     np.add.reduce: rule(sum_partial, signature=sum_signature("add.reduce", 0)),
     np.sum: rule(sum_partial, signature=sum_signature("sum"), compute=np.add.reduce),
-    np.mean: rule(mean_partial, signature=mean_signature("mean")),
+    np.mean: rule(mean_partial, signature=mean_signature("mean"), compute=mean),
     np.multiply.reduce: rule(product_partial, signature=sum_signature("multiply.reduce", 0)),
     np.prod: rule(product_partial, signature=sum_signature("prod"), compute=np.multiply.reduce),
     **{

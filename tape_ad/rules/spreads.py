@@ -42,6 +42,7 @@ def spread_signature(name: str) -> Signature:
         correction: Any = NO_VALUE,
     ) -> Call:
         options = reduction_options(name, out, axis, dtype, keepdims, None, where)
+        options["dtype"] = dtype
         options["ddof"] = ddof if correction is NO_VALUE else correction
         return ((a,) if mean is NO_VALUE or mean is None else (a, mean)), options
 
