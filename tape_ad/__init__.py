@@ -9,6 +9,7 @@ from tape_ad.custom_rules import custom_rule
 from tape_ad.gradients import Gradients
 from tape_ad.jacobians import hessian, hessian_diag, hvp, jacobian
 from tape_ad.linear_maps import LinearMap
+from tape_ad.memory import keep_freed_memory
 from tape_ad.record import ComputationRecord, Node
 from tape_ad.tensor import Tensor
 from tape_ad.transforms import grad, jvp, linearize, stop_gradient, value_and_grad, vjp
@@ -45,6 +46,8 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+keep_freed_memory()
 
 ROOMS = frozenset(
     {"linalg", "nn", "optim", "optimize", "parameters", "special", "testing", "training"}

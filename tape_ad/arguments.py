@@ -107,9 +107,11 @@ def primal(leaf: Any, path: str = "") -> Any:
 
 def read_only(array: Array) -> Array:
     """View an array without the right to write; what is not NumPy's is given as it is."""
-    if isinstance(array, (np.ndarray, np.generic)):
-        array = np.asarray(array).view()
-        array.flags.writeable = False
+    if isinstance(array, np.generic):
+        array = np.asarray(array)
+    if isinstance(array, np.ndarray):
+        array = array.view()
+        array.setflags(write=False)
     return array
 
 

@@ -70,35 +70,36 @@ class Gradients:
         return f"<Gradients of node %{self._root}: {len(self._cotangents)} handles reached>"
 
     def _entry(self, leaf: Any, path: str) -> Any:
-        constant = not hasattr(leaf, "dtype") or isinstance(leaf, type)
-        number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
-        if constant and path and not number:
-            return leaf
+        if path and not hasattr(leaf, "record"):
+            constant = not hasattr(leaf, "dtype") or isinstance(leaf, type)
+            number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
+            if constant and not number:
+                return leaf
         ct = self._cotangents.get(self._index(leaf, path))
+        dtype = leaf.dtype
         if ct is None:
-            ct = np.zeros(self._stack + leaf.shape, leaf.dtype)
-        elif ct.dtype != leaf.dtype:
-            ct = ct.astype(leaf.dtype)  # a sum is in the machine's byte order
+            ct = np.zeros(self._stack + leaf.shape, dtype)
+        elif ct.dtype is not dtype and ct.dtype != dtype:
+            ct = ct.astype(dtype)  # a sum is in the machine's byte order
         return read_only(ct)
 
     def _index(self, handle: Any, path: str) -> int:
+        record, arena = getattr(handle, "record", None), self._arena()
+        if record is not None and record is arena and arena.functions[handle.index] is not CONSTANT:
+            index: int = handle.index
+            return index
         where = f" (at {path})" if path else ""
-        record = getattr(handle, "record", None)
         if record is None:
             raise TypeError(
                 f"gradients are asked with a handle, got {type(handle).__name__}{where}; pass what "
                 "rec.tensor(...) or rec.bind(...) returned, not the array that it was made from"
             )
-        arena = self._arena()
-        if arena is None or record is not arena:
+        if record is not arena:
             raise RecordMismatchError(
                 f"the handle %{handle.index}{where} belongs to another record than these "
                 "gradients; ask with a handle of the record that the result was computed on"
             )
-        index: int = handle.index
-        if arena.functions[index] == CONSTANT:
-            raise TypeError(
-                f"the handle %{index}{where} is a constant, and nothing is differentiated with "
-                "respect to it; make it with rec.tensor(...)"
-            )
-        return index
+        raise TypeError(
+            f"the handle %{handle.index}{where} is a constant, and nothing is differentiated with "
+            "respect to it; make it with rec.tensor(...)"
+        )

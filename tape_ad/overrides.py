@@ -9,6 +9,9 @@ import numpy as np
 
 __all__ = ["overridable"]
 
+PLAIN = frozenset({np.ndarray, np.float64, float, int})
+"""Types that nothing is taken over by, known without a look."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -39,7 +42,7 @@ def overridable(function: F) -> F:
     def public(*args: Any, **kwargs: Any) -> Any:
         for argument in args:
             kind = type(argument)
-            if kind is not np.ndarray and hasattr(kind, "__array_function__"):
+            if kind not in PLAIN and hasattr(kind, "__array_function__"):
                 return argument.__array_function__(public, (kind,), args, kwargs)
         for argument in kwargs.values():
             kind = type(argument)

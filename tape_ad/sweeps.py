@@ -1,5 +1,6 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
+import math
 from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -31,7 +32,6 @@ LARGE = 10_000
 NUMBERS = frozenset({float, int, np.float64, np.float32})
 """The partials that are numbers; another kind takes a longer way to the same."""
 
-add_reduce = np.add.reduce
 ndarray = np.ndarray
 MASKING = frozenset({Chain, Index, Mask})
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
@@ -115,6 +115,8 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
                     masked[parent] = True
                 elif spent and fresh and edge == end and type(ct) is ndarray:
                     contribution = linear.pull_into(ct)
+                elif kind is Negate and shapes[parent] != own_shape:
+                    contribution = -conform(ct, shapes[parent], dtypes[parent], stack)
                 else:
                     contribution = linear.pull(ct)
                     spent = spent and fresh  # another map may have handed its memory on
@@ -252,12 +254,12 @@ def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: i
     target = array.shape[:stack] + shape
     added = array.ndim - len(target)
     if added > 0:
-        array = add_reduce(array, axis=stack if added == 1 else tuple(range(stack, stack + added)))
+        array = summed(array, stack, stack + added)
     if array.shape != target:
         pairs = zip(range(-1, -len(shape) - 1, -1), array.shape[::-1], shape[::-1], strict=False)
-        stretched = tuple([axis for axis, have, want in pairs if want == 1 and have != 1])
-        if stretched:
-            array = add_reduce(array, axis=stretched, keepdims=True)
+        stretched = [array.ndim + axis for axis, have, want in pairs if want == 1 and have != 1]
+        for axis in stretched:
+            array = summed(array, axis, axis + 1, keepdims=True)
         if array.shape != target:
             array = np.broadcast_to(array, target)
     if array.dtype is not dtype and array.dtype != dtype:
@@ -265,3 +267,24 @@ def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: i
             array = array.real
         array = array.astype(dtype)
     return array
+
+
+def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Array:
+    """Sum over the axes from `first` to before `last`.
+
+    A large array is multiplied with ones, which takes BLAS a fraction of the time that NumPy's sum
+    over all but the last axis takes.
+    """
+    shape = array.shape
+    columns = math.prod(shape[last:])
+    if type(array) is not ndarray or array.size < LARGE or columns == 1 or not by_blas(array):
+        axes = first if last == first + 1 else tuple(range(first, last))
+        return np.add.reduce(array, axis=axes, keepdims=keepdims)
+    rows = math.prod(shape[first:last])
+    total = np.matmul(np.ones((1, rows), array.dtype), array.reshape((-1, rows, columns)))
+    return total.reshape(shape[:first] + (1,) * (last - first) * keepdims + shape[last:])
+
+
+def by_blas(array: Array) -> bool:
+    """Tell whether BLAS multiplies an array as it stands."""
+    return array.flags.c_contiguous and array.dtype.char in "fdFD"

@@ -79,6 +79,8 @@ def record_call(
     """
     if kwargs or function not in STRAIGHT:
         return record_any(function, args, kwargs)
+    if len(args) > 2:
+        return record_several(function, args)
     return record_one(function, *args) if len(args) == 1 else record_two(function, *args)
 
 
@@ -134,6 +136,25 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
         raise no_derivative(function, out.dtype)
     record.parents.append(handle.index)
     record.partials.append(partial)
+    return append(record, out, function)
+
+
+def record_several(function: Function, args: tuple[Any, ...]) -> Any:
+    """Do what `record_call` does for three and more operands of a straight function."""
+    handles = [x for x in args if type(x) is Tensor]
+    record = handles[0].record
+    plain = AS_THEY_ARE.issuperset([type(x) for x in args if type(x) is not Tensor])
+    if not plain or record.watch is not None or any(x.record is not record for x in handles):
+        return record_any(function, args)
+    values = [x.data if type(x) is Tensor else x for x in args]
+    try:
+        out = function(*values)
+        pairs = zip(STRAIGHT[function], args, strict=True)
+        partials = [maker(out, *values) for maker, x in pairs if type(x) is Tensor]
+    except ValueError as error:
+        raise_with_name(function, args, error)
+    record.parents += [x.index for x in handles]
+    record.partials += partials
     return append(record, out, function)
 
 

@@ -37,7 +37,7 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
     kind = type(tree)
     if hasattr(kind, "__array_function__"):
         return function(tree, path)
-    if isinstance(tree, Mapping):
+    if kind is dict or isinstance(tree, Mapping):
         return {k: map_leaves(function, v, f"{path}[{k!r}]") for k, v in tree.items()}
     if isinstance(tree, (list, tuple)):
         items = [map_leaves(function, v, f"{path}[{i}]") for i, v in enumerate(tree)]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 import tape_ad as ta
-from benchmarks.libraries.plain import Data, Formula, Outcome, Program, linear, peak, to_numpy
-from tape_ad.nn import cross_entropy, logsumexp, relu, sigmoid
+from benchmarks.libraries.plain import Data, Formula, Outcome, Program, peak, to_numpy
+from tape_ad.nn import cross_entropy, linear, logsumexp, relu, sigmoid
 from tape_ad.optim import SGD
 
 __all__ = [

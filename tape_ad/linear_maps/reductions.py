@@ -76,11 +76,11 @@ def stretched(array: Array, shape: Shape) -> Array:
 
     A small one is quicker to fill than to view, and then to compute with.
     """
-    if type(array) is np.ndarray or type(array) is np.float64:
-        if math.prod(shape) <= SMALL:
-            filled = np.empty(shape, array.dtype)
-            filled[...] = array
-            return filled
+    plain = type(array) is np.ndarray or type(array) is np.float64
+    if plain and math.prod(shape) <= SMALL:
+        filled = np.empty(shape, array.dtype)
+        filled[...] = array
+        return filled
     return np.broadcast_to(array, shape)
 
 

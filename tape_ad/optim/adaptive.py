@@ -71,15 +71,22 @@ class Adam(Optimizer):
     def _kinds_used(self) -> tuple[str, ...]:
         return self.kinds if self.amsgrad else self.kinds[:2]
 
-    def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
-        self._descend(p, decayed(g, p, self.weight_decay), kept, count)
+    def _update(
+        self, p: Plain, g: Plain, kept: list[Plain], scratch: Plain, count: int, fresh: bool
+    ) -> None:
+        self._descend(p, decayed(g, p, self.weight_decay), kept, scratch, count)
 
     def _descend(
-        self, p: Plain, g: Plain, kept: list[Plain], count: int, shrink: float = 1.0
+        self,
+        p: Plain,
+        g: Plain,
+        kept: list[Plain],
+        scratch: Plain,
+        count: int,
+        shrink: float = 1.0,
     ) -> None:
         mean, square = kept[:2]
         mean_kept, square_kept = self.betas
-        scratch = np.empty_like(p, subok=False)
         np.subtract(g, mean, out=scratch, dtype=p.dtype)
         scratch *= 1 - mean_kept
         mean += scratch
@@ -121,8 +128,10 @@ class AdamW(Adam):
 
     weight_decay: float = field(default=1e-2, converter=float, validator=at_least_zero)
 
-    def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
-        self._descend(p, g, kept, count, 1 - self.lr * self.weight_decay)
+    def _update(
+        self, p: Plain, g: Plain, kept: list[Plain], scratch: Plain, count: int, fresh: bool
+    ) -> None:
+        self._descend(p, g, kept, scratch, count, 1 - self.lr * self.weight_decay)
 
 
 @define(eq=False)
@@ -173,10 +182,11 @@ class RMSprop(Optimizer):
         wanted = (True, self.momentum > 0, self.centered)
         return tuple(kind for kind, want in zip(self.kinds, wanted, strict=True) if want)
 
-    def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
+    def _update(
+        self, p: Plain, g: Plain, kept: list[Plain], scratch: Plain, count: int, fresh: bool
+    ) -> None:
         g = decayed(g, p, self.weight_decay)
         square = kept[0]
-        scratch = np.empty_like(p, subok=False)
         add_square(square, g, self.alpha, scratch)
         if self.centered:
             mean = kept[-1]
@@ -245,10 +255,11 @@ class Adagrad(Optimizer):
         start += self.initial_accumulator_value * (1 + 1j if p.dtype.kind == "c" else 1)
         return start
 
-    def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
+    def _update(
+        self, p: Plain, g: Plain, kept: list[Plain], scratch: Plain, count: int, fresh: bool
+    ) -> None:
         g = decayed(g, p, self.weight_decay)
         [total] = kept
-        scratch = np.empty_like(p, subok=False)
         np.multiply(g, g, out=scratch, dtype=p.dtype)
         total += scratch
         np.sqrt(total, out=scratch)

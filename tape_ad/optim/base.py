@@ -1,18 +1,21 @@
 """What every optimizer does: check everything, find its state, then update in place."""
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define, field
 
 from tape_ad.errors import StoreMismatchError
-from tape_ad.optim.fitting import Plain, described, fitting
+from tape_ad.optim.fitting import Fitting, Plain, described, fitting
 
 __all__ = ["Optimizer"]
 
 COUNT = "step"
 """The name of the number of steps taken, where an optimizer keeps it."""
+
+PIECE = 2**18
+"""How many elements are updated at once."""
 
 
 @define(eq=False)
@@ -37,7 +40,8 @@ class Optimizer:
         """Move every parameter against its gradient, in place.
 
         Everything is checked before anything is changed. A gradient that is not finite is applied
-        as it is, without a warning. No temporary array is larger than a parameter.
+        as it is, without a warning. Large parameters are updated piece by piece, so temporary
+        arrays are small.
 
         Parameters
         ----------
@@ -58,22 +62,27 @@ class Optimizer:
         """
         pairs = fitting(params, gradients)
         used = self._kinds_used()
-        known, fresh = self._look_up(pairs, used)
+        keys = {kind: [f"{kind}.{name}" for name, _, _ in pairs] for kind in used}
+        known = self._look_up(pairs, keys)
         count = self._count_so_far() + 1
-        started = {f"{kind}.{name}": self._start(kind, p) for kind in fresh for name, p, _ in pairs}
-        self.state.update(started)
+        started = {
+            kind: [self._start(kind, p) for _, p, _ in pairs] for kind in used if kind not in known
+        }
+        for kind, arrays in started.items():
+            self.state.update(zip(keys[kind], arrays, strict=True))
+        known |= started
         if self.counts:
             self.state[COUNT] = np.array(count)
-        buffers = known | started
+        columns, starting = [known[kind] for kind in used], bool(started)
         write_back = type(params) is not dict
         with np.errstate(all="ignore"):  # a warning made an error would stop half-way
-            for name, p, g in pairs:
-                kept = [buffers[f"{kind}.{name}"] for kind in used]
-                if p.dtype.kind == "f":
-                    self._update(p, g, kept, count, bool(fresh))
-                else:  # two real numbers
-                    self._update(p.real, g.real, [b.real for b in kept], count, bool(fresh))
-                    self._update(p.imag, g.imag, [b.imag for b in kept], count, bool(fresh))
+            for i, (name, p, g) in enumerate(pairs):
+                kept = [column[i] for column in columns]
+                if p.size <= PIECE and p.dtype.kind == "f":
+                    self._update(p, g, kept, np.empty_like(p, subok=False), count, starting)
+                else:
+                    for scratch, p_part, g_part, *parts in pieces(p, g, *kept):
+                        self._update(p_part, g_part, parts, scratch, count, starting)
                 if write_back:  # a store may give out copies
                     params[name] = p
 
@@ -85,37 +94,36 @@ class Optimizer:
         """Make the state of a parameter that has none."""
         return np.zeros_like(p, subok=False)
 
-    def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
+    def _update(
+        self, p: Plain, g: Plain, kept: list[Plain], scratch: Plain, count: int, fresh: bool
+    ) -> None:
         """Update one real parameter and what is kept for it, in the order of the kinds used.
 
-        `count` is the number of this step, from 1; `fresh` says that a kind is used for the
+        `scratch`, of the parameter's shape and dtype, is to be written over at will. `count` is the number of this step, from 1; `fresh` says that a kind is used for the
         first time.
         """
         raise NotImplementedError
 
-    def _look_up(
-        self, pairs: list[tuple[str, Plain, Plain]], used: tuple[str, ...]
-    ) -> tuple[dict[str, Plain], list[str]]:
-        """Find the state of every parameter, and the kinds that have to be started."""
-        known: dict[str, Plain] = {}
-        fresh = []
-        for kind in used:
-            keys = [f"{kind}.{name}" for name, _, _ in pairs]
-            there = [key in self.state for key in keys]
+    def _look_up(self, pairs: Fitting, keys: Mapping[str, list[str]]) -> dict[str, list[Plain]]:
+        """Find the state of every parameter, for each kind that has been started."""
+        known: dict[str, list[Plain]] = {}
+        for kind, names in keys.items():
+            there = [key in self.state for key in names]
             if not any(there):
-                fresh.append(kind)
                 continue
             if not all(there):
                 raise StoreMismatchError(
-                    f"the state of {type(self).__name__} has no {keys[there.index(False)]!r}, but "
-                    f"it has {keys[there.index(True)]!r}; use one optimizer for one store, and "
+                    f"the state of {type(self).__name__} has no {names[there.index(False)]!r}, but "
+                    f"it has {names[there.index(True)]!r}; use one optimizer for one store, and "
                     "restore its state with the store it was saved beside"
                 )
-            for key, (name, p, _) in zip(keys, pairs, strict=True):
-                known[key] = checked_state(key, self.state[key], name, p)
-        if len(self.state) > len(known):
+            known[kind] = [
+                checked_state(key, self.state[key], name, p)
+                for key, (name, p, _) in zip(names, pairs, strict=True)
+            ]
+        if len(self.state) > sum(map(len, known.values())):
             self._refuse_unknown({name for name, _, _ in pairs})
-        return known, fresh
+        return known
 
     def _refuse_unknown(self, names: set[str]) -> None:
         for key in self.state:
@@ -138,6 +146,27 @@ class Optimizer:
                 "be a number of steps; restore the state that was saved"
             )
         return int(count)
+
+
+def pieces(p: Plain, *others: Plain) -> Iterator[Sequence[Plain]]:
+    """Cut a parameter, and all that is as large, into real and flat pieces, all in the same way.
+
+    A complex number is two real ones. Before each piece of the parameter stands an array of its
+    shape and dtype to compute in, which stays in the processor's cache.
+    """
+    arrays = (p, *others)
+    if p.dtype.kind == "c":
+        for part in ([each.real for each in arrays], [each.imag for each in arrays]):
+            yield np.empty_like(part[0]), *part
+    elif not all(each.flags.c_contiguous for each in arrays):
+        yield np.empty_like(p, subok=False), *arrays
+    else:
+        scratch = np.empty(PIECE, p.dtype)
+        flat = [each.reshape(-1) for each in arrays]
+        whole = p.size // PIECE * PIECE
+        for row in zip(*(each[:whole].reshape(-1, PIECE) for each in flat), strict=True):
+            yield scratch, *row
+        yield scratch[: p.size - whole], *(each[whole:] for each in flat)
 
 
 def checked_state(key: str, value: Any, name: str, p: Plain) -> Plain:

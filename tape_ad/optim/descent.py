@@ -63,22 +63,25 @@ class SGD(Optimizer):
     def _kinds_used(self) -> tuple[str, ...]:
         return self.kinds if self.momentum else ()
 
-    def _update(self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool) -> None:
+    def _update(
+        self, p: Plain, g: Plain, kept: list[Plain], scratch: Plain, count: int, fresh: bool
+    ) -> None:
         g = decayed(g, p, self.weight_decay)
         if not self.momentum:
-            p -= np.multiply(g, self.lr, dtype=p.dtype)
+            np.multiply(g, self.lr, out=scratch, dtype=p.dtype)
+            p -= scratch
             return
         [v] = kept
         if fresh:
             v[...] = g
         else:
             v *= self.momentum
-            v += np.multiply(g, 1 - self.dampening, dtype=p.dtype) if self.dampening else g
-        update = np.multiply(v, self.momentum if self.nesterov else self.lr)
+            v += np.multiply(g, 1 - self.dampening, out=scratch) if self.dampening else g
+        np.multiply(v, self.momentum if self.nesterov else self.lr, out=scratch)
         if self.nesterov:
-            update += g
-            update *= self.lr
-        p -= update
+            scratch += g
+            scratch *= self.lr
+        p -= scratch
 
 
 def decayed(g: Plain, p: Plain, weight_decay: float) -> Plain:

@@ -9,7 +9,15 @@ from attrs import Attribute
 from tape_ad.errors import InPlaceError, StoreMismatchError
 from tape_ad.tensor import Tensor
 
-__all__ = ["Plain", "at_least_zero", "below_one", "check_parameter", "described", "fitting"]
+__all__ = [
+    "Fitting",
+    "Plain",
+    "at_least_zero",
+    "below_one",
+    "check_parameter",
+    "described",
+    "fitting",
+]
 
 Plain = np.ndarray[Any, Any]
 

@@ -204,7 +204,7 @@ def cross_entropy_and_more(logits: Array, targets: Array) -> tuple[Array, Any]:
 
 def real(x: Any, name: str) -> Array:
     """Refuse complex numbers, which have no order and no largest one."""
-    x = x if hasattr(x, "dtype") else np.asarray(x)
+    x = as_array(x)
     if x.dtype.kind == "c":
         raise DtypeError(
             f"{name} takes real arrays, got one of dtype {x.dtype}; apply it to x.real and x.imag, "
@@ -286,9 +286,8 @@ def cross_entropy_logits(saved: Any, logits: Array, targets: Array) -> LinearMap
     targets = as_array(targets)
     if targets.dtype.kind in "iu":
         weights, totals = saved
-        weights /= totals
-        weights[places(targets)] -= 1
-        weights *= scale
+        weights *= scale / totals
+        weights[places(targets)] -= scale
     else:
         weights = (np.exp(saved) * np.sum(targets, axis=-1, keepdims=True) - targets) * scale
     return WeightedSum(weights, logits.ndim, axes_of(logits.ndim, None), False)

@@ -65,8 +65,8 @@ class Rule:
         ``maker(output, outs, *operands, **options)`` with the number of the output and all of
         them; it gives None where that output does not depend on the operand.
     straight : bool
-        Whether the function takes one or two operands, no options, and has a partial for each:
-        what the dispatch does in straight lines.
+        Whether the function takes a few operands, no options, and has a partial for each: what the
+        dispatch does in straight lines.
     """
 
     makers: tuple[Any, ...] = ()
@@ -79,8 +79,8 @@ class Rule:
 
     @straight.default
     def _is_straight(self) -> bool:
-        one_or_two = len(self.makers) in (1, 2) and None not in self.makers
-        return one_or_two and self.signature is None and not (self.saves or self.multiple)
+        plain = self.signature is None and self.compute is None
+        return plain and bool(self.makers) and None not in self.makers and not self.multiple
 
     def maker(self, position: int) -> Maker | None:
         """Give the maker for one operand."""
