@@ -64,6 +64,7 @@ class ArrayAssignment:
 
     def _become(self, other: Self) -> None:
         """Stand for another node, whose own handle is given up."""
-        self.record.handles[self.index] = ref(other)  # which dies soon
-        self.record, self.index, self.data = other.record, other.index, other.data
-        self.record.handles[self.index] = ref(self)
+        handle: Any = self
+        handle.record.handles[handle.index] = ref(other)  # which dies soon
+        handle.record, handle.index, handle.data = other.record, other.index, other.data
+        handle.record.handles[handle.index] = ref(handle)

@@ -18,6 +18,7 @@ from tape_ad.linear_maps import (
     Negate,
     Same,
     Scale,
+    add_reduce,
     as_map,
 )
 
@@ -279,7 +280,7 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
     columns = math.prod(shape[last:])
     if type(array) is not ndarray or array.size < LARGE or columns == 1 or not by_blas(array):
         axes = first if last == first + 1 else tuple(range(first, last))
-        return np.add.reduce(array, axis=axes, keepdims=keepdims)
+        return add_reduce(array, axis=axes, keepdims=keepdims)
     rows = math.prod(shape[first:last])
     total = np.matmul(np.ones((1, rows), array.dtype), array.reshape((-1, rows, columns)))
     return total.reshape(shape[:first] + (1,) * (last - first) * keepdims + shape[last:])

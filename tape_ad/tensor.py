@@ -153,6 +153,8 @@ def record_several(function: Function, args: tuple[Any, ...]) -> Any:
         partials = [maker(out, *values) for maker, x in pairs if type(x) is Tensor]
     except ValueError as error:
         raise_with_name(function, args, error)
+    if out.dtype.kind not in "fc":
+        raise no_derivative(function, out.dtype)
     record.parents += [x.index for x in handles]
     record.partials += partials
     return append(record, out, function)
@@ -240,17 +242,8 @@ def record_output(
 ) -> Any:
     """Append a node for one output, unless no parent has a partial or the output is no number.
 
-    Parameters
-    ----------
-    record, function, rule
-    parents : list of (int, int)
-        The position and the node of each operand that is a handle of this record.
-    out : array
-    values : list of array
-        The operands.
-    arguments : tuple
-        What the rule's makers take.
-    options : dict
+    `parents` has the position and the node of each operand that is a handle of this record,
+    `values` has all the operands, and `arguments` are what the rule's makers take.
     """
     kind = "i" if type(out) is tuple else out.dtype.kind
     if kind not in "fc":

@@ -27,7 +27,7 @@ from tape_ad.linear_maps.elementwise import (
 )
 from tape_ad.linear_maps.indexing import FEW, Index, scatter
 from tape_ad.linear_maps.rearrangements import Reshape, Stretch, Transpose
-from tape_ad.linear_maps.reductions import Sum, WeightedSum, expanding_key
+from tape_ad.linear_maps.reductions import Sum, WeightedSum, add_reduce, expanding_key
 
 __all__ = [
     "FEW",
@@ -52,6 +52,7 @@ __all__ = [
     "Sum",
     "Transpose",
     "WeightedSum",
+    "add_reduce",
     "as_map",
     "expanding_key",
     "scatter",

@@ -10,12 +10,13 @@ from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
 
-__all__ = ["Sum", "WeightedSum", "expanding_key"]
+__all__ = ["Sum", "WeightedSum", "add_reduce", "expanding_key"]
 
 SMALL = 1000
 """Up to how many elements an array is copied where a view would do."""
 
-add_reduce: Callable[..., Array] = np.add.reduce  # its own type has no overload for a bool variable
+add_reduce: Callable[..., Array] = np.add.reduce
+"""NumPy's type for it has no overload for variables."""
 
 
 @define(eq=False, repr=False)

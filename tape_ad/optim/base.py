@@ -14,7 +14,7 @@ __all__ = ["Optimizer"]
 COUNT = "step"
 """The name of the number of steps taken, where an optimizer keeps it."""
 
-PIECE = 2**18
+PIECE = 2**16
 """How many elements are updated at once."""
 
 
@@ -81,8 +81,7 @@ class Optimizer:
                 if p.size <= PIECE and p.dtype.kind == "f":
                     self._update(p, g, kept, np.empty_like(p, subok=False), count, starting)
                 else:
-                    for scratch, p_part, g_part, *parts in pieces(p, g, *kept):
-                        self._update(p_part, g_part, parts, scratch, count, starting)
+                    self._update_in_pieces(p, g, kept, count, starting)
                 if write_back:  # a store may give out copies
                     params[name] = p
 
@@ -99,10 +98,17 @@ class Optimizer:
     ) -> None:
         """Update one real parameter and what is kept for it, in the order of the kinds used.
 
-        `scratch`, of the parameter's shape and dtype, is to be written over at will. `count` is the number of this step, from 1; `fresh` says that a kind is used for the
-        first time.
+        `scratch`, of the parameter's shape and dtype, may be written over. `count` is the number of
+        this step, from 1; `fresh` says that a kind is used for the first time.
         """
         raise NotImplementedError
+
+    def _update_in_pieces(
+        self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool
+    ) -> None:
+        """Update a large or complex parameter."""
+        for scratch, p_piece, g_piece, *rest in pieces(p, g, *kept):
+            self._update(p_piece, g_piece, rest, scratch, count, fresh)
 
     def _look_up(self, pairs: Fitting, keys: Mapping[str, list[str]]) -> dict[str, list[Plain]]:
         """Find the state of every parameter, for each kind that has been started."""

@@ -20,6 +20,7 @@ from tape_ad.linear_maps import (
     RealPart,
     Sum,
     WeightedSum,
+    add_reduce,
     expanding_key,
 )
 from tape_ad.rules.base import (
@@ -138,7 +139,7 @@ def mean(a: Array, axis: Axis, keepdims: bool, **options: Any) -> Array:
     """Compute `numpy.mean`, which is mostly a sum and a division."""
     if options or a.dtype is not FLOAT64 or a.size == 0:
         return np.mean(a, axis=axis, keepdims=keepdims, **options)
-    return np.add.reduce(a, axis=axis, keepdims=keepdims) / count(a.shape, axes_of(a.ndim, axis))
+    return add_reduce(a, axis=axis, keepdims=keepdims) / count(a.shape, axes_of(a.ndim, axis))
 
 
 def sum_partial(
