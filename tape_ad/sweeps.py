@@ -88,22 +88,28 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
         ct = cotangents.pop()
         if ct is None:
             continue
-        spent = owned[node] and ct.size > LARGE  # whether its memory may be used again
+        mine = owned[node]  # whether its memory may be used again
         if handles[node]() is not None:
             kept[node] = ct
-            spent = False
-        plain = not (spent or masked[node])
+            mine = False
         own_shape = shapes[node]
+        visible = not masked[node]
         edge = begin
         while edge < end:  # faster than a range, for one edge or two
             parent, partial = parents[edge], partials[edge]
             edge += 1
             kind = type(partial)
             total = cotangents[parent]
-            if kind is Same and plain:
-                contribution, given, fresh = ct, own_shape, False
-            elif plain and (kind is ndarray or kind in NUMBERS):  # that is, a Scale
-                contribution, given, fresh = ct * partial.conjugate(), own_shape, True
+            given = own_shape
+            if kind is Same and visible:
+                contribution = ct
+                mine = fresh = False  # its memory is handed on
+            elif visible and (kind is ndarray or kind in NUMBERS):  # that is, a Scale
+                fresh = True
+                if mine and edge == end and ct.size > LARGE and type(ct) is ndarray:
+                    contribution = Scale(partial).pull_into(ct)
+                else:
+                    contribution = ct * partial.conjugate()
             elif kind is Index and owned[parent] and not stack and both_plain(total, ct):
                 partial.add_into(total, ct)
                 masked[parent] |= masked[node] or hides(partial)
@@ -114,13 +120,13 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
                 if masked[node]:
                     contribution = pull_masked(linear, ct)
                     masked[parent] = True
-                elif spent and fresh and edge == end and type(ct) is ndarray:
-                    contribution = linear.pull_into(ct)
                 elif kind is Negate and shapes[parent] != own_shape:
                     contribution = -conform(ct, shapes[parent], dtypes[parent], stack)
+                elif mine and fresh and edge == end and ct.size > LARGE and type(ct) is ndarray:
+                    contribution = linear.pull_into(ct)
                 else:
                     contribution = linear.pull(ct)
-                    spent = spent and fresh  # another map may have handed its memory on
+                mine = mine and fresh  # another map may have handed its memory on
                 if kind in MASKING and hides(partial):
                     masked[parent] = True
                 given = contribution.shape

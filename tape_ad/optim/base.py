@@ -1,6 +1,6 @@
 """What every optimizer does: check everything, find its state, then update in place."""
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -106,9 +106,23 @@ class Optimizer:
     def _update_in_pieces(
         self, p: Plain, g: Plain, kept: list[Plain], count: int, fresh: bool
     ) -> None:
-        """Update a large or complex parameter."""
-        for scratch, p_piece, g_piece, *rest in pieces(p, g, *kept):
-            self._update(p_piece, g_piece, rest, scratch, count, fresh)
+        """Update a large parameter, or a complex one, which is two real ones.
+
+        What is computed with a piece stays in the processor's cache.
+        """
+        arrays = [p, g, *kept]
+        if p.dtype.kind == "c":
+            for part in ([each.real for each in arrays], [each.imag for each in arrays]):
+                self._update(part[0], part[1], part[2:], np.empty_like(part[0]), count, fresh)
+        elif not all(each.flags.c_contiguous for each in arrays):
+            self._update(p, g, kept, np.empty_like(p, subok=False), count, fresh)
+        else:
+            scratch = np.empty(PIECE, p.dtype)
+            flat = [each.reshape(-1) for each in arrays]
+            for start in range(0, p.size, PIECE):
+                piece = [each[start : start + PIECE] for each in flat]
+                size = piece[0].size
+                self._update(piece[0], piece[1], piece[2:], scratch[:size], count, fresh)
 
     def _look_up(self, pairs: Fitting, keys: Mapping[str, list[str]]) -> dict[str, list[Plain]]:
         """Find the state of every parameter, for each kind that has been started."""
@@ -152,27 +166,6 @@ class Optimizer:
                 "be a number of steps; restore the state that was saved"
             )
         return int(count)
-
-
-def pieces(p: Plain, *others: Plain) -> Iterator[Sequence[Plain]]:
-    """Cut a parameter, and all that is as large, into real and flat pieces, all in the same way.
-
-    A complex number is two real ones. Before each piece of the parameter stands an array of its
-    shape and dtype to compute in, which stays in the processor's cache.
-    """
-    arrays = (p, *others)
-    if p.dtype.kind == "c":
-        for part in ([each.real for each in arrays], [each.imag for each in arrays]):
-            yield np.empty_like(part[0]), *part
-    elif not all(each.flags.c_contiguous for each in arrays):
-        yield np.empty_like(p, subok=False), *arrays
-    else:
-        scratch = np.empty(PIECE, p.dtype)
-        flat = [each.reshape(-1) for each in arrays]
-        whole = p.size // PIECE * PIECE
-        for row in zip(*(each[:whole].reshape(-1, PIECE) for each in flat), strict=True):
-            yield scratch, *row
-        yield scratch[: p.size - whole], *(each[whole:] for each in flat)
 
 
 def checked_state(key: str, value: Any, name: str, p: Plain) -> Plain:
