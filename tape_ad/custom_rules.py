@@ -11,7 +11,7 @@ from attrs import frozen
 
 from tape_ad.blocks import Use, block, has_derivative
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
-from tape_ad.linear_maps import Array, LinearMap, as_map
+from tape_ad.linear_maps import Array, LinearMap, Partial, as_map
 from tape_ad.spaces import fitted, matched
 from tape_ad.tensor import Tensor
 from tape_ad.trees import flatten, map_leaves, unflatten
@@ -45,9 +45,10 @@ def custom_rule(
         ``push(tangents, out, *args)`` takes a tuple of tangents, one like each argument, to that
         of the output.
     partials : callable, optional
-        ``partials(out, *args)`` gives a `LinearMap` for each argument: a tuple, with None where
-        the output does not depend on it, or the map alone where there is one argument. The
-        arguments and the output are then bare arrays.
+        ``partials(out, *args)`` gives the derivative by each argument: a tuple, or the one alone
+        where there is one argument. An array is the derivative element by element, and broadcasts
+        to the output; any other is a `LinearMap`; None is for what the output does not depend on.
+        The arguments and the output are then bare arrays.
     stacked : bool
         Whether `pull` and `push` take cotangents and tangents with further axes in front. If not,
         they are called for one after the other of a stack.
@@ -209,7 +210,21 @@ class Custom:
                 "there has to be one map or None for each, and all arguments and the output have "
                 "to be bare arrays"
             )
-        return [None if maps[slot] is None else as_map(maps[slot]) for slot in use.slots]
+        return [self.as_map(maps[slot], use.output.shape) for slot in use.slots]
+
+    def as_map(self, partial: Partial | None, shape: Shape) -> LinearMap | None:
+        """Take an array to the map that it stands for, if it broadcasts to the output."""
+        if partial is None or hasattr(type(partial), "pull"):
+            return partial
+        given = np.shape(partial)
+        pairs = zip(given[::-1], shape[::-1], strict=False)
+        if len(given) > len(shape) or any(have not in (1, want) for have, want in pairs):
+            raise OutputError(
+                f"the partials of {self.name} hold an array of shape {given}, which is meant as "
+                f"the derivative element by element and has to broadcast to the output's {shape}; "
+                "for another derivative, give a LinearMap, or write pull= and push="
+            )
+        return as_map(partial)
 
     def no_mode(self, missing: str, asked: str, other: str) -> NoModeError:
         """Say that the rule serves the other mode only."""

@@ -70,7 +70,16 @@ def of_maps() -> Any:
     return product
 
 
-@pytest.mark.parametrize("make", [of_pull, of_both, of_maps])
+def of_arrays() -> Any:
+    @ta.custom_rule(partials=lambda out, x, y: (y, x))
+    def product(x: Any, y: Any) -> Any:
+        foreign(x, y)
+        return x * y
+
+    return product
+
+
+@pytest.mark.parametrize("make", [of_pull, of_both, of_maps, of_arrays])
 def test_reverse(make: Callable[[], Any]) -> None:
     product = make()
     by_x, by_y = ta.grad(lambda x, y: np.sum(product(x, y) ** 2), (0, 1))(X, Y)
@@ -80,14 +89,14 @@ def test_reverse(make: Callable[[], Any]) -> None:
     np.testing.assert_allclose(ta.jacobian(product, 0, "reverse")(X, Y), np.diag(Y))
 
 
-@pytest.mark.parametrize("make", [of_push, of_both, of_maps])
+@pytest.mark.parametrize("make", [of_push, of_both, of_maps, of_arrays])
 def test_forward(make: Callable[[], Any]) -> None:
     product = make()
     np.testing.assert_allclose(ta.jvp(product, (X, Y), (Y, X))[1], Y**2 + X**2)
     np.testing.assert_allclose(ta.jacobian(product, 1, "forward")(X, Y), np.diag(X))
 
 
-@pytest.mark.parametrize("make", [of_pull, of_both, of_maps])
+@pytest.mark.parametrize("make", [of_pull, of_both, of_maps, of_arrays])
 def test_second_order_differentiates_the_pull(make: Callable[[], Any]) -> None:
     product = make()
 
@@ -99,7 +108,7 @@ def test_second_order_differentiates_the_pull(make: Callable[[], Any]) -> None:
     np.testing.assert_allclose(reverse, expected, atol=1e-15)
 
 
-@pytest.mark.parametrize("make", [of_push, of_both, of_maps])
+@pytest.mark.parametrize("make", [of_push, of_both, of_maps, of_arrays])
 def test_second_order_differentiates_the_push(make: Callable[[], Any]) -> None:
     product = make()
 
@@ -320,6 +329,13 @@ def test_a_push_that_does_not_fit() -> None:
     f = ta.custom_rule(push=lambda ts, out, x: ts[0][:2])(lambda x: x * 2)
     with pytest.raises(SeedError, match=r"push of <lambda> gave for the output has shape \(2,\)"):
         ta.jvp(f, (X,), (X,))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2,), (1, 3)])
+def test_an_array_that_is_no_derivative_element_by_element(shape: tuple[int, ...]) -> None:
+    f = ta.custom_rule(partials=lambda out, x: np.ones(shape))(lambda x: x * 2)
+    with pytest.raises(OutputError, match=r"an array of shape .* broadcast to the output's \(3,\)"):
+        ta.grad(lambda x: np.sum(f(x)))(X)
 
 
 def test_partials_that_do_not_fit() -> None:
