@@ -72,8 +72,8 @@ class Desk:
         return seconds_of(program, calls)
 
 
-def make_program(library: ModuleType, name: str, dtype: str) -> Program:
-    """Give a workload's inputs to the library's function for its kind."""
+def make_program(library: ModuleType, name: str, dtype: str, *, lean: bool = False) -> Program:
+    """Give a workload's inputs to the library's function for its kind, or to a leaner one."""
     workload = WORKLOADS[name]
     module = library.__name__.rpartition(".")[2]
     p, data = (
@@ -90,6 +90,8 @@ def make_program(library: ModuleType, name: str, dtype: str) -> Program:
             return written(library, p, data)
 
     make = getattr(library, workload.kind)
+    if lean:
+        make = getattr(library, f"lean_{workload.kind}", make)
     more = (workload.rate, workload.momentum) if workload.kind == "step" else ()
     program: Program = make(formula, p, data, *more)
     return program
@@ -99,7 +101,7 @@ def peak_of(name: str, workload: str, dtype: str) -> int:
     """Give the largest number of bytes that a call holds beyond its inputs."""
     library = importlib.import_module(f"benchmarks.libraries.{name}")
     with threadpool_limits(1):
-        highest: int = library.peak(make_program(library, workload, dtype))
+        highest: int = library.peak(make_program(library, workload, dtype, lean=True))
     return highest
 
 
@@ -107,7 +109,7 @@ def resident_peak_of(name: str, workload: str, dtype: str) -> int | None:
     """Give the same as the operating system sees it."""
     library = importlib.import_module(f"benchmarks.libraries.{name}")
     with threadpool_limits(1):
-        return resident_peak(make_program(library, workload, dtype))
+        return resident_peak(make_program(library, workload, dtype, lean=True))
 
 
 def in_dtype(array: Any, dtype: str) -> Any:

@@ -37,9 +37,9 @@ class Arena:
     parents : list of int
         For each edge, the node that it comes from: what was computed with. All edges stand in one
         list, those of a node beside each other; a node may have two from one parent.
-    partials : list of LinearMap or array
+    partials : list of LinearMap, array or None
         For each edge, the local partial with respect to that parent; an array stands for the
-        elementwise product with it.
+        elementwise product with it, and None for one that is released.
     starts : list of int
         For each node, where its edges begin, and at the end the number of all edges. Flat lists,
         because Python's garbage collector looks again and again into tuples of a growing graph.
@@ -63,7 +63,7 @@ class Arena:
 
     functions: list[Any] = field(factory=list, init=False)
     parents: list[int] = field(factory=list, init=False)
-    partials: list[Partial] = field(factory=list, init=False)
+    partials: list[Partial | None] = field(factory=list, init=False)
     starts: list[int] = field(factory=lambda: [0], init=False)
     shapes: list[tuple[int, ...]] = field(factory=list, init=False)
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
@@ -77,8 +77,13 @@ class Arena:
 
     def edges(self, node: int) -> Iterator[tuple[int, LinearMap]]:
         """Go through the parents of a node, each with the partial with respect to it."""
-        span = slice(*self.starts[node : node + 2])
-        return zip(self.parents[span], map(as_map, self.partials[span]), strict=True)
+        for edge in range(*self.starts[node : node + 2]):
+            yield self.parents[edge], self.map_at(node, edge)
+
+    def map_at(self, node: int, edge: int) -> LinearMap:
+        """Give the partial of one of a node's edges as a map."""
+        partial = self.partials[edge]
+        return Released(node, self.functions[node]) if partial is None else as_map(partial)
 
     def add_view(self, view: int, parent: int) -> None:
         """Note that a node is a view of its parent, and so of whatever that is a view of."""
@@ -97,16 +102,10 @@ class Arena:
         way: list[tuple[tuple[int, ...], LinearMap]] = []
         base = self.bases[view]
         while view != base:
-            first = self.starts[view]
-            way.insert(0, (self.shapes[view], as_map(self.partials[first])))
-            view = self.parents[first]
+            parent, linear = next(self.edges(view))
+            way.insert(0, (self.shapes[view], linear))
+            view = parent
         return way
-
-    def release(self, node: int) -> None:
-        """Free the partials of a node; what is left is whom they belonged to."""
-        freed = Released(node, self.functions[node])
-        begin, end = self.starts[node : node + 2]
-        self.partials[begin:end] = [freed] * (end - begin)
 
     def truncate(self, length: int) -> None:
         """Forget the nodes from `length` on, as if they had never been appended."""
@@ -212,7 +211,7 @@ def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
 
 @define(eq=False, repr=False)
 class Released:
-    """What stands in place of a node's partials once a sweep with ``release=True`` has used them.
+    """What a partial is once a sweep with ``release=True`` has used it.
 
     Attributes
     ----------

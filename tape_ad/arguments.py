@@ -9,22 +9,26 @@ from tape_ad.arena import Arena, called, function_name, innermost
 from tape_ad.errors import (
     DtypeError,
     InPlaceError,
+    NoRuleError,
     RecordMismatchError,
     SeedError,
     ShapeError,
     UnsupportedArgumentError,
 )
 from tape_ad.linear_maps import Array
-from tape_ad.rules.base import refuse
+from tape_ad.rules import RULES, load_scipy_rules
+from tape_ad.rules.base import Entry, refuse
 from tape_ad.sweeps import conform
 from tape_ad.trees import map_leaves
 
 __all__ = [
     "AS_THEY_ARE",
     "as_operand",
+    "checked_constant",
     "checked_seed",
     "common_record",
     "constant_value",
+    "entry_of",
     "is_view",
     "misplaced_handle",
     "no_derivative",
@@ -137,6 +141,32 @@ def is_view(out: Array, operand: Array) -> bool:
     return np.may_share_memory(out, operand)
 
 
+def entry_of(function: Callable[..., Any]) -> Entry:
+    """Look up what the tables say of a function, or what it says of itself.
+
+    Raises
+    ------
+    NoRuleError
+        When no table has it.
+    """
+    entry = RULES.get(function) or getattr(function, "tape_ad_rule", None)
+    if entry is None and load_scipy_rules():
+        entry = RULES.get(function)
+    if entry is None:
+        raise NoRuleError(
+            f"{called(function)} has no rule, so its gradient would be lost; write it with "
+            "functions that have one, or apply it to t.data if no gradient is meant to flow"
+        )
+    return entry
+
+
+def checked_constant(function: Callable[..., Any], out: Any) -> Any:
+    """Give a result that has no derivative, if it is numbers."""
+    if type(out) is not tuple and out.dtype.kind not in "biu":
+        raise no_derivative(function, out.dtype)
+    return out
+
+
 def constant_value(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
@@ -171,7 +201,7 @@ def checked_seed(root: Any, seed: Any) -> Array:
                 "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
                 "of the real part, or t.grad(seed=1j) for that of the imaginary part"
             )
-        return np.ones((), root.dtype)
+        return root.dtype.type(1)
     if hasattr(seed, "record"):
         if not root.record.is_within(seed.record):
             raise RecordMismatchError(

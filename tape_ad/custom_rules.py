@@ -216,7 +216,8 @@ class Custom:
         """Take an array to the map that it stands for, if it broadcasts to the output."""
         if partial is None or hasattr(type(partial), "pull"):
             return partial
-        given = np.shape(partial)
+        array: Array = partial
+        given: Shape = np.shape(array)
         pairs = zip(given[::-1], shape[::-1], strict=False)
         if len(given) > len(shape) or any(have not in (1, want) for have, want in pairs):
             raise OutputError(
@@ -224,7 +225,7 @@ class Custom:
                 f"the derivative element by element and has to broadcast to the output's {shape}; "
                 "for another derivative, give a LinearMap, or write pull= and push="
             )
-        return as_map(partial)
+        return as_map(array)
 
     def no_mode(self, missing: str, asked: str, other: str) -> NoModeError:
         """Say that the rule serves the other mode only."""

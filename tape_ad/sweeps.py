@@ -19,7 +19,6 @@ from tape_ad.linear_maps import (
     Same,
     Scale,
     add_reduce,
-    as_map,
 )
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
@@ -115,7 +114,7 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
                 masked[parent] |= masked[node] or hides(partial)
                 continue
             else:
-                linear: Any = as_map(partial)  # some have more to them than LinearMap says
+                linear: Any = partial if hasattr(kind, "pull") else arena.map_at(node, edge - 1)
                 fresh = type(linear) in FRESH
                 if masked[node]:
                     contribution = pull_masked(linear, ct)
@@ -149,8 +148,9 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
                 contribution = total + contribution
                 owned[parent] = True
             cotangents[parent] = contribution
-        if release:
-            arena.release(node)
+        while release and edge > begin:
+            edge -= 1
+            partials[edge] = None
     return kept
 
 

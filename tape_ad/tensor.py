@@ -13,9 +13,11 @@ from tape_ad.arena import CONSTANT, Arena, called, function_name
 from tape_ad.arguments import (
     AS_THEY_ARE,
     as_operand,
+    checked_constant,
     checked_seed,
     common_record,
     constant_value,
+    entry_of,
     is_view,
     misplaced_handle,
     no_derivative,
@@ -28,13 +30,12 @@ from tape_ad.array_assignment import ArrayAssignment
 from tape_ad.array_interface import ArrayInterface
 from tape_ad.errors import (
     InPlaceError,
-    NoRuleError,
     UnsupportedArgumentError,
 )
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array, Index
-from tape_ad.rules import RULES, STRAIGHT, load_scipy_rules
-from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule, as_array, refuse
+from tape_ad.rules import STRAIGHT
+from tape_ad.rules.base import Constant, Derivation, Filled, Rule, as_array, refuse
 from tape_ad.rules.indexing import WHOLE, plain_key
 from tape_ad.sweeps import reverse_sweep
 from tape_ad.trees import map_leaves
@@ -42,16 +43,15 @@ from tape_ad.trees import map_leaves
 __all__ = ["Tensor", "append", "record_call"]
 
 Function = Callable[..., Any]
+Options = Mapping[str, Any]
 ndarray = np.ndarray
 new = object.__new__
 straight_makers = STRAIGHT.get
 ABSENT: Any = object()
-NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+NO_OPTIONS: Options = MappingProxyType({})
 
 
-def record_call(
-    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
-) -> Any:
+def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
     """Compute a function, and record it where its arguments hold handles.
 
     It is recorded on the innermost record among the handles; handles of enclosing records are
@@ -70,12 +70,7 @@ def record_call(
 
     Raises
     ------
-    NoRuleError
-        When no table has the function.
-    RecordMismatchError
-        When two handles belong to records that are not nested in each other.
-    ShapeError
-        When NumPy refuses the shapes.
+    NoRuleError, RecordMismatchError, ShapeError
     """
     if kwargs or function not in STRAIGHT:
         return record_any(function, args, kwargs)
@@ -176,22 +171,18 @@ def record_item(x: Any, key: Any) -> Any:
     return handle
 
 
-def record_any(
-    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
-) -> Any:
+def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
     """Do what `record_call` does for any call at all."""
-    rule = RULES.get(function)
-    if type(rule) is Rule:
-        return record_general(function, rule, args, kwargs)
-    return call_unrecorded(function, rule, args, kwargs)
+    entry = entry_of(function)
+    if type(entry) is Rule:
+        return record_general(function, entry, args, kwargs)
+    return call_unrecorded(function, entry, args, kwargs)
 
 
-def record_general(
-    function: Function, rule: Rule, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs: Options) -> Any:
     """Do what `record_call` does for any number of operands, options, records and array-likes."""
-    options: Mapping[str, Any] = NO_OPTIONS
-    call_options: Mapping[str, Any] = NO_OPTIONS
+    options: Options = NO_OPTIONS
+    call_options: Options = NO_OPTIONS
     if rule.signature is not None:
         args, options = rule.signature(*args, **kwargs)
         call_options = options
@@ -199,17 +190,17 @@ def record_general(
             raise misplaced_handle(function)
     elif kwargs:
         call_options = ufunc_options(function, kwargs)
-    only = args[0]
-    if len(args) == 1 and type(only) is Tensor:
-        record, values, parents = only.record, [only.data], [(0, only.index)]
-    else:
-        record, values, parents = common_record(function, args), [], []
-        for position, operand in enumerate(args):
-            if type(operand) is Tensor and operand.record is record:
-                values.append(operand.data)
-                parents.append((position, operand.index))
-            else:
-                values.append(as_operand(operand))
+    if rule.simple and type(args[0]) is Tensor and args[0].record.watch is None:
+        return record_simple(function, rule, args[0], options, call_options)
+    record = common_record(function, args)
+    values = []
+    parents = []
+    for position, operand in enumerate(args):
+        if type(operand) is Tensor and operand.record is record:
+            values.append(operand.data)
+            parents.append((position, operand.index))
+        else:
+            values.append(as_operand(operand))
     try:
         out = (rule.compute or function)(*values, **call_options)
     except ValueError as error:
@@ -230,6 +221,28 @@ def record_general(
     return out._make(handles) if hasattr(out, "_make") else type(out)(handles)
 
 
+def record_simple(
+    function: Function, rule: Rule, x: Any, options: Options, call_options: Options
+) -> Any:
+    """Do what `record_general` does for one handle and one output, as reductions have them."""
+    record, data = x.record, x.data
+    try:
+        out = (rule.compute or function)(data, **call_options)
+    except ValueError as error:
+        raise_with_name(function, (data,), error)
+    if type(out) is tuple or out.dtype.kind not in "fc":
+        return checked_constant(function, out)
+    partial = rule.makers[0](out, data, **options)
+    if partial is None:
+        return out
+    record.parents.append(x.index)
+    record.partials.append(partial)
+    handle = append(record, out, function)
+    if is_view(out, data):
+        record.add_view(handle.index, x.index)
+    return handle
+
+
 def record_output(
     record: Arena,
     function: Function,
@@ -238,18 +251,15 @@ def record_output(
     out: Array,
     values: list[Array],
     arguments: tuple[Any, ...],
-    options: Mapping[str, Any],
+    options: Options,
 ) -> Any:
     """Append a node for one output, unless no parent has a partial or the output is no number.
 
     `parents` has the position and the node of each operand that is a handle of this record,
     `values` has all the operands, and `arguments` are what the rule's makers take.
     """
-    kind = "i" if type(out) is tuple else out.dtype.kind
-    if kind not in "fc":
-        if kind in "biu":
-            return out
-        raise no_derivative(function, out.dtype)
+    if type(out) is tuple or out.dtype.kind not in "fc":
+        return checked_constant(function, out)
     depends, partials = [], []
     for position, parent in parents:
         maker = rule.maker(position)
@@ -386,9 +396,7 @@ class Tensor(ArrayInterface, ArrayAssignment):
         return record_call(function, args, kwargs)
 
 
-def call_unrecorded(
-    function: Function, entry: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def call_unrecorded(function: Function, entry: Any, args: tuple[Any, ...], kwargs: Options) -> Any:
     """Run a function that adds no node of its own: a derivation, or a piecewise constant one."""
     if type(entry) is Derivation:
         if entry.signature is not None:
@@ -401,14 +409,4 @@ def call_unrecorded(
         record = common_record(function, args)
         filled = function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
         return append(record, filled, CONSTANT) if filled.dtype.kind in "fc" else filled
-    if type(entry) is Refused:
-        raise UnsupportedArgumentError(f"{called(function)}: {entry.instead}")
-    own = getattr(function, "tape_ad_rule", None)
-    if type(own) is Rule:
-        return record_general(function, own, args, kwargs)
-    if load_scipy_rules() and function in RULES:
-        return record_call(function, args, kwargs)
-    raise NoRuleError(
-        f"{called(function)} has no rule, so its gradient would be lost; write it with "
-        "functions that have one, or apply it to t.data if no gradient is meant to flow"
-    )
+    raise UnsupportedArgumentError(f"{called(function)}: {entry.instead}")

@@ -13,6 +13,9 @@ jacobian(formula, p, data), hessian(formula, p, data)
 hvp(formula, p, data)
     The product of the Hessian with ``data["v"]``.
 
+A function of these names with ``lean_`` before it makes a program that takes less memory, which is
+what memory is measured with.
+
 A program takes nothing and gives the value and a dict of derivatives. It is what is timed, so it
 does what a user would write in a loop, and whatever a user would do once is done before. `to_numpy`
 turns its arrays into NumPy's, and `peak` gives the bytes that a call holds at its peak.

@@ -1,5 +1,6 @@
 """tape_ad itself: a fresh record for every call."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ __all__ = [
     "hessian",
     "hvp",
     "jacobian",
+    "lean_gradient",
+    "lean_step",
     "linear",
     "logsumexp",
     "peak",
@@ -38,28 +41,35 @@ def fill_triangles(diagonals: Any, below: Any, places: Any) -> Any:
     return matrices
 
 
-def gradient(formula: Formula, p: Data, data: Data) -> Program:
+def gradient(formula: Formula, p: Data, data: Data, *, release: bool = False) -> Program:
     def program() -> Outcome:
         rec = ta.ComputationRecord()
         handles = rec.bind(p)
         value = formula(handles, data)
-        return value.data, value.grad().wrt(handles)
+        return value.data, value.grad(release=release).wrt(handles)
 
     return program
 
 
-def step(formula: Formula, p: Data, data: Data, rate: float, momentum: float) -> Program:
+def step(
+    formula: Formula, p: Data, data: Data, rate: float, momentum: float, *, release: bool = False
+) -> Program:
     optimizer = SGD(rate, momentum)
 
     def program() -> Outcome:
         rec = ta.ComputationRecord()
         handles = rec.bind(p)
         loss = formula(handles, data)
-        gradients = loss.grad().wrt(handles)
+        gradients = loss.grad(release=release).wrt(handles)
         optimizer.step(p, gradients)
         return loss.data, gradients
 
     return program
+
+
+lean_gradient = functools.partial(gradient, release=True)
+lean_step = functools.partial(step, release=True)
+"""PyTorch frees its graph in the sweep unless it is told to keep it; here it is the other way."""
 
 
 def jacobian(formula: Formula, p: Data, data: Data) -> Program:

@@ -31,6 +31,8 @@ class Index:
     front : int
         How many axes NumPy puts first because advanced indices stand apart (``x[0, :, [1, 2]]``);
         0 where they stay in place.
+    by_truth : bool
+        Whether a mask is in the key, so that what it leaves out is not meant to matter.
     """
 
     broadcasts: ClassVar[bool] = False
@@ -39,11 +41,7 @@ class Index:
     node: Shape
     repeats: bool = False
     front: int = 0
-
-    @property
-    def by_truth(self) -> bool:
-        """Whether a mask is in the key, so that what it leaves out is not meant to matter."""
-        return any(isinstance(entry, np.ndarray) and entry.dtype == bool for entry in self.key)
+    by_truth: bool = False
 
     def push(self, t: Array) -> Array:
         stack = t.ndim - len(self.parent)

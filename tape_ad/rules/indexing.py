@@ -35,6 +35,7 @@ def index_map(key: Any, parent: tuple[int, ...], node: tuple[int, ...]) -> Index
         node=node,
         repeats=any(k.dtype != bool and k.size > 1 for k in arrays),
         front=front_axes(full, arrays) if arrays else 0,
+        by_truth=any(k.dtype == bool for k in arrays),
     )
 
 
