@@ -16,7 +16,7 @@ from tape_ad.errors import (
     UnsupportedArgumentError,
 )
 from tape_ad.linear_maps import Array
-from tape_ad.rules import RULES, load_scipy_rules
+from tape_ad.rules import RULES, load_further_rules, load_scipy_rules
 from tape_ad.rules.base import Entry, refuse
 from tape_ad.sweeps import conform
 from tape_ad.trees import map_leaves
@@ -150,8 +150,10 @@ def entry_of(function: Callable[..., Any]) -> Entry:
         When no table has it.
     """
     entry = RULES.get(function) or getattr(function, "tape_ad_rule", None)
-    if entry is None and load_scipy_rules():
-        entry = RULES.get(function)
+    for load in (load_further_rules, load_scipy_rules):
+        if entry is None:
+            load()
+            entry = RULES.get(function)
     if entry is None:
         raise NoRuleError(
             f"{called(function)} has no rule, so its gradient would be lost; write it with "

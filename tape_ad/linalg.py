@@ -22,7 +22,7 @@ except ImportError as error:
         "tape_ad.linalg needs SciPy; install it with pip install 'tape-ad[scipy]'"
     ) from error
 
-from tape_ad.rules import RULES, merged
+from tape_ad.rules import add_rules
 from tape_ad.rules.scipy_linalg import SCIPY_LINALG
 from tape_ad.rules.scipy_linalg.banded import solve_banded
 from tape_ad.rules.scipy_linalg.functions import expm, logm, solve_sylvester, sqrtm
@@ -45,4 +45,4 @@ __all__ = [
     "toeplitz",
 ]
 
-RULES.update(merged(RULES, SCIPY_LINALG))
+add_rules(SCIPY_LINALG)

@@ -9,8 +9,10 @@ import pytest
 from numpy.testing import overrides
 
 import tape_ad as ta
-from tape_ad.rules import RULES
+from tape_ad.rules import RULES, load_further_rules
 from tape_ad.rules.base import Constant, Filled
+
+load_further_rules()
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
 

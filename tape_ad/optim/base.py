@@ -14,7 +14,7 @@ __all__ = ["Optimizer"]
 COUNT = "step"
 """The name of the number of steps taken, where an optimizer keeps it."""
 
-PIECE = 2**16
+PIECE = 2**17
 """How many elements are updated at once."""
 
 

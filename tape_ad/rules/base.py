@@ -24,6 +24,7 @@ __all__ = [
     "axes_of",
     "constants",
     "each",
+    "merged",
     "outputs",
     "quiet",
     "refuse",
@@ -173,6 +174,23 @@ def each(
 def constants(*functions: Callable[..., Any]) -> dict[Any, Entry]:
     """List functions that are piecewise constant, or not about values."""
     return dict.fromkeys(functions, Constant())
+
+
+def merged(*tables: dict[Callable[..., Any], Entry]) -> dict[Callable[..., Any], Entry]:
+    """Merge rule tables into one.
+
+    Raises
+    ------
+    ValueError
+        When a function stands in two tables.
+    """
+    together: dict[Callable[..., Any], Entry] = {}
+    for table in tables:
+        for function, entry in table.items():
+            if function in together:
+                raise ValueError(f"{function!r} has two rules")
+            together[function] = entry
+    return together
 
 
 def refuse(name: str, **arguments: Any) -> None:

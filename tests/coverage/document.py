@@ -15,13 +15,15 @@ from attrs import frozen
 import tape_ad.linalg
 import tape_ad.special  # noqa: F401 - they add their rules to the tables
 from tape_ad.arena import function_name
-from tape_ad.rules import RULES
+from tape_ad.rules import RULES, load_further_rules
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused
 from tests.coverage.conventions import CONVENTIONS
 from tests.coverage.topics import NEWER, OURS, SPOKEN, TOPICS
 from tests.rules.rows import ROWS
 from tests.rules.table import Row
 from tests.rules.test_special_accuracy import AGAINST_MPMATH
+
+load_further_rules()
 
 __all__ = ["Line", "changes", "document", "lines"]
 

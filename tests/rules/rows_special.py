@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from tape_ad.rules import load_scipy_rules
+from tape_ad.rules import load_further_rules, load_scipy_rules
 from tape_ad.rules.special import error, integrals, logarithms
 from tests.rules.table import (
     INSIDE,
@@ -21,6 +21,7 @@ from tests.rules.table import (
 
 __all__ = ["CONSTANTS", "ROWS"]
 
+load_further_rules()
 load_scipy_rules()
 
 UNIT = uniform(0.1, 0.9)

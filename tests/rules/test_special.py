@@ -13,7 +13,7 @@ import scipy.special as sp
 import tape_ad as ta
 from tape_ad import special
 from tape_ad.errors import ConversionError, InPlaceError, UnsupportedArgumentError
-from tape_ad.rules import RULES, load_scipy_rules
+from tape_ad.rules import RULES, STRAIGHT, load_further_rules, load_scipy_rules
 
 Point = tuple[float, ...]
 
@@ -308,10 +308,13 @@ print(float(sp.gammaln(t).grad().wrt(t)))
 
 
 def test_loading_again_changes_nothing() -> None:
+    load_further_rules()
     load_scipy_rules()
-    before = dict(RULES)
-    assert load_scipy_rules()
+    before, straight = dict(RULES), dict(STRAIGHT)
+    load_further_rules()
+    load_scipy_rules()
     assert before == RULES
+    assert straight == STRAIGHT
 
 
 def test_without_scipy_the_message_names_the_extra() -> None:

@@ -8,9 +8,11 @@ import pytest
 import tape_ad as ta
 from tape_ad.arena import function_name
 from tape_ad.errors import InPlaceError, NoRuleError, UnsupportedArgumentError
-from tape_ad.rules import RULES
+from tape_ad.rules import RULES, load_further_rules
 from tape_ad.rules.base import Rule
 from tests.rules.checks import close
+
+load_further_rules()
 
 BINARY = [
     function

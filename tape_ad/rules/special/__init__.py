@@ -11,8 +11,7 @@ from typing import Any
 
 import scipy.special as sp
 
-from tape_ad.rules import merged
-from tape_ad.rules.base import Entry, constants
+from tape_ad.rules.base import Entry, constants, merged
 from tape_ad.rules.special.bessel import BESSEL
 from tape_ad.rules.special.densities import DENSITIES
 from tape_ad.rules.special.error import ERROR
