@@ -79,7 +79,7 @@ class Optimizer:
             for i, (name, p, g) in enumerate(pairs):
                 kept = [column[i] for column in columns]
                 if p.size <= PIECE and p.dtype.kind == "f":
-                    self._update(p, g, kept, np.empty_like(p, subok=False), count, starting)
+                    self._update(p, g, kept, np.empty(p.shape, p.dtype), count, starting)
                 else:
                     self._update_in_pieces(p, g, kept, count, starting)
                 if write_back:  # a store may give out copies
