@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from benchmarks.agreement import TOLERANCE
-from benchmarks.libraries import COMPILED, LIBRARIES, OURS
+from benchmarks.libraries import LIBRARIES, OURS
 from benchmarks.results import Result, Run, Target, losses
 from benchmarks.timing import Times
 
@@ -51,12 +51,8 @@ def printed_targets(found: Run) -> str:
     missed = [target for target in targets if not target.met]
     lines = ["", f"targets met: {len(targets) - len(missed)} of {len(targets)}"]
     lines += [f"  {line}" for line in target_lines(missed)]
-    lost = losses(found.results)
-    if lost:
-        lines += [
-            "another library is quicker:",
-            *(f"  {ratio:.2f} x  {what}" for ratio, what in lost),
-        ]
+    lines += ["another library needs less:"] if losses(found) else []
+    lines += [f"  {title}: {'; '.join(where)}" for title, where in losses(found).items()]
     return "\n".join(lines)
 
 
@@ -95,6 +91,7 @@ def markdown(found: Run, chart: str) -> str:
         "This page is written by `python -m benchmarks`; do not edit it. Every library has its own",
         "process; they run in turn, on one core, with one thread for linear algebra. Before any",
         f"time is taken, all derivatives are compared in float64 and agree to {TOLERANCE:.0e}.",
+        "Importing tape_ad teaches the C library to keep freed memory, in its own process alone.",
         "",
         *(f"- {what}: {value}" for what, value in found.setting.items()),
         "- Versions: " + "; ".join(f"{LIBRARIES[n].title} {v}" for n, v in found.versions.items()),
@@ -113,6 +110,8 @@ def markdown(found: Run, chart: str) -> str:
         ),
         "",
         "## Where tape_ad loses",
+        "",
+        "How many times as long it takes as the other library, or as much memory.",
         "",
         *lost(found),
         "",
@@ -140,7 +139,8 @@ def markdown(found: Run, chart: str) -> str:
         "",
         "## Import time",
         "",
-        "What importing a library adds to importing NumPy, by `python -X importtime`.",
+        "What importing a library adds to importing NumPy, by `python -X importtime`. The rules",
+        "for many functions, the `further` ones, are imported when one of them is first called.",
         "",
         *table(("library", "ms"), ((name, f"{t:.0f}") for name, t in found.imports.items())),
         "",
@@ -164,14 +164,7 @@ def markdown(found: Run, chart: str) -> str:
 
 def lost(found: Run) -> list[str]:
     """List who is quicker, and where."""
-    lines = [f"- {what} is {ratio:.2f} times as quick" for ratio, what in losses(found.results)]
-    compiled = [
-        result.workload.name
-        for result in found.results
-        if COMPILED in result.times and result.ratio(COMPILED) > 1
-    ]
-    if compiled:
-        lines.append(f"- To compiled JAX on {len(compiled)} workloads: {'; '.join(compiled)}")
+    lines = [f"- **{title}**: {'; '.join(where)}" for title, where in losses(found).items()]
     return lines or ["Nowhere in this run."]
 
 

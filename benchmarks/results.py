@@ -1,12 +1,10 @@
 """What a run finds out, and what it had to be."""
 
-from collections.abc import Sequence
-
 from attrs import define, field, frozen
 
 from benchmarks.growth import GROWTH_TARGET, growth
 from benchmarks.imports import IMPORT_TARGET
-from benchmarks.libraries import COMPILED, LIBRARIES, OURS, TORCH
+from benchmarks.libraries import FORWARD, LIBRARIES, OURS, TORCH
 from benchmarks.timing import Times
 from benchmarks.workloads import Workload
 
@@ -114,19 +112,28 @@ class Run:
         return found
 
 
-def losses(results: Sequence[Result]) -> list[tuple[float, str]]:
-    """List where another library that derives gradients is quicker, the worst first.
+def losses(found: Run) -> dict[str, list[str]]:
+    """List where others need less than we do, and how many times as much we need.
 
-    NumPy alone is left out, for it derives nothing; so are compiled programs, which the tables
-    have in a column of their own.
+    NumPy's forward pass is left out, for it derives nothing.
     """
-    return sorted(
-        (
-            (result.ratio(name), f"{result.workload.name}: {LIBRARIES[name].title}")
-            for result in results
-            for name in result.times
-            if name not in (OURS, COMPILED) and LIBRARIES[name].distribution != "numpy"
-            if result.ratio(name) > 1
-        ),
-        reverse=True,
-    )
+    lost: dict[str, list[tuple[float, str]]] = {}
+    for result in found.results:
+        looked: list[tuple[str, dict[str, float]]] = [
+            ("", {name: times.median for name, times in result.times.items()}),
+            (", allocated memory", dict(result.peaks)),
+            (", resident memory", dict(result.resident)),
+        ]
+        for what, needs in looked:
+            for name, need in needs.items():
+                if name not in (OURS, FORWARD) and needs.get(OURS, 0.0) > need:
+                    entry = (needs[OURS] / need, result.workload.name + what)
+                    lost.setdefault(LIBRARIES[name].title, []).append(entry)
+    ours = found.imports.get("tape_ad", 0.0)
+    for module, taken in found.imports.items():
+        if taken < ours and not module.startswith("tape_ad"):
+            lost.setdefault(module, []).append((ours / taken, "import"))
+    return {
+        title: [f"{ratio:.2f} x {what}" for ratio, what in sorted(entries, reverse=True)]
+        for title, entries in lost.items()
+    }

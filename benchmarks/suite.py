@@ -91,6 +91,8 @@ def run(options: Options) -> int:
             for name in ("tape_ad", "torch", "autograd", "mygrad", "jax")
             if name == "tape_ad" or name in {LIBRARIES[n].distribution for n in found.versions}
         }
+        further = "tape_ad.rules.further"
+        found.imports[further] = import_milliseconds(further, beyond="numpy, tape_ad")
         found.per_node = apart(nanoseconds_per_node)
     print(printed_targets(found))
     if options.complete:

@@ -13,7 +13,6 @@ import numpy as np
 from attrs import define, field
 from threadpoolctl import threadpool_limits
 
-import tape_ad as ta
 from benchmarks.libraries import LIBRARIES
 from benchmarks.libraries.plain import Outcome, Program
 from benchmarks.memory import resident_peak
@@ -138,7 +137,9 @@ def serve(connection: Connection, name: str) -> None:
 
 def version_of(distribution: str) -> str:
     """Give the version; tape_ad is run from a checkout, which need not be installed."""
-    return ta.__version__ if distribution == "tape-ad" else importlib.metadata.version(distribution)
+    if distribution == "tape-ad":
+        return str(importlib.import_module("tape_ad").__version__)
+    return importlib.metadata.version(distribution)
 
 
 # In the process that asks

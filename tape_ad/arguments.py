@@ -236,9 +236,10 @@ def common_record(function: Callable[..., Any], args: tuple[Any, ...]) -> Arena:
     """
     record: Arena | None = None
     for operand in args:
-        if not hasattr(operand, "record") or operand.record is record:
+        its = getattr(operand, "record", None)
+        if its is record or not isinstance(its, Arena):
             continue
-        inner = operand.record if record is None else innermost(record, operand.record)
+        inner = its if record is None else innermost(record, its)
         if inner is None:
             raise unrelated_records(function)
         record = inner

@@ -70,7 +70,7 @@ class Gradients:
         return f"<Gradients of node %{self._root}: {len(self._cotangents)} handles reached>"
 
     def _entry(self, leaf: Any, path: str) -> Any:
-        if path and not hasattr(leaf, "record"):
+        if path and getattr(leaf, "record", 0) is not self._arena():
             constant = not hasattr(leaf, "dtype") or isinstance(leaf, type)
             number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
             if constant and not number:

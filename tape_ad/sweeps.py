@@ -288,8 +288,10 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
         axes = first if last == first + 1 else tuple(range(first, last))
         return add_reduce(array, axis=axes, keepdims=keepdims)
     rows = math.prod(shape[first:last])
-    total = np.matmul(np.ones((1, rows), array.dtype), array.reshape((-1, rows, columns)))
-    return total.reshape(shape[:first] + (1,) * (last - first) * keepdims + shape[last:])
+    real = array.real.dtype  # a complex one would turn inf into nan
+    total = np.matmul(np.ones((1, rows), real), array.reshape((-1, rows, columns)).view(real))
+    kept = shape[:first] + (1,) * (last - first) * keepdims + shape[last:]
+    return total.view(array.dtype).reshape(kept)
 
 
 def by_blas(array: Array) -> bool:

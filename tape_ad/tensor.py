@@ -161,7 +161,10 @@ def record_item(x: Any, key: Any) -> Any:
     plain = plain_key(key)
     if plain is None or record.watch is not None:
         return record_any(getitem, (x, key))
-    out = data[plain]
+    try:
+        out = data[plain]
+    except ValueError as error:
+        raise_with_name(getitem, (x,), error)
     partial = Index(plain + (WHOLE,) * (data.ndim - len(plain)), data.shape, out.shape)
     record.parents.append(x.index)
     record.partials.append(partial)
@@ -190,8 +193,9 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
             raise misplaced_handle(function)
     elif kwargs:
         call_options = ufunc_options(function, kwargs)
-    if rule.simple and type(args[0]) is Tensor and args[0].record.watch is None:
-        return record_simple(function, rule, args[0], options, call_options)
+    only = args[0] if rule.simple and len(args) == 1 else None
+    if type(only) is Tensor and only.record.watch is None:
+        return record_simple(function, rule, only, options, call_options)
     record = common_record(function, args)
     values = []
     parents = []

@@ -4,7 +4,7 @@ import array
 import operator
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -26,6 +26,37 @@ X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
 
 def handle(data: Any = X) -> Any:
     return ta.ComputationRecord().tensor(data)
+
+
+@pytest.mark.parametrize("surplus", [0.1, "extra", X, handle()], ids=str)
+def test_an_argument_too_many(surplus: Any) -> None:
+    x, silu = handle(), cast("Any", ta.nn.silu)
+    for _ in range(2):  # the first call may be the one that loads the rules
+        with pytest.raises((TypeError, RecordMismatchError)):
+            silu(x, surplus)
+
+
+@pytest.mark.parametrize("key", [np.s_[::0], np.s_[:, ::0]])
+def test_a_step_of_zero(key: Any) -> None:
+    with pytest.raises(ShapeError, match=r"getitem of shapes \(2, 3\): slice step cannot be zero"):
+        handle()[key]
+
+
+def test_an_axis_that_a_number_has_not() -> None:
+    with pytest.raises(np.exceptions.AxisError, match="axis 0 is out of bounds"):
+        np.mean(handle(2.0), axis=0)
+
+
+class WithRecord(float):
+    """A number that happens to have an attribute of that name."""
+
+    record = "of sales"
+
+
+def test_an_operand_with_a_record_of_its_own() -> None:
+    np.testing.assert_array_equal((handle() * WithRecord(2.0)).data, X * 2)
+    chosen: Any = np.where(X > 0, handle(), WithRecord(2.0))
+    np.testing.assert_array_equal(chosen.data, np.where(X > 0, X, 2.0))
 
 
 # Conversions that would drop the gradient

@@ -349,3 +349,23 @@ def test_asking_with_what_is_no_handle(asked: Any) -> None:
     x = rec.tensor(2.0)
     with pytest.raises(TypeError, match="gradients are asked with a handle"):
         (x * x).grad().wrt(asked)
+
+
+def test_a_constant_with_a_record_of_its_own_stays_as_it_is() -> None:
+    class Run:
+        record = "the first"
+
+    run = Run()
+    x = ta.ComputationRecord().tensor(2.0)
+    assert (x * x).grad().wrt({"x": x, "run": run}) == {"x": 4.0, "run": run}
+
+
+@pytest.mark.parametrize("infinite", [np.inf, complex(np.inf, 0), complex(0, -np.inf)])
+@pytest.mark.parametrize("rows", [50, 200])
+def test_an_infinite_cotangent_is_summed_as_it_is(infinite: complex, rows: int) -> None:
+    kind: Any = np.result_type(type(infinite))
+    x = ta.ComputationRecord().tensor(np.ones(100, kind))
+    seed = np.ones((rows, 100), kind)
+    seed[3, 4] = infinite
+    gradient = (x + np.zeros((rows, 100))).grad(seed).wrt(x)
+    np.testing.assert_array_equal(gradient, np.add.reduce(seed, axis=0))

@@ -92,7 +92,7 @@ def step(formula: Formula, p: Data, data: Data, rate: float, momentum: float) ->
 
 def jacobian(formula: Formula, p: Data, data: Data) -> Program:
     x, data = xp.tensor(p["x"]), tensors(data)
-    derivative = xp.func.jacrev(lambda x: formula({"x": x}, data))
+    derivative = xp.func.jacfwd(lambda x: formula({"x": x}, data))
     return lambda: (None, {"x": derivative(x)})
 
 

@@ -1,13 +1,10 @@
-"""The tables that few programs need, in one: it takes longer to import than all the others."""
+"""The tables that a program may well do without, in one."""
 
-from tape_ad.rules.activations import ACTIVATIONS
-from tape_ad.rules.affine import AFFINE
 from tape_ad.rules.base import merged
 from tape_ad.rules.convolution import CONVOLUTION
 from tape_ad.rules.decompositions import DECOMPOSITIONS
 from tape_ad.rules.determinants import DETERMINANTS
 from tape_ad.rules.differences import DIFFERENCES
-from tape_ad.rules.einsum import EINSUM
 from tape_ad.rules.embedding import EMBEDDING
 from tape_ad.rules.fft import FFT
 from tape_ad.rules.flipping import FLIPPING
@@ -27,16 +24,13 @@ from tape_ad.rules.pooling import POOLING
 from tape_ad.rules.rectifiers import RECTIFIERS
 from tape_ad.rules.recurrent import RECURRENT
 from tape_ad.rules.repeating import REPEATING
-from tape_ad.rules.scans import SCANS
 from tape_ad.rules.scimath import SCIMATH
 from tape_ad.rules.selecting import SELECTING
 from tape_ad.rules.sets import SETS
 from tape_ad.rules.singular_values import SINGULAR_VALUES
-from tape_ad.rules.sorting import SORTING
 from tape_ad.rules.specials_numpy import SPECIALS_NUMPY
 from tape_ad.rules.spectra import SPECTRA
 from tape_ad.rules.splitting import SPLITTING
-from tape_ad.rules.spreads import SPREADS
 from tape_ad.rules.statistics import STATISTICS
 from tape_ad.rules.ufunc_methods import UFUNC_METHODS
 
@@ -46,9 +40,7 @@ FURTHER = merged(
     SCIMATH,
     PARTS,
     SPECIALS_NUMPY,
-    SPREADS,
     NAN_REDUCTIONS,
-    SCANS,
     UFUNC_METHODS,
     DIFFERENCES,
     STATISTICS,
@@ -60,9 +52,7 @@ FURTHER = merged(
     SPLITTING,
     INTERPOLATION,
     SETS,
-    SORTING,
     SELECTING,
-    EINSUM,
     CONVOLUTION,
     POLYNOMIALS,
     FFT,
@@ -73,9 +63,7 @@ FURTHER = merged(
     SINGULAR_VALUES,
     DECOMPOSITIONS,
     NORMS,
-    ACTIVATIONS,
     RECTIFIERS,
-    AFFINE,
     RECURRENT,
     IMAGES,
     POOLING,

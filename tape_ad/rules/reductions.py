@@ -137,7 +137,7 @@ def selecting(where: Any, linear: LinearMap) -> LinearMap:
 
 def mean(a: Array, axis: Axis, keepdims: bool, **options: Any) -> Array:
     """Compute `numpy.mean`, which is mostly a sum and a division."""
-    if options or a.dtype is not FLOAT64 or a.size == 0:
+    if options or a.dtype is not FLOAT64 or a.size == 0 or a.ndim == 0:
         return np.mean(a, axis=axis, keepdims=keepdims, **options)
     return add_reduce(a, axis=axis, keepdims=keepdims) / count(a.shape, axes_of(a.ndim, axis))
 
