@@ -126,8 +126,9 @@ def losses(found: Run) -> dict[str, list[str]]:
         ]
         for what, needs in looked:
             for name, need in needs.items():
-                if name not in (OURS, FORWARD) and needs.get(OURS, 0.0) > need:
-                    entry = (needs[OURS] / need, result.workload.name + what)
+                ratio = needs.get(OURS, 0.0) / need
+                if name not in (OURS, FORWARD) and round(ratio, 2) > 1:
+                    entry = (ratio, result.workload.name + what)
                     lost.setdefault(LIBRARIES[name].title, []).append(entry)
     ours = found.imports.get("tape_ad", 0.0)
     for module, taken in found.imports.items():
