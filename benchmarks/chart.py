@@ -42,6 +42,7 @@ def draw(found: Run, path: Path) -> None:
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_yticks(range(len(results)), [result.workload.name for result in results])
+    axes.margins(y=0.01)
     axes.invert_yaxis()
     axes.set_xlabel("time / tape_ad's time (to the left of 1: quicker than tape_ad)")
     axes.legend(loc="best", fontsize="small")

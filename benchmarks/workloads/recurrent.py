@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.libraries import TORCH
-from benchmarks.libraries.plain import Data
+from benchmarks.libraries import BY_HAND, TORCH
+from benchmarks.libraries.plain import Data, Outcome, Program
 from benchmarks.workloads.base import Array, Workload, seeded
 
 __all__ = ["WORKLOADS"]
@@ -29,6 +29,29 @@ def scanned_rnn(library: Any, p: Data, data: Data) -> Array:
 
     h, _ = library.scan(one, data["h"], data["x"])
     return library.xp.sum(h * h)
+
+
+def rnn_by_hand(p: Data, data: Data) -> Program:
+    w_x, w_h, b, xs = p["w_x"], p["w_h"], p["b"], data["x"]
+
+    def program() -> Outcome:
+        states = [data["h"]]
+        for x in xs:
+            h = x @ w_x
+            h += states[-1] @ w_h
+            h += b
+            states.append(np.tanh(h, out=h))
+        gradients = {name: np.zeros_like(array) for name, array in p.items()}
+        d = 2 * states[-1]
+        for x, before, h in zip(xs[::-1], states[-2::-1], states[::-1], strict=False):
+            d *= 1 - h * h
+            gradients["w_x"] += x.T @ d
+            gradients["w_h"] += before.T @ d
+            gradients["b"] += np.add.reduce(d, axis=0)
+            d = d @ w_h.T
+        return np.add.reduce(states[-1] * states[-1], axis=None), gradients
+
+    return program
 
 
 def rnn_inputs() -> tuple[Data, Data]:
@@ -105,7 +128,7 @@ WORKLOADS = [
         "100 steps of tanh(x @ W + h @ U + b), batch 16, 64 wide",
         rnn,
         rnn_inputs,
-        own={"jax_jit": scanned_rnn},
+        own={"jax_jit": scanned_rnn, BY_HAND: rnn_by_hand},
         targets={TORCH: 0.45},
         small=True,
         dtype="float32",
