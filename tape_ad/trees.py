@@ -80,6 +80,8 @@ def flatten(tree: Any) -> list[Any]:
     >>> flatten({"a": [1, 2], "b": 3})
     [1, 2, 3]
     """
+    if hasattr(type(tree), "__array_function__"):  # as most trees are one bare array
+        return [tree]
     return [leaf for _, leaf in with_paths(tree)]
 
 

@@ -387,7 +387,7 @@ def peak(f: Function) -> tuple[int, Any]:
 
 def seconds(f: Function) -> float:
     start = time.process_time()
-    ta.grad(f)(START)
+    ta.grad(f)(np.linspace(0.0, 1.0, 3000))  # the arithmetic is to count, not the bookkeeping
     return time.process_time() - start
 
 
