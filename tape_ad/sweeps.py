@@ -265,8 +265,10 @@ def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: i
     if array.shape != target:
         pairs = zip(range(-1, -len(shape) - 1, -1), array.shape[::-1], shape[::-1], strict=False)
         stretched = [array.ndim + axis for axis, have, want in pairs if want == 1 and have != 1]
-        for axis in stretched:
-            array = summed(array, axis, axis + 1, keepdims=True)
+        if len(stretched) == 1:
+            array = summed(array, stretched[0], stretched[0] + 1, keepdims=True)
+        elif stretched:
+            array = add_reduce(array, axis=tuple(stretched), keepdims=True)
         if array.shape != target:
             array = np.broadcast_to(array, target)
     if array.dtype is not dtype and array.dtype != dtype:
@@ -280,7 +282,8 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
     """Sum over the axes from `first` to before `last`.
 
     A large array is multiplied with ones, which takes BLAS a fraction of the time that NumPy's sum
-    over all but the last axis takes.
+    over all but the last axis takes. In single precision, where its other order of summation shows,
+    it stays NumPy's sum.
     """
     shape = array.shape
     columns = math.prod(shape[last:])
@@ -296,4 +299,4 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
 
 def by_blas(array: Array) -> bool:
     """Tell whether BLAS multiplies an array as it stands."""
-    return array.flags.c_contiguous and array.dtype.char in "fdFD"
+    return array.flags.c_contiguous and array.dtype.char in "dD"
