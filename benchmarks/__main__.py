@@ -38,8 +38,7 @@ def main() -> int:
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
     if hasattr(os, "sched_setaffinity") and not arguments.quick:  # they inherit the core too
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    # Not at the top, for the libraries' processes import this file and should not have ours
-    from benchmarks.suite import Options, run  # noqa: PLC0415
+    from benchmarks.suite import Options, run  # noqa: PLC0415  # peers' processes import this file
 
     return run(Options(arguments.quick, arguments.only, frozenset(arguments.without)))
 

@@ -1,6 +1,6 @@
 """Random programs with diamonds, broadcasting, reuse, indexing and mixed dtypes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tape_ad as ta
-from tape_ad import sweeps
 from tape_ad.sweeps import forward_sweep, reverse_sweep
+
+pytestmark = pytest.mark.usefixtures("memory_used_again")
 
 SETTINGS = settings(
     max_examples=150,
@@ -95,19 +96,6 @@ def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
 
 def inner(u: Any, v: Any) -> float:
     return float(np.sum(np.conj(u) * v, dtype=complex).real)
-
-
-@pytest.fixture(
-    autouse=True,
-    scope="module",
-    params=[sweeps.LARGE, -1],
-    ids=["kept", "used again"],
-)
-def large(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let the sweep use the memory of cotangents again as it does with large ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweeps, "LARGE", request.param)
-        yield
 
 
 @SETTINGS

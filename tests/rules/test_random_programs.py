@@ -1,7 +1,7 @@
 """Random programs over the whole table: central differences, both modes, second order, dtypes."""
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tape_ad as ta
-from tape_ad import sweeps
 from tape_ad.sweeps import forward_sweep, reverse_sweep
 from tests.rules.checks import central_difference, gradients, magnitude, pairing
 from tests.rules.programs import Step, cases_by_function, every_kind, programs, run
 from tests.rules.table import Case, normal
 
 Array = Any
+
+pytestmark = pytest.mark.usefixtures("memory_used_again")
 
 EXAMPLES = settings(
     deadline=None,
@@ -52,19 +53,6 @@ def check_gradients(program: Sequence[Step], values: list[Array], along: list[Ar
     found = pairing(gradients(run(program, leaves), leaves), along)
     (expected,) = central_difference(lambda at: [run(program, at)], values, along)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
-
-
-@pytest.fixture(
-    autouse=True,
-    scope="module",
-    params=[sweeps.LARGE, -1],
-    ids=["kept", "used again"],
-)
-def large(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let the sweep use the memory of cotangents again as it does with large ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweeps, "LARGE", request.param)
-        yield
 
 
 @settings(EXAMPLES, max_examples=200)

@@ -1,0 +1,15 @@
+"""What tests in several files share."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tape_ad import sweeps
+
+
+@pytest.fixture(scope="module", params=[sweeps.LARGE, -1], ids=["kept", "used again"])
+def memory_used_again(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the sweep use the memory of cotangents again as it does with large ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweeps, "LARGE", request.param)
+        yield
