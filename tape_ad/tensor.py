@@ -33,7 +33,7 @@ from tape_ad.errors import (
     UnsupportedArgumentError,
 )
 from tape_ad.gradients import Gradients
-from tape_ad.linear_maps import Array, Index
+from tape_ad.linear_maps import Array, Index, Partial
 from tape_ad.rules import STRAIGHT
 from tape_ad.rules.base import Constant, Derivation, Filled, Rule, as_array, refuse
 from tape_ad.rules.indexing import WHOLE, plain_key
@@ -157,21 +157,15 @@ def record_several(function: Function, args: tuple[Any, ...]) -> Any:
 
 def record_item(x: Any, key: Any) -> Any:
     """Do what `record_call` does for ``x[key]``: in straight lines for integers and slices."""
-    record, data = x.record, x.data
-    plain = plain_key(key)
-    if plain is None or record.watch is not None:
+    data, plain = x.data, plain_key(key)
+    if plain is None or x.record.watch is not None:
         return record_any(getitem, (x, key))
     try:
         out = data[plain]
     except ValueError as error:
         raise_with_name(getitem, (x,), error)
     partial = Index(plain + (WHOLE,) * (data.ndim - len(plain)), data.shape, out.shape)
-    record.parents.append(x.index)
-    record.partials.append(partial)
-    handle = append(record, out, getitem)
-    if is_view(out, data):
-        record.add_view(handle.index, x.index)
-    return handle
+    return append_to(x, partial, out, getitem)
 
 
 def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
@@ -229,7 +223,7 @@ def record_simple(
     function: Function, rule: Rule, x: Any, options: Options, call_options: Options
 ) -> Any:
     """Do what `record_general` does for one handle and one output, as reductions have them."""
-    record, data = x.record, x.data
+    data = x.data
     try:
         out = (rule.compute or function)(data, **call_options)
     except ValueError as error:
@@ -239,12 +233,7 @@ def record_simple(
     partial = rule.makers[0](out, data, **options)
     if partial is None:
         return out
-    record.parents.append(x.index)
-    record.partials.append(partial)
-    handle = append(record, out, function)
-    if is_view(out, data):
-        record.add_view(handle.index, x.index)
-    return handle
+    return append_to(x, partial, out, function)
 
 
 def record_output(
@@ -292,6 +281,17 @@ def append(record: Arena, data: Array, function: Any = None) -> "Tensor":
     record.shapes.append(data.shape)
     record.dtypes.append(data.dtype)
     record.handles.append(ref(handle))
+    return handle
+
+
+def append_to(x: "Tensor", partial: Partial, out: Array, function: Any) -> "Tensor":
+    """Append a node with one edge, which may be a view of what it comes from."""
+    record: Arena = x.record
+    record.parents.append(x.index)
+    record.partials.append(partial)
+    handle = append(record, out, function)
+    if is_view(out, x.data):
+        record.add_view(handle.index, x.index)
     return handle
 
 
