@@ -15,7 +15,10 @@ from tape_ad.linear_maps import (
     Index,
     LinearMap,
     Mask,
+    MatmulLeft,
+    MatmulRight,
     Negate,
+    Products,
     Same,
     Scale,
     add_reduce,
@@ -25,6 +28,9 @@ __all__ = ["conform", "forward_sweep", "reverse_sweep"]
 
 FRESH = frozenset({Divide, Index, Negate, Scale})
 """The maps whose `pull` gives an array that nobody else has."""
+
+FACTORED = frozenset({MatmulLeft, MatmulRight})
+"""The maps whose `pull` may wait as two factors."""
 
 LARGE = 10_000
 """From how many elements on a cotangent's memory is used again; below, asking takes longer."""
@@ -81,12 +87,16 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
     owned = bytearray(root + 1)  # 1 where a cotangent is an array that nobody else has
     kept: dict[int, Array] = {}
     masked = bytearray(root + 1)  # 1 where a cotangent may be 0 because a branch was not taken
+    waiting: dict[int, Products] = {}  # contributions to add to a cotangent before it is used
     begin = starts[root + 1]
     for node in range(root, -1, -1):
         begin, end = starts[node], begin
         ct = cotangents.pop()
         if ct is None:
             continue
+        if waiting and node in waiting:
+            ct = ct + waiting.pop(node).sum()
+            owned[node] = True
         mine = owned[node]  # whether its memory may be used again
         if handles[node]() is not None:
             kept[node] = ct
@@ -112,6 +122,17 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
             elif kind is Index and owned[parent] and not stack and both_plain(total, ct):
                 partial.add_into(total, ct)
                 masked[parent] |= masked[node] or hides(partial)
+                continue
+            elif (
+                kind in FACTORED
+                and visible
+                and total is not None
+                and ct.dtype is dtypes[parent]
+                and not stack
+                and (factors := partial.factors(ct)) is not None
+            ):
+                waiting.setdefault(parent, Products()).add(*factors)
+                mine = False
                 continue
             else:
                 linear: Any = partial if hasattr(kind, "pull") else arena.map_at(node, edge - 1)

@@ -26,6 +26,7 @@ from tape_ad.linear_maps.elementwise import (
     as_map,
 )
 from tape_ad.linear_maps.indexing import FEW, Index, scatter
+from tape_ad.linear_maps.matrix_products import MatmulLeft, MatmulRight, Products, adjoint
 from tape_ad.linear_maps.rearrangements import Reshape, Stretch, Transpose
 from tape_ad.linear_maps.reductions import Sum, WeightedSum, add_reduce, expanding_key
 
@@ -41,8 +42,11 @@ __all__ = [
     "Index",
     "LinearMap",
     "Mask",
+    "MatmulLeft",
+    "MatmulRight",
     "Negate",
     "Partial",
+    "Products",
     "RealPart",
     "Reshape",
     "Same",
@@ -53,6 +57,7 @@ __all__ = [
     "Transpose",
     "WeightedSum",
     "add_reduce",
+    "adjoint",
     "as_map",
     "expanding_key",
     "scatter",

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import SAME, Array
+from tape_ad.linear_maps import SAME, Array, MatmulLeft, MatmulRight
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
-from tape_ad.rules.products import MatmulLeft, MatmulRight
 
 __all__ = ["AFFINE", "linear", "two_linear"]
 

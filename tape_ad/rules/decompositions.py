@@ -11,11 +11,10 @@ import numpy as np
 from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Array, Chain, LinearMap
+from tape_ad.linear_maps import Array, Chain, LinearMap, adjoint
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, outputs, rule
 from tape_ad.rules.elementwise import is_complex
-from tape_ad.rules.products import adjoint
 from tape_ad.rules.singular_values import widened
 from tape_ad.rules.triangles import (
     ConjugateTranspose,

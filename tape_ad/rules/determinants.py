@@ -15,11 +15,11 @@ from tape_ad.linear_maps import (
     RealPart,
     Scale,
     WeightedSum,
+    adjoint,
 )
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, outputs, rule
 from tape_ad.rules.elementwise import is_complex
-from tape_ad.rules.products import adjoint
 from tape_ad.rules.triangles import Deferred, diagonal_of, ill_conditioned
 
 __all__ = ["DETERMINANTS", "adjugate_by_svd"]

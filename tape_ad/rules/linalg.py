@@ -10,9 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, RealPart, Reshape, WeightedSum
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    LinearMap,
+    MatmulLeft,
+    MatmulRight,
+    RealPart,
+    Reshape,
+    WeightedSum,
+    adjoint,
+)
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, constants, outputs, rule
-from tape_ad.rules.products import MatmulLeft, MatmulRight, adjoint
 from tape_ad.rules.singular_values import singular_values_map
 from tape_ad.rules.triangles import Deferred, HermitianFromTriangle, solve_all
 

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Adjoint, Array, Chain, LinearMap, RealPart, expanding_key
+from tape_ad.linear_maps import Adjoint, Array, Chain, LinearMap, RealPart, adjoint, expanding_key
 from tape_ad.rules.base import Call, Entry, axes_of, rule
 from tape_ad.rules.elementwise import is_complex, nonzero
-from tape_ad.rules.products import adjoint
 from tape_ad.rules.reductions import real_weighted_sum
 from tape_ad.rules.singular_values import singular_triplets, widened
 from tape_ad.rules.spectra import indistinct

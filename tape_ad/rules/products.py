@@ -3,71 +3,23 @@
 import math
 from collections.abc import Callable, Sequence
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, Conjugate, LinearMap, Reshape
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    Conjugate,
+    LinearMap,
+    MatmulLeft,
+    MatmulRight,
+    Reshape,
+)
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
 from tape_ad.rules.einsum import contraction
 
 __all__ = ["PRODUCTS"]
-
-
-def adjoint(m: Array) -> Array:
-    """Transpose and conjugate the matrices of a stack."""
-    return m.mT.conjugate()
-
-
-@define(eq=False, repr=False)
-class MatmulLeft:
-    """``parent @ right``, for a parent with `ndim` axes."""
-
-    broadcasts: ClassVar[bool] = True
-    right: Array
-    ndim: int
-
-    def push(self, t: Array) -> Array:
-        if self.ndim == 1 and self.right.ndim > 1:
-            return np.matmul(t[..., None, :], self.right)[..., 0, :]
-        return np.matmul(t, self.right)
-
-    def pull(self, ct: Array) -> Array:
-        if self.right.ndim == 1:
-            return ct[..., None] * self.right.conjugate()
-        if self.ndim == 1:
-            return np.matmul(self.right.conjugate(), ct[..., None])[..., 0]
-        return np.matmul(ct, adjoint(self.right))
-
-
-@define(eq=False, repr=False)
-class MatmulRight:
-    """``left @ parent``, for a parent with `ndim` axes."""
-
-    broadcasts: ClassVar[bool] = True
-    left: Array
-    ndim: int
-
-    def push(self, t: Array) -> Array:
-        if self.ndim == 1:
-            if self.left.ndim == 1:
-                return np.matmul(t, self.left)
-            return np.matmul(self.left, t[..., None])[..., 0]
-        return np.matmul(self.left, t)
-
-    def pull(self, ct: Array) -> Array:
-        left = self.left
-        if left.ndim == 1:
-            column = left.conjugate() if self.ndim == 1 else left.conjugate()[:, None]
-            return column * (ct[..., None] if self.ndim == 1 else ct[..., None, :])
-        if self.ndim == 1:
-            return np.matmul(adjoint(left), ct[..., None])[..., 0]
-        if self.ndim == 2 and left.ndim > 2:
-            stack, rows = ct.shape[: ct.ndim - left.ndim], math.prod(left.shape[:-1])
-            left = left.reshape((rows, left.shape[-1]))
-            ct = ct.reshape((*stack, rows, ct.shape[-1]))
-        return np.matmul(adjoint(left), ct)
 
 
 def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:

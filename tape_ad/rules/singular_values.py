@@ -5,11 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, Scale
+from tape_ad.linear_maps import Array, Chain, LinearMap, Scale, adjoint
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, outputs, rule
 from tape_ad.rules.elementwise import nonzero
-from tape_ad.rules.products import adjoint
 from tape_ad.rules.spectra import (
     HermitianEigenvectors,
     indistinct,

@@ -29,11 +29,10 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, RealPart
+from tape_ad.linear_maps import Array, Chain, LinearMap, RealPart, adjoint
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, constants, outputs, rule
 from tape_ad.rules.elementwise import is_complex
-from tape_ad.rules.products import adjoint
 from tape_ad.rules.triangles import Deferred, HermitianFromTriangle, ill_conditioned
 
 __all__ = [

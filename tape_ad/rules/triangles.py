@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array, LinearMap, adjoint
 from tape_ad.overrides import overridable
-from tape_ad.rules.products import adjoint
 
 __all__ = [
     "ConjugateTranspose",

@@ -13,10 +13,9 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array, LinearMap, adjoint
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, refuse, rule
-from tape_ad.rules.products import adjoint
 from tape_ad.rules.scipy_linalg.systems import Coefficients, RightHandSide, outer
 
 __all__ = [

@@ -7,10 +7,9 @@ import scipy.linalg
 from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array, LinearMap, adjoint
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, as_array, outputs, rule
-from tape_ad.rules.products import adjoint
 from tape_ad.rules.scipy_linalg.solvers import solve_triangular
 from tape_ad.rules.scipy_linalg.systems import (
     ADJOINT,

@@ -6,10 +6,9 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
-from tape_ad.linear_maps import Array
+from tape_ad.linear_maps import Array, adjoint
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, rule
-from tape_ad.rules.products import adjoint
 from tape_ad.rules.scipy_linalg.systems import (
     ADJOINT,
     TRANS,

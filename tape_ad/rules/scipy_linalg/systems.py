@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array
-from tape_ad.rules.products import adjoint
+from tape_ad.linear_maps import Array, adjoint
 
 __all__ = [
     "ADJOINT",
