@@ -33,10 +33,12 @@ __all__ = [
     "misplaced_handle",
     "no_derivative",
     "no_output",
+    "odd_one",
     "primal",
     "raise_with_name",
     "read_only",
     "ufunc_options",
+    "written_to",
 ]
 
 AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
@@ -61,6 +63,19 @@ def as_operand(value: Any) -> Any:
     if not isinstance(value, np.ndarray) and hasattr(type(value), "__array_function__"):
         return value
     return np.asarray(value)
+
+
+def odd_one(args: tuple[Any, ...]) -> int | None:
+    """Find the one operand that needs a look, if it is just one."""
+    if len(args) == 1:
+        return 0
+    found = None
+    for position, operand in enumerate(args):
+        if type(operand) not in AS_THEY_ARE:
+            if found is not None:
+                return None
+            found = position
+    return found
 
 
 def ufunc_options(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,7 +164,10 @@ def entry_of(function: Callable[..., Any]) -> Entry:
     NoRuleError
         When no table has it.
     """
-    entry = RULES.get(function) or getattr(function, "tape_ad_rule", None)
+    entry = RULES.get(function)
+    if entry is not None:
+        return entry
+    entry = getattr(function, "tape_ad_rule", None)
     for load in (load_further_rules, load_scipy_rules):
         if entry is None:
             load()
@@ -253,6 +271,14 @@ def no_derivative(function: Callable[..., Any], dtype: np.dtype[Any]) -> DtypeEr
     return DtypeError(
         f"{called(function)} of a handle and other data gives dtype {dtype}, which has "
         "no derivative; pass numbers, or t.data if no gradient is meant to flow"
+    )
+
+
+def written_to(ufunc: np.ufunc) -> InPlaceError:
+    """Say that a ufunc's method writes to a handle."""
+    return InPlaceError(
+        f"np.{ufunc.__name__}.at writes to its first argument, and a handle is never written to; "
+        "write np.where, or x[key] = value on a copy"
     )
 
 

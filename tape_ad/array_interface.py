@@ -25,13 +25,14 @@ WRITING = frozenset(
 class ArrayInterface(ArrayOperators, ArrayMethods):
     """The ndarray's operators, methods and properties, in terms of one dispatch.
 
-    A subclass gives `data`, the primal, `_call`, which computes and records a NumPy function, and
-    `_item`, which does the same for ``x[key]``.
+    A subclass gives `data`, the primal, `index`, its place in the record, `_call`, which computes
+    and records a NumPy function, and `_item`, which does the same for ``x[key]``.
     """
 
     __slots__ = ()
 
     data: Any
+    index: int
     _call: Callable[..., Any]
     _item: Callable[..., Any]
 
@@ -88,6 +89,13 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     def imag(self) -> Self:
         """The imaginary part."""
         return self._call(np.imag, (self,))
+
+    def __repr__(self) -> str:
+        value = self.data
+        if not isinstance(value, ArrayInterface):
+            value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
+            value = " ".join(value.split())
+        return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value})"
 
     def __len__(self) -> int:
         if self.ndim == 0:

@@ -70,13 +70,14 @@ class Gradients:
         return f"<Gradients of node %{self._root}: {len(self._cotangents)} handles reached>"
 
     def _entry(self, leaf: Any, path: str) -> Any:
-        if path and getattr(leaf, "record", 0) is not self._arena():
+        arena = self._arena()
+        if path and getattr(leaf, "record", 0) is not arena:
             constant = not hasattr(leaf, "dtype") or isinstance(leaf, type)
             number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
             if constant and not number:
                 return leaf
-        ct = self._cotangents.get(self._index(leaf, path))
-        dtype = leaf.dtype
+        index = self._index(leaf, path)
+        ct, dtype = self._cotangents.get(index), leaf.data.dtype
         if ct is None:
             ct = np.zeros(self._stack + leaf.shape, dtype)
         elif ct.dtype is not dtype and ct.dtype != dtype:

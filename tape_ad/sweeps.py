@@ -307,8 +307,8 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
     it stays NumPy's sum.
     """
     shape = array.shape
-    columns = math.prod(shape[last:])
-    if type(array) is not ndarray or array.size < LARGE or columns == 1 or not by_blas(array):
+    columns = 1 if array.size < LARGE or not by_blas(array) else math.prod(shape[last:])
+    if columns == 1:
         axes = first if last == first + 1 else tuple(range(first, last))
         return add_reduce(array, axis=axes, keepdims=keepdims)
     rows = math.prod(shape[first:last])
@@ -320,4 +320,4 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
 
 def by_blas(array: Array) -> bool:
     """Tell whether BLAS multiplies an array as it stands."""
-    return array.flags.c_contiguous and array.dtype.char in "dD"
+    return type(array) is ndarray and array.flags.c_contiguous and array.dtype.char in "dD"

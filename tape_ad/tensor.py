@@ -22,16 +22,15 @@ from tape_ad.arguments import (
     misplaced_handle,
     no_derivative,
     no_output,
+    odd_one,
     primal,
     raise_with_name,
     ufunc_options,
+    written_to,
 )
 from tape_ad.array_assignment import ArrayAssignment
 from tape_ad.array_interface import ArrayInterface
-from tape_ad.errors import (
-    InPlaceError,
-    UnsupportedArgumentError,
-)
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.gradients import Gradients
 from tape_ad.linear_maps import Array, Index, Partial
 from tape_ad.rules import STRAIGHT
@@ -136,21 +135,29 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
 
 def record_several(function: Function, args: tuple[Any, ...]) -> Any:
     """Do what `record_call` does for three and more operands of a straight function."""
-    handles = [x for x in args if type(x) is Tensor]
-    record = handles[0].record
-    plain = AS_THEY_ARE.issuperset([type(x) for x in args if type(x) is not Tensor])
-    if not plain or record.watch is not None or any(x.record is not record for x in handles):
+    record, values, parents, positions = None, [], [], []
+    for position, operand in enumerate(args):
+        kind = type(operand)
+        if kind is Tensor and (record is None or operand.record is record):
+            record = operand.record
+            values.append(operand.data)
+            parents.append(operand.index)
+            positions.append(position)
+        elif kind in AS_THEY_ARE:
+            values.append(operand)
+        else:
+            return record_any(function, args)
+    if record is None or record.watch is not None:
         return record_any(function, args)
-    values = [x.data if type(x) is Tensor else x for x in args]
     try:
         out = function(*values)
-        pairs = zip(STRAIGHT[function], args, strict=True)
-        partials = [maker(out, *values) for maker, x in pairs if type(x) is Tensor]
+        makers = STRAIGHT[function]
+        partials = [makers[position](out, *values) for position in positions]
     except ValueError as error:
         raise_with_name(function, args, error)
     if out.dtype.kind not in "fc":
         raise no_derivative(function, out.dtype)
-    record.parents += [x.index for x in handles]
+    record.parents += parents
     record.partials += partials
     return append(record, out, function)
 
@@ -187,9 +194,10 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
             raise misplaced_handle(function)
     elif kwargs:
         call_options = ufunc_options(function, kwargs)
-    only = args[0] if rule.simple and len(args) == 1 else None
+    position = None if rule.multiple else odd_one(args)
+    only = None if position is None else args[position]
     if type(only) is Tensor and only.record.watch is None:
-        return record_simple(function, rule, only, options, call_options)
+        return record_simple(function, rule, args, position, options, call_options)
     record = common_record(function, args)
     values = []
     parents = []
@@ -220,20 +228,28 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
 
 
 def record_simple(
-    function: Function, rule: Rule, x: Any, options: Options, call_options: Options
+    function: Function,
+    rule: Rule,
+    args: tuple[Any, ...],
+    position: Any,
+    options: Options,
+    call_options: Options,
 ) -> Any:
-    """Do what `record_general` does for one handle and one output, as reductions have them."""
-    data = x.data
+    """Do what `record_general` does for one handle among plain operands, and one output."""
+    x = args[position]
+    values = (x.data,) if len(args) == 1 else (*args[:position], x.data, *args[position + 1 :])
     try:
-        out = (rule.compute or function)(data, **call_options)
+        out = (rule.compute or function)(*values, **call_options)
     except ValueError as error:
-        raise_with_name(function, (data,), error)
+        raise_with_name(function, values, error)
+    saved = out
+    if rule.saves:
+        out, saved = out
     if type(out) is tuple or out.dtype.kind not in "fc":
         return checked_constant(function, out)
-    partial = rule.makers[0](out, data, **options)
-    if partial is None:
-        return out
-    return append_to(x, partial, out, function)
+    maker = rule.maker(position)
+    partial = maker and maker(saved, *values, **options)
+    return out if partial is None else append_to(x, partial, out, function)
 
 
 def record_output(
@@ -365,13 +381,6 @@ class Tensor(ArrayInterface, ArrayAssignment):
         stack = start.shape[: start.ndim - self.ndim]
         return Gradients(ref(record), self.index, stack, cotangents)
 
-    def __repr__(self) -> str:
-        value = self.data
-        if type(value) is not Tensor:
-            value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
-            value = " ".join(value.split())
-        return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value})"
-
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, x: Any, y: Any = ABSENT, *more: Any, **kwargs: Any
     ) -> Any:
@@ -381,22 +390,13 @@ class Tensor(ArrayInterface, ArrayAssignment):
         if method == "__call__":
             return record_any(ufunc, inputs, kwargs)
         if method == "at":
-            raise InPlaceError(
-                f"np.{ufunc.__name__}.at writes to its first argument, and a handle is never "
-                "written to; write np.where, or x[key] = value on a copy"
-            )
+            raise written_to(ufunc)
         if method == "outer":
             x, y = map(as_array, inputs)
             return record_call(ufunc, (x[(..., *(None,) * y.ndim)], y), kwargs)
         return record_call(getattr(ufunc, method), inputs, kwargs)
 
-    def __array_function__(
-        self,
-        function: Function,
-        types: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
+    def __array_function__(self, function: Function, types: Any, args: Any, kwargs: Any) -> Any:
         return record_call(function, args, kwargs)
 
 

@@ -19,6 +19,8 @@ from tape_ad.linear_maps import (
     Index,
     LinearMap,
     Mask,
+    MatmulLeft,
+    MatmulRight,
     Negate,
     RealPart,
     Reshape,
@@ -40,6 +42,7 @@ PHASE = FACTOR + 1j * FACTOR[::-1]
 MASK = np.array([[True, False, True], [False, False, True]])
 PICKS = np.array([0, 2, 0])
 ALL = slice(None)
+CC = ("c", "c")
 
 
 @frozen(eq=False)
@@ -129,6 +132,14 @@ REAL_CASES = [
     Case("Stretch, 1 to 3", lambda hold: Stretch((2, 1), (4, 2, 3)), (2, 1), (4, 2, 3)),
     Case("Stretch, 0-d", lambda hold: Stretch((), (2, 3)), parent=()),
     Case("Stretch, to nothing", lambda hold: Stretch((1, 3), (0, 3)), (1, 3), (0, 3)),
+    Case("MatmulLeft", lambda hold: MatmulLeft(hold(FACTOR.T), 2), node=(2, 2)),
+    Case("MatmulLeft, row", lambda hold: MatmulLeft(hold(FACTOR), 1), (2,), (3,)),
+    Case("MatmulLeft, vector", lambda hold: MatmulLeft(hold(FACTOR[0]), 2), node=(2,)),
+    Case("MatmulLeft, vectors", lambda hold: MatmulLeft(hold(FACTOR[0]), 1), (3,), ()),
+    Case("MatmulRight", lambda hold: MatmulRight(hold(FACTOR.T), 2), node=(3, 3)),
+    Case("MatmulRight, column", lambda hold: MatmulRight(hold(FACTOR), 1), (3,), (2,)),
+    Case("MatmulRight, vector", lambda hold: MatmulRight(hold(FACTOR[:, 0]), 2), node=(3,)),
+    Case("MatmulRight, vectors", lambda hold: MatmulRight(hold(FACTOR[0]), 1), (3,), ()),
     Case("Chain", lambda hold: Chain((Scale(hold(FACTOR)), Transpose((-1, -2)))), node=(3, 2)),
     Case("Adjoint", lambda hold: Adjoint(Index((1, ALL), (2, 3), (3,))), parent=(3,)),
     Case("Adjoint of a sum", lambda hold: Adjoint(Sum((2, 3), (-1,), True)), parent=(2, 1)),
@@ -140,6 +151,8 @@ ALSO_COMPLEX = [
 COMPLEX_CASES = [
     Case("Scale by complex", lambda hold: Scale(hold(PHASE)), kinds=("c", "c")),
     Case("Divide by complex", lambda hold: Divide(hold(PHASE)), kinds=("c", "c")),
+    Case("MatmulLeft by complex", lambda hold: MatmulLeft(hold(PHASE.T), 2), (2, 3), (2, 2), CC),
+    Case("MatmulRight by complex", lambda hold: MatmulRight(hold(PHASE.T), 2), (2, 3), (3, 3), CC),
     Case("RealPart", lambda hold: RealPart(), kinds=("c", "f")),
     Case("ImaginaryPart", lambda hold: ImaginaryPart(), kinds=("c", "f")),
     Case(

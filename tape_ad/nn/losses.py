@@ -69,7 +69,8 @@ def cross_entropy(
     targets = targets if hasattr(targets, "dtype") else np.asarray(targets)
     numbers = targets.dtype.kind in "iu"
     kept = np.not_equal(targets, ignore_index) if numbers else np.True_
-    if weight is None and reduction == "mean" and not label_smoothing and kept.all():
+    plain = weight is None and reduction == "mean" and not label_smoothing
+    if plain and (not numbers or np.count_nonzero(kept) == kept.size):
         return activations.cross_entropy(logits, targets)
     logits = activations.real(logits, "cross_entropy")
     if numbers:

@@ -73,17 +73,28 @@ class Optimizer:
         known |= started
         if self.counts:
             self.state[COUNT] = np.array(count)
-        columns, starting = [known[kind] for kind in used], bool(started)
+        columns = [known[kind] for kind in used]
+        self._update_all(params, pairs, columns, count, bool(started))
+
+    @np.errstate(all="ignore")  # a warning made an error would stop half-way
+    def _update_all(
+        self,
+        params: MutableMapping[str, Plain],
+        pairs: Fitting,
+        columns: list[list[Plain]],
+        count: int,
+        fresh: bool,
+    ) -> None:
+        """Update the parameters one by one; a column has what is kept of one kind for each."""
         write_back = type(params) is not dict
-        with np.errstate(all="ignore"):  # a warning made an error would stop half-way
-            for i, (name, p, g) in enumerate(pairs):
-                kept = [column[i] for column in columns]
-                if p.size <= PIECE and p.dtype.kind == "f":
-                    self._update(p, g, kept, np.empty(p.shape, p.dtype), count, starting)
-                else:
-                    self._update_in_pieces(p, g, kept, count, starting)
-                if write_back:  # a store may give out copies
-                    params[name] = p
+        for i, (name, p, g) in enumerate(pairs):
+            kept = [column[i] for column in columns]
+            if p.size <= PIECE and p.dtype.kind == "f":
+                self._update(p, g, kept, np.empty(p.shape, p.dtype), count, fresh)
+            else:
+                self._update_in_pieces(p, g, kept, count, fresh)
+            if write_back:  # a store may give out copies
+                params[name] = p
 
     def _kinds_used(self) -> tuple[str, ...]:
         """Give the kinds of state that the present settings need."""

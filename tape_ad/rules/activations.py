@@ -45,7 +45,11 @@ def relu(x: Array, /) -> Array:
     >>> relu(np.array([-1.0, 0.0, 2.0]))
     array([0., 0., 2.])
     """
-    return np.maximum(real(x, "relu"), 0)
+    x = real(x, "relu")
+    if type(x) is np.ndarray and x.ndim and x.dtype == np.float32:
+        out = np.zeros(x.shape, x.dtype)  # NumPy's loop is thrice as quick here as with a number
+        return np.maximum(x, out, out=out)
+    return np.maximum(x, 0)
 
 
 @overridable
@@ -187,7 +191,8 @@ def logsumexp_and_more(x: Array, axis: Axis, keepdims: bool) -> tuple[Array, Any
 def cross_entropy_and_more(logits: Array, targets: Array) -> tuple[Array, Any]:
     """Compute the cross entropy, and what its partials are made of.
 
-    That is log_softmax(logits), or for class numbers exp(logits) up to a factor, and its sums.
+    That is log_softmax(logits), or for class numbers exp(logits) up to a factor, its sums, and the
+    index of the classes' elements.
     """
     logits, targets = real(logits, "cross_entropy"), real(targets, "cross_entropy")
     size = checked_batch(logits, targets)
@@ -197,9 +202,9 @@ def cross_entropy_and_more(logits: Array, targets: Array) -> tuple[Array, Any]:
     shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
     e = np.exp(shifted)
     totals = np.add.reduce(e, axis=-1, keepdims=True)
-    picked = shifted[places(targets)]
-    loss = (np.add.reduce(np.log(totals), axis=None) - np.add.reduce(picked, axis=None)) / size
-    return loss, (e, totals)
+    chosen = places(targets)
+    losses = np.log(totals)[..., 0] - shifted[chosen]
+    return np.add.reduce(losses, axis=None) / size, (e, totals, chosen)
 
 
 def real(x: Any, name: str) -> Array:
@@ -233,11 +238,11 @@ def checked_batch(logits: Array, targets: Array) -> int:
     if logits.size == 0:
         raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
     if by_number:
-        low, high = np.minimum.reduce(targets, axis=None), np.maximum.reduce(targets, axis=None)
-        if low < 0 or high >= logits.shape[-1]:
+        numbers = targets.astype(np.uint64, copy=False)  # where a negative one is huge
+        if np.maximum.reduce(numbers, axis=None) >= logits.shape[-1]:
             raise IndexError(
                 f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
-                f"got {low}..{high}"
+                f"got {np.min(targets)}..{np.max(targets)}"
             )
     return int(logits.size // logits.shape[-1])
 
@@ -285,9 +290,9 @@ def cross_entropy_logits(saved: Any, logits: Array, targets: Array) -> LinearMap
     scale = logits.shape[-1] / logits.size
     targets = as_array(targets)
     if targets.dtype.kind in "iu":
-        weights, totals = saved
+        weights, totals, chosen = saved
         weights /= totals
-        weights[places(targets)] -= 1
+        weights[chosen] -= 1
         weights *= scale
     else:
         weights = (np.exp(saved) * np.sum(targets, axis=-1, keepdims=True) - targets) * scale

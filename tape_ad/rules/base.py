@@ -68,8 +68,6 @@ class Rule:
     straight : bool
         Whether the function takes a few operands, no options, and has a partial for each: what the
         dispatch does in straight lines.
-    simple : bool
-        Whether it takes one operand, and options perhaps, and has one output.
     """
 
     makers: tuple[Any, ...] = ()
@@ -79,13 +77,6 @@ class Rule:
     saves: bool = False
     multiple: bool = False
     straight: bool = field(init=False)
-    simple: bool = field(init=False)
-
-    @simple.default
-    def _is_simple(self) -> bool:
-        return (
-            len(self.makers) == 1 and None not in self.makers and not (self.saves or self.multiple)
-        )
 
     @straight.default
     def _is_straight(self) -> bool:
