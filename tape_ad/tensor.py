@@ -1,6 +1,6 @@
 """Handles, and the one dispatch from a NumPy call to a record."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import getitem
 from types import MappingProxyType
 from typing import Any
@@ -207,13 +207,7 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
             parents.append((position, operand.index))
         else:
             values.append(as_operand(operand))
-    try:
-        out = (rule.compute or function)(*values, **call_options)
-    except ValueError as error:
-        raise_with_name(function, values, error)
-    saved = out
-    if rule.saves:
-        out, saved = out
+    out, saved = computed(function, rule, values, call_options)
     if record.watch is not None:
         use = f"node %{len(record.functions)} ({function_name(function)})"
         record.watch.see((*values, *options.values(), out), use)
@@ -227,6 +221,17 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     return out._make(handles) if hasattr(out, "_make") else type(out)(handles)
 
 
+def computed(
+    function: Function, rule: Rule, values: Sequence[Any], options: Options
+) -> tuple[Any, Any]:
+    """Compute what a call gives, and what its partials are made of."""
+    try:
+        out = (rule.compute or function)(*values, **options)
+    except ValueError as error:
+        raise_with_name(function, values, error)
+    return out if rule.saves else (out, out)
+
+
 def record_simple(
     function: Function,
     rule: Rule,
@@ -238,13 +243,7 @@ def record_simple(
     """Do what `record_general` does for one handle among plain operands, and one output."""
     x = args[position]
     values = (x.data,) if len(args) == 1 else (*args[:position], x.data, *args[position + 1 :])
-    try:
-        out = (rule.compute or function)(*values, **call_options)
-    except ValueError as error:
-        raise_with_name(function, values, error)
-    saved = out
-    if rule.saves:
-        out, saved = out
+    out, saved = computed(function, rule, values, call_options)
     if type(out) is tuple or out.dtype.kind not in "fc":
         return checked_constant(function, out)
     maker = rule.maker(position)

@@ -1,5 +1,6 @@
 """What tests in several files share."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -13,3 +14,12 @@ def memory_used_again(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweeps, "LARGE", request.param)
         yield
+
+
+@pytest.fixture
+def restless() -> Iterator[None]:
+    """Let the interpreter change threads as often as it can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)

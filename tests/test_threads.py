@@ -1,8 +1,6 @@
 """Threads with a record each do not meet."""
 
-import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,15 +8,6 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-
-
-@pytest.fixture
-def _restless() -> Iterator[None]:
-    """Let the interpreter change threads as often as it can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
 
 
 def gradient(start: float, barrier: threading.Barrier | None = None) -> tuple[float, int, str]:
@@ -47,7 +36,7 @@ def test_two_threads_step_by_step() -> None:
     assert got == [gradient(0.5), gradient(1.5)]
 
 
-@pytest.mark.usefixtures("_restless")
+@pytest.mark.usefixtures("restless")
 @pytest.mark.parametrize("work", [gradient, second_derivative])
 def test_many_threads_with_many_records(work: Any) -> None:
     starts = np.linspace(-2, 2, 8 * 50).tolist()
@@ -56,7 +45,7 @@ def test_many_threads_with_many_records(work: Any) -> None:
         assert list(pool.map(work, starts)) == expected
 
 
-@pytest.mark.usefixtures("_restless")
+@pytest.mark.usefixtures("restless")
 def test_threads_that_sweep_one_finished_record() -> None:
     rec: Any = ta.ComputationRecord()
     x = rec.tensor(np.linspace(0, 1, 5))

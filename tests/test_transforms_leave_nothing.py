@@ -2,7 +2,6 @@
 
 import asyncio
 import contextvars
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -108,15 +107,7 @@ def test_an_asyncio_task_that_outlives_the_transform_that_started_it() -> None:
     assert copied.ended
 
 
-@pytest.fixture
-def _restless() -> Iterator[None]:
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
-@pytest.mark.usefixtures("_restless")
+@pytest.mark.usefixtures("restless")
 def test_eight_threads_that_nest_two_hundred_times() -> None:
     def work(start: float) -> list[float]:
         points = start + np.arange(200) / 100
