@@ -66,7 +66,13 @@ def as_operand(value: Any) -> Any:
 
 
 def odd_one(args: tuple[Any, ...]) -> int | None:
-    """Find the one operand that needs a look, if it is just one."""
+    """Find the one operand that needs a look, if it is just one; a lone operand is given as it is.
+
+    Returns
+    -------
+    int or None
+        Its position.
+    """
     if len(args) == 1:
         return 0
     found = None

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
+from tape_ad.arguments import read_only
 from tape_ad.blocks import Use, block, has_derivative
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array, LinearMap, Partial, as_map
@@ -40,10 +41,11 @@ def custom_rule(
     pull : callable, optional
         ``pull(ct, out, *args)`` takes a cotangent of the output to those of the arguments: a
         tuple, with None for zero, or the cotangent alone where there is one argument. `ct` and
-        `out` look like the output, and a cotangent looks like its argument, trees included.
+        `out` look like the output, and a cotangent looks like its argument, trees included. `ct`
+        is read-only, for others may use it as well.
     push : callable, optional
         ``push(tangents, out, *args)`` takes a tuple of tangents, one like each argument, to that
-        of the output.
+        of the output. They are read-only too.
     partials : callable, optional
         ``partials(out, *args)`` gives the derivative by each argument: a tuple, or the one alone
         where there is one argument. An array is the derivative element by element, and broadcasts
@@ -137,6 +139,7 @@ class Custom:
             return [None if each is None else each.pull(ct) for each in maps]
         if self.pull_one is None:
             raise self.no_mode("pull", "reverse", "forward (ta.jvp, or jacobian(mode='forward'))")
+        cotangents = map_leaves(shielded, cotangents)
         if self.stacked or not stack:
             return self.pulled(use, self.pull_one(cotangents, use.saved, *args, **kwargs), stack)
         rows = []
@@ -177,6 +180,7 @@ class Custom:
             return unflatten(use.output, [zeros if each is None else each.push(tangent)])
         if self.push_one is None:
             raise self.no_mode("push", "forward", "reverse (ta.grad, or jacobian(mode='reverse'))")
+        tangent = shielded(tangent)
         if self.stacked or not stack:
             return self.pushed(use, position, tangent, stack)
         rows = [self.pushed(use, position, tangent[index], ()) for index in np.ndindex(*stack)]
@@ -233,6 +237,11 @@ class Custom:
             f"the custom rule of {self.name} has no {missing}, so it cannot be differentiated in "
             f"{asked} mode; give custom_rule a {missing}=, or use {other}"
         )
+
+
+def shielded(leaf: Any, path: str = "") -> Any:
+    """View a plain array without the right to write."""
+    return read_only(leaf) if isinstance(leaf, np.ndarray) else leaf
 
 
 def taken(index: Shape, ct: Any, path: str) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 __all__ = ["overridable"]
 
 PLAIN = frozenset({np.ndarray, np.float64, float, int})
-"""Types that nothing is taken over by, known without a look."""
+"""Types that take nothing over, known without a look."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,13 +42,22 @@ def overridable(function: F) -> F:
     def public(*args: Any, **kwargs: Any) -> Any:
         for argument in args:
             kind = type(argument)
-            if kind not in PLAIN and hasattr(kind, "__array_function__"):
+            if kind not in PLAIN and takes_over(kind):
                 return argument.__array_function__(public, (kind,), args, kwargs)
         for argument in kwargs.values():
             kind = type(argument)
-            if kind is not np.ndarray and hasattr(kind, "__array_function__"):
+            if kind is not np.ndarray and takes_over(kind):
                 bound = signature.bind(*args, **kwargs)  # rules take their operands by position
                 return argument.__array_function__(public, (kind,), bound.args, bound.kwargs)
         return function(*args, **kwargs)
 
     return cast("F", public)
+
+
+def takes_over(kind: type) -> bool:
+    """Tell whether a type has an ``__array_function__`` of its own.
+
+    The one that NumPy's subclasses of ndarray inherit (`numpy.memmap`) would call us again.
+    """
+    own = getattr(kind, "__array_function__", None)
+    return own is not None and own is not np.ndarray.__array_function__

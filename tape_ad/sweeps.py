@@ -95,7 +95,7 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
         if ct is None:
             continue
         if waiting and node in waiting:
-            ct = ct + waiting.pop(node).sum()
+            ct = waiting.pop(node).added_to(ct)
             owned[node] = True
         mine = owned[node]  # whether its memory may be used again
         if handles[node]() is not None:

@@ -194,10 +194,9 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
             raise misplaced_handle(function)
     elif kwargs:
         call_options = ufunc_options(function, kwargs)
-    position = None if rule.multiple else odd_one(args)
-    only = None if position is None else args[position]
-    if type(only) is Tensor and only.record.watch is None:
-        return record_simple(function, rule, args, position, options, call_options)
+    place = None if rule.multiple else odd_one(args)
+    if place is not None and type(args[place]) is Tensor and args[place].record.watch is None:
+        return record_simple(function, rule, args, place, options, call_options)
     record = common_record(function, args)
     values = []
     parents = []
@@ -236,7 +235,7 @@ def record_simple(
     function: Function,
     rule: Rule,
     args: tuple[Any, ...],
-    position: Any,
+    position: int,
     options: Options,
     call_options: Options,
 ) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -353,3 +354,41 @@ def test_cross_entropy_refuses_what_does_not_fit(
     with pytest.raises(kind) as raised:
         cross_entropy(logits, targets)
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_relu_keeps_shape_dtype_layout_and_nan(dtype: str, order: Any) -> None:
+    x = np.array([[-1.0, np.nan, 3.0], [np.inf, -np.inf, 0.0]]).astype(dtype, order=order)
+    given = x.copy(order)
+    expected = np.maximum(x, 0)
+    np.testing.assert_array_equal(relu(x), expected, strict=True)
+    assert relu(x).flags.f_contiguous == (order == "F")
+    np.testing.assert_array_equal(x, given)
+    np.testing.assert_array_equal(relu(x[:, 1:]), expected[:, 1:], strict=True)
+    np.testing.assert_array_equal(relu(x[0, 2]), expected[0, 2], strict=True)
+    assert relu(x[:0]).shape == (0, 3)
+
+
+def test_arrays_in_a_file(tmp_path: Path) -> None:
+    rows = np.memmap(tmp_path / "rows", dtype="f8", mode="w+", shape=(2, 3))
+    numbers = np.memmap(tmp_path / "numbers", dtype="i8", mode="w+", shape=2)
+    rows[...] = [[-1.0, 2.0, 0.5], [3.0, -4.0, 0.0]]
+    plain = np.array(rows)
+    np.testing.assert_array_equal(relu(rows), relu(plain))
+    assert cross_entropy(rows, numbers) == cross_entropy(plain, np.zeros(2, int))
+    by_file = gradient(lambda t: cross_entropy(t * rows, numbers), plain)
+    np.testing.assert_array_equal(
+        by_file, gradient(lambda t: cross_entropy(t * plain, np.zeros(2, int)), plain)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i8", "u8"])
+def test_class_numbers_of_every_width(dtype: str) -> None:
+    classes = 200
+    logits = np.random.default_rng(0).normal(size=(3, classes))
+    targets = np.array([0, 1, 120], dtype)
+    assert cross_entropy(logits, targets) == cross_entropy(logits, targets.astype(int))
+    wrong = np.array([0, 1, -1]).astype(dtype)  # the largest number, where there are no signs
+    with pytest.raises(IndexError, match=rf"lie in 0..199, got .*{wrong.max()}"):
+        cross_entropy(logits, wrong)

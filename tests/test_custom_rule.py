@@ -191,6 +191,22 @@ def test_one_argument_may_do_without_a_tuple() -> None:
     assert ta.grad(alone)(0.0) == 1.0
 
 
+@pytest.mark.parametrize("axes", [(), (2,)])
+def test_what_a_rule_is_given_is_read_only_as_others_use_it_too(axes: tuple[int, ...]) -> None:
+    square = ta.custom_rule(
+        pull=lambda ct, out, x: np.multiply(ct, 2 * x, out=ct),
+        push=lambda ts, out, x: np.multiply(ts[0], 2 * x, out=ts[0]),
+    )(np.square)
+    seed = np.ones((*axes, 3))
+    x = ta.ComputationRecord().tensor(X)
+    y = np.sin(x)
+    with pytest.raises(ValueError, match="read-only"):
+        (square(x) + y).grad(seed)
+    with pytest.raises(ValueError, match="read-only"):
+        ta.jvp(square, (X,), (seed,))
+    np.testing.assert_array_equal(seed, np.ones((*axes, 3)))
+
+
 def test_keyword_arguments_are_options_for_all() -> None:
     def pull(ct: Any, out: Any, x: Any, y: Any, *, power: int) -> Any:
         return ct * power * x ** (power - 1) * y, ct * x**power

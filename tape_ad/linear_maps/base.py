@@ -38,10 +38,12 @@ class LinearMap(Protocol):
         Parameters
         ----------
         ct : array, shape stack + node.shape
+            It may be somebody else's too: it is not to be written to.
 
         Returns
         -------
         array, shape stack + parent.shape, or one that `conform` sums to it
+            It may be a view of `ct`, and is not to be written to afterwards.
         """
 
 

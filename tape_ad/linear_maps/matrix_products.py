@@ -10,8 +10,11 @@ from tape_ad.linear_maps.base import Array
 
 __all__ = ["MatmulLeft", "MatmulRight", "Products", "adjoint"]
 
-FEW = 4
-"""How many times as many elements a product has at least, for its factors to wait."""
+LEAST = 1_000
+"""From how many elements on a product's factors may wait; below, asking takes what it saves."""
+
+SMALLER = 4
+"""How many times as many elements as its two factors together a product has to have for that."""
 
 FULL = 4
 """How many times as many elements as their product has may wait in factors."""
@@ -46,13 +49,15 @@ class MatmulLeft:
         return np.matmul(ct, adjoint(self.right))
 
     def factors(self, ct: Array) -> Factors | None:
-        """Give `pull` as two factors, if it is worth it; see `few_rows`."""
+        """Give `pull` as two factors, if they may wait; see `small_and_plain`."""
         right = self.right
         if self.ndim != 2 or right.ndim > 2:
             return None
+        if not small_and_plain(ct, right, ct.shape[0] * right.shape[0]):
+            return None
         if right.ndim == 1:
-            return few_rows(ct.conjugate(), right.conjugate())
-        return few_rows(adjoint(ct), adjoint(right))
+            return ct.conjugate()[None], right.conjugate()[None]
+        return adjoint(ct), adjoint(right)
 
 
 @define(eq=False, repr=False)
@@ -84,16 +89,21 @@ class MatmulRight:
         return np.matmul(adjoint(left), ct)
 
     def factors(self, ct: Array) -> Factors | None:
-        """Give `pull` as two factors, if it is worth it; see `few_rows`."""
-        return few_rows(self.left, ct) if self.ndim == 2 else None
+        """Give `pull` as two factors, if they may wait; see `small_and_plain`."""
+        left = self.left
+        if self.ndim != 2 or not small_and_plain(left, ct, left.shape[-1] * ct.shape[-1]):
+            return None
+        return left.reshape((-1, left.shape[-1])), ct.reshape((-1, ct.shape[-1]))
 
 
-def few_rows(a: Array, b: Array) -> Factors | None:
-    """Give two arrays as matrices, if they are plain and far smaller than their product."""
-    plain = type(a) is type(b) is np.ndarray and a.dtype is b.dtype
-    if plain and 0 < FEW * (a.size + b.size) <= a.shape[-1] * b.shape[-1]:
-        return a.reshape((-1, a.shape[-1])), b.reshape((-1, b.shape[-1]))
-    return None
+def small_and_plain(a: Array, b: Array, size: int) -> bool:
+    """Tell whether two arrays are plain, and far smaller than their product of `size` elements."""
+    return (
+        size >= LEAST
+        and 0 < SMALLER * (a.size + b.size) <= size
+        and type(a) is type(b) is np.ndarray
+        and a.dtype is b.dtype
+    )
 
 
 @define(eq=False, repr=False)
@@ -104,25 +114,41 @@ class Products:
     products of many rows, not from as many products as there are steps, each added to the whole.
     """
 
-    total: Array = 0.0
     left: list[Array] = field(factory=list)
     right: list[Array] = field(factory=list)
-    held: int = 0
+    waiting: int = 0
+    total: Array | None = None
 
     def add(self, a: Array, b: Array) -> None:
         """Add ``adjoint(a) @ b``, now or later."""
-        self.left.append(a)
-        self.right.append(b)
-        self.held += a.size + b.size
-        if self.held > FULL * a.shape[1] * b.shape[1]:
-            self.total = self.sum()
-            self.left.clear()
-            self.right.clear()
-            self.held = 0
+        self.left.append(apart(a))
+        self.right.append(apart(b))
+        self.waiting += a.size + b.size
+        if self.waiting > FULL * a.shape[1] * b.shape[1]:
+            self.collect()
 
-    def sum(self) -> Array:
-        """Give the sum of all that was added."""
-        if not self.left:
-            return self.total
-        rows = np.concatenate(self.left), np.concatenate(self.right)
-        return self.total + np.matmul(adjoint(rows[0]), rows[1])
+    def collect(self) -> None:
+        """Multiply all that waits."""
+        product = np.matmul(adjoint(np.concatenate(self.left)), np.concatenate(self.right))
+        self.total = product if self.total is None else np.add(self.total, product, out=product)
+        self.left.clear()
+        self.right.clear()
+        self.waiting = 0
+
+    def added_to(self, array: Array) -> Array:
+        """Give the sum of all that was added, and of an array besides, as a new array."""
+        if self.left:
+            self.collect()
+        total: Array = self.total
+        if type(array) is not np.ndarray:
+            return total + array
+        total += array
+        return total
+
+
+def apart(factor: Array) -> Array:
+    """Copy what would keep a larger array in memory."""
+    base = factor.base
+    if base is None or (type(base) is np.ndarray and base.size <= 2 * factor.size):
+        return factor
+    return factor.copy()

@@ -46,7 +46,7 @@ def relu(x: Array, /) -> Array:
     array([0., 0., 2.])
     """
     x = real(x, "relu")
-    if type(x) is np.ndarray and x.ndim and x.dtype == np.float32:
+    if type(x) is np.ndarray and x.ndim and x.dtype == np.float32 and x.flags.c_contiguous:
         out = np.zeros(x.shape, x.dtype)  # NumPy's loop is thrice as quick here as with a number
         return np.maximum(x, out, out=out)
     return np.maximum(x, 0)
@@ -238,7 +238,7 @@ def checked_batch(logits: Array, targets: Array) -> int:
     if logits.size == 0:
         raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
     if by_number:
-        numbers = targets.astype(np.uint64, copy=False)  # where a negative one is huge
+        numbers = targets.astype(np.uint64)  # where a negative one is huge
         if np.maximum.reduce(numbers, axis=None) >= logits.shape[-1]:
             raise IndexError(
                 f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
