@@ -133,13 +133,13 @@ class Custom:
     def pull(self, use: Use, cotangents: Any, stack: Shape) -> list[Any]:
         """Pull with the user's function, or with the maps."""
         args, kwargs = use.arguments(use.values)
+        cotangents = map_leaves(shielded, cotangents)
         if self.partials is not None:
             [ct] = flatten(cotangents)
             maps = self.maps(use, args, kwargs)
             return [None if each is None else each.pull(ct) for each in maps]
         if self.pull_one is None:
             raise self.no_mode("pull", "reverse", "forward (ta.jvp, or jacobian(mode='forward'))")
-        cotangents = map_leaves(shielded, cotangents)
         if self.stacked or not stack:
             return self.pulled(use, self.pull_one(cotangents, use.saved, *args, **kwargs), stack)
         rows = []
@@ -173,6 +173,7 @@ class Custom:
     def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Push with the user's function, or with the map."""
         args, kwargs = use.arguments(use.values)
+        tangent = shielded(tangent)
         if self.partials is not None:
             each = self.maps(use, args, kwargs)[position]
             [out] = flatten(use.output)
@@ -180,7 +181,6 @@ class Custom:
             return unflatten(use.output, [zeros if each is None else each.push(tangent)])
         if self.push_one is None:
             raise self.no_mode("push", "forward", "reverse (ta.grad, or jacobian(mode='reverse'))")
-        tangent = shielded(tangent)
         if self.stacked or not stack:
             return self.pushed(use, position, tangent, stack)
         rows = [self.pushed(use, position, tangent[index], ()) for index in np.ndindex(*stack)]

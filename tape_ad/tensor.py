@@ -135,7 +135,8 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
 
 def record_several(function: Function, args: tuple[Any, ...]) -> Any:
     """Do what `record_call` does for three and more operands of a straight function."""
-    record, values, parents, positions = None, [], [], []
+    record: Any = None
+    values, parents, positions = [], [], []
     for position, operand in enumerate(args):
         kind = type(operand)
         if kind is Tensor and (record is None or operand.record is record):
@@ -147,7 +148,7 @@ def record_several(function: Function, args: tuple[Any, ...]) -> Any:
             values.append(operand)
         else:
             return record_any(function, args)
-    if record is None or record.watch is not None:
+    if record.watch is not None:
         return record_any(function, args)
     try:
         out = function(*values)

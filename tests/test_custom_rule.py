@@ -204,6 +204,20 @@ def test_what_a_rule_is_given_is_read_only_as_others_use_it_too(axes: tuple[int,
         (square(x) + y).grad(seed)
     with pytest.raises(ValueError, match="read-only"):
         ta.jvp(square, (X,), (seed,))
+
+    class Writing:
+        broadcasts = True
+
+        def push(self, t: Any) -> Any:
+            return np.multiply(t, 2, out=t)
+
+        pull = push
+
+    double = ta.custom_rule(partials=lambda out, x: Writing())(lambda x: 2 * x)
+    with pytest.raises(ValueError, match="read-only"):
+        (double(x) + y).grad(seed)
+    with pytest.raises(ValueError, match="read-only"):
+        ta.jvp(double, (X,), (seed,))
     np.testing.assert_array_equal(seed, np.ones((*axes, 3)))
 
 

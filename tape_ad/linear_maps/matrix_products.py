@@ -130,7 +130,9 @@ class Products:
     def collect(self) -> None:
         """Multiply all that waits."""
         product = np.matmul(adjoint(np.concatenate(self.left)), np.concatenate(self.right))
-        self.total = product if self.total is None else np.add(self.total, product, out=product)
+        if self.total is not None:
+            product += self.total
+        self.total = product
         self.left.clear()
         self.right.clear()
         self.waiting = 0
