@@ -1,0 +1,212 @@
+"""Assignment to parts of a handle: it makes a new node, and lets the handle stand for it."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+
+X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
+Y = np.array([[1.5, 2.0, 0.5], [-1.0, 3.0, 2.0]])
+
+
+def handle(data: Any = X) -> Any:
+    return ta.ComputationRecord().tensor(data)
+
+
+def test_assignment_writes_to_no_array_and_changes_no_other_handle() -> None:
+    x = handle([1.0, 2.0, 3.0])
+    y = x * 2.0
+    array = y.data
+    z = y + 1.0
+    y[0] = 10.0
+    np.testing.assert_array_equal(y.data, [10.0, 4.0, 6.0])
+    np.testing.assert_array_equal(array, [2.0, 4.0, 6.0])
+    np.testing.assert_array_equal(z.data, [3.0, 5.0, 7.0])
+    np.testing.assert_array_equal(z.grad(seed=np.ones(3)).wrt(x), [2.0, 2.0, 2.0])
+    np.testing.assert_array_equal(y.grad(seed=np.ones(3)).wrt(x), [0.0, 2.0, 2.0])
+
+
+ASSIGNMENTS: dict[str, Callable[[Any, Any], None]] = {
+    "element": lambda a, v: operator.setitem(a, (0, 1), v[0, 0]),
+    "row": lambda a, v: operator.setitem(a, 1, v[0]),
+    "column from the end": lambda a, v: operator.setitem(a, (slice(None), -1), v[:, 0]),
+    "everything": lambda a, v: operator.setitem(a, ..., v),
+    "broadcast": lambda a, v: operator.setitem(a, slice(None), v[0]),
+    "number": lambda a, v: operator.setitem(a, (slice(None), 1), 5),
+    "negative step": lambda a, v: operator.setitem(a, (0, slice(None, None, -1)), v[1]),
+    "mask": lambda a, v: operator.setitem(a, X > 0.3, v[0, 0]),
+    "mask of a comparison": lambda a, v: operator.setitem(a, a > 0.3, 0.0),
+    "integer array": lambda a, v: operator.setitem(a, (slice(None), [2, 0]), v[:, :2]),
+    "repeated": lambda a, v: operator.setitem(a, ([0, 1, 0], [1, 1, 1]), v[0]),
+    "plain array": lambda a, v: operator.setitem(a, 0, Y[1]),
+}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_assignment_is_numpys_and_is_differentiated(name: str) -> None:
+    def run(x: Any, y: Any) -> Any:
+        a = np.sin(x)
+        ASSIGNMENTS[name](a, y * y)
+        return a * np.arange(1, 7).reshape(2, 3)
+
+    rec: Any = ta.ComputationRecord()
+    x, y = rec.tensor(X), rec.tensor(Y)
+    out = run(x, y)
+    np.testing.assert_array_equal(out.data, run(X, Y), strict=True)
+    grads = out.grad(seed=np.ones(X.shape))
+    rng, h = np.random.default_rng(2), 1e-6
+    dx, dy = rng.normal(size=X.shape), rng.normal(size=Y.shape)
+    slope = np.sum(run(X + h * dx, Y + h * dy) - run(X - h * dx, Y - h * dy)) / (2 * h)
+    got = np.sum(grads.wrt(x) * dx) + np.sum(grads.wrt(y) * dy)
+    np.testing.assert_allclose(got, slope, rtol=1e-7, atol=1e-7)
+
+
+def test_augmented_assignment_to_a_part() -> None:
+    x = handle([1.0, 2.0, 3.0])
+    y = x * 1.0
+    y[0] += x[2]
+    y[1:] *= 3.0
+    np.testing.assert_array_equal(y.data, [4.0, 6.0, 9.0])
+    np.testing.assert_array_equal(y.grad(seed=np.ones(3)).wrt(x), [1.0, 3.0, 4.0])
+
+
+def test_assignment_keeps_the_dtype() -> None:
+    y = handle(np.ones(2, np.float32)) * 2
+    y[0] = np.float64(1 / 3)
+    assert y.dtype == np.float32
+
+
+@pytest.mark.parametrize("make", [np.zeros_like, np.ones_like, np.empty_like])
+def test_arrays_like_a_handle_are_there_to_be_filled(make: Callable[[Any], Any]) -> None:
+    x = handle([1.0, 2.0])
+    filled = make(x)
+    filled[0], filled[1] = x[1], x[0] * x[1]
+    np.testing.assert_array_equal(filled.grad(seed=np.eye(2)).wrt(x), [[0.0, 1.0], [2.0, 1.0]])
+
+
+def test_constants_to_be_filled() -> None:
+    rec: Any = ta.ComputationRecord()
+    x = rec.tensor(2.0)
+    powers = rec.constant(np.ones(4))
+    for i in range(1, 4):
+        powers[i] = powers[i - 1] * x
+    np.testing.assert_array_equal(powers.data, [1.0, 2.0, 4.0, 8.0])
+    np.testing.assert_array_equal(powers.grad(seed=np.eye(4)).wrt(x), [0.0, 1.0, 4.0, 12.0])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: np.concatenate([x, x]),
+        lambda x: np.stack([x, x]),
+        lambda x: np.where(X > 0, x, 0.0),
+        lambda x: np.outer(x, x),
+        lambda x: x.copy(),
+        lambda x: x[[0, 1]],
+        lambda x: x.sum(axis=0),
+        lambda x: np.einsum("ij,ij->j", x, x),
+    ],
+)
+def test_a_result_with_memory_of_its_own_may_be_assigned_to(make: Callable[[Any], Any]) -> None:
+    y = make(handle())
+    y[0] = 7.0
+    assert np.all(y.data[0] == 7.0)
+
+
+def test_a_view_follows_the_array_that_is_assigned_to() -> None:
+    def run(x: Any) -> Any:
+        a = x * 1.0
+        row, turned, far = a[1], a.T, a.reshape(3, 2)[1:][0]
+        a[1, :2] = x[0, :2] * 10.0
+        return np.concatenate([row, turned.ravel(), far])
+
+    x = handle()
+    out = run(x)
+    np.testing.assert_array_equal(out.data, run(X), strict=True)
+    seed = np.arange(1.0, out.size + 1)
+    h = 1e-6
+    slopes = [
+        np.sum(seed * (run(X + h * e) - run(X - h * e))) / (2 * h)
+        for e in np.eye(6).reshape(6, 2, 3)
+    ]
+    np.testing.assert_allclose(out.grad(seed=seed).wrt(x).ravel(), slopes, rtol=1e-8)
+
+
+def test_rows_are_moved_within_an_array() -> None:
+    x = handle()
+    a = x * 1.0
+    a[0] = a[1]
+    a[:, 1:] = a[:, :-1]
+    expected = X.copy()
+    expected[0] = expected[1]
+    expected[:, 1:] = expected[:, :-1]
+    np.testing.assert_array_equal(a.data, expected)
+    np.testing.assert_array_equal(
+        a.grad(seed=np.ones((2, 3))).wrt(x), [[0.0, 0.0, 0.0], [4.0, 2.0, 0.0]]
+    )
+
+
+def test_an_alias_follows_the_array_that_is_assigned_to_and_each_keeps_its_gradient() -> None:
+    x = handle([1.0, 2.0])
+    a = x * 1.0
+    alias = np.real(a)
+    a[0] = 5.0 * x[1]
+    np.testing.assert_array_equal(alias.data, [10.0, 2.0])
+    out = np.sum(a * 3.0)
+    del alias
+    grads = out.grad()
+    np.testing.assert_array_equal(grads.wrt(a), [3.0, 3.0])
+    np.testing.assert_array_equal(grads.wrt(x), [0.0, 18.0])
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        np.diagonal,
+        np.linalg.diagonal,
+        lambda a: a[1, 1, ...],
+        lambda a: np.diagonal(a.T)[::-1],
+        lambda a: a.ravel()[1:],
+    ],
+    ids=["diagonal", "linalg.diagonal", "element", "turned diagonal", "flat"],
+)
+def test_a_view_follows_every_assignment(view: Callable[[Any], Any]) -> None:
+    x, plain = handle(np.eye(3)), np.eye(3)
+    a = x * 1.0
+    seen, expected = view(a), view(plain)
+    for array in (a, plain):
+        array[1, 1] = 50.0
+        array[1] = array[1] * 2
+        array[0, 0] = 1000.0
+    np.testing.assert_array_equal(seen.data, expected)
+    np.testing.assert_array_equal(view(a).data, expected)
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda a: a.flatten(),
+        lambda a: np.reshape(a, (3, 2), copy=True),
+        lambda a: np.clip(a, None, None),
+    ],
+    ids=["flatten", "reshape", "clip"],
+)
+def test_a_copy_stays_as_it_is(copied: Callable[[Any], Any]) -> None:
+    a = handle() * 1.0
+    copy = copied(a)
+    value = copy.data.copy()
+    a[0] = 9.0
+    np.testing.assert_array_equal(copy.data, value)
+    copy[0] = 3.0
+    np.testing.assert_array_equal(a.data[0], 9.0)
+
+
+def test_a_value_with_more_axes_than_its_place() -> None:
+    x = handle([1.0, 2.0, 3.0])
+    a = x * np.ones((2, 3))
+    a[0] = x[None] * 2.0
+    np.testing.assert_array_equal(a.sum().grad().wrt(x), [3.0, 3.0, 3.0])
