@@ -23,12 +23,12 @@ except ImportError as error:
     ) from error
 
 from tape_ad.rules import add_rules
-from tape_ad.rules.scipy_linalg import SCIPY_LINALG
-from tape_ad.rules.scipy_linalg.banded import solve_banded
-from tape_ad.rules.scipy_linalg.functions import expm, logm, solve_sylvester, sqrtm
-from tape_ad.rules.scipy_linalg.lu import lu_factor, lu_solve
-from tape_ad.rules.scipy_linalg.solvers import cho_factor, cho_solve, solve_triangular
-from tape_ad.rules.scipy_linalg.structured import block_diag, toeplitz
+from tape_ad.rules.scipy.linalg import SCIPY_LINALG
+from tape_ad.rules.scipy.linalg.banded import solve_banded
+from tape_ad.rules.scipy.linalg.functions import expm, logm, solve_sylvester, sqrtm
+from tape_ad.rules.scipy.linalg.lu import lu_factor, lu_solve
+from tape_ad.rules.scipy.linalg.solvers import cho_factor, cho_solve, solve_triangular
+from tape_ad.rules.scipy.linalg.structured import block_diag, toeplitz
 
 __all__ = [
     "block_diag",

@@ -13,11 +13,11 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.errors import DtypeError
-from tape_ad.jacobians import hessian, jacobian
+from tape_ad.handles.record import is_number_like
 from tape_ad.linear_maps import Array
-from tape_ad.record import is_number_like
-from tape_ad.tracing import check_callable
-from tape_ad.transforms import grad, value_and_grad, vjp
+from tape_ad.transforms.gradients import grad, value_and_grad, vjp
+from tape_ad.transforms.jacobians import hessian, jacobian
+from tape_ad.transforms.tracing import check_callable
 from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["ScipyObjective", "minimize", "scipy_objective"]

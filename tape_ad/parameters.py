@@ -16,7 +16,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.errors import ConversionError, DtypeError, StoreMismatchError
-from tape_ad.tensor import Tensor
+from tape_ad.handles.tensor import Tensor
 
 __all__ = ["check_like", "load", "save"]
 

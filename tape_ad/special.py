@@ -27,10 +27,10 @@ try:
 except ImportError as error:
     raise ImportError("tape_ad.special needs SciPy: pip install 'tape-ad[scipy]'") from error
 
+from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
-from tape_ad.rules import activations
-from tape_ad.rules.special import gamma, logarithms
-from tape_ad.tensor import Tensor
+from tape_ad.rules.layers import activations
+from tape_ad.rules.scipy.special import gamma, logarithms
 
 __all__ = ["comb", "log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax"]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.arena import called
-from tape_ad.blocks import has_derivative
+from tape_ad.core.arena import called
 from tape_ad.errors import GradientCheckError, OutputError
 from tape_ad.linear_maps import Array
-from tape_ad.tracing import check_callable
-from tape_ad.transforms import jvp, vjp
+from tape_ad.transforms.blocks import has_derivative
+from tape_ad.transforms.gradients import jvp, vjp
+from tape_ad.transforms.tracing import check_callable
 from tape_ad.trees import flatten, map_leaves, unflatten, with_paths
 
 __all__ = ["check_grads"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tape_ad import sweeps
+from tape_ad.core import sweeps
 
 
 @pytest.fixture(scope="module", params=[sweeps.LARGE, -1], ids=["kept", "used again"])

@@ -55,7 +55,7 @@ from tape_ad.nn.pooling import (
 )
 from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
-from tape_ad.rules.affine import linear
+from tape_ad.rules.layers.affine import linear
 
 __all__ = [
     "AvgPool1d",

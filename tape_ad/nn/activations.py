@@ -5,8 +5,8 @@ Plain arrays in, plain arrays out, and recorded as one node when they meet a han
 
 from numpy import tanh
 
-from tape_ad.rules.activations import log_softmax, logsumexp, relu, sigmoid, softmax
-from tape_ad.rules.rectifiers import elu, gelu, glu, leaky_relu, selu, silu, softplus
+from tape_ad.rules.layers.activations import log_softmax, logsumexp, relu, sigmoid, softmax
+from tape_ad.rules.layers.rectifiers import elu, gelu, glu, leaky_relu, selu, silu, softplus
 
 __all__ = [
     "elu",

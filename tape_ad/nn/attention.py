@@ -13,9 +13,9 @@ from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
 from tape_ad.nn.layers import FLOAT64, dropout, probability
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
-from tape_ad.rules.activations import softmax
-from tape_ad.rules.affine import linear
 from tape_ad.rules.base import as_array
+from tape_ad.rules.layers.activations import softmax
+from tape_ad.rules.layers.affine import linear
 
 __all__ = ["MultiHeadAttention", "scaled_dot_product_attention"]
 

@@ -18,7 +18,7 @@ from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
 from tape_ad.rules.base import as_array
-from tape_ad.rules.images import Windows, correlate_images
+from tape_ad.rules.layers.images import Windows, correlate_images
 
 __all__ = ["Conv1d", "Conv2d", "conv1d", "conv2d"]
 

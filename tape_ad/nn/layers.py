@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from attrs import Attribute, field, frozen
 
-from tape_ad.arguments import primal
 from tape_ad.errors import ShapeError
+from tape_ad.handles.arguments import primal
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
-from tape_ad.rules.affine import linear
 from tape_ad.rules.base import as_array
-from tape_ad.rules.embedding import take_rows
+from tape_ad.rules.layers.affine import linear
+from tape_ad.rules.layers.embedding import take_rows
 
 __all__ = [
     "Dropout",

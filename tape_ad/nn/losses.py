@@ -9,8 +9,8 @@ import numpy as np
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
-from tape_ad.rules import activations
-from tape_ad.rules.activations import log_softmax
+from tape_ad.rules.layers import activations
+from tape_ad.rules.layers.activations import log_softmax
 
 __all__ = [
     "binary_cross_entropy_with_logits",

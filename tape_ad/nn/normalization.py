@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.arguments import primal
 from tape_ad.errors import InPlaceError, ShapeError
+from tape_ad.handles.arguments import primal
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
-from tape_ad.rules.activations import real
-from tape_ad.rules.normalization import standardize
+from tape_ad.rules.layers.activations import real
+from tape_ad.rules.layers.normalization import standardize
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "LayerNorm", "layer_norm"]
 

@@ -11,10 +11,10 @@ from attrs import field, frozen
 from tape_ad.linear_maps import Array
 from tape_ad.nn.convolutions import Lengths, as_lengths, lengths, windows_of
 from tape_ad.nn.stores import Layer
-from tape_ad.rules.activations import real
 from tape_ad.rules.base import as_array
-from tape_ad.rules.images import correlate_images
-from tape_ad.rules.pooling import largest_places, pick
+from tape_ad.rules.layers.activations import real
+from tape_ad.rules.layers.images import correlate_images
+from tape_ad.rules.layers.pooling import largest_places, pick
 
 __all__ = [
     "AvgPool1d",

@@ -17,10 +17,10 @@ from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
-from tape_ad.rules.activations import relu
-from tape_ad.rules.affine import linear, two_linear
 from tape_ad.rules.base import as_array
-from tape_ad.rules.recurrent import gru_gates, gru_hidden, lstm_cell, lstm_gates, lstm_hidden
+from tape_ad.rules.layers.activations import relu
+from tape_ad.rules.layers.affine import linear, two_linear
+from tape_ad.rules.layers.recurrent import gru_gates, gru_hidden, lstm_cell, lstm_gates, lstm_hidden
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from attrs import Attribute, frozen
 
 from tape_ad.errors import MissingParameterError, StoreMismatchError
+from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import Initializer
-from tape_ad.tensor import Tensor
 
 __all__ = ["Layer", "Parameter", "init", "partition", "summary"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from attrs import Attribute
 
 from tape_ad.errors import InPlaceError, StoreMismatchError
-from tape_ad.tensor import Tensor
+from tape_ad.handles.tensor import Tensor
 
 __all__ = [
     "Fitting",

@@ -7,9 +7,9 @@ import numpy as np
 from attrs import Attribute, define, field, frozen
 
 from tape_ad.errors import StoreMismatchError
+from tape_ad.handles.record import ComputationRecord
+from tape_ad.handles.tensor import Tensor
 from tape_ad.optim.fitting import Plain, at_least_zero, check_parameter
-from tape_ad.record import ComputationRecord
-from tape_ad.tensor import Tensor
 
 __all__ = ["LBFGS", "Minimum"]
 

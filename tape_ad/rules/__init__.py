@@ -9,23 +9,23 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.rules.activations import ACTIVATIONS
-from tape_ad.rules.affine import AFFINE
 from tape_ad.rules.base import Entry, Maker, Rule, merged
-from tape_ad.rules.building import BUILDING
-from tape_ad.rules.einsum import EINSUM
-from tape_ad.rules.elementwise import ELEMENTWISE
-from tape_ad.rules.indexing import INDEXING
-from tape_ad.rules.joining import JOINING
+from tape_ad.rules.layers.activations import ACTIVATIONS
+from tape_ad.rules.layers.affine import AFFINE
+from tape_ad.rules.numpy.building import BUILDING
+from tape_ad.rules.numpy.einsum import EINSUM
+from tape_ad.rules.numpy.elementwise import ELEMENTWISE
+from tape_ad.rules.numpy.indexing import INDEXING
+from tape_ad.rules.numpy.joining import JOINING
+from tape_ad.rules.numpy.products import PRODUCTS
+from tape_ad.rules.numpy.reductions import REDUCTIONS
+from tape_ad.rules.numpy.scans import SCANS
+from tape_ad.rules.numpy.shaping import SHAPING
+from tape_ad.rules.numpy.sorting import SORTING
+from tape_ad.rules.numpy.spreads import SPREADS
+from tape_ad.rules.numpy.updates import UPDATES
 from tape_ad.rules.plain_maps import PLAIN_MAPS
-from tape_ad.rules.products import PRODUCTS
-from tape_ad.rules.reductions import REDUCTIONS
-from tape_ad.rules.scans import SCANS
-from tape_ad.rules.shaping import SHAPING
-from tape_ad.rules.sorting import SORTING
-from tape_ad.rules.sparse import SPARSE
-from tape_ad.rules.spreads import SPREADS
-from tape_ad.rules.updates import UPDATES
+from tape_ad.rules.scipy.sparse import SPARSE
 
 __all__ = ["RULES", "STRAIGHT", "add_rules", "load_further_rules", "load_scipy_rules"]
 
@@ -63,7 +63,7 @@ def load_scipy_rules() -> None:
     who does not use it.
     """
     if "scipy.special" in sys.modules:
-        add_rules(importlib.import_module("tape_ad.rules.special").SPECIAL)
+        add_rules(importlib.import_module("tape_ad.rules.scipy.special").SPECIAL)
 
 
 add_rules(

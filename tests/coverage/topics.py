@@ -78,17 +78,17 @@ NEWER: Mapping[str, str] = {
 # What users write for a function that has no public name of its own.
 SPOKEN: Mapping[str, str] = {
     "_operator.getitem": "t[key]",
-    "tape_ad.rules.updates.updated": "t[key] = value",
-    "tape_ad.rules.sparse.sparse_matmul": "sparse @ t",
-    "tape_ad.rules.sparse.matmul_sparse": "t @ sparse",
-    "tape_ad.rules.activations.cross_entropy": "tape_ad.nn.cross_entropy",
-    "tape_ad.rules.scipy_linalg.solvers.cholesky_solve": "tape_ad.linalg.cho_solve",
-    "tape_ad.rules.scipy_linalg.lu.lu_factors_solve": "tape_ad.linalg.lu_solve",
-    "tape_ad.rules.special.gamma.polygamma": "tape_ad.special.polygamma",
-    "tape_ad.rules.special.gamma.multigammaln": "tape_ad.special.multigammaln",
-    "tape_ad.rules.special.gamma.comb": "tape_ad.special.comb",
-    "tape_ad.rules.special.logarithms.log_sum_exp": "tape_ad.special.logsumexp",
-    "tape_ad.rules.special.logarithms.log_abs_sum_exp": (
+    "tape_ad.rules.numpy.updates.updated": "t[key] = value",
+    "tape_ad.rules.scipy.sparse.sparse_matmul": "sparse @ t",
+    "tape_ad.rules.scipy.sparse.matmul_sparse": "t @ sparse",
+    "tape_ad.rules.layers.activations.cross_entropy": "tape_ad.nn.cross_entropy",
+    "tape_ad.rules.scipy.linalg.solvers.cholesky_solve": "tape_ad.linalg.cho_solve",
+    "tape_ad.rules.scipy.linalg.lu.lu_factors_solve": "tape_ad.linalg.lu_solve",
+    "tape_ad.rules.scipy.special.gamma.polygamma": "tape_ad.special.polygamma",
+    "tape_ad.rules.scipy.special.gamma.multigammaln": "tape_ad.special.multigammaln",
+    "tape_ad.rules.scipy.special.gamma.comb": "tape_ad.special.comb",
+    "tape_ad.rules.scipy.special.logarithms.log_sum_exp": "tape_ad.special.logsumexp",
+    "tape_ad.rules.scipy.special.logarithms.log_abs_sum_exp": (
         "tape_ad.special.logsumexp (return_sign=True)"
     ),
     "numpy._lambertw": "scipy.special.lambertw",

@@ -10,7 +10,7 @@ import pytest
 import tape_ad as ta
 from tape_ad import nn
 from tape_ad.errors import DtypeError, InPlaceError, MissingParameterError, ShapeError
-from tape_ad.rules.images import correlate_images
+from tape_ad.rules.layers.images import correlate_images
 
 Array = np.ndarray[Any, Any]
 

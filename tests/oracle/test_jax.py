@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.arena import function_name
+from tape_ad.core.arena import function_name
 from tests.oracle.oracles import counterpart, oracle
 from tests.rules.checks import close, recorded
 from tests.rules.rows import ROWS

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.building import filled_like, linspace
+from tape_ad.rules.numpy.building import filled_like, linspace
 from tests.rules.table import POSITIVE, REAL, Row
 
 __all__ = ["FILLED", "ROWS"]

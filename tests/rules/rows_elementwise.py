@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tape_ad.rules.elementwise import CLIP
+from tape_ad.rules.numpy.elementwise import CLIP
 from tests.rules.table import (
     ABOVE_ONE,
     INSIDE,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tape_ad.rules.interpolation import interpolated, outside
+from tape_ad.rules.numpy.interpolation import interpolated, outside
 from tests.rules.table import REAL, Row, fixed, plain
 
 __all__ = ["CONSTANTS", "ROWS"]

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules import affine, embedding, images, normalization, pooling, recurrent
-from tape_ad.rules.images import Windows
+from tape_ad.rules.layers import affine, embedding, images, normalization, pooling, recurrent
+from tape_ad.rules.layers.images import Windows
 from tests.rules.table import DISTINCT, REAL, Row
 
 __all__ = ["CONSTANTS", "ROWS"]

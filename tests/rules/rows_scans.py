@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.scans import recurrence
+from tape_ad.rules.numpy.scans import recurrence
 from tests.rules.table import DISTINCT, REAL, Row, fixed
 
 __all__ = ["ROWS"]

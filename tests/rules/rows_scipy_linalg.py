@@ -6,9 +6,9 @@ import numpy as np
 import scipy
 
 from tape_ad import linalg
-from tape_ad.rules.scipy_linalg.functions import expm_derivative, logm_derivative
-from tape_ad.rules.scipy_linalg.lu import lu_factors_solve
-from tape_ad.rules.scipy_linalg.solvers import cholesky_solve
+from tape_ad.rules.scipy.linalg.functions import expm_derivative, logm_derivative
+from tape_ad.rules.scipy.linalg.lu import lu_factors_solve
+from tape_ad.rules.scipy.linalg.solvers import cholesky_solve
 from tests.rules.table import REAL, Domain, Operand, Row, Shape, fixed, plain, signed
 
 __all__ = ["ROWS"]

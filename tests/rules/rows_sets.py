@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tape_ad.rules.sets import occurrences, places_of_common, places_of_values
+from tape_ad.rules.numpy.sets import occurrences, places_of_common, places_of_values
 from tests.rules.table import DISTINCT, REAL, Row, fixed, plain
 
 __all__ = ["CONSTANTS", "ROWS"]

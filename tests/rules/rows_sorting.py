@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tape_ad.rules.sorting import stable_order
+from tape_ad.rules.numpy.sorting import stable_order
 from tests.rules.table import DISTINCT, REAL, Row, plain
 
 __all__ = ["CONSTANTS", "ROWS"]

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.special as sp
 
 from tape_ad.rules import load_further_rules, load_scipy_rules
-from tape_ad.rules.special import error, integrals, logarithms
+from tape_ad.rules.scipy.special import error, integrals, logarithms
 from tests.rules.table import (
     INSIDE,
     POSITIVE,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.updates import updated
+from tape_ad.rules.numpy.updates import updated
 from tests.rules.table import REAL, Row
 
 __all__ = ["ROWS"]

@@ -7,8 +7,8 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.rules import contractions
-from tape_ad.rules.contractions import contract, planned
+from tape_ad.rules.numpy import contractions
+from tape_ad.rules.numpy.contractions import contract, planned
 
 Array = Any
 

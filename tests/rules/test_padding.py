@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.rules import padding
+from tape_ad.rules.numpy import padding
 from tests.rules.checks import close
 
 pad: Any = np.pad  # NumPy's types do not know handles

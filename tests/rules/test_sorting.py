@@ -7,7 +7,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.rules.sorting import LONG, stable_order
+from tape_ad.rules.numpy.sorting import LONG, stable_order
 
 TIES = np.array([[2.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.0, 3.0]])
 

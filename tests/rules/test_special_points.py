@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.rules.activations import relu
-from tape_ad.sweeps import forward_sweep
+from tape_ad.core.sweeps import forward_sweep
+from tape_ad.rules.layers.activations import relu
 from tests.rules.checks import gradients
 
 Array = Any

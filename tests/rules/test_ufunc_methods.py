@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.arena import function_name
+from tape_ad.core.arena import function_name
 from tape_ad.errors import InPlaceError, NoRuleError, UnsupportedArgumentError
 from tape_ad.rules import RULES, load_further_rules
 from tape_ad.rules.base import Rule

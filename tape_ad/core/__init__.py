@@ -1,0 +1,1 @@
+"""The inside of a record: indices, maps and arrays, and two sweeps; no handle, no rule."""

@@ -1,0 +1,242 @@
+"""The arena: a graph as parallel lists, a node an integer."""
+
+import weakref
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+from attrs import define, field
+
+from tape_ad.core.watching import Watch
+from tape_ad.errors import ReleasedError
+from tape_ad.linear_maps import Array, LinearMap, Partial, as_map
+
+__all__ = [
+    "CONSTANT",
+    "Arena",
+    "Released",
+    "called",
+    "function_name",
+    "held_arrays",
+    "innermost",
+]
+
+CONSTANT = "constant"
+"""What stands in place of a function for a node that nothing is differentiated with respect to."""
+
+
+@define(eq=False, repr=False, weakref_slot=True)
+class Arena:
+    """Nodes by index, in the order of their making, which is a topological order.
+
+    Attributes
+    ----------
+    functions : list
+        The function that made each node; None for a leaf.
+    parents : list of int
+        For each edge, the node that it comes from: what was computed with. All edges stand in one
+        list, those of a node beside each other; a node may have two from one parent.
+    partials : list of LinearMap, array or None
+        For each edge, the local partial with respect to that parent; an array stands for the
+        elementwise product with it, and None for one that is released.
+    starts : list of int
+        For each node, where its edges begin, and at the end the number of all edges. Flat lists,
+        because Python's garbage collector looks again and again into tuples of a growing graph.
+    shapes, dtypes : list
+        The space that a node's tangent and cotangent live in.
+    handles : list of weakref
+        For each node, a weak reference to its handle.
+    bases, views : dict
+        Which nodes are views of which in NumPy's memory, so that writing to one would show in
+        the other: from a view to its base, and from a base to its views.
+    within : Arena or None
+        The arena that this one is nested in.
+    watch : Watch or None
+        Fingerprints of the arrays that operations have used, if anybody asked for them.
+    movable : bool
+        Whether a transform made it, for the function that it runs. Such an arena may still be
+        nested further in, when that function turns out to use a handle of an explicit record.
+    ended : bool
+        Whether that function has returned, so that its handles should not be met any more.
+    """
+
+    functions: list[Any] = field(factory=list, init=False)
+    parents: list[int] = field(factory=list, init=False)
+    partials: list[Partial | None] = field(factory=list, init=False)
+    starts: list[int] = field(factory=lambda: [0], init=False)
+    shapes: list[tuple[int, ...]] = field(factory=list, init=False)
+    dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
+    handles: list["weakref.ref[Any]"] = field(factory=list, init=False)
+    bases: dict[int, int] = field(factory=dict, init=False)
+    views: dict[int, list[int]] = field(factory=dict, init=False)
+    within: "Arena | None" = field(default=None, kw_only=True)
+    watch: Watch | None = field(default=None, init=False)
+    movable: bool = field(default=False, init=False)
+    ended: bool = field(default=False, init=False)
+
+    def edges(self, node: int) -> Iterator[tuple[int, LinearMap]]:
+        """Go through the parents of a node, each with the partial with respect to it."""
+        for edge in range(*self.starts[node : node + 2]):
+            yield self.parents[edge], self.map_at(node, edge)
+
+    def map_at(self, node: int, edge: int) -> LinearMap:
+        """Give the partial of one of a node's edges as a map."""
+        partial = self.partials[edge]
+        return Released(node, self.functions[node]) if partial is None else as_map(partial)
+
+    def add_view(self, view: int, parent: int) -> None:
+        """Note that a node is a view of its parent, and so of whatever that is a view of."""
+        base = self.bases.get(parent, parent)
+        self.bases[view] = base
+        if self.functions[base] is not None:  # a leaf is never assigned to
+            self.views.setdefault(base, []).append(view)
+
+    def live_views(self, base: int) -> list[tuple[int, Any]]:
+        """List the views of a node that a handle is alive for, each with that handle."""
+        pairs = ((view, self.handles[view]()) for view in self.views.get(base, ()))
+        return [(view, handle) for view, handle in pairs if handle is not None]
+
+    def way_to(self, view: int) -> list[tuple[tuple[int, ...], LinearMap]]:
+        """List the maps that make a view of its base, each with the shape of what it gives."""
+        way: list[tuple[tuple[int, ...], LinearMap]] = []
+        base = self.bases[view]
+        while view != base:
+            parent, linear = next(self.edges(view))
+            way.insert(0, (self.shapes[view], linear))
+            view = parent
+        return way
+
+    def truncate(self, length: int) -> None:
+        """Forget the nodes from `length` on, as if they had never been appended."""
+        edges = self.starts[length]
+        del self.parents[edges:], self.partials[edges:], self.starts[length + 1 :]
+        del self.functions[length:], self.shapes[length:], self.dtypes[length:]
+        del self.handles[length:]
+
+    def is_within(self, other: "Arena") -> bool:
+        """Tell whether `other` encloses this arena, directly or at several removes."""
+        enclosing = self.within
+        while enclosing is not None and enclosing is not other:
+            enclosing = enclosing.within
+        return enclosing is not None
+
+    def move_within(self, other: "Arena") -> bool:
+        """Nest this arena in one made by hand, if only arenas of transforms have to move for it.
+
+        What stands on such an arena so far has met nothing of `other`, so it is right there too.
+
+        Returns
+        -------
+        bool
+            Whether this arena is within `other` now.
+        """
+        mover: Arena | None = self
+        while mover is not None and not (mover.movable and other.is_by_hand_up_to(mover.within)):
+            mover = mover.within
+        if mover is not None:
+            mover.within = other
+        return mover is not None
+
+    def is_by_hand_up_to(self, end: "Arena | None") -> bool:
+        """Tell whether `end` encloses this arena, with no arena of a transform on the way."""
+        at: Arena | None = self
+        while at is not None and at is not end and not at.movable:
+            at = at.within
+        return at is end and self is not end
+
+
+def innermost(one: Arena, two: Arena) -> Arena | None:
+    """Find which of two arenas is within the other, nesting them if a transform's may be moved.
+
+    Returns
+    -------
+    Arena or None
+        None when they have nothing to do with each other.
+    """
+    if one is two or one.is_within(two):
+        return one
+    if two.is_within(one) or two.move_within(one):
+        return two
+    return one if one.move_within(two) else None
+
+
+def function_name(function: Any) -> str:
+    """Name a node's function as a user would: ``matmul``, ``add.reduce``; a leaf is ``leaf``.
+
+    Examples
+    --------
+    >>> function_name(np.add.reduce)
+    'add.reduce'
+    """
+    if function is None:
+        return "leaf"
+    name = str(getattr(function, "__name__", function))
+    owner = getattr(function, "__self__", None)
+    return f"{owner.__name__}.{name}" if isinstance(owner, np.ufunc) else name
+
+
+def called(function: Any) -> str:
+    """Name a function for an error, with the module that a user would write before it.
+
+    Examples
+    --------
+    >>> called(np.linalg.inv), called(np.add.reduce), called(len)
+    ('np.linalg.inv', 'np.add.reduce', 'len')
+    """
+    name = function_name(function)
+    owner = getattr(function, "__self__", None)
+    ufunc = owner if isinstance(owner, np.ufunc) else function
+    namesake = getattr(np, name.partition(".")[0], None)
+    if namesake is not None and (namesake is ufunc or not isinstance(ufunc, np.ufunc)):
+        return f"np.{name}"
+    module = str(getattr(function, "__module__", None))
+    return f"np{module[5:]}.{name}" if module.startswith("numpy") else name
+
+
+def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield the plain arrays that a map, or anything inside it, keeps alive.
+
+    A view is given as the array that owns its memory.
+    """
+    if isinstance(held, np.ndarray):
+        yield held if not isinstance(held.base, np.ndarray) else held.base
+    elif isinstance(held, (tuple, list)):
+        for item in held:
+            yield from held_arrays(item)
+    elif attrs.has(type(held)) and not hasattr(type(held), "__array_function__"):
+        for field in attrs.fields(type(held)):
+            yield from held_arrays(getattr(held, field.name))
+
+
+@define(eq=False, repr=False)
+class Released:
+    """What a partial is once a sweep with ``release=True`` has used it.
+
+    Attributes
+    ----------
+    node : int
+    function : callable
+        What made the node.
+    """
+
+    broadcasts: ClassVar[bool] = True
+    node: int
+    function: Any
+
+    def push(self, t: Array) -> Array:
+        """Refuse; see `pull`."""
+        return self.pull(t)
+
+    def pull(self, ct: Array) -> Array:
+        """Say that the partial is gone.
+
+        Raises
+        ------
+        ReleasedError
+        """
+        raise ReleasedError(
+            f"the partials of node %{self.node} ({function_name(self.function)}) were freed by an "
+            "earlier grad(release=True); sweep first without release=True if you need the record "
+            "again"
+        )

@@ -1,0 +1,96 @@
+"""Tangents and cotangents that users hand in, brought into the spaces that they belong to."""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.core.sweeps import conform
+from tape_ad.errors import SeedError
+from tape_ad.linear_maps import Array
+from tape_ad.trees import with_paths
+
+__all__ = ["dtype_of", "fitted", "inexact", "matched", "shape_of"]
+
+
+def shape_of(leaf: Any) -> tuple[int, ...]:
+    """Give the shape of an array, a handle or a number."""
+    shape: tuple[int, ...] = leaf.shape if hasattr(leaf, "shape") else np.shape(leaf)
+    return shape
+
+
+def inexact(leaf: Any) -> np.dtype[Any]:
+    """Give the dtype of tangents of a constant."""
+    dtype = dtype_of(leaf)
+    return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
+def dtype_of(leaf: Any) -> np.dtype[Any]:
+    """Give the dtype of an array, a handle or a number."""
+    dtype: np.dtype[Any] = leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
+    return dtype
+
+
+def matched(tree: Any, other: Any, what: str, name: str) -> list[tuple[str, Any, Any]]:
+    """Pair the leaves of two trees of one structure, with their paths.
+
+    Raises
+    ------
+    SeedError
+        When the structures differ.
+    """
+    ours, theirs = with_paths(tree), with_paths(other)
+    if [path for path, _ in ours] != [path for path, _ in theirs]:
+        raise SeedError(
+            f"the {what} for {name} have another structure than they need: "
+            f"{structure(theirs)} instead of {structure(ours)}"
+        )
+    return [(path, a, b) for (path, a), (_, b) in zip(ours, theirs, strict=True)]
+
+
+def structure(pairs: list[tuple[str, Any]]) -> str:
+    """Describe a tree by its paths, for an error."""
+    paths = [path for path, _ in pairs]
+    return "one array" if paths == [""] else f"leaves at {', '.join(paths)}" if paths else "none"
+
+
+def fitted(
+    value: Any, space: Any, stack: tuple[int, ...] | None, what: str
+) -> tuple[Array, tuple[int, ...]]:
+    """Bring a tangent or cotangent into the space of a node.
+
+    Parameters
+    ----------
+    value : array_like, shape stack + space.shape
+    space : Tensor, array or number
+        What it is a tangent or cotangent of.
+    stack : tuple of int or None
+        The leading axes that it must have; None if that is not known yet.
+    what : str
+        For errors.
+
+    Returns
+    -------
+    tuple of array and tuple of int
+        The array, of the space's dtype, and its leading axes.
+
+    Raises
+    ------
+    SeedError
+        When shape or dtype do not fit.
+    """
+    if not hasattr(value, "shape"):
+        value = np.asarray(value)
+    shape, dtype = shape_of(space), inexact(space)
+    ndim = value.ndim - len(shape)
+    if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):
+        stacked = f" behind {stack}, as the others have" if stack else ""
+        raise SeedError(
+            f"{what} has shape {value.shape}; it must be {shape}{stacked}, with the same further "
+            "axes in front everywhere for a stack of them"
+        )
+    if value.dtype.kind not in "biufc" or (value.dtype.kind == "c" and dtype.kind != "c"):
+        raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}")
+    start = conform(value, shape, dtype, ndim)
+    if start is value and type(value) is np.ndarray:
+        start = value.copy()  # the result may be this very array, and the caller may write to it
+    return start, value.shape[:ndim]

@@ -1,0 +1,323 @@
+"""The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
+
+import math
+from collections.abc import Container, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tape_ad.core.arena import Arena
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    Divide,
+    Index,
+    LinearMap,
+    Mask,
+    MatmulLeft,
+    MatmulRight,
+    Negate,
+    Products,
+    Same,
+    Scale,
+    add_reduce,
+)
+
+__all__ = ["conform", "forward_sweep", "reverse_sweep"]
+
+FRESH = frozenset({Divide, Index, Negate, Scale})
+"""The maps whose `pull` gives an array that nobody else has."""
+
+FACTORED = frozenset({MatmulLeft, MatmulRight})
+"""The maps whose `pull` may wait as two factors."""
+
+LARGE = 10_000
+"""From how many elements on a cotangent's memory is used again; below, asking takes longer."""
+
+NUMBERS = frozenset({float, int, np.float64, np.float32})
+"""The partials that are numbers; another kind takes a longer way to the same."""
+
+ndarray = np.ndarray
+MASKING = frozenset({Chain, Index, Mask})
+NO_MORE: Mapping[int, Array] = MappingProxyType({})
+
+
+def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would cost a tenth
+    arena: Arena,
+    root: int,
+    seed: Array,
+    *,
+    release: bool = False,
+    more: Mapping[int, Array] = NO_MORE,
+) -> dict[int, Array]:
+    """Pull a seed back from one node to everything that it depends on.
+
+    Parameters
+    ----------
+    arena : Arena
+    root : int
+        The node to start from.
+    seed : array, shape stack + (the root's shape)
+        The cotangent of the root. Leading axes are a stack of seeds, swept at once.
+    release : bool
+        Give up the partials of each node as soon as they are used.
+    more : mapping of int to array, shape stack + (the node's shape)
+        Cotangents of further nodes to start from, all of them older than the root.
+
+    Returns
+    -------
+    dict of int to array, shape stack + (the node's shape)
+        The cotangents of those nodes that a handle is alive for; a node that nothing swept from
+        depends on is absent.
+
+    Raises
+    ------
+    ReleasedError
+        When the sweep meets a node whose partials are released.
+    """
+    parents, starts = arena.parents, arena.starts
+    partials: list[Any] = arena.partials  # some kinds of them have more to them than LinearMap says
+    shapes, dtypes, handles = arena.shapes, arena.dtypes, arena.handles
+    stack = seed.ndim - len(shapes[root])
+    cotangents: list[Array] = [None] * (root + 1)
+    cotangents[root] = seed
+    for node, ct in more.items():
+        cotangents[node] = ct
+    owned = bytearray(root + 1)  # 1 where a cotangent is an array that nobody else has
+    kept: dict[int, Array] = {}
+    masked = bytearray(root + 1)  # 1 where a cotangent may be 0 because a branch was not taken
+    waiting: dict[int, Products] = {}  # contributions to add to a cotangent before it is used
+    begin = starts[root + 1]
+    for node in range(root, -1, -1):
+        begin, end = starts[node], begin
+        ct = cotangents.pop()
+        if ct is None:
+            continue
+        if waiting and node in waiting:
+            ct = waiting.pop(node).added_to(ct)
+            owned[node] = True
+        mine = owned[node]  # whether its memory may be used again
+        if handles[node]() is not None:
+            kept[node] = ct
+            mine = False
+        own_shape = shapes[node]
+        visible = not masked[node]
+        edge = begin
+        while edge < end:  # faster than a range, for one edge or two
+            parent, partial = parents[edge], partials[edge]
+            edge += 1
+            kind = type(partial)
+            total = cotangents[parent]
+            given = own_shape
+            if kind is Same and visible:
+                contribution = ct
+                mine = fresh = False  # its memory is handed on
+            elif visible and (kind is ndarray or kind in NUMBERS):  # that is, a Scale
+                fresh = True
+                if mine and edge == end and ct.size > LARGE and type(ct) is ndarray:
+                    contribution = Scale(partial).pull_into(ct)
+                else:
+                    contribution = ct * partial.conjugate()
+            elif kind is Index and owned[parent] and not stack and both_plain(total, ct):
+                partial.add_into(total, ct)
+                masked[parent] |= masked[node] or hides(partial)
+                continue
+            elif (
+                kind in FACTORED
+                and visible
+                and total is not None
+                and ct.dtype is dtypes[parent]
+                and not stack
+                and (factors := partial.factors(ct)) is not None
+            ):
+                waiting.setdefault(parent, Products()).add(*factors)
+                mine = False
+                continue
+            else:
+                linear: Any = partial if hasattr(kind, "pull") else arena.map_at(node, edge - 1)
+                fresh = type(linear) in FRESH
+                if masked[node]:
+                    contribution = pull_masked(linear, ct)
+                    masked[parent] = True
+                elif kind is Negate and shapes[parent] != own_shape:
+                    contribution = -conform(ct, shapes[parent], dtypes[parent], stack)
+                elif mine and fresh and edge == end and ct.size > LARGE and type(ct) is ndarray:
+                    contribution = linear.pull_into(ct)
+                else:
+                    contribution = linear.pull(ct)
+                mine = mine and fresh  # another map may have handed its memory on
+                if kind in MASKING and hides(partial):
+                    masked[parent] = True
+                given = contribution.shape
+            shape, dtype = shapes[parent], dtypes[parent]
+            if stack or given != shape or contribution.dtype is not dtype:
+                pulled, contribution = contribution, conform(contribution, shape, dtype, stack)
+                fresh = fresh and contribution is pulled
+            if total is None:
+                owned[parent] = fresh
+            elif type(total) is not type(contribution):
+                contribution = total + contribution
+                owned[parent] = True
+            elif owned[parent]:
+                total += contribution
+                contribution = total
+            elif fresh:
+                contribution += total
+                owned[parent] = True
+            else:
+                contribution = total + contribution
+                owned[parent] = True
+            cotangents[parent] = contribution
+        while release and edge > begin:
+            edge -= 1
+            partials[edge] = None
+    return kept
+
+
+def both_plain(total: Array, ct: Array) -> bool:
+    """Tell whether a cotangent can be added to a part of another in place."""
+    return type(total) is ndarray and isinstance(ct, (np.ndarray, np.generic))
+
+
+def hides(partial: LinearMap) -> bool:
+    """Tell whether a map leaves some elements out, by a mask of its own or inside it."""
+    if isinstance(partial, Chain):
+        return any(map(hides, partial.maps))
+    return isinstance(partial, Mask) or (isinstance(partial, Index) and partial.by_truth)
+
+
+def pull_masked(partial: LinearMap, ct: Array) -> Array:
+    """Pull a cotangent whose zeros count for nothing, even where the partial is nan or inf.
+
+    So the branch that `numpy.where` did not take contributes exactly 0, as in
+    ``np.where(x > 0, np.sqrt(x), 0)`` at a negative x.
+    """
+    if isinstance(partial, Chain):
+        for each in reversed(partial.maps):
+            ct = pull_masked(each, ct)
+        return ct
+    if type(partial) is not Scale and type(partial) is not Divide:
+        return partial.pull(ct)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        contribution = partial.pull(ct)
+    if np.isfinite(contribution).all():
+        return contribution
+    return np.where(np.equal(ct, 0), 0, contribution)
+
+
+def forward_sweep(
+    arena: Arena, tangents: dict[int, Array], last: int, *, keep: Container[int] | None = None
+) -> dict[int, Array]:
+    """Push tangents from some nodes forward to everything up to `last` that depends on them.
+
+    Parameters
+    ----------
+    arena : Arena
+    tangents : dict of int to array, shape stack + (the node's shape)
+        The tangents to start from, all with the same stack.
+    last : int
+        The last node of interest.
+    keep : container of int, optional
+        The nodes whose tangents are asked for. Any other is given up with its last use; all of
+        them are kept when this is left out.
+
+    Returns
+    -------
+    dict of int to array, shape stack + (the node's shape)
+        The tangent of every node reached; an absent one is zero.
+
+    Raises
+    ------
+    ReleasedError
+        When the sweep meets a node whose partials are released.
+    """
+    reached = dict(tangents)
+    if not reached:
+        return reached
+    first = min(reached)
+    stack = reached[first].ndim - len(arena.shapes[first])
+    last_use: dict[int, int] = {}
+    if keep is not None:
+        nodes = range(first, last + 1)
+        last_use = {parent: node for node in nodes for parent, _ in arena.edges(node)}
+    for node in range(first, last + 1):
+        shape, dtype = arena.shapes[node], arena.dtypes[node]
+        for parent, partial in arena.edges(node):
+            t = reached.get(parent)
+            if t is None:
+                continue
+            missing = len(shape) - len(arena.shapes[parent])
+            if stack and missing > 0 and partial.broadcasts:
+                t = t.reshape(t.shape[:stack] + (1,) * missing + t.shape[stack:])
+            contribution = conform(partial.push(t), shape, dtype, stack)
+            total = reached.get(node)
+            reached[node] = contribution if total is None else total + contribution
+        if keep is not None:
+            for parent, _ in arena.edges(node):
+                if last_use[parent] == node and parent not in keep:
+                    reached.pop(parent, None)
+    return reached
+
+
+def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: int) -> Array:
+    """Bring a contribution into the space it belongs to.
+
+    Axes that broadcasting added or stretched are summed, axes that are still to be stretched are
+    broadcast, the real part is taken where the space is real, and the dtype is cast.
+
+    Parameters
+    ----------
+    array : array
+        Behind its first `stack` axes, a shape that broadcasts with `shape`.
+    shape, dtype
+        The space.
+    stack : int
+        The number of leading axes that are not part of the space.
+
+    Returns
+    -------
+    array, shape (the stack) + shape
+    """
+    target = array.shape[:stack] + shape
+    added = array.ndim - len(target)
+    if added > 0:
+        array = summed(array, stack, stack + added)
+    if array.shape != target:
+        pairs = zip(range(-1, -len(shape) - 1, -1), array.shape[::-1], shape[::-1], strict=False)
+        stretched = [array.ndim + axis for axis, have, want in pairs if want == 1 and have != 1]
+        if len(stretched) == 1:
+            array = summed(array, stretched[0], stretched[0] + 1, keepdims=True)
+        elif stretched:
+            array = add_reduce(array, axis=tuple(stretched), keepdims=True)
+        if array.shape != target:
+            array = np.broadcast_to(array, target)
+    if array.dtype is not dtype and array.dtype != dtype:
+        if array.dtype.kind == "c" and dtype.kind != "c":
+            array = array.real
+        array = array.astype(dtype)
+    return array
+
+
+def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Array:
+    """Sum over the axes from `first` to before `last`.
+
+    A large array is multiplied with ones, which takes BLAS a fraction of the time that NumPy's sum
+    over all but the last axis takes. In single precision, where its other order of summation shows,
+    it stays NumPy's sum.
+    """
+    shape = array.shape
+    columns = 1 if array.size < LARGE or not by_blas(array) else math.prod(shape[last:])
+    if columns == 1:
+        axes = first if last == first + 1 else tuple(range(first, last))
+        return add_reduce(array, axis=axes, keepdims=keepdims)
+    rows = math.prod(shape[first:last])
+    real = array.real.dtype  # a complex one would turn inf into nan
+    total = np.matmul(np.ones((1, rows), real), array.reshape((-1, rows, columns)).view(real))
+    kept = shape[:first] + (1,) * (last - first) * keepdims + shape[last:]
+    return total.view(array.dtype).reshape(kept)
+
+
+def by_blas(array: Array) -> bool:
+    """Tell whether BLAS multiplies an array as it stands."""
+    return type(array) is ndarray and array.flags.c_contiguous and array.dtype.char in "dD"

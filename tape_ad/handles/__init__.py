@@ -1,0 +1,1 @@
+"""What users hold: the handle, the one dispatch behind it, the record, and gradients."""

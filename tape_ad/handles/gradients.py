@@ -1,0 +1,106 @@
+"""Gradients as a value: a read-only map from handles to arrays."""
+
+import weakref
+from typing import Any
+
+import numpy as np
+from attrs import define
+
+from tape_ad.core.arena import CONSTANT, Arena
+from tape_ad.errors import RecordMismatchError
+from tape_ad.handles.arguments import read_only
+from tape_ad.linear_maps import Array
+from tape_ad.trees import map_leaves
+
+__all__ = ["Gradients"]
+
+
+@define(eq=False, repr=False)
+class Gradients:
+    """The result of one reverse sweep, asked with `wrt`.
+
+    It holds the gradient of every handle that was alive during the sweep, leaf or intermediate;
+    it keeps neither the record nor its partials alive.
+    """
+
+    _arena: "weakref.ref[Arena]"
+    _root: int
+    _stack: tuple[int, ...]
+    _cotangents: dict[int, Array]
+
+    def wrt(self, tree: Any) -> Any:
+        """Give the gradient with respect to a handle, or to each handle of a nested structure.
+
+        Parameters
+        ----------
+        tree : Tensor, or a dict, list, tuple or attrs class of them
+            What `ComputationRecord.bind` returned, for example. In a structure, None and other
+            things that are no numbers stay as they are, as they do in `bind`.
+
+        Returns
+        -------
+        ndarray, or the same structure of them
+            Of the handle's shape and dtype, behind the seed's leading axes if it had any; zeros
+            where the result does not depend on the handle. The arrays are read-only, for two
+            entries may share memory.
+
+        Raises
+        ------
+        RecordMismatchError
+            When a handle belongs to another record.
+        TypeError
+            When an array, a number or nothing at all stands where a handle is expected.
+
+        Examples
+        --------
+        >>> import tape_ad as ta
+        >>> rec = ta.ComputationRecord()
+        >>> x, y = rec.tensor(2.0), rec.tensor(3.0)
+        >>> grads = (x * y).grad()
+        >>> grads.wrt(x), grads.wrt({"y": y})
+        (array(3.), {'y': array(2.)})
+        """
+        return map_leaves(self._entry, tree)
+
+    def __contains__(self, handle: Any) -> bool:
+        """Tell whether the result depends on a handle."""
+        return self._index(handle, "") in self._cotangents
+
+    def __repr__(self) -> str:
+        return f"<Gradients of node %{self._root}: {len(self._cotangents)} handles reached>"
+
+    def _entry(self, leaf: Any, path: str) -> Any:
+        arena = self._arena()
+        if path and getattr(leaf, "record", 0) is not arena:
+            constant = not hasattr(leaf, "dtype") or isinstance(leaf, type)
+            number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
+            if constant and not number:
+                return leaf
+        index = self._index(leaf, path)
+        ct, dtype = self._cotangents.get(index), leaf.data.dtype
+        if ct is None:
+            ct = np.zeros(self._stack + leaf.shape, dtype)
+        elif ct.dtype is not dtype and ct.dtype != dtype:
+            ct = ct.astype(dtype)  # a sum is in the machine's byte order
+        return read_only(ct)
+
+    def _index(self, handle: Any, path: str) -> int:
+        record, arena = getattr(handle, "record", None), self._arena()
+        if record is not None and record is arena and arena.functions[handle.index] is not CONSTANT:
+            index: int = handle.index
+            return index
+        where = f" (at {path})" if path else ""
+        if record is None:
+            raise TypeError(
+                f"gradients are asked with a handle, got {type(handle).__name__}{where}; pass what "
+                "rec.tensor(...) or rec.bind(...) returned, not the array that it was made from"
+            )
+        if record is not arena:
+            raise RecordMismatchError(
+                f"the handle %{handle.index}{where} belongs to another record than these "
+                "gradients; ask with a handle of the record that the result was computed on"
+            )
+        raise TypeError(
+            f"the handle %{handle.index}{where} is a constant, and nothing is differentiated with "
+            "respect to it; make it with rec.tensor(...)"
+        )

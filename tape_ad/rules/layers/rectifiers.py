@@ -1,0 +1,330 @@
+"""Activations that act element by element and NumPy lacks, each one node, stable for large inputs.
+
+`tape_ad.nn` publishes them. Names, parameters and their default values are PyTorch's, and so is
+the derivative at a kink: the one from the left.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.layers.activations import real, sigmoid
+
+__all__ = ["RECTIFIERS", "elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
+
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+"""Klambauer, Unterthiner, Mayr & Hochreiter, https://arxiv.org/abs/1706.02515, equation 14."""
+
+SLOPE = 2 * math.sqrt(2 / math.pi)
+CUBIC = 0.044715
+"""Hendrycks & Gimpel, https://arxiv.org/abs/1606.08415, section 2."""
+
+NORMAL = 1 / math.sqrt(2 * math.pi)
+
+
+@overridable
+def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Array:
+    """Compute x where it is positive, and ``negative_slope * x`` elsewhere.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    negative_slope : float
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> leaky_relu(np.array([-1.0, 0.0, 2.0]))
+    array([-0.01,  0.  ,  2.  ])
+    """
+    x = real(x, "leaky_relu")
+    return np.where(np.greater(x, 0), x, x * negative_slope)
+
+
+@overridable
+def elu(x: Array, /, alpha: float = 1.0) -> Array:
+    """Compute x where it is positive, and ``alpha * (exp(x) - 1)`` elsewhere.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    alpha : float
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> elu(np.array([-1e4, 0.0, 2.0]))
+    array([-1.,  0.,  2.])
+    """
+    return bent(real(x, "elu"), alpha, 1.0)
+
+
+@overridable
+def selu(x: Array, /) -> Array:
+    """Compute 1.0507 times `elu` with alpha = 1.6733, which keeps the variance from layer to layer.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Notes
+    -----
+    Klambauer, Unterthiner, Mayr & Hochreiter, "Self-normalizing neural networks", 2017,
+    https://arxiv.org/abs/1706.02515.
+
+    Examples
+    --------
+    >>> selu(np.array([-1e4, 0.0, 1.0])).round(4)
+    array([-1.7581,  0.    ,  1.0507])
+    """
+    return bent(real(x, "selu"), SELU_ALPHA, SELU_SCALE)
+
+
+@overridable
+def gelu(x: Array, /, approximate: str = "none") -> Array:
+    """Compute x times the normal distribution's cumulative probability of x.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    approximate : "none" or "tanh"
+        The exact function, which needs the extra `scipy`, or its approximation by a tanh, which
+        is off by less than 5e-4.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Raises
+    ------
+    ImportError
+        When the exact function is asked for and SciPy is not there.
+
+    Notes
+    -----
+    Hendrycks & Gimpel, "Gaussian error linear units", https://arxiv.org/abs/1606.08415.
+
+    Examples
+    --------
+    >>> gelu(np.array([-1e4, 0.0, 1.0]), approximate="tanh").round(4)
+    array([-0.    ,  0.    ,  0.8412])
+    """
+    x = real(x, "gelu")
+    return x * gelu_gate(x, approximate)
+
+
+@overridable
+def silu(x: Array, /) -> Array:
+    """Compute x times its `sigmoid`, which is also called swish.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> silu(np.array([-1e4, 0.0, 1e4]))
+    array([   -0.,     0., 10000.])
+    """
+    x = real(x, "silu")
+    return x * sigmoid(x)
+
+
+@overridable
+def softplus(x: Array, /, beta: float = 1.0, threshold: float = 20.0) -> Array:
+    """Compute log(1 + exp(beta * x)) / beta, and x itself where beta * x is above a threshold.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    beta : float
+        How sharp the bend is.
+    threshold : float
+        The function is stable without it (pass ``np.inf``); it is there because PyTorch has it.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> softplus(np.array([-1e4, 0.0, 30.0])).round(4)
+    array([ 0.    ,  0.6931, 30.    ])
+    """
+    x = real(x, "softplus")
+    steep = x * beta
+    return np.where(np.greater(steep, threshold), x, np.logaddexp(steep, 0) / beta)
+
+
+@overridable
+def glu(x: Array, /, axis: int = -1) -> Array:
+    """Multiply the first half of an axis by the `sigmoid` of its second half.
+
+    Parameters
+    ----------
+    x : array or Tensor
+        Its axis has an even length.
+    axis : int
+
+    Returns
+    -------
+    array or Tensor
+        The axis has half the length.
+
+    Raises
+    ------
+    ValueError
+        When the axis has an odd length.
+
+    Examples
+    --------
+    >>> glu(np.array([3.0, 4.0, 0.0, 1e4]))
+    array([1.5, 4. ])
+    """
+    x = real(x, "glu")
+    value, gate = halves(x, axis)
+    return value * sigmoid(gate)
+
+
+def bent(x: Array, alpha: float, scale: float) -> Array:
+    """Compute what `elu` and `selu` have in common."""
+    return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))) * scale
+
+
+def gelu_gate(x: Array, approximate: str) -> Array:
+    """Compute what `gelu` multiplies x with."""
+    if approximate == "tanh":  # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits
+        return sigmoid(SLOPE * within_reach(x) * (1 + CUBIC * within_reach(x) ** 2))
+    if approximate != "none":
+        raise ValueError(f'gelu: approximate must be "none" or "tanh", got {approximate!r}')
+    try:
+        from scipy.special import ndtr
+    except ImportError as error:
+        raise ImportError(
+            "gelu needs SciPy for the normal distribution: pip install 'tape-ad[scipy]', or "
+            'write gelu(x, approximate="tanh")'
+        ) from error
+    return ndtr(x)
+
+
+def within_reach(x: Array) -> Array:
+    """Limit x to where the gate of `gelu` is neither 0 nor 1, so that no power of it overflows."""
+    return np.clip(x, -30.0, 30.0)
+
+
+def halves(x: Array, axis: int) -> tuple[Array, Array]:
+    """Cut an axis in two."""
+    length = x.shape[axis]
+    if length % 2:
+        raise ValueError(f"glu: the axis {axis} of shape {x.shape} has an odd length")
+    key: list[Any] = [slice(None)] * x.ndim
+    key[axis] = slice(length // 2)
+    other = [*key]
+    other[axis] = slice(length // 2, None)
+    return x[tuple(key)], x[tuple(other)]
+
+
+# The partials
+
+
+def leaky_relu_partial(out: Array, x: Array, negative_slope: float) -> Array:
+    """1, or the slope."""
+    return np.where(np.greater(x, 0), 1, x.dtype.type(negative_slope))
+
+
+def bent_partial(x: Array, alpha: float, scale: float) -> Array:
+    """The scale, and below 0 times alpha * exp(x)."""
+    below = np.exp(np.minimum(x, 0)) * (alpha * scale)
+    return np.where(np.greater(x, 0), x.dtype.type(scale), below)
+
+
+def gelu_partial(out: Array, x: Array, approximate: str) -> Array:
+    """gate + x * gate'."""
+    gate = gelu_gate(x, approximate)
+    near = within_reach(x)
+    if approximate == "none":
+        return gate + near * np.exp(-0.5 * near * near) * NORMAL
+    return gate + near * gate * (1 - gate) * (SLOPE * (1 + 3 * CUBIC * near**2))
+
+
+def silu_partial(out: Array, x: Array) -> Array:
+    """s + x * s * (1 - s), of which the second term is ``out * (1 - s)``."""
+    s = sigmoid(x)
+    return s + out * (1 - s)
+
+
+def softplus_partial(out: Array, x: Array, beta: float, threshold: float) -> Array:
+    """sigmoid(beta * x), and 1 above the threshold."""
+    steep = x * beta
+    return np.where(np.greater(steep, threshold), 1, sigmoid(steep))
+
+
+def glu_partial(out: Array, x: Array, axis: int) -> LinearMap:
+    """Weigh the two halves, laid side by side on an axis of their own, and add them up."""
+    value, gate = halves(x, axis)
+    s = sigmoid(gate)
+    after = axis % x.ndim - x.ndim + 1  # where the axes behind this one begin, from the right
+    rest = x.shape[after:] if after else ()
+    apart = (*x.shape[: axis % x.ndim], 2, x.shape[axis] // 2, *rest)
+    weights = np.stack([s, value * s * (1 - s)], after - 2)
+    return Chain(
+        (
+            Reshape(x.shape, apart),
+            WeightedSum(weights, len(apart), (after - 2,), False),
+        )
+    )
+
+
+def slope_signature(x: Array, negative_slope: float = 0.01) -> Call:
+    """Sort the arguments of `leaky_relu`."""
+    return (x,), {"negative_slope": negative_slope}
+
+
+def elu_signature(x: Array, alpha: float = 1.0) -> Call:
+    """Sort the arguments of `elu`."""
+    return (x,), {"alpha": alpha}
+
+
+def gelu_signature(x: Array, approximate: str = "none") -> Call:
+    """Sort the arguments of `gelu`."""
+    return (x,), {"approximate": approximate}
+
+
+def softplus_signature(x: Array, beta: float = 1.0, threshold: float = 20.0) -> Call:
+    """Sort the arguments of `softplus`."""
+    return (x,), {"beta": beta, "threshold": threshold}
+
+
+def glu_signature(x: Array, axis: int = -1) -> Call:
+    """Sort the arguments of `glu`."""
+    return (x,), {"axis": axis}
+
+
+RECTIFIERS: dict[Any, Entry] = {
+    leaky_relu: rule(leaky_relu_partial, signature=slope_signature),
+    elu: rule(lambda out, x, alpha: bent_partial(x, alpha, 1.0), signature=elu_signature),
+    selu: rule(lambda out, x: bent_partial(x, SELU_ALPHA, SELU_SCALE)),
+    gelu: rule(gelu_partial, signature=gelu_signature),
+    silu: rule(silu_partial),
+    softplus: rule(softplus_partial, signature=softplus_signature),
+    glu: rule(glu_partial, signature=glu_signature),
+}

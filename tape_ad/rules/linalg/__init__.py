@@ -1,0 +1,1 @@
+"""The rules for `numpy.linalg`, and what SciPy's linear algebra shares with it."""

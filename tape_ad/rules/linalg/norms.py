@@ -1,0 +1,197 @@
+"""Norms of vectors and matrices, and condition numbers.
+
+The gradient of every norm at 0 is 0. Where a norm is a maximum or a minimum, of magnitudes, of
+sums of them or of singular values, those that tie share the gradient equally; an element that is
+0 gets no gradient through its magnitude, and a singular value that is 0 up to rounding none
+through its vectors.
+"""
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import Adjoint, Array, Chain, LinearMap, RealPart, adjoint, expanding_key
+from tape_ad.rules.base import Call, Entry, axes_of, rule
+from tape_ad.rules.linalg.singular_values import singular_triplets, widened
+from tape_ad.rules.linalg.spectra import indistinct
+from tape_ad.rules.linalg.triangles import Deferred
+from tape_ad.rules.numpy.elementwise import is_complex, nonzero
+from tape_ad.rules.numpy.reductions import real_weighted_sum
+
+__all__ = ["NORMS"]
+
+Axis = int | tuple[int, ...] | None
+Axes = tuple[int, ...]
+Order = Any
+
+
+# Vectors
+
+
+def vector_weights(x: Array, out: Array, order: Order, axes: Axes) -> Array:
+    """Differentiate a vector norm by its elements.
+
+    Parameters
+    ----------
+    x : array
+    out : array
+        The norm, with the reduced axes kept.
+    order : int, float or None
+        As in `numpy.linalg.norm`.
+    axes : tuple of int
+        The axes that are reduced, negative.
+    """
+    if order is None or order == 2:
+        return x / nonzero(out)
+    if order == 0:  # the number of elements that are not 0
+        return 0.0
+    if math.isinf(order):  # np.sign(x) is x / |x| for complex numbers too, and 0 for 0
+        return np.sign(x) * shared(np.absolute(x) == out, axes, out.dtype)
+    if order == 1:
+        return np.sign(x)
+    ratio = np.where(np.equal(x, 0), 1, np.absolute(x) / nonzero(out))
+    return np.sign(x) * ratio ** (float(order) - 1)
+
+
+def shared(chosen: Any, axes: Axes, dtype: Any) -> Any:
+    """Weigh what ties for an extremum so that the weights add up to 1."""
+    return chosen / np.add.reduce(chosen, axis=axes, keepdims=True, dtype=dtype)
+
+
+def norm_signature(
+    x: Array,
+    ord: Order = None,  # noqa: A002 - NumPy's name
+    axis: Axis = None,
+    keepdims: bool = False,
+) -> Call:
+    """Sort the arguments of `numpy.linalg.norm`."""
+    return (x,), {"ord": ord, "axis": axis, "keepdims": keepdims}
+
+
+def vector_norm_signature(
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    keepdims: bool = False,
+    ord: Order = 2,  # noqa: A002 - NumPy's name
+) -> Call:
+    """Sort the arguments of `numpy.linalg.vector_norm`."""
+    return (x,), {"ord": ord, "axis": axis, "keepdims": keepdims}
+
+
+def matrix_norm_signature(
+    x: Array,
+    /,
+    *,
+    keepdims: bool = False,
+    ord: Order = "fro",  # noqa: A002 - NumPy's name
+) -> Call:
+    """Sort the arguments of `numpy.linalg.matrix_norm`."""
+    return (x,), {"ord": ord, "keepdims": keepdims}
+
+
+def vector_norm_partial(
+    out: Array, x: Array, axis: Axis, keepdims: bool, **order: Any
+) -> LinearMap:
+    """Make the partial of a vector norm."""
+    axes = axes_of(x.ndim, axis)
+    kept = out if keepdims else out[expanding_key(x.ndim, axes)]
+    return real_weighted_sum(vector_weights(x, kept, order["ord"], axes), x, axes, keepdims)
+
+
+# Matrices
+
+
+def matrix_weights(x: Array, order: Order) -> Array:
+    """Differentiate a norm of the last two axes by its elements, where it is not Frobenius's.
+
+    Parameters
+    ----------
+    x : array, shape (..., m, n)
+    order : int, float or str
+        As in `numpy.linalg.norm`.
+    """
+    if order == "nuc":
+        u, s, vh = singular_triplets(x, full_matrices=False, ties=0.0)
+        return (u * above_zero(s)[..., None, :]) @ vh
+    if order in (2, -2):
+        u, s, vh = singular_triplets(x, full_matrices=False, ties=0.0)
+        return (u * (extremal(s, order) * above_zero(s))[..., None, :]) @ vh
+    summed, other = (-2, -1) if abs(order) == 1 else (-1, -2)
+    sums = np.add.reduce(np.absolute(x), axis=summed, keepdims=True)
+    extreme = (np.max if order > 0 else np.min)(sums, axis=other, keepdims=True)
+    return np.sign(x) * shared(sums == extreme, (other,), x.real.dtype)
+
+
+def above_zero(s: Array) -> Any:
+    """Tell which singular values are not 0 up to rounding."""
+    return ~indistinct(widened(s, s.shape[-1] + 1))[..., -1, :-1]
+
+
+def extremal(s: Array, order: int) -> Any:
+    """Share a gradient of 1 among the largest singular values, or among the smallest."""
+    return shared(indistinct(s)[..., 0 if order > 0 else -1, :], (-1,), s.dtype)
+
+
+def matrix_norm_map(x: Array, order: Order, axes: Axes, keepdims: bool) -> LinearMap:
+    """Make the partial of a matrix norm over two axes, of which the first counts rows."""
+    if x.size == 0:
+        return real_weighted_sum(x, x, axes, keepdims)
+    weights = matrix_weights(np.moveaxis(x, axes, (-2, -1)), order)
+    return real_weighted_sum(np.moveaxis(weights, (-2, -1), axes), x, axes, keepdims)
+
+
+def norm_partial(out: Array, x: Array, axis: Axis, keepdims: bool, **order: Any) -> LinearMap:
+    """Make the partial of a norm: of a matrix for two axes, of a vector for any other number."""
+    axes, ord_ = axes_of(x.ndim, axis), order["ord"]
+    if len(axes) == 2 and ord_ not in (None, "fro", "f"):
+        return Deferred(matrix_norm_map, (x, ord_, axes, keepdims))
+    return vector_norm_partial(out, x, axes, keepdims, ord=2 if len(axes) == 2 else ord_)
+
+
+# Condition numbers
+
+
+def cond_map(out: Array, x: Array, p: Order) -> LinearMap:
+    """Make the partial of a condition number."""
+    weights = ratio_weights(out, x, p) if p in (None, 2, -2) else product_weights(x, p)
+    linear = real_weighted_sum(weights, x, (-2, -1), keepdims=False)
+    # NumPy 2.0 gives a condition number that is a product as a complex number without need.
+    return Chain((linear, Adjoint(RealPart()))) if is_complex(out) else linear
+
+
+def ratio_weights(out: Array, x: Array, p: Order) -> Array:
+    """Differentiate the ratio of the extreme singular values; inf or nan at singular matrices."""
+    u, s, vh = singular_triplets(x, full_matrices=False, ties=0.0)
+    with np.errstate(all="ignore"):
+        logarithmic = extremal(s, 1) / s[..., :1] - extremal(s, -1) / s[..., -1:]
+        factors = out[..., None] * (-logarithmic if p == -2 else logarithmic)
+    return (u * factors[..., None, :]) @ vh
+
+
+def product_weights(x: Array, p: Order) -> Array:
+    """Differentiate the product of the norms of a matrix and of its inverse."""
+    inverse = np.linalg.inv(x)
+    back = adjoint(inverse)
+    sizes = [np.linalg.norm(m, p, (-2, -1), True) for m in (x, inverse)]
+    changes = [
+        m / size if p in ("fro", "f") else matrix_weights(m, p)
+        for m, size in zip((x, inverse), sizes, strict=True)
+    ]
+    return changes[0] * sizes[1] - back @ changes[1] @ back * sizes[0]
+
+
+NORMS: dict[Any, Entry] = {
+    np.linalg.norm: rule(norm_partial, signature=norm_signature),
+    np.linalg.vector_norm: rule(vector_norm_partial, signature=vector_norm_signature),
+    np.linalg.matrix_norm: rule(
+        functools.partial(norm_partial, axis=(-2, -1)), signature=matrix_norm_signature
+    ),
+    np.linalg.cond: rule(
+        lambda out, x, p: Deferred(cond_map, (out, x, p)),
+        signature=lambda x, p=None: ((x,), {"p": p}),
+    ),
+}

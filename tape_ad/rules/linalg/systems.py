@@ -1,0 +1,293 @@
+"""Inverses, pseudo-inverses and linear equations.
+
+The derivative of a pseudo-inverse, and of a least-squares solution, holds for changes that keep
+the rank: where a matrix has not full rank, any other change makes the function jump.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    LinearMap,
+    MatmulLeft,
+    MatmulRight,
+    RealPart,
+    Reshape,
+    WeightedSum,
+    adjoint,
+)
+from tape_ad.rules.base import Call, Derivation, Entry, as_array, constants, outputs, rule
+from tape_ad.rules.linalg.singular_values import singular_values_map
+from tape_ad.rules.linalg.triangles import Deferred, HermitianFromTriangle, solve_all
+
+__all__ = ["LINALG"]
+
+
+def triple_product(a: Array, b: Array, c: Array) -> Array:
+    """Multiply three matrices in the order that takes fewer multiplications."""
+    (m, k), (n, p) = a.shape[-2:], c.shape[-2:]
+    if m * n * (k + p) <= k * p * (m + n):
+        return (a @ b) @ c
+    return a @ (b @ c)
+
+
+# Inverses
+
+
+@define(eq=False, repr=False)
+class Inverse:
+    """The derivative of a matrix inverse X: -X t X."""
+
+    broadcasts: ClassVar[bool] = False
+    x: Array
+
+    def push(self, t: Array) -> Array:
+        return -(self.x @ t @ self.x)
+
+    def pull(self, ct: Array) -> Array:
+        x = adjoint(self.x)
+        return -(x @ ct @ x)
+
+
+@define(eq=False, repr=False)
+class PseudoInverse:
+    """The derivative of the pseudo-inverse P of A, for changes that keep the rank.
+
+    -P t P + P P* t* (I - A P) + (I - P A) t* P* P: Golub & Pereyra, "The differentiation of
+    pseudo-inverses and nonlinear least squares problems whose variables separate", SIAM Journal
+    on Numerical Analysis 10 (1973), equation 4.12.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    a: Array
+    p: Array
+
+    def push(self, t: Array) -> Array:
+        a, p = self.a, self.p
+        rows = triple_product(p, adjoint(p), adjoint(t))
+        columns = triple_product(adjoint(t), adjoint(p), p)
+        outside = rows - triple_product(rows, a, p) + columns - triple_product(p, a, columns)
+        return outside - triple_product(p, t, p)
+
+    def pull(self, ct: Array) -> Array:
+        a, p, q = self.a, self.p, adjoint(self.p)
+        rows = triple_product(adjoint(ct), p, q)
+        columns = triple_product(q, p, adjoint(ct))
+        outside = rows - triple_product(a, p, rows) + columns - triple_product(columns, p, a)
+        return outside - triple_product(q, ct, q)
+
+
+def pinv_signature(
+    a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue
+) -> Call:
+    """Sort the arguments of `numpy.linalg.pinv`."""
+    return (a,), {"rcond": rcond, "hermitian": hermitian, "rtol": rtol}
+
+
+def pinv_partial(out: Array, a: Array, hermitian: bool, **options: Any) -> LinearMap:
+    """Make the partial of a pseudo-inverse; `hermitian` reads the lower triangle alone."""
+    if not hermitian:
+        return PseudoInverse(a, out)
+    whole = HermitianFromTriangle(upper=False)
+    return Chain((whole, PseudoInverse(whole.push(a), out)))
+
+
+def tensorinv(a: Array, ind: int = 2) -> Array:
+    """Invert what `numpy.tensordot` over `ind` axes does."""
+    if ind <= 0:
+        raise ValueError(f"np.linalg.tensorinv takes a positive ind=, got {ind}")
+    rows, columns = a.shape[:ind], a.shape[ind:]
+    matrix = a.reshape((math.prod(rows), math.prod(columns)))
+    return np.linalg.inv(matrix).reshape(columns + rows)
+
+
+# Equations
+
+
+@define(eq=False, repr=False)
+class SolveLeft:
+    """What the solution x of ``a @ x = b`` is in `a`, the parent: -solve(a, t @ x).
+
+    Parameters
+    ----------
+    a : array, shape (..., n, n)
+    x : array, shape (..., n, k), or (..., n) where b is a vector
+    vector : bool
+    """
+
+    broadcasts: ClassVar[bool] = True
+    a: Array
+    x: Array
+    vector: bool
+
+    def push(self, t: Array) -> Array:
+        x = self.x[..., None] if self.vector else self.x
+        solved = solve_all(self.a, t @ x)
+        return -(solved[..., 0] if self.vector else solved)
+
+    def pull(self, ct: Array) -> Array:
+        x, ct = (self.x[..., None], ct[..., None]) if self.vector else (self.x, ct)
+        return -(solve_all(adjoint(self.a), ct) @ adjoint(x))
+
+
+@define(eq=False, repr=False)
+class SolveRight:
+    """What the solution of ``a @ x = b`` is in `b`, the parent: solve(a, t)."""
+
+    broadcasts: ClassVar[bool] = True
+    a: Array
+    vector: bool
+
+    def push(self, t: Array) -> Array:
+        return self._solve(self.a, t)
+
+    def pull(self, ct: Array) -> Array:
+        return self._solve(adjoint(self.a), ct)
+
+    def _solve(self, a: Array, b: Array) -> Array:
+        return solve_all(a, b[..., None])[..., 0] if self.vector else solve_all(a, b)
+
+
+def tensorsolve(a: Array, b: Array, axes: Any = None) -> Array:
+    """Solve ``tensordot(a, x, x.ndim) = b``."""
+    a, b = as_array(a), as_array(b)
+    if axes is not None:
+        last = tuple(axis % a.ndim for axis in axes)
+        a = np.transpose(a, (*(i for i in range(a.ndim) if i not in last), *last))
+    unknowns = a.shape[b.ndim :]
+    size = math.prod(unknowns)
+    if a.size != size * size:
+        raise np.linalg.LinAlgError(
+            "np.linalg.tensorsolve takes as many equations as unknowns, got shapes "
+            f"{a.shape[: b.ndim]} and {unknowns}"
+        )
+    return np.linalg.solve(a.reshape((size, size)), np.ravel(b)).reshape(unknowns)
+
+
+# Least squares
+
+
+@define(eq=False, repr=False)
+class LeastSquaresMatrix:
+    """What the least-squares solution x of ``a @ x = b`` is in `a`, for changes that keep the rank.
+
+    -P t x + P P* t* r + (I - P a) t* P* x, with the pseudo-inverse P of a and the residual
+    r = b - a x: the derivative of P b by Golub & Pereyra (1973), as in `PseudoInverse`.
+
+    Parameters
+    ----------
+    a : array, shape (m, n)
+    p : array, shape (n, m)
+    x : array, shape (n, k)
+    r : array, shape (m, k)
+    """
+
+    broadcasts: ClassVar[bool] = False
+    a: Array
+    p: Array
+    x: Array
+    r: Array
+
+    def push(self, t: Array) -> Array:
+        q, back = adjoint(self.p), adjoint(t)
+        columns = back @ (q @ self.x)
+        inside = q @ (back @ self.r) - t @ self.x - self.a @ columns
+        return columns + self.p @ inside
+
+    def pull(self, ct: Array) -> Array:
+        q, back = adjoint(self.p), adjoint(ct)
+        outside = ct - self.p @ (self.a @ ct)
+        kept = q @ (self.x @ adjoint(outside) - ct @ adjoint(self.x))
+        return self.r @ ((back @ self.p) @ q) + kept
+
+
+def lstsq_signature(a: Array, b: Array, rcond: float | None = None) -> Call:
+    """Sort the arguments of `numpy.linalg.lstsq`."""
+    return (a, b), {"rcond": rcond}
+
+
+def lstsq_matrix(
+    output: int, outs: tuple[Array, ...], a: Array, b: Array, rcond: float | None
+) -> Any:
+    """Make the partial of the solution, the residuals or the singular values with respect to a."""
+    if output == 0:
+        return Deferred(solution_in_matrix, (outs, a, b))
+    if output == 1:
+        return Deferred(residuals_in_matrix, (outs, a, b)) if outs[1].size else None
+    return Deferred(singular_values_map, (a,))
+
+
+def lstsq_right(
+    output: int, outs: tuple[Array, ...], a: Array, b: Array, rcond: float | None
+) -> Any:
+    """Make the partial of the solution, or of the residuals, with respect to b."""
+    if output == 0:
+        return Deferred(solution_in_right, (outs, a, b))
+    if output == 1 and outs[1].size:
+        return Deferred(residuals_in_right, (outs, a, b))
+    return None
+
+
+def as_columns(x: Array) -> Array:
+    """Give a vector a second axis, so that it is a matrix."""
+    return x if x.ndim == 2 else x[:, None]
+
+
+def vector_shape(columns: Array, original: Array) -> tuple[LinearMap, ...]:
+    """Make the map from a matrix of one column to the vector it was made from; or nothing."""
+    return () if original.ndim == 2 else (Reshape(columns.shape, columns.shape[:1]),)
+
+
+def solution_in_matrix(outs: tuple[Array, ...], a: Array, b: Array) -> LinearMap:
+    """Make the partial of the solution with respect to a."""
+    x, p = as_columns(outs[0]), truncated_pinv(a, outs[2], outs[3])
+    change = LeastSquaresMatrix(a, p, x, as_columns(b) - a @ x)
+    return Chain((change, *vector_shape(x, b)))
+
+
+def solution_in_right(outs: tuple[Array, ...], a: Array, b: Array) -> LinearMap:
+    """Make the partial of the solution with respect to b, which is the pseudo-inverse."""
+    return MatmulRight(truncated_pinv(a, outs[2], outs[3]), b.ndim)
+
+
+def residuals_in_matrix(outs: tuple[Array, ...], a: Array, b: Array) -> LinearMap:
+    """Make the partial of the squared residuals with respect to a: -2 Re(r* t x) by columns."""
+    x = as_columns(outs[0])
+    weights = (as_columns(b) - a @ x).conjugate() * -2
+    return Chain((MatmulLeft(x, 2), WeightedSum(weights, 2, (-2,), False), RealPart()))
+
+
+def residuals_in_right(outs: tuple[Array, ...], a: Array, b: Array) -> LinearMap:
+    """Make the partial of the squared residuals with respect to b: 2 Re(r* t) by columns."""
+    columns = as_columns(b)
+    weights = (columns - a @ as_columns(outs[0])).conjugate() * 2
+    shaped = () if b.ndim == 2 else (Reshape(b.shape, columns.shape),)
+    return Chain((*shaped, WeightedSum(weights, 2, (-2,), False), RealPart()))
+
+
+def truncated_pinv(a: Array, rank: Any, s: Array) -> Array:
+    """Invert what `numpy.linalg.lstsq` took for the range of a matrix: its first `rank` parts."""
+    values = [*s.tolist(), 0.0]
+    kept = int(rank)
+    cutoff = (values[kept - 1] + values[kept]) / (2 * values[0]) if kept else 1.0
+    return np.linalg.pinv(a, rcond=cutoff)
+
+
+LINALG: dict[Any, Entry] = {
+    np.linalg.inv: rule(lambda out, a: Inverse(out), signature=lambda a: ((a,), {})),
+    np.linalg.pinv: rule(pinv_partial, signature=pinv_signature),
+    np.linalg.tensorinv: Derivation(tensorinv),
+    np.linalg.solve: rule(
+        lambda out, a, b: SolveLeft(a, out, b.ndim == 1),
+        lambda out, a, b: SolveRight(a, b.ndim == 1),
+        signature=lambda a, b: ((a, b), {}),
+    ),
+    np.linalg.tensorsolve: Derivation(tensorsolve),
+    np.linalg.lstsq: outputs(lstsq_matrix, lstsq_right, signature=lstsq_signature),
+    **constants(np.linalg.matrix_rank),
+}

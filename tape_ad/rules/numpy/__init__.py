@@ -1,0 +1,1 @@
+"""The rules for NumPy's own functions, in files named after the sections of its reference."""

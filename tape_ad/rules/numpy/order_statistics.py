@@ -1,0 +1,304 @@
+"""Medians, percentiles and quantiles.
+
+Each is a weighted mean of two neighbours in sorted order. Where elements tie, the gradient goes to
+the ones that a stable sort puts at those places; a result that is nan has gradient 0. With
+respect to the probability, a quantile has the slope of the line between the two neighbours, or 0
+for the methods that jump; where it has a kink, the slope on the right.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.linear_maps import (
+    Adjoint,
+    Array,
+    Chain,
+    Index,
+    LinearMap,
+    Mask,
+    Reshape,
+    Transpose,
+    WeightedSum,
+)
+from tape_ad.rules.base import Call, Entry, Maker, Signature, as_array, axes_of, refuse, rule
+from tape_ad.rules.linalg.triangles import Deferred
+
+__all__ = ["ORDER_STATISTICS"]
+
+Axis = int | tuple[int, ...] | None
+NO_VALUE: Any = np._NoValue
+
+PLOTTING: dict[str, tuple[float, float]] = {
+    "interpolated_inverted_cdf": (0, 1),
+    "hazen": (1 / 2, 1 / 2),
+    "weibull": (0, 0),
+    "linear": (1, 1),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+"""The methods that are continuous, by alpha and beta of Hyndman & Fan, "Sample quantiles in
+statistical packages" (1996): the place of probability q among n is n q + alpha + q (1 - alpha -
+beta) - 1."""
+
+PASSING_NAN = frozenset({np.nanmedian, np.nanquantile, np.nanpercentile})
+
+
+# Signatures
+
+
+def median_signature(name: str) -> Signature:
+    """Make the signature of `numpy.median`; permission to overwrite the input is not used."""
+
+    def signature(
+        a: Array,
+        axis: Axis = None,
+        out: None = None,
+        overwrite_input: bool = False,
+        keepdims: Any = False,
+    ) -> Call:
+        refuse(name, out=out)
+        return (a,), {"axis": tupled(axis), "keepdims": keepdims is not NO_VALUE and keepdims}
+
+    return signature
+
+
+def quantile_signature(name: str) -> Signature:
+    """Make the signature of `numpy.quantile` and `numpy.percentile`."""
+
+    def signature(
+        a: Array,
+        q: Array,
+        axis: Axis = None,
+        out: None = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: Any = None,
+        interpolation: Any = None,
+    ) -> Call:
+        refuse(name, out=out, interpolation=interpolation)
+        if hasattr(weights, "record"):
+            raise UnsupportedArgumentError(
+                f"np.{name}: weights= decides which element is taken, so the result is piecewise "
+                "constant in it; pass weights.data"
+            )
+        options = {
+            "axis": tupled(axis),
+            "method": method,
+            "keepdims": keepdims is not NO_VALUE and keepdims,
+        }
+        return (a, q), options if weights is None else {**options, "weights": weights}
+
+    return signature
+
+
+def tupled(axis: Any) -> Axis:
+    """Read a list of axes, which these functions take too."""
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
+# Where the neighbours are
+
+
+def sorted_rows(a: Array, axes: tuple[int, ...]) -> tuple[Array, Any, tuple[int, ...]]:
+    """Bring the axes to be sorted to the end as one, and sort by indices, nan last.
+
+    Parameters
+    ----------
+    a : array
+    axes : tuple of int
+        Negative ones.
+
+    Returns
+    -------
+    rows : array, shape kept + (n,)
+    order : array of int, shape kept + (n,)
+    moved : tuple of int
+        What the axes of `a` were transposed to.
+    """
+    moved = (*(i for i in range(-a.ndim, 0) if i not in axes), *axes)
+    kept = tuple(a.shape[i] for i in moved[: a.ndim - len(axes)])
+    n = math.prod(a.shape[i] for i in axes)
+    rows = np.reshape(np.transpose(a, moved), (*kept, n))
+    return rows, np.argsort(rows, axis=-1, kind="stable"), moved
+
+
+def places_of(
+    function: Callable[..., Array], rows: Array, order: Any, q: tuple[Any, ...], **options: Any
+) -> Any:
+    """Find where a quantile lies among the sorted elements of each row, between whole numbers.
+
+    The function itself is asked for that of the ranks, so all methods are what NumPy says.
+
+    Parameters
+    ----------
+    function : callable
+    rows, order
+        From `sorted_rows`.
+    q : tuple
+        The probabilities, where the function takes any.
+    options
+        Of the function, but for axes.
+    """
+    n = order.shape[-1]
+    exact = rows.dtype == np.float32 and n < 2**20
+    ranks = np.empty(order.shape, np.float32 if exact else np.float64)
+    np.put_along_axis(ranks, order, np.arange(n, dtype=ranks.dtype), axis=-1)
+    missing = np.isnan(rows)
+    nothing = np.logical_and.reduce(missing, axis=-1)
+    ranks[missing] = np.nan
+    ranks[nothing] = 0  # for NumPy warns of rows of nan, and has done so already
+    return np.where(nothing, np.nan, function(ranks, *q, axis=-1, **options))
+
+
+def neighbours(places: Any, order: Any) -> tuple[tuple[Any, ...], Any]:
+    """Give the index of the two neighbours of each place, and their weights.
+
+    Parameters
+    ----------
+    places : array, shape s + kept
+        From `places_of`.
+    order : array of int, shape kept + (n,)
+
+    Returns
+    -------
+    key : tuple of array
+        What takes the neighbours, in an array of shape (2,) + s + kept, from the rows.
+    weights : array, shape (2,) + s + kept
+    """
+    valid = ~np.isnan(places)
+    lower = np.floor(np.where(valid, places, 0))
+    upper = np.ceil(np.where(valid, places, 0))
+    share = np.where(valid, places, 0) - lower
+    grid = np.indices(order.shape[:-1], sparse=True)
+    both = order[(*grid, np.stack((lower, upper)).astype(np.intp))]
+    return (*grid, both), np.stack(((1 - share) * valid, share * valid))
+
+
+# Makers
+
+
+def elements_partial(function: Callable[..., Array]) -> Maker:
+    """Make the maker of the partial with respect to the elements."""
+
+    def partial(
+        out: Array,
+        a: Array,
+        *q: Any,
+        axis: Axis,
+        keepdims: bool,
+        weights: Any = None,
+        **options: Any,
+    ) -> LinearMap | None:
+        if a.size == 0:
+            return None
+        axes = axes_of(a.ndim, axis)
+        if weights is not None:
+            options["weights"] = weights_of_rows(np.asarray(weights), a, axes)
+        linear = Deferred(neighbours_map, (function, out, a, q, axes, options))
+        return Chain((Mask(~np.isnan(a)), linear)) if function in PASSING_NAN else linear
+
+    return partial
+
+
+def neighbours_map(
+    function: Callable[..., Array],
+    out: Array,
+    a: Array,
+    q: tuple[Any, ...],
+    axes: tuple[int, ...],
+    options: dict[str, Any],
+) -> LinearMap:
+    """Make the map that takes the neighbours and averages them."""
+    rows, order, moved = sorted_rows(a, axes)
+    key, shares = neighbours(places_of(function, rows, order, q, **options), order)
+    shares = shares.astype(out.dtype)
+    return Chain(
+        (
+            Transpose(moved),
+            Reshape(tuple(a.shape[i] for i in moved), rows.shape),
+            Index(key, rows.shape, shares.shape, repeats=True),
+            WeightedSum(shares, shares.ndim, (-shares.ndim,), keepdims=False),
+            Reshape(shares.shape[1:], out.shape),
+        )
+    )
+
+
+def weights_of_rows(weights: Any, a: Array, axes: tuple[int, ...]) -> Any:
+    """Bring the weights of elements to the shape of the rows."""
+    if weights.shape != a.shape:
+        order = sorted(range(len(axes)), key=lambda i: axes[i])
+        lengths = [a.shape[i] if i in axes else 1 for i in range(-a.ndim, 0)]
+        weights = np.broadcast_to(np.transpose(weights, order).reshape(lengths), a.shape)
+    moved = (*(i for i in range(-a.ndim, 0) if i not in axes), *axes)
+    weights = np.transpose(weights, moved)
+    return weights.reshape((*weights.shape[: a.ndim - len(axes)], -1))
+
+
+def probability_partial(function: Callable[..., Array], percent: float) -> Maker:
+    """Make the maker of the partial with respect to the probability."""
+
+    def partial(
+        out: Array, a: Array, q: Array, axis: Axis, method: str, keepdims: bool, **options: Any
+    ) -> LinearMap | None:
+        if a.size == 0 or method not in PLOTTING or "weights" in options:
+            return None
+        return Deferred(slope_map, (out, a, q, axes_of(a.ndim, axis), PLOTTING[method], percent))
+
+    return partial
+
+
+def slope_map(
+    out: Array,
+    a: Array,
+    q: Array,
+    axes: tuple[int, ...],
+    plotting: tuple[float, float],
+    percent: float,
+) -> LinearMap:
+    """Make the map that multiplies by the slope between the two neighbours."""
+    rows, order, _ = sorted_rows(a, axes)
+    n = np.sum(~np.isnan(rows), axis=-1)
+    alpha, beta = plotting
+    wide = np.reshape(as_array(q), (*np.shape(q), *(1,) * n.ndim)) / percent
+    rate = n + (1 - alpha - beta)
+    place = wide * rate + (alpha - 1)
+    inside = (place >= 0) & (place < n - 1) & ~np.isnan(np.reshape(out, place.shape))
+    lower = np.where(inside, np.floor(place), 0).astype(np.intp)
+    grid = np.indices(order.shape[:-1], sparse=True)
+    low, high = (
+        rows[(*grid, order[(*grid, np.minimum(lower + i, order.shape[-1] - 1))])] for i in (0, 1)
+    )
+    slope = np.where(inside, (high - low) * (rate / percent), 0)
+    spread = Adjoint(
+        WeightedSum(slope.astype(out.dtype), slope.ndim, tuple(range(-n.ndim, 0)), keepdims=False)
+    )
+    return Chain((spread, Reshape(slope.shape, out.shape)))
+
+
+QUANTILES: dict[Any, float] = {
+    np.quantile: 1.0,
+    np.nanquantile: 1.0,
+    np.percentile: 100.0,
+    np.nanpercentile: 100.0,
+}
+
+ORDER_STATISTICS: dict[Any, Entry] = {
+    **{
+        function: rule(elements_partial(function), signature=median_signature(function.__name__))
+        for function in (np.median, np.nanmedian)
+    },
+    **{
+        function: rule(
+            elements_partial(function),
+            probability_partial(function, percent),
+            signature=quantile_signature(function.__name__),
+        )
+        for function, percent in QUANTILES.items()
+    },
+}

@@ -1,0 +1,194 @@
+"""Products of vectors, matrices and stacks of them."""
+
+import math
+from collections.abc import Callable, Sequence
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    Conjugate,
+    LinearMap,
+    MatmulLeft,
+    MatmulRight,
+    Reshape,
+)
+from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
+from tape_ad.rules.numpy.einsum import contraction
+
+__all__ = ["PRODUCTS"]
+
+
+def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:
+    """Contract axes of `a` with axes of `b` by one matrix product."""
+    a, b = as_array(a), as_array(b)
+    if isinstance(axes, int):
+        of_a, of_b = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+    else:
+        of_a, of_b = (tuple(np.atleast_1d(side).tolist()) for side in axes)
+    of_a = tuple(axis % a.ndim for axis in of_a)
+    of_b = tuple(axis % b.ndim for axis in of_b)
+    if [a.shape[i] for i in of_a] != [b.shape[i] for i in of_b]:
+        raise ValueError("shape-mismatch for sum")
+    free_a = tuple(i for i in range(a.ndim) if i not in of_a)
+    free_b = tuple(i for i in range(b.ndim) if i not in of_b)
+    rows = tuple(a.shape[i] for i in free_a)
+    columns = tuple(b.shape[i] for i in free_b)
+    inside = math.prod(a.shape[i] for i in of_a)
+    left = np.transpose(a, free_a + of_a).reshape((math.prod(rows), inside))
+    right = np.transpose(b, of_b + free_b).reshape((inside, math.prod(columns)))
+    return np.matmul(left, right).reshape(rows + columns)
+
+
+def dot(a: Array, b: Array, out: None = None) -> Array:
+    """Multiply as `numpy.dot` does: the last axis of `a` with the last but one of `b`."""
+    refuse("dot", out=out)
+    a, b = as_array(a), as_array(b)
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    if a.ndim <= 2 and b.ndim <= 2:
+        return np.matmul(a, b)
+    return np.tensordot(a, b, (-1, max(b.ndim - 2, 0)))
+
+
+def inner(a: Array, b: Array, /) -> Array:
+    """Multiply the last axes of both."""
+    a, b = as_array(a), as_array(b)
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    return np.tensordot(a, b, (-1, -1))
+
+
+def outer(a: Array, b: Array, out: None = None) -> Array:
+    """Multiply every element of `a` with every element of `b`."""
+    refuse("outer", out=out)
+    return np.ravel(a)[:, None] * np.ravel(b)
+
+
+def conjugate(a: Array) -> Array:
+    """Conjugate what is complex; real arrays stay the same object."""
+    return a.conjugate() if a.dtype.kind == "c" else a
+
+
+def conjugated(a: Array, linear: LinearMap) -> LinearMap:
+    """Let a map act on the conjugate of its parent `a`."""
+    return Chain((Conjugate(), linear)) if a.dtype.kind == "c" else linear
+
+
+def along(vector: Array, parent: Array) -> LinearMap:
+    """Make the map ``vector @ ravel(parent)``."""
+    return Chain((Reshape(parent.shape, (parent.size,)), MatmulRight(np.ravel(vector), 1)))
+
+
+def two_arrays(a: Array, b: Array, /) -> Call:
+    """Sort the arguments of functions of two arrays and nothing else."""
+    return (as_array(a), as_array(b)), {}
+
+
+# The Kronecker product, an outer product whose axes are merged in pairs
+
+
+def kronecker(position: int) -> Callable[..., LinearMap]:
+    """Make the maker of a partial of `numpy.kron`."""
+
+    def partial(out: Array, a: Array, b: Array) -> LinearMap:
+        one, other = ascii_uppercase[26 - a.ndim :], ascii_lowercase[26 - b.ndim :]
+        sizes = dict(zip(one + other, a.shape + b.shape, strict=True))
+        output = "".join(sorted(sizes, key=lambda i: (i.lower(), i)))
+        product = contraction(position, out, a, b, inputs=(one, other), output=output)
+        return Chain((product, Reshape(tuple(sizes[i] for i in output), out.shape)))
+
+    return partial
+
+
+# The products that are generalized ufuncs
+
+
+def generalized(name: str, *core: str, conjugates: bool = False) -> Entry:
+    """Make the rule of a generalized ufunc of two operands that `numpy.einsum` can write.
+
+    Parameters
+    ----------
+    name : str
+    core : str
+        The indices of the two operands and of the result, without those of the loop.
+    conjugates : bool
+        Whether the first operand is conjugated.
+    """
+
+    def signature(a: Array, b: Array, /, out: None = None, **options: Any) -> Call:
+        refuse(name, out=out)
+        return (a, b), options
+
+    def maker(position: int) -> Callable[..., LinearMap]:
+        def partial(out: Array, a: Array, b: Array, **options: Any) -> LinearMap:
+            axes, kept = core_axes(core, **options)
+            shape = out.shape
+            if kept is not None:
+                shape = tuple(n for i, n in enumerate(shape) if i != kept % out.ndim)
+            ndims = (a.ndim, b.ndim, len(shape))
+            *inputs, output = (term(*each) for each in zip(core, axes, ndims, strict=True))
+            operands = (conjugate(a), b) if conjugates else (a, b)
+            linear = contraction(position, out, *operands, inputs=tuple(inputs), output=output)
+            if kept is not None:
+                linear = Chain((linear, Reshape(shape, out.shape)))
+            return conjugated(a, linear) if conjugates and position == 0 else linear
+
+        return partial
+
+    return rule(maker(0), maker(1), signature=signature)
+
+
+def core_axes(
+    core: Sequence[str],
+    axes: Sequence[Any] = (),
+    axis: int = -1,
+    keepdims: bool = False,
+    **others: Any,
+) -> tuple[list[tuple[int, ...]], int | None]:
+    """Tell which axes the core indices are, and which axis of length one is kept for one."""
+    if not axes and "" in core:
+        axes = (axis, axis)
+    given = [each if isinstance(each, tuple) else (each,) for each in axes]
+    kept = (given + given[:1])[2][0] if keepdims else None
+    found = [tuple(range(-len(letters), 0)) for letters in core]
+    found[: len(given)] = given
+    return ([*found[:2], ()], kept) if keepdims else (found, kept)
+
+
+def term(letters: str, axes: tuple[int, ...], ndim: int) -> str:
+    """Write the indices of an array: `letters` at `axes`, capitals elsewhere.
+
+    Examples
+    --------
+    >>> term("j", (0,), 3)
+    'jYZ'
+    """
+    places = {axis % ndim: i for axis, i in zip(axes, letters, strict=True)}
+    rest = iter(ascii_uppercase[26 - ndim + len(letters) :])
+    return "".join(places[i] if i in places else next(rest) for i in range(ndim))
+
+
+PRODUCTS: dict[Any, Entry] = {
+    np.matmul: rule(
+        lambda out, a, b: MatmulLeft(b, a.ndim),
+        lambda out, a, b: MatmulRight(a, b.ndim),
+    ),
+    np.dot: Derivation(dot),
+    np.inner: Derivation(inner),
+    np.outer: Derivation(outer),
+    np.tensordot: Derivation(tensordot),
+    np.vdot: rule(
+        lambda out, a, b: conjugated(a, along(b, a)),
+        lambda out, a, b: along(conjugate(a), b),
+        signature=two_arrays,
+    ),
+    np.kron: rule(kronecker(0), kronecker(1), signature=two_arrays),
+    np.vecdot: generalized("vecdot", "i", "i", "", conjugates=True),
+}
+if hasattr(np, "matvec"):  # since NumPy 2.2
+    PRODUCTS[np.matvec] = generalized("matvec", "ij", "j", "i")
+    PRODUCTS[np.vecmat] = generalized("vecmat", "i", "ij", "j", conjugates=True)

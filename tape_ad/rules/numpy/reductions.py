@@ -1,0 +1,319 @@
+"""Functions that reduce axes.
+
+Where several elements tie for a maximum or minimum, they share the gradient equally, with
+``initial=`` too; where the extremum is nan, nothing gets any. A product is differentiated
+without dividing by its factors, so any of them may be 0. The derivative of `std` is 0 where all
+elements are equal. What ``where=`` leaves out gets no gradient, even where it is nan or inf.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    Divide,
+    LinearMap,
+    Mask,
+    RealPart,
+    Sum,
+    WeightedSum,
+    add_reduce,
+    expanding_key,
+)
+from tape_ad.rules.base import (
+    Call,
+    Entry,
+    Signature,
+    axes_of,
+    constants,
+    refuse,
+    rule,
+)
+from tape_ad.rules.linalg.triangles import Deferred
+from tape_ad.rules.numpy.elementwise import is_complex
+
+__all__ = ["REDUCTIONS", "extremum_signature", "reaches", "reduction_options", "sum_signature"]
+
+Axis = int | tuple[int, ...] | None
+FLOAT64 = np.dtype(np.float64)
+NO_VALUE: Any = np._NoValue
+
+
+# Signatures
+
+
+def reduction_options(
+    name: str, out: Any, axis: Axis, dtype: Any, keepdims: Any, initial: Any, where: Any
+) -> dict[str, Any]:
+    """Sort the options of a reduction; what is left out stays out, as most calls are plain."""
+    if out is not None:
+        refuse(name, out=out)
+    options = {"axis": axis, "keepdims": keepdims is not NO_VALUE and keepdims}
+    if dtype is not None:
+        options["dtype"] = dtype
+    if initial is not NO_VALUE and initial is not None:
+        options["initial"] = initial
+    if where is not NO_VALUE and where is not True:
+        options["where"] = where if hasattr(where, "dtype") else np.asarray(where, bool)
+    return options
+
+
+def sum_signature(name: str, default: Axis = None) -> Signature:
+    """Make the signature of `numpy.sum` and its like; that of ``ufunc.reduce`` with axis 0."""
+
+    def signature(
+        a: Array,
+        axis: Axis = default,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = NO_VALUE,
+        where: Any = True,
+    ) -> Call:
+        return (a,), reduction_options(name, out, axis, dtype, keepdims, initial, where)
+
+    return signature
+
+
+def mean_signature(name: str) -> Signature:
+    """Make the signature of `numpy.mean`, which takes no initial value."""
+
+    def signature(
+        a: Array,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+    ) -> Call:
+        return (a,), reduction_options(name, out, axis, dtype, keepdims, None, where)
+
+    return signature
+
+
+def extremum_signature(name: str) -> Signature:
+    """Make the signature of `numpy.max` and its like, which take no dtype."""
+
+    def signature(
+        a: Array,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = NO_VALUE,
+        where: Any = True,
+    ) -> Call:
+        return (a,), reduction_options(name, out, axis, None, keepdims, initial, where)
+
+    return signature
+
+
+# Sums
+
+
+def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    """Count the elements that are reduced to one."""
+    return math.prod([shape[axis] for axis in axes])
+
+
+def counts(where: Any, a: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Count the elements that are reduced to each one, in the dtype that they have."""
+    chosen = np.broadcast_to(where, a.shape)
+    return np.sum(chosen, axis=axes, keepdims=keepdims, dtype=real_dtype(a))
+
+
+def real_dtype(a: Array) -> Any:
+    """Give the dtype of the real part."""
+    return a.dtype.type().real.dtype
+
+
+def selecting(where: Any, linear: LinearMap) -> LinearMap:
+    """Let a map see only what is selected."""
+    return linear if where is True else Chain((Mask(where), linear))
+
+
+def mean(a: Array, axis: Axis, keepdims: bool, **options: Any) -> Array:
+    """Compute `numpy.mean`, which is mostly a sum and a division."""
+    if options or a.dtype is not FLOAT64 or a.size == 0 or a.ndim == 0:
+        return np.mean(a, axis=axis, keepdims=keepdims, **options)
+    return add_reduce(a, axis=axis, keepdims=keepdims) / count(a.shape, axes_of(a.ndim, axis))
+
+
+def sum_partial(
+    out: Array, a: Array, axis: Axis, keepdims: bool, where: Any = True, **options: Any
+) -> LinearMap:
+    """Make the partial of a sum."""
+    linear = Sum(a.shape, axes_of(a.ndim, axis), keepdims)
+    return linear if where is True else Chain((Mask(where), linear))
+
+
+def mean_partial(
+    out: Array, a: Array, axis: Axis, keepdims: bool, where: Any = True, **options: Any
+) -> LinearMap:
+    """Make the partial of a mean."""
+    axes = axes_of(a.ndim, axis)
+    if where is True:
+        return Sum(a.shape, axes, keepdims, 1 / max(count(a.shape, axes), 1))
+    chosen = counts(where, a, axes, keepdims)
+    return Chain((Mask(where), Sum(a.shape, axes, keepdims), Divide(np.maximum(chosen, 1))))
+
+
+# Extrema
+
+
+def reaches(a: Array, extremum: Array) -> Array:
+    """Tell which elements are the extremum, which may have been found in another dtype."""
+    return np.equal(a if a.dtype == extremum.dtype else a.astype(extremum.dtype), extremum)
+
+
+def extremum_weights(
+    out: Array, a: Array, axes: tuple[int, ...], initial: Any, where: Any
+) -> Array:
+    """Weigh all the elements that are the extremum equally, and the initial value like one.
+
+    Parameters
+    ----------
+    out : array
+        The extremum, with the reduced axes kept.
+    a : array
+    axes : tuple of int
+    initial, where
+        As in `numpy.max`.
+    """
+    chosen = reaches(a, out)
+    if where is not True:
+        chosen = chosen & where
+    ties = np.add.reduce(chosen, axis=axes, keepdims=True, dtype=real_dtype(out))
+    if initial is not None:
+        ties = ties + np.equal(out, initial)
+    return chosen / np.maximum(ties, 1)
+
+
+def extremum_partial(
+    out: Array,
+    a: Array,
+    axis: Axis,
+    keepdims: bool,
+    initial: Any = None,
+    where: Any = True,
+    **options: Any,
+) -> LinearMap:
+    """Share the gradient among the elements that are the extremum."""
+    axes = axes_of(a.ndim, axis)
+    kept = out if keepdims else out[expanding_key(a.ndim, axes)]
+    weights = extremum_weights(kept, a, axes, initial, where)
+    return selecting(where, WeightedSum(weights, a.ndim, axes, keepdims))
+
+
+def ptp_signature(a: Array, axis: Axis = None, out: None = None, keepdims: Any = False) -> Call:
+    """Sort the arguments of `numpy.ptp`."""
+    refuse("ptp", out=out)
+    return (a,), {"axis": axis, "keepdims": keepdims is not NO_VALUE and keepdims}
+
+
+def ptp_partial(out: Array, a: Array, axis: Axis, keepdims: bool) -> LinearMap:
+    """Make the partial of the maximum less the minimum."""
+    axes = axes_of(a.ndim, axis)
+    high, low = (
+        extremum_weights(function(a, axis=axes, keepdims=True), a, axes, None, True)
+        for function in (np.max, np.min)
+    )
+    return WeightedSum(high - low, a.ndim, axes, keepdims)
+
+
+# Products
+
+
+def product_partial(
+    out: Array,
+    a: Array,
+    axis: Axis,
+    keepdims: bool,
+    initial: Any = None,
+    where: Any = True,
+    **options: Any,
+) -> LinearMap:
+    """Make the partial of a product when it is needed."""
+    factors = a if where is True else np.where(where, a, 1)
+    linear = Deferred(product_map, (factors, axes_of(a.ndim, axis), keepdims, initial))
+    return selecting(where, linear)
+
+
+def product_map(a: Array, axes: tuple[int, ...], keepdims: bool, initial: Any) -> LinearMap:
+    """Weigh each factor by the product of all the others."""
+    weights = product_of_others(a, axes)
+    if initial is not None:
+        weights = weights * initial
+    return WeightedSum(weights, a.ndim, axes, keepdims)
+
+
+def product_of_others(a: Array, axes: tuple[int, ...]) -> Array:
+    """Multiply for each element all the others, from both ends, so that nothing is divided.
+
+    Parameters
+    ----------
+    a : array
+    axes : tuple of int
+        The axes to multiply along, negative.
+
+    Returns
+    -------
+    array, shape of `a`
+    """
+    if a.size == 0:
+        return a
+    order = (*(i for i in range(-a.ndim, 0) if i not in axes), *axes)
+    moved = np.transpose(a, order)
+    kept = moved.shape[: a.ndim - len(axes)]
+    rows = moved.reshape((*kept, count(a.shape, axes)))
+    one = np.ones((*kept, 1), a.dtype)
+    before = np.concatenate((one, np.cumprod(rows[..., :-1], axis=-1)), axis=-1)
+    after = np.concatenate((one, np.cumprod(rows[..., :0:-1], axis=-1)), axis=-1)[..., ::-1]
+    back = sorted(range(a.ndim), key=lambda i: order[i])
+    return np.transpose((before * after).reshape(moved.shape), back)
+
+
+# Real functions of what may be complex
+
+
+def real_weighted_sum(weights: Array, a: Array, axes: tuple[int, ...], keepdims: bool) -> LinearMap:
+    """Make the partial of a real function of `a`: Re(sum(conj(weights) * t))."""
+    if not is_complex(a):
+        return WeightedSum(weights, a.ndim, axes, keepdims)
+    return Chain((WeightedSum(weights.conjugate(), a.ndim, axes, keepdims), RealPart()))
+
+
+EXTREMA = {
+    np.max: np.maximum.reduce,
+    np.amax: np.maximum.reduce,
+    np.min: np.minimum.reduce,
+    np.amin: np.minimum.reduce,
+}
+
+REDUCTIONS: dict[Any, Entry] = {
+    np.add.reduce: rule(sum_partial, signature=sum_signature("add.reduce", 0)),
+    np.sum: rule(sum_partial, signature=sum_signature("sum"), compute=np.add.reduce),
+    np.mean: rule(mean_partial, signature=mean_signature("mean"), compute=mean),
+    np.multiply.reduce: rule(product_partial, signature=sum_signature("multiply.reduce", 0)),
+    np.prod: rule(product_partial, signature=sum_signature("prod"), compute=np.multiply.reduce),
+    **{
+        ufunc.reduce: rule(extremum_partial, signature=sum_signature(f"{ufunc.__name__}.reduce", 0))
+        for ufunc in (np.maximum, np.minimum, np.fmax, np.fmin)
+    },
+    **{
+        function: rule(
+            extremum_partial, signature=extremum_signature(function.__name__), compute=reduce
+        )
+        for function, reduce in EXTREMA.items()
+    },
+    np.ptp: rule(ptp_partial, signature=ptp_signature),
+    # Piecewise constant
+    **constants(
+        *(np.argmax, np.argmin, np.any, np.all, np.count_nonzero),
+        *(np.logical_and.reduce, np.logical_or.reduce, np.logical_xor.reduce),
+        *(np.array_equal, np.array_equiv, np.allclose),
+    ),
+}

@@ -1,0 +1,323 @@
+"""Scans: what stands at each place is made of all that comes before it.
+
+A scan ``y[k] = f(y[k-1], x[k])`` is differentiated by the chain rule, as the linear recurrence
+``dy[k] = f_1 * dy[k-1] + f_2 * dx[k]``; so nothing is divided, and any factor of a cumulative
+product may be 0. Elements that tie for a running maximum or minimum share its gradient equally.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale
+from tape_ad.overrides import overridable
+from tape_ad.rules.base import Call, Derivation, Entry, Maker, Signature, refuse, rule
+from tape_ad.rules.numpy.elementwise import difference, nonzero
+from tape_ad.rules.numpy.reductions import reaches
+
+__all__ = ["SCANS", "along", "recurrence"]
+
+Coefficients = Callable[[Array, Array, int], tuple[Array, Array]]
+"""``(y, x, axis)`` to what y[k] takes of y[k-1], for k > 0, and what it takes of x[k]."""
+
+BACKWARDS = slice(None, None, -1)
+
+
+def along(axis: int, part: Any) -> tuple[Any, ...]:
+    """Make the index that takes part of one axis, a negative one, behind any stack.
+
+    Examples
+    --------
+    >>> np.arange(6).reshape(2, 3)[along(-2, slice(1))]
+    array([[0, 1, 2]])
+    """
+    return (Ellipsis, part, *(slice(None),) * (-axis - 1))
+
+
+# Linear recurrences
+
+
+@overridable
+def recurrence(a: Array, b: Array, axis: int) -> Array:
+    """Solve ``y[0] = b[0]``, ``y[k] = a[k-1] * y[k-1] + b[k]`` along an axis.
+
+    Steps are taken two at a time, and two of those at a time, so it takes O(n) operations in
+    O(log n) calls (Blelloch, "Prefix sums and their applications", 1990).
+
+    Parameters
+    ----------
+    a : array, shape of the last axes of `b` but for n - 1 along `axis`
+    b : array, n elements along `axis`
+    axis : int
+        A negative one.
+
+    Returns
+    -------
+    array, shape of `b`
+    """
+    n = b.shape[axis]
+    if n < 2:
+        return np.copy(b)
+    even, odd = along(axis, slice(0, n - 1, 2)), along(axis, slice(1, n, 2))
+    later = along(axis, slice(2, n, 2))
+    first, second = a[even], a[odd]
+    paired = second[along(axis, slice(n // 2 - 1))] * first[along(axis, slice(1, None))]
+    at_odd = recurrence(paired, first * b[even] + b[odd], axis)
+    y = np.empty(b.shape, at_odd.dtype)
+    y[along(axis, 0)] = b[along(axis, 0)]
+    y[odd] = at_odd
+    y[later] = second * at_odd[along(axis, slice((n - 1) // 2))] + b[later]
+    return y
+
+
+@define(eq=False, repr=False)
+class Recurrence:
+    """The recurrence with given coefficients, as a map of its right side.
+
+    Parameters
+    ----------
+    coefficients : array, n - 1 elements along the axis
+    axis : int
+        A negative one.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    coefficients: Array
+    axis: int
+
+    def push(self, t: Array) -> Array:
+        """Run forwards."""
+        return recurrence(self.coefficients, t, self.axis)
+
+    def pull(self, ct: Array) -> Array:
+        """Run backwards."""
+        key = along(self.axis, BACKWARDS)
+        return recurrence(self.coefficients.conjugate()[key], ct[key], self.axis)[key]
+
+
+@define(eq=False, repr=False)
+class OfCoefficients:
+    """The partial of a recurrence with respect to its coefficients.
+
+    Parameters
+    ----------
+    coefficients : array, n - 1 elements along the axis
+    y : array
+        The solution.
+    axis : int
+        A negative one.
+    """
+
+    broadcasts: ClassVar[bool] = True
+    coefficients: Array
+    y: Array
+    axis: int
+
+    def push(self, t: Array) -> Array:
+        """Let each change of a coefficient act on the element that it multiplies."""
+        right = t * self.y[along(self.axis, slice(-1))]
+        shape = list(right.shape)
+        shape[self.axis] = 1
+        right = np.concatenate((np.zeros(shape, right.dtype), right), axis=self.axis)
+        return recurrence(self.coefficients, right, self.axis)
+
+    def pull(self, ct: Array) -> Array:
+        """Run backwards, and see what each coefficient has multiplied."""
+        cts = Recurrence(self.coefficients, self.axis).pull(ct)
+        kept = self.y[along(self.axis, slice(-1))].conjugate()
+        return cts[along(self.axis, slice(1, None))] * kept
+
+
+def recurrence_signature(a: Array, b: Array, axis: int) -> Call:
+    """Sort the arguments of `recurrence`."""
+    return (a, b), {"axis": axis}
+
+
+# Sums
+
+
+@define(eq=False, repr=False)
+class RunningSum:
+    """The cumulative sum along an axis, a negative one."""
+
+    broadcasts: ClassVar[bool] = False
+    axis: int
+
+    def push(self, t: Array) -> Array:
+        """Sum from the front."""
+        return np.cumsum(t, axis=self.axis)
+
+    def pull(self, ct: Array) -> Array:
+        """Sum from the back."""
+        key = along(self.axis, BACKWARDS)
+        return np.cumsum(ct[key], axis=self.axis)[key]
+
+
+# Coefficients
+
+
+def of_product(y: Array, x: Array, axis: int) -> tuple[Array, Array]:
+    """y[k] = y[k-1] * x[k]."""
+    return x[along(axis, slice(1, None))], starting_with_one(y[along(axis, slice(-1))], axis)
+
+
+def of_quotient(y: Array, x: Array, axis: int) -> tuple[Array, Array]:
+    """y[k] = y[k-1] / x[k]."""
+    rest = x[along(axis, slice(1, None))]
+    return 1 / rest, starting_with_one(-y[along(axis, slice(1, None))] / rest, axis)
+
+
+def of_extremum(y: Array, x: Array, axis: int) -> tuple[Array, Array]:
+    """The running extremum is what it was, or the new element, or both.
+
+    The number of elements that have tied for it so far is a recurrence too.
+    """
+    former, latter = along(axis, slice(-1)), along(axis, slice(1, None))
+    stayed, reached = np.equal(y[former], y[latter]), reaches(x, y)
+    dtype = y.dtype.type().real.dtype
+    ties = nonzero(recurrence(stayed.astype(dtype), reached.astype(dtype), axis))
+    return stayed * ties[former] / ties[latter], reached / ties
+
+
+def of_logarithm(exp: Callable[..., Array]) -> Coefficients:
+    """y[k] = log(exp(y[k-1]) + exp(x[k])), for one base or another."""
+
+    def coefficients(y: Array, x: Array, axis: int) -> tuple[Array, Array]:
+        former, latter = along(axis, slice(-1)), along(axis, slice(1, None))
+        return exp(difference(y[former], y[latter])), exp(difference(x, y))
+
+    return coefficients
+
+
+def starting_with_one(a: Array, axis: int) -> Array:
+    """Put a 1 before the first element."""
+    shape = list(a.shape)
+    shape[axis] = 1
+    return np.concatenate((np.ones(shape, a.dtype), a), axis=axis)
+
+
+# Makers
+
+
+def scan_partial(coefficients: Coefficients) -> Callable[..., LinearMap]:
+    """Make the maker of a scan's partial."""
+
+    def linear(out: Array, x: Array, axis: int) -> LinearMap:
+        if out.shape[axis] == 0:
+            return RunningSum(axis)
+        with np.errstate(all="ignore"):  # at singular points, as in `quiet`
+            carried, taken = coefficients(out, x, axis)
+        return Chain((Scale(taken), Recurrence(carried, axis)))
+
+    return flattening(linear)
+
+
+def flattening(linear: Callable[[Array, Array, int], LinearMap]) -> Callable[..., LinearMap]:
+    """Let a scan without an axis run over all the elements in C order."""
+
+    def partial(out: Array, x: Array, axis: int | None, **options: Any) -> LinearMap:
+        if axis is None or x.ndim == 0:
+            return Chain((Reshape(x.shape, (x.size,)), linear(out, np.ravel(x), -1)))
+        return linear(out, x, axis if axis < 0 else axis - x.ndim)
+
+    return partial
+
+
+def running_sum(out: Array, x: Array, axis: int) -> LinearMap:
+    """Make the partial of a cumulative sum."""
+    return RunningSum(axis)
+
+
+def running_difference(out: Array, x: Array, axis: int) -> LinearMap:
+    """y[k] = x[0] - x[1] - ... - x[k]."""
+    signs = np.full((x.shape[axis], *(1,) * (-axis - 1)), -1, x.dtype.type().real.dtype)
+    signs[:1] = 1
+    return Chain((Scale(signs), RunningSum(axis)))
+
+
+def passing_nan(maker: Callable[..., LinearMap], neutral: int) -> Maker:
+    """Make the maker of a scan that takes nan for its neutral element."""
+
+    def partial(out: Array, x: Array, **options: Any) -> LinearMap:
+        valid = ~np.isnan(x)
+        return Chain((Mask(valid), maker(out, np.where(valid, x, neutral), **options)))
+
+    return partial
+
+
+# The array API's functions
+
+
+def cumulative(name: str, scan: Callable[..., Array], neutral: int) -> Derivation:
+    """Derive `numpy.cumulative_sum` or `numpy.cumulative_prod` from the older function."""
+
+    def compute(
+        x: Array,
+        /,
+        *,
+        axis: int | None = None,
+        dtype: Any = None,
+        out: None = None,
+        include_initial: bool = False,
+    ) -> Array:
+        refuse(name, out=out)
+        if axis is None and x.ndim > 1:
+            raise ValueError(
+                f"For arrays which have more than one dimension ``axis`` argument is required, "
+                f"got shape {x.shape}"
+            )
+        axis = -1 if axis is None else axis
+        total = scan(x, axis=axis, dtype=dtype)
+        if not include_initial:
+            return total
+        shape = list(total.shape)
+        shape[axis] = 1
+        return np.concatenate((np.full(shape, neutral, total.dtype), total), axis=axis)
+
+    return Derivation(compute)
+
+
+def scan_signature(name: str, default: int | None = None) -> Signature:
+    """Make the signature of `numpy.cumsum` and its like; of ``ufunc.accumulate`` with axis 0."""
+
+    def signature(
+        a: Array, axis: int | None = default, dtype: Any = None, out: None = None
+    ) -> Call:
+        refuse(name, out=out)
+        return (a,), {"axis": axis, "dtype": dtype}
+
+    return signature
+
+
+SUMMED = flattening(running_sum)
+MULTIPLIED = scan_partial(of_product)
+ACCUMULATED: dict[np.ufunc, Maker] = {
+    np.add: SUMMED,
+    np.subtract: flattening(running_difference),
+    np.multiply: MULTIPLIED,
+    np.divide: scan_partial(of_quotient),
+    **dict.fromkeys((np.maximum, np.minimum, np.fmax, np.fmin), scan_partial(of_extremum)),
+    np.logaddexp: scan_partial(of_logarithm(np.exp)),
+    np.logaddexp2: scan_partial(of_logarithm(np.exp2)),
+}
+
+SCANS: dict[Any, Entry] = {
+    np.cumsum: rule(SUMMED, signature=scan_signature("cumsum"), compute=np.cumsum),
+    np.cumprod: rule(MULTIPLIED, signature=scan_signature("cumprod")),
+    np.nancumsum: rule(passing_nan(SUMMED, 0), signature=scan_signature("nancumsum")),
+    np.nancumprod: rule(passing_nan(MULTIPLIED, 1), signature=scan_signature("nancumprod")),
+    **{
+        ufunc.accumulate: rule(maker, signature=scan_signature(f"{ufunc.__name__}.accumulate", 0))
+        for ufunc, maker in ACCUMULATED.items()
+    },
+    recurrence: rule(
+        lambda out, a, b, axis: OfCoefficients(a, out, axis),
+        lambda out, a, b, axis: Recurrence(a, axis),
+        signature=recurrence_signature,
+    ),
+}
+if hasattr(np, "cumulative_sum"):  # since NumPy 2.1
+    SCANS[np.cumulative_sum] = cumulative("cumulative_sum", np.cumsum, 0)
+    SCANS[np.cumulative_prod] = cumulative("cumulative_prod", np.cumprod, 1)

@@ -1,0 +1,234 @@
+"""Functions that pick elements, by index or by condition."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Mask, Reshape
+from tape_ad.rules.base import (
+    Call,
+    Derivation,
+    Entry,
+    Refused,
+    as_array,
+    constants,
+    each,
+    refuse,
+    rule,
+)
+from tape_ad.rules.numpy.indexing import index_map
+
+__all__ = ["SELECTING"]
+
+
+def whole(ndim: int) -> tuple[slice, ...]:
+    """Make the part of a key that leaves so many axes alone."""
+    return (slice(None),) * ndim
+
+
+def along(
+    a: Array, out: Array, axis: int | None, indices: Any, *, repeats: bool | None = None
+) -> LinearMap:
+    """Make the map that picks `indices` along one axis, or from the flattened array."""
+    shape = a.shape if axis is not None else (a.size,)
+    number = 0 if axis is None else axis % a.ndim if a.ndim else 0
+    key = (*whole(number), indices, *whole(len(shape) - number - 1))
+    picked = index_map(key, shape, out.shape)
+    if repeats is not None:
+        picked.repeats = repeats
+    return picked if a.shape == shape else Chain((Reshape(a.shape, shape), picked))
+
+
+def take_signature(
+    a: Array, indices: Any, axis: int | None = None, out: None = None, mode: str = "raise"
+) -> Call:
+    """Sort the arguments of `numpy.take`."""
+    refuse("take", out=out)
+    return (a,), {"indices": indices, "axis": axis, "mode": mode}
+
+
+def taken(out: Array, a: Array, indices: Any, axis: int | None, mode: str) -> LinearMap:
+    """Make the partial of `take`, with every index brought into its range."""
+    length = a.size if axis is None else a.shape[axis] if a.ndim else 1
+    indices = np.asarray(indices).astype(np.intp)
+    if mode == "wrap":
+        indices = indices % max(length, 1)
+    elif mode == "clip":
+        indices = np.clip(indices, 0, max(length - 1, 0))
+    return along(a, out, axis, indices)
+
+
+def take_along_axis_signature(arr: Array, indices: Any, axis: int | None = -1) -> Call:
+    """Sort the arguments of `numpy.take_along_axis`."""
+    return (arr,), {"indices": indices, "axis": axis}
+
+
+def taken_along_axis(out: Array, arr: Array, indices: Any, axis: int | None) -> LinearMap:
+    """Make the partial of `take_along_axis`."""
+    if axis is None:
+        return along(arr, out, None, indices)
+    return picked_along_axis(out, arr, np.asarray(indices), axis, repeats=True)
+
+
+def picked_along_axis(
+    out: Array, arr: Array, indices: Array, axis: int, *, repeats: bool
+) -> LinearMap:
+    """Make the map that picks along one axis by indices that differ along the other axes."""
+    key: list[Any] = list(np.ogrid[tuple(slice(n) for n in arr.shape)])
+    key[axis] = indices
+    return Index(tuple(key), arr.shape, out.shape, repeats=repeats and indices.size > 1)
+
+
+def compress_signature(
+    condition: Array, a: Array, axis: int | None = None, out: None = None
+) -> Call:
+    """Sort the arguments of `numpy.compress`."""
+    refuse("compress", out=out)
+    return (condition, a), {"axis": axis}
+
+
+def compressed(out: Array, condition: Array, a: Array, axis: int | None) -> LinearMap:
+    """Make the partial of `compress`, and of `extract` with its condition flattened."""
+    return along(a, out, axis, np.flatnonzero(condition), repeats=False)
+
+
+def choose_signature(
+    a: Array, choices: Sequence[Array], out: None = None, mode: str = "raise"
+) -> Call:
+    """Sort the arguments of `numpy.choose`; each of the choices is an operand."""
+    refuse("choose", out=out)
+    return (a, *choices), {"mode": mode}
+
+
+def chosen(position: int, out: Array, a: Array, *choices: Array, mode: str) -> LinearMap | None:
+    """Make the partial of `choose` with respect to one of the choices."""
+    if position == 0:
+        return None
+    numbers = np.asarray(a)
+    if mode == "wrap":
+        numbers = numbers % len(choices)
+    elif mode == "clip":
+        numbers = np.clip(numbers, 0, len(choices) - 1)
+    return Mask(np.equal(numbers, position - 1))
+
+
+def select_signature(
+    condlist: Sequence[Array], choicelist: Sequence[Array], default: Array = 0
+) -> Call:
+    """Sort the arguments of `numpy.select`; each of the choices and the default are operands."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    return (*choicelist, default), {"condlist": condlist}
+
+
+def select(*choices: Array, condlist: Sequence[Array]) -> Array:
+    """Call `numpy.select` with the default as one more choice, so that it may be a handle."""
+    return np.select([*condlist, np.True_], choices)
+
+
+def selected(position: int, out: Array, *choices: Array, condlist: Sequence[Array]) -> LinearMap:
+    """Make the partial of `select`: a choice counts where no condition before it holds."""
+    mask: Any = True
+    for condition in condlist[:position]:
+        mask = mask & ~condition
+    return Mask(mask & condlist[position] if position < len(condlist) else mask)
+
+
+def piecewise(
+    x: Array, condlist: Any, funclist: Sequence[Any], *args: Any, **options: Any
+) -> Array:
+    """Assign to a new array what each function gives for the elements of its condition."""
+    x = as_array(x)
+    single = np.isscalar(condlist) or (
+        not isinstance(condlist[0], (list, np.ndarray)) and x.ndim != 0
+    )
+    conditions = np.asarray([condlist] if single else condlist, dtype=bool)
+    if len(conditions) == len(funclist) - 1:
+        otherwise = ~np.any(conditions, axis=0, keepdims=True)
+        conditions = np.concatenate([conditions, otherwise])
+    elif len(conditions) != len(funclist):
+        n = len(conditions)
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    result = np.zeros_like(x)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if not callable(function):
+            result[condition] = function
+        elif condition.any():
+            result[condition] = function(x[condition], *args, **options)
+    return result
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: Array, *args: Any, **options: Any
+) -> Array:
+    """Stack what a function gives for each line of an array along one axis."""
+    arr = as_array(arr)
+    axis = range(arr.ndim)[axis]
+    lines = np.moveaxis(arr, axis, -1)
+    places = list(np.ndindex(lines.shape[:-1]))
+    if not places:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    results = [as_array(func1d(lines[place], *args, **options)) for place in places]
+    added = results[0].ndim
+    together = np.stack(results).reshape(lines.shape[:-1] + results[0].shape)
+    return np.moveaxis(together, range(-added, 0), range(axis, axis + added))
+
+
+def apply_over_axes(func: Callable[..., Any], a: Array, axes: Any) -> Array:
+    """Apply a reduction to one axis after another, and keep them all."""
+    a = as_array(a)
+    ndim = a.ndim
+    for axis in np.atleast_1d(axes).tolist():
+        number = axis + ndim if axis < 0 else axis
+        result = func(a, number)
+        if result.ndim != ndim:
+            result = np.expand_dims(result, number)
+        if result.ndim != ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+        a = result
+    return a
+
+
+def written(name: str, instead: str) -> Refused:
+    """Refuse a function that writes to its first argument."""
+    return Refused(f"{name} writes to its first argument, and would drop the gradient; {instead}")
+
+
+SELECTING: dict[Any, Entry] = {
+    np.take: rule(taken, signature=take_signature),
+    np.take_along_axis: rule(taken_along_axis, signature=take_along_axis_signature),
+    np.compress: rule(None, compressed, signature=compress_signature),
+    np.extract: rule(
+        None,
+        lambda out, condition, arr: compressed(out, condition, arr, None),
+        signature=lambda condition, arr: ((condition, arr), {}),
+    ),
+    np.choose: each(
+        chosen,
+        signature=choose_signature,
+        compute=lambda a, *choices, mode: np.choose(a, choices, mode=mode),
+    ),
+    np.select: each(selected, signature=select_signature, compute=select),
+    np.piecewise: Derivation(piecewise),
+    np.apply_along_axis: Derivation(apply_along_axis),
+    np.apply_over_axes: Derivation(apply_over_axes),
+    # Where elements are, as plain data
+    **constants(
+        *(np.nonzero, np.flatnonzero, np.argwhere, np.nanargmax, np.nanargmin),
+        *(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from),
+    ),
+    # Writing
+    np.put: written("it", "make t = t.copy() and assign to t[np.unravel_index(ind, t.shape)]"),
+    np.place: written("it", "make t = t.copy() and assign to t[mask]"),
+    np.putmask: written("it", "write np.where(mask, values, t)"),
+    np.put_along_axis: written(
+        "it",
+        "make t = t.copy() and assign to t[key], with key = list(np.ogrid[tuple(map(slice, "
+        "t.shape))]), key[axis] = indices, and a tuple made of it",
+    ),
+    np.copyto: written(
+        "it", "write np.where(mask, src, t), or fill an array made by rec.constant(array)"
+    ),
+    np.ix_: Refused("it makes indices, which are integers or masks; pass plain ones"),
+}

@@ -1,0 +1,271 @@
+"""Functions of trees that are recorded as one node, whose derivative is known as a whole."""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.core.arena import called
+from tape_ad.core.sweeps import conform
+from tape_ad.errors import OutputError, RecordMismatchError
+from tape_ad.handles.tensor import Tensor, record_call
+from tape_ad.linear_maps import Array
+from tape_ad.rules.base import Call, Rule
+from tape_ad.trees import flatten, map_leaves, unflatten
+
+__all__ = ["Block", "Use", "block"]
+
+Function = Callable[..., Any]
+Shape = tuple[int, ...]
+
+
+class Block(Protocol):
+    """What a block computes, and the derivative of that."""
+
+    keeps_output: ClassVar[bool]
+    """Whether `Use.saved` is to be the output, in place of what `run` gives for it."""
+
+    def run(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """Compute the output, a tree, and whatever the derivative would like to have kept."""
+
+    def pull(self, use: "Use", cotangents: Any, stack: Shape) -> list[Any]:
+        """Take cotangents of the output, a tree with a stack, to those of the operands.
+
+        An operand whose cotangent is zero may get None.
+        """
+
+    def push(self, use: "Use", position: int, tangent: Array, stack: Shape) -> Any:
+        """Take a tangent of one operand, with a stack, to those of the output."""
+
+
+@define(eq=False, repr=False)
+class Use:
+    """One call of a block.
+
+    Attributes
+    ----------
+    public : callable
+        The function that was called.
+    block : Block
+    tree : tuple
+        Its arguments, ``(args, kwargs)``, with placeholders where the operands were.
+    slots : tuple of int
+        Which of the tree's leaves are operands.
+    values : tuple of array
+        The operands' values.
+    output : any
+        The function's output, with placeholders for the arrays that have derivatives.
+    saved : any
+        What the block has kept.
+    last : int
+        The last position that there is a partial for.
+    latest : tuple or None
+        The cotangent that was pulled last, and the operands' cotangents for it: a sweep asks for
+        them one by one.
+    """
+
+    public: Function
+    block: Block
+    tree: Any
+    slots: tuple[int, ...]
+    values: tuple[Array, ...] = ()
+    output: Any = None
+    saved: Any = None
+    last: int = field(default=0, init=False)
+    latest: tuple[Array, list[Any]] | None = field(default=None, init=False)
+
+    def arguments(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Fill the operands into the arguments."""
+        leaves = flatten(self.tree)
+        for slot, value in zip(self.slots, values, strict=True):
+            leaves[slot] = value
+        args, kwargs = unflatten(self.tree, leaves)
+        return args, kwargs
+
+    def compute(self, *values: Array) -> tuple[Array, "Use"]:
+        """Compute the output as one array, with which a node can be made.
+
+        Where values are handles of an outer record, the block is called again, and stands there
+        as one node too.
+        """
+        args, kwargs = self.arguments(values)
+        if any(type(value) is Tensor for value in values):
+            output, saved = self.public(*args, **kwargs), None
+        else:
+            output, saved = self.block.run(*args, **kwargs)
+        output = map_leaves(functools.partial(as_leaf, called(self.public)), output)
+        arrays = [leaf for leaf in flatten(output) if has_derivative(leaf)]
+        if self.block.keeps_output:
+            saved = output
+        self.output = map_leaves(without_data, output)
+        used = Use(self.public, self.block, self.tree, self.slots, values, self.output, saved)
+        return arrays[0] if len(arrays) == 1 else joined(arrays), used
+
+    def unpacked(self, flat: Array, stack: Shape = ()) -> list[Array]:
+        """Take the array that `compute` gives, or a cotangent of it, to the output's arrays."""
+        spaces = [leaf for leaf in flatten(self.output) if has_derivative(leaf)]
+        if len(spaces) == 1:
+            return [flat]
+        parts, start = [], 0
+        for space in spaces:
+            part = flat[..., start : start + space.size].reshape(stack + space.shape)
+            parts.append(conform(part, space.shape, space.dtype, len(stack)))
+            start += space.size
+        return parts
+
+    def packed(self, tree: Any, stack: Shape) -> Array:
+        """Take tangents in the tree of the output to one array."""
+        leaves = zip(flatten(tree), flatten(self.output), strict=True)
+        arrays = [leaf for leaf, space in leaves if has_derivative(space)]
+        return arrays[0] if len(arrays) == 1 else joined(arrays, stack)
+
+    def pull(self, position: int, ct: Array) -> Array:
+        """Give the cotangent of one operand; the first one asked for pulls for all."""
+        latest = self.latest  # read once, for another thread may sweep the same record
+        if latest is None or latest[0] is not ct:
+            stack = self.stack_of(ct)
+            parts = iter(self.unpacked(ct, stack))
+            cotangents = map_leaves(
+                lambda leaf, path: next(parts) if has_derivative(leaf) else None, self.output
+            )
+            latest = (ct, self.block.pull(self, cotangents, stack))
+            self.latest = latest
+        if position == self.last:
+            self.latest = None
+        pulled = latest[1][position]
+        if pulled is None:
+            value = self.values[position]
+            return np.zeros(self.stack_of(ct) + value.shape, value.dtype)
+        return pulled
+
+    def push(self, position: int, t: Array) -> Array:
+        """Push the tangent of one operand."""
+        stack = t.shape[: t.ndim - self.values[position].ndim]
+        return self.packed(self.block.push(self, position, t, stack), stack)
+
+    def stack_of(self, ct: Array) -> Shape:
+        """Give the leading axes of a cotangent of the node."""
+        spaces = [leaf for leaf in flatten(self.output) if has_derivative(leaf)]
+        ndim = spaces[0].ndim if len(spaces) == 1 else 1
+        stack: Shape = ct.shape[: ct.ndim - ndim]
+        return stack
+
+
+@define(eq=False, repr=False)
+class BlockPartial:
+    """The partial of a block with respect to one operand."""
+
+    broadcasts: ClassVar[bool] = False
+    use: Use
+    position: int
+
+    def push(self, t: Array) -> Array:
+        """Push a tangent; see `LinearMap.push`."""
+        return self.use.push(self.position, t)
+
+    def pull(self, ct: Array) -> Array:
+        """Pull a cotangent; see `LinearMap.pull`."""
+        return self.use.pull(self.position, ct)
+
+
+def make_partial(position: int, used: Use, *values: Array, use: Use) -> BlockPartial:
+    """Make the partial for one operand."""
+    used.last = position
+    return BlockPartial(used, position)
+
+
+def operands_and_use(*operands: Any, use: Use) -> Call:
+    """Sort the arguments of a block's node."""
+    return operands, {"use": use}
+
+
+BLOCK_RULE = Rule(
+    variadic=make_partial,
+    signature=operands_and_use,
+    compute=lambda *values, use: use.compute(*values),
+    saves=True,
+)
+"""How a block is recorded: like any function with a rule, except that it carries the rule itself.
+
+So functions can be made into blocks at any time, and are forgotten when nobody uses them.
+"""
+
+
+def block(function: Function, behind: Block) -> Function:
+    """Make the public function of a block.
+
+    Parameters
+    ----------
+    function : callable
+        What it is named and documented like.
+    behind : Block
+
+    Returns
+    -------
+    callable
+        Without handles among its arguments it just runs. The arguments may be trees; handles in
+        them are operands, and the result is a tree of handles.
+    """
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        leaves = flatten((args, kwargs))
+        slots = tuple(i for i, leaf in enumerate(leaves) if type(leaf) is Tensor)
+        if not slots:
+            return behind.run(*args, **kwargs)[0]
+        tree = map_leaves(
+            lambda leaf, path: without_data(leaf) if type(leaf) is Tensor else leaf, (args, kwargs)
+        )
+        use = Use(public, behind, tree, slots)
+        flat = record_call(public, tuple(leaves[slot] for slot in slots), {"use": use})
+        value = flat.data if type(flat) is Tensor else flat
+        if type(value) is Tensor and not flat.record.is_within(value.record):
+            raise RecordMismatchError(
+                f"{called(function)} is recorded as one node, so it must not close over handles: "
+                "pass them as arguments, on which the derivative depends"
+            )
+        parts = iter(use.unpacked(flat))
+        return map_leaves(
+            lambda leaf, path: next(parts) if has_derivative(leaf) else leaf, use.output
+        )
+
+    public.tape_ad_rule = BLOCK_RULE  # type: ignore[attr-defined]  # the dispatch looks for it
+    return public
+
+
+def as_leaf(name: str, leaf: Any, path: str) -> Any:
+    """Check a leaf of a block's output, and take floats to arrays.
+
+    Raises
+    ------
+    OutputError
+    """
+    if isinstance(leaf, (float, complex)):
+        return np.asarray(leaf)
+    if path or isinstance(leaf, int) or hasattr(leaf, "dtype"):
+        return leaf
+    raise OutputError(
+        f"{name} returned a {type(leaf).__name__}; it has to return an array or a number, or "
+        "nested dicts, lists, tuples and attrs classes of them"
+    )
+
+
+def has_derivative(leaf: Any) -> bool:
+    """Tell whether a leaf is an array of a floating or complex dtype."""
+    return hasattr(leaf, "dtype") and leaf.dtype.kind in "fc"
+
+
+def without_data(leaf: Any, path: str = "") -> Any:
+    """Give an array of the same shape and dtype that takes no memory."""
+    if not has_derivative(leaf):
+        return leaf
+    return np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape)
+
+
+def joined(arrays: list[Array], stack: Shape = ()) -> Array:
+    """Ravel arrays behind a stack, and join them."""
+    flat = [each.reshape((*stack, math.prod(each.shape[len(stack) :]))) for each in arrays]
+    return np.concatenate(flat, axis=-1) if flat else np.zeros((*stack, 0))

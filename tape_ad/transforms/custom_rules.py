@@ -1,0 +1,270 @@
+"""Functions that bring their own derivatives: solvers, simulators, code in other languages."""
+
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.core.spaces import fitted, matched
+from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
+from tape_ad.handles.arguments import read_only
+from tape_ad.handles.tensor import Tensor
+from tape_ad.linear_maps import Array, LinearMap, Partial, as_map
+from tape_ad.transforms.blocks import Use, block, has_derivative
+from tape_ad.trees import flatten, map_leaves, unflatten
+
+__all__ = ["custom_rule"]
+
+Function = Callable[..., Any]
+Shape = tuple[int, ...]
+
+
+def custom_rule(
+    *,
+    pull: Function | None = None,
+    push: Function | None = None,
+    partials: Function | None = None,
+    stacked: bool = False,
+) -> Callable[[Function], Function]:
+    """Give a function its own partial derivatives, in place of those of what it computes.
+
+    The function then sees plain arrays only, so it may call anything: a solver, a simulator, a
+    library in C. One of `pull` and `push` is enough for the sweeps in its direction; `partials`
+    serve both.
+
+    Parameters
+    ----------
+    pull : callable, optional
+        ``pull(ct, out, *args)`` takes a cotangent of the output to those of the arguments: a
+        tuple, with None for zero, or the cotangent alone where there is one argument. `ct` and
+        `out` look like the output, and a cotangent looks like its argument, trees included. `ct`
+        is read-only, for others may use it as well.
+    push : callable, optional
+        ``push(tangents, out, *args)`` takes a tuple of tangents, one like each argument, to that
+        of the output. They are read-only too.
+    partials : callable, optional
+        ``partials(out, *args)`` gives the derivative by each argument: a tuple, or the one alone
+        where there is one argument. An array is the derivative element by element, and broadcasts
+        to the output; any other is a `LinearMap`; None is for what the output does not depend on.
+        The arguments and the output are then bare arrays.
+    stacked : bool
+        Whether `pull` and `push` take cotangents and tangents with further axes in front. If not,
+        they are called for one after the other of a stack.
+
+    Returns
+    -------
+    callable
+        The decorator. Arguments that a function only takes by keyword are constants, and are
+        passed on to `pull`, `push` and `partials`.
+
+    Raises
+    ------
+    NoModeError
+        In a sweep, when there is a push only and a reverse sweep asks for a pull, or the other way
+        round.
+    SeedError
+        In a sweep, when what `pull` or `push` returns does not fit the argument or the output.
+
+    Notes
+    -----
+    Derivatives of second order differentiate `pull` or `push`, which then get handles: they are
+    to be NumPy code, or to call a function with a custom rule in their turn.
+
+    Examples
+    --------
+    >>> import math
+    >>> import tape_ad as ta
+    >>> @ta.custom_rule(pull=lambda ct, out, x: ct * out)
+    ... def exp(x):
+    ...     return math.exp(x)
+    >>> ta.grad(exp)(0.0)
+    array(1.)
+    """
+    if pull is None and push is None and partials is None:
+        raise TypeError("custom_rule needs one of pull=, push= and partials= at least")
+    if partials is not None and (pull is not None or push is not None):
+        raise TypeError("custom_rule takes partials=, which serve both modes, or pull= and push=")
+
+    def decorator(function: Function) -> Function:
+        custom = Custom(function, pull, push, partials, stacked)
+        public = block(function, custom)
+
+        @functools.wraps(function)
+        def with_rule(*args: Any, **kwargs: Any) -> Any:
+            if kwargs:
+                bound = inspect.signature(function).bind(*args, **kwargs)
+                args, kwargs = bound.args, bound.kwargs
+                if any(type(leaf) is Tensor for leaf in flatten(kwargs)):
+                    raise UnsupportedArgumentError(
+                        f"{custom.name} got a handle in a keyword-only argument, which its rule "
+                        "takes for a constant; pass .data of it"
+                    )
+            return public(*args, **kwargs)
+
+        return with_rule
+
+    return decorator
+
+
+@frozen
+class Custom:
+    """The block behind a function with a custom rule."""
+
+    keeps_output: ClassVar[bool] = True
+    function: Function
+    pull_one: Any
+    push_one: Any
+    partials: Any
+    stacked: bool
+
+    @property
+    def name(self) -> str:
+        """The function's name, for errors."""
+        return str(getattr(self.function, "__name__", self.function))
+
+    def run(self, *args: Any, **kwargs: Any) -> tuple[Any, None]:
+        """Call the function."""
+        return self.function(*args, **kwargs), None
+
+    def pull(self, use: Use, cotangents: Any, stack: Shape) -> list[Any]:
+        """Pull with the user's function, or with the maps."""
+        args, kwargs = use.arguments(use.values)
+        cotangents = map_leaves(shielded, cotangents)
+        if self.partials is not None:
+            [ct] = flatten(cotangents)
+            maps = self.maps(use, args, kwargs)
+            return [None if each is None else each.pull(ct) for each in maps]
+        if self.pull_one is None:
+            raise self.no_mode("pull", "reverse", "forward (ta.jvp, or jacobian(mode='forward'))")
+        if self.stacked or not stack:
+            return self.pulled(use, self.pull_one(cotangents, use.saved, *args, **kwargs), stack)
+        rows = []
+        for index in np.ndindex(*stack):
+            ct = map_leaves(functools.partial(taken, index), cotangents)
+            rows.append(self.pulled(use, self.pull_one(ct, use.saved, *args, **kwargs), ()))
+        return restacked(rows, use.values, stack)
+
+    def pulled(self, use: Use, result: Any, stack: Shape) -> list[Any]:
+        """Sort what a pull returned, with a stack, to the operands."""
+        args, _ = use.arguments(use.values)
+        if len(args) == 1 and not isinstance(result, tuple):
+            result = (result,)
+        if not isinstance(result, tuple) or len(result) != len(args):
+            count = len(result) if isinstance(result, tuple) else "no tuple of"
+            raise OutputError(
+                f"the pull of {self.name} gave {count} cotangents for {len(args)} arguments; it "
+                "has to give a tuple, with None where there is none"
+            )
+        found: list[Any] = []
+        for i, (arg, cts) in enumerate(zip(args, result, strict=True)):
+            if cts is None:
+                found += [None] * len(flatten(arg))
+                continue
+            what = f"the cotangent that the pull of {self.name} gave for argument {i}"
+            for path, leaf, ct in matched(arg, cts, "cotangents", f"argument {i} of {self.name}"):
+                fits = ct is not None and type(leaf) is not int and has_derivative(leaf)
+                found.append(fitted(ct, leaf, stack, what + path)[0] if fits else None)
+        return [found[slot] for slot in use.slots]
+
+    def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
+        """Push with the user's function, or with the map."""
+        args, kwargs = use.arguments(use.values)
+        tangent = shielded(tangent)
+        if self.partials is not None:
+            each = self.maps(use, args, kwargs)[position]
+            [out] = flatten(use.output)
+            zeros = np.zeros(stack + out.shape, out.dtype)
+            return unflatten(use.output, [zeros if each is None else each.push(tangent)])
+        if self.push_one is None:
+            raise self.no_mode("push", "forward", "reverse (ta.grad, or jacobian(mode='reverse'))")
+        if self.stacked or not stack:
+            return self.pushed(use, position, tangent, stack)
+        rows = [self.pushed(use, position, tangent[index], ()) for index in np.ndindex(*stack)]
+        return unflatten(use.output, restacked(map(flatten, rows), flatten(use.output), stack))
+
+    def pushed(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
+        """Call the user's push with one tangent, and with zeros for the other arguments."""
+        args, kwargs = use.arguments(use.values)
+        counter = itertools.count()
+        tangents = map_leaves(
+            lambda leaf, path: (
+                tangent if next(counter) == use.slots[position] else zero_tangent(leaf, stack)
+            ),
+            args,
+        )
+        result = self.push_one(tangents, use.saved, *args, **kwargs)
+        what = f"the tangent that the push of {self.name} gave for the output"
+        fits = [
+            fitted(t, leaf, stack, what + path)[0] if has_derivative(leaf) else None
+            for path, leaf, t in matched(use.output, result, "tangents", f"what {self.name} gives")
+        ]
+        return unflatten(use.output, fits)
+
+    def maps(self, use: Use, args: Any, kwargs: Any) -> list[LinearMap | None]:
+        """Make the map for each operand."""
+        found = self.partials(use.saved, *args, **kwargs)
+        maps = found if isinstance(found, tuple) else (found,)
+        if len(maps) != len(args) or len(flatten((args, use.output))) != len(args) + 1:
+            raise OutputError(
+                f"the partials of {self.name} are {len(maps)} maps for {len(args)} arguments; "
+                "there has to be one map or None for each, and all arguments and the output have "
+                "to be bare arrays"
+            )
+        return [self.as_map(maps[slot], use.output.shape) for slot in use.slots]
+
+    def as_map(self, partial: Partial | None, shape: Shape) -> LinearMap | None:
+        """Take an array to the map that it stands for, if it broadcasts to the output."""
+        if partial is None or hasattr(type(partial), "pull"):
+            return partial
+        array: Array = partial
+        given: Shape = np.shape(array)
+        pairs = zip(given[::-1], shape[::-1], strict=False)
+        if len(given) > len(shape) or any(have not in (1, want) for have, want in pairs):
+            raise OutputError(
+                f"the partials of {self.name} hold an array of shape {given}, which is meant as "
+                f"the derivative element by element and has to broadcast to the output's {shape}; "
+                "for another derivative, give a LinearMap, or write pull= and push="
+            )
+        return as_map(array)
+
+    def no_mode(self, missing: str, asked: str, other: str) -> NoModeError:
+        """Say that the rule serves the other mode only."""
+        return NoModeError(
+            f"the custom rule of {self.name} has no {missing}, so it cannot be differentiated in "
+            f"{asked} mode; give custom_rule a {missing}=, or use {other}"
+        )
+
+
+def shielded(leaf: Any, path: str = "") -> Any:
+    """View a plain array without the right to write."""
+    return read_only(leaf) if isinstance(leaf, np.ndarray) else leaf
+
+
+def taken(index: Shape, ct: Any, path: str) -> Any:
+    """Take one cotangent from a stack."""
+    return None if ct is None else ct[index]
+
+
+def zero_tangent(leaf: Any, stack: Shape) -> Any:
+    """Give zeros for an argument that is an array or a float, None for any other."""
+    if isinstance(leaf, (float, complex)):
+        leaf = np.asarray(leaf)
+    return np.zeros(stack + leaf.shape, leaf.dtype) if has_derivative(leaf) else None
+
+
+def restacked(rows: Iterable[Sequence[Any]], spaces: Sequence[Any], stack: Shape) -> list[Any]:
+    """Put single tangents or cotangents on each other, each row being one for each space."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(spaces)
+    found: list[Any] = []
+    for column, space in zip(columns, spaces, strict=True):
+        if not has_derivative(space):
+            found.append(None)
+            continue
+        filled = [np.zeros(space.shape, space.dtype) if row is None else row for row in column]
+        stacked = np.stack(filled) if filled else np.zeros((0, *space.shape), space.dtype)
+        found.append(stacked.reshape(stack + space.shape))
+    return found

@@ -1,0 +1,274 @@
+"""Derivatives of functions: each transform is a record of one call, and a sweep over it."""
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.core.spaces import shape_of
+from tape_ad.errors import OutputError
+from tape_ad.handles.arguments import primal
+from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
+from tape_ad.trees import map_leaves
+
+__all__ = ["grad", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp"]
+
+Function = Callable[..., Any]
+
+
+def grad(f: Function, argnums: int | Iterable[int] = 0, has_aux: bool = False) -> Function:
+    """Make the function that computes the gradient of a real scalar function.
+
+    Parameters
+    ----------
+    f : callable
+        A function of arrays, or of trees of them (dict, list, tuple, named tuple, attrs class),
+        written in NumPy. It returns one real number.
+    argnums : int or iterable of int
+        The positional arguments to differentiate with respect to.
+    has_aux : bool
+        Whether `f` returns a pair, of the number and of anything else.
+
+    Returns
+    -------
+    callable
+        It takes the arguments of `f` and returns the gradient in the structure of the argument;
+        a tuple of them when `argnums` is iterable. With `has_aux`, a pair of that and the rest.
+        The arrays are read-only, for two of them may share memory. For complex arguments it is
+        the gradient under the real inner product, as in `Tensor.grad`.
+
+    Raises
+    ------
+    OutputError
+        By the returned function, when `f` does not return one real number.
+
+    Examples
+    --------
+    >>> grad(np.sin)(0.0)
+    array(1.)
+    >>> grad(grad(np.sin))(np.pi / 2)
+    array(-1.)
+    """
+    check_callable("grad", f)
+    with_value = value_and_grad(f, argnums, has_aux)
+
+    @functools.wraps(f)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, slopes = with_value(*args, **kwargs)
+        return (slopes, value[1]) if has_aux else slopes
+
+    return gradient
+
+
+def value_and_grad(
+    f: Function, argnums: int | Iterable[int] = 0, has_aux: bool = False
+) -> Function:
+    """Make the function that computes a real scalar function and its gradient together.
+
+    Parameters
+    ----------
+    f, argnums, has_aux
+        As for `grad`.
+
+    Returns
+    -------
+    callable
+        It takes the arguments of `f` and returns a pair: what `f` returns, and the gradient.
+
+    Raises
+    ------
+    OutputError
+        By the returned function, when `f` does not return one real number.
+
+    Examples
+    --------
+    >>> value_and_grad(lambda p: np.sum(p["w"] ** 2))({"w": np.array([3.0])})
+    (np.float64(9.0), {'w': array([6.])})
+    """
+    check_callable("value_and_grad", f)
+    numbers = as_argnums(argnums)
+
+    @functools.wraps(f)
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        traced = trace(f, args, kwargs, chosen(numbers, args), has_aux)
+        check_real_number(traced)
+        slopes = traced.gradient()
+        value = traced.value(traced.output)
+        return (
+            (value, traced.value(traced.aux)) if has_aux else value,
+            slopes[0] if isinstance(numbers, int) else slopes,
+        )
+
+    return value_and_gradient
+
+
+def check_real_number(traced: Trace) -> None:
+    """Refuse to take the gradient of anything but one real number.
+
+    Raises
+    ------
+    OutputError
+        It says what to write instead.
+    """
+    leaf = traced.output
+    dtype = getattr(leaf, "dtype", None)
+    if dtype is None and isinstance(leaf, (int, float, complex)):
+        dtype = np.asarray(leaf).dtype
+    if dtype is None:
+        what, instead = f"a {type(leaf).__name__}", "return the number alone, or see has_aux="
+    elif shape_of(leaf) != ():
+        what = f"an array of shape {shape_of(leaf)}"
+        instead = "take np.sum or np.mean of it, or use ta.jacobian or ta.vjp"
+    elif dtype.kind == "c":
+        what, instead = "a complex number", "return its real or imaginary part, or use ta.vjp"
+    elif dtype.kind != "f":
+        what = f"a number of dtype {dtype}"
+        instead = "its derivative is zero wherever there is one, so it cannot have been meant"
+    else:
+        return
+    raise OutputError(
+        f"a gradient is that of one real number, but {traced.name} returned {what}; {instead}"
+    )
+
+
+def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """Compute a function, and give the map that pulls cotangents of its output back.
+
+    Parameters
+    ----------
+    f : callable
+        A function of arrays or trees of them, which returns an array or a tree.
+    *primals : array or tree
+        Its arguments.
+    has_aux : bool
+        Whether `f` returns a pair, of the output and of anything else.
+
+    Returns
+    -------
+    output : array or tree
+    pull : callable
+        ``pull(cotangents)`` takes a tree like the output, whose arrays may all have the same
+        further axes in front (a stack of cotangents, swept at once) and may be None for zero. It
+        returns a tuple, with a tree for each argument, and may be called any number of times.
+    aux : any
+        With `has_aux`, the rest of what `f` returned.
+
+    Raises
+    ------
+    SeedError
+        By `pull`, when the cotangents do not fit the output.
+
+    Examples
+    --------
+    >>> output, pull = vjp(np.multiply, 2.0, 3.0)
+    >>> pull(1.0)
+    (array(3.), array(2.))
+    """
+    check_callable("vjp", f)
+    traced = trace(f, primals, {}, range(len(primals)), has_aux)
+    output = traced.value(traced.output)
+
+    def pull(cotangents: Any) -> tuple[Any, ...]:
+        return traced.pull(cotangents)
+
+    return (output, pull, traced.value(traced.aux)) if has_aux else (output, pull)
+
+
+def jvp(f: Function, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+    """Compute a function, and push tangents of its arguments forward to its output.
+
+    Parameters
+    ----------
+    f : callable
+        A function of arrays or trees of them, which returns an array or a tree.
+    primals : tuple or list
+        Its arguments.
+    tangents : tuple or list
+        A tree like each argument. The arrays may all have the same further axes in front, a stack
+        of tangents swept at once, and may be None for zero.
+    has_aux : bool
+        Whether `f` returns a pair, of the output and of anything else.
+
+    Returns
+    -------
+    output : array or tree
+    tangent : array or tree
+        That of the output.
+    aux : any
+        With `has_aux`, the rest of what `f` returned.
+
+    Raises
+    ------
+    SeedError
+        When the tangents do not fit the arguments.
+
+    Examples
+    --------
+    >>> jvp(np.sin, (0.0,), (2.0,))
+    (np.float64(0.0), np.float64(2.0))
+    """
+    check_callable("jvp", f)
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError("jvp takes tuples of arguments and of tangents: jvp(f, (x,), (t,))")
+    traced = trace(f, tuple(primals), {}, range(len(primals)), has_aux)
+    pair = traced.value(traced.output), traced.push(tuple(tangents))
+    return (*pair, traced.value(traced.aux)) if has_aux else pair
+
+
+def linearize(f: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """Compute a function, and give the map that pushes tangents at this point forward.
+
+    Parameters
+    ----------
+    f, *primals, has_aux
+        As for `vjp`.
+
+    Returns
+    -------
+    output : array or tree
+    push : callable
+        ``push(*tangents)`` takes a tree for each argument, as `jvp` does, and returns the tangent
+        of the output. It computes nothing of `f` again, and may be called any number of times.
+    aux : any
+        With `has_aux`, the rest of what `f` returned.
+
+    Raises
+    ------
+    SeedError
+        By `push`, when the tangents do not fit the arguments.
+
+    Examples
+    --------
+    >>> output, push = linearize(np.square, 3.0)
+    >>> push(1.0), push(10.0)
+    (np.float64(6.0), np.float64(60.0))
+    """
+    check_callable("linearize", f)
+    traced = trace(f, primals, {}, range(len(primals)), has_aux)
+    output = traced.value(traced.output)
+
+    def push(*tangents: Any) -> Any:
+        return traced.push(tangents)
+
+    return (output, push, traced.value(traced.aux)) if has_aux else (output, push)
+
+
+def stop_gradient(x: Any) -> Any:
+    """Give the plain value of a handle, which every derivative takes for a constant.
+
+    Parameters
+    ----------
+    x : Tensor, array or tree of them
+        Of any nesting: derivatives of all orders stop here.
+
+    Returns
+    -------
+    array or tree
+
+    Examples
+    --------
+    >>> grad(lambda x: x * stop_gradient(x))(3.0)
+    array(3.)
+    """
+    return map_leaves(primal, x)

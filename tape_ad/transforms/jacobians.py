@@ -1,0 +1,294 @@
+"""Jacobians and Hessians: sweeps with the rows of an identity as stacked seeds."""
+
+import functools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tape_ad.core.spaces import shape_of
+from tape_ad.errors import OutputError
+from tape_ad.handles.record import is_number_like
+from tape_ad.handles.tensor import Tensor
+from tape_ad.linear_maps import Array
+from tape_ad.transforms.gradients import grad, vjp
+from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
+from tape_ad.trees import flatten, map_leaves, unflatten
+
+__all__ = ["hessian", "hessian_diag", "hvp", "jacobian"]
+
+Function = Callable[..., Any]
+
+
+def jacobian(
+    f: Function,
+    argnums: int | Iterable[int] = 0,
+    mode: str = "auto",
+    *,
+    batch_size: int | None = None,
+    has_aux: bool = False,
+) -> Function:
+    """Make the function that computes all partial derivatives of all of a function's outputs.
+
+    Parameters
+    ----------
+    f : callable
+        A function of arrays or trees of them, which returns an array or a tree.
+    argnums : int or iterable of int
+        The positional arguments to differentiate with respect to.
+    mode : {"auto", "forward", "reverse"}
+        Push the unit vectors of the inputs forward, or pull those of the outputs back; "auto"
+        takes the side that has fewer elements, the outputs where both have as many.
+    batch_size : int, optional
+        How many unit vectors to sweep at once; all when left out. It bounds the memory, which is
+        about that many times the memory of one sweep.
+    has_aux : bool
+        Whether `f` returns a pair, of the output and of anything else.
+
+    Returns
+    -------
+    callable
+        It takes the arguments of `f`, and returns a tree like the output whose leaves are trees
+        like the argument, of arrays of shape output.shape + input.shape. When `argnums` is
+        iterable there is a tuple of trees in place of each. With `has_aux`, a pair of that and
+        the rest.
+
+    Raises
+    ------
+    OutputError
+        By the returned function, when input and output are complex, or when the mode asks for
+        unit vectors of the complex side: one number for each pair of elements does not say it all.
+
+    Examples
+    --------
+    >>> jacobian(lambda x: x**2)(np.array([1.0, 2.0, 3.0]))
+    array([[2., 0., 0.],
+           [0., 4., 0.],
+           [0., 0., 6.]])
+    """
+    check_callable("jacobian", f)
+    if mode not in {"auto", "forward", "reverse"}:
+        raise ValueError(f"mode is 'auto', 'forward' or 'reverse', not {mode!r}")
+    check_batch_size(batch_size)
+    numbers = as_argnums(argnums)
+
+    @functools.wraps(f)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        traced = trace(f, args, kwargs, chosen(numbers, args), has_aux)
+        sweep = by_forward if chosen_mode(traced, mode) == "forward" else by_reverse
+        inputs = traced.inputs[0] if isinstance(numbers, int) else traced.inputs
+        rows = iter(sweep(traced, batch_size))
+        result = map_leaves(
+            lambda leaf, path: unflatten(inputs, next(rows)) if is_number_like(leaf) else leaf,
+            traced.output,
+        )
+        return (result, traced.value(traced.aux)) if has_aux else result
+
+    return jacobian_of
+
+
+def chosen_mode(traced: Trace, mode: str) -> str:
+    """Choose the side that has fewer elements, or the one that is real."""
+    inputs = [leaf for leaf in flatten(traced.inputs) if type(leaf) is Tensor]
+    outputs = [leaf for leaf in flatten(traced.output) if traced.depends(leaf)]
+    complex_in = any(leaf.dtype.kind == "c" for leaf in inputs)
+    complex_out = any(leaf.dtype.kind == "c" for leaf in outputs)
+    if (complex_in and (complex_out or mode == "forward")) or (complex_out and mode == "reverse"):
+        raise OutputError(
+            f"the Jacobian of {traced.name} from {'complex' if complex_in else 'real'} to "
+            f"{'complex' if complex_out else 'real'} arrays is not one number for each pair of "
+            f"elements in mode {mode!r}; take the real and imaginary parts as arrays of their own, "
+            "or use ta.vjp or ta.jvp"
+        )
+    if mode != "auto":
+        return mode
+    if complex_in or complex_out:
+        return "forward" if complex_out else "reverse"
+    fewer = sum(leaf.size for leaf in inputs) < sum(leaf.size for leaf in outputs)
+    return "forward" if fewer else "reverse"
+
+
+def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
+    """Yield, for each leaf of the output, the derivatives by each leaf of the input."""
+    leaves = flatten(traced.inputs)
+    for output in flatten(traced.output):
+        if not is_number_like(output):
+            continue
+        pulled = []
+        for seed in unit_vectors(output, batch_size):
+            kept = traced.swept([(output, seed)], release=False)
+            pulled.append(flatten(traced.gradients(kept, seed.shape[:1])))
+        yield [
+            stacked(blocks).reshape(shape_of(output) + leaf.shape) if type(leaf) is Tensor else leaf
+            for leaf, blocks in zip(leaves, zip(*pulled, strict=True), strict=True)
+        ]
+
+
+def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
+    """Do what `by_reverse` does with the unit vectors of the inputs."""
+    outputs = [leaf for leaf in flatten(traced.output) if is_number_like(leaf)]
+    columns = []
+    for leaf in flatten(traced.inputs):
+        if type(leaf) is not Tensor:
+            columns.append([leaf] * len(outputs))
+            continue
+        pushed = []
+        for t in unit_vectors(leaf, batch_size):
+            reached = traced.pushed({leaf.index: t})
+            pushed.append([traced.tangent(out, reached, t.shape[:1]) for out in outputs])
+        columns.append(
+            [
+                np.moveaxis(stacked(blocks), 0, -1).reshape(shape_of(out) + leaf.shape)
+                for out, blocks in zip(outputs, zip(*pushed, strict=True), strict=True)
+            ]
+        )
+    return map(list, zip(*columns, strict=True))
+
+
+def check_batch_size(batch_size: int | None) -> None:
+    """Refuse to sweep no unit vector at once, or half of one."""
+    if batch_size is not None and (batch_size < 1 or batch_size != int(batch_size)):
+        raise ValueError(f"batch_size is a number of unit vectors, at least 1, not {batch_size}")
+
+
+def unit_vectors(leaf: Any, batch_size: int | None) -> Iterator[Array]:
+    """Yield the rows of the identity on a leaf's space, in stacks of `batch_size`."""
+    shape, dtype = shape_of(leaf), getattr(leaf, "dtype", np.dtype(np.float64))
+    size = math.prod(shape)
+    step = batch_size or max(size, 1)
+    for start in range(0, max(size, 1), step):
+        rows = np.zeros((min(step, size - start), size), dtype)
+        np.fill_diagonal(rows[:, start:], 1)
+        yield rows.reshape(rows.shape[:1] + shape)
+
+
+def stacked(blocks: tuple[Array, ...]) -> Array:
+    """Join stacks along their first axis."""
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+
+def hessian(
+    f: Function, argnums: int | Iterable[int] = 0, *, batch_size: int | None = None
+) -> Function:
+    """Make the function that computes all second derivatives of a real scalar function.
+
+    Parameters
+    ----------
+    f : callable
+        As for `grad`.
+    argnums : int or iterable of int
+        The positional arguments to differentiate with respect to.
+    batch_size : int, optional
+        How many rows to compute at once; all when left out.
+
+    Returns
+    -------
+    callable
+        It takes the arguments of `f`, and returns a tree like the argument whose leaves are trees
+        like the argument, of arrays of shape one.shape + other.shape.
+
+    Raises
+    ------
+    OutputError
+        By the returned function, when `f` does not return one real number, or for complex
+        arguments.
+
+    Examples
+    --------
+    >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([3.0, 5.0]))
+    array([[10.,  6.],
+           [ 6.,  0.]])
+    """
+    check_callable("hessian", f)
+    numbers = as_argnums(argnums)
+    return jacobian(grad(f, numbers), numbers, batch_size=batch_size)
+
+
+def hvp(f: Function, x: Any, v: Any) -> Any:
+    """Compute the product of a real scalar function's Hessian with a vector.
+
+    It is the derivative of the gradient along the vector, at the cost of a few evaluations of
+    the function.
+
+    Parameters
+    ----------
+    f : callable
+        As for `grad`, of one argument.
+    x : array or tree
+        Where.
+    v : array or tree
+        The vector, like `x`; with further axes in front, a stack of vectors.
+
+    Returns
+    -------
+    array or tree
+        Like `v`.
+
+    Raises
+    ------
+    OutputError
+        When `f` does not return one real number.
+    SeedError
+        When the vector does not fit the argument.
+
+    Examples
+    --------
+    >>> hvp(lambda x: x[0] ** 2 * x[1], np.array([3.0, 5.0]), np.array([1.0, 0.0]))
+    array([10.,  6.])
+    """
+    check_callable("hvp", f)
+    _, pull = vjp(grad(f), x)  # as H is symmetric; and a custom rule needs no push for it
+    return pull(v)[0]
+
+
+def hessian_diag(f: Function, x: Any, *, batch_size: int | None = None) -> Any:
+    """Compute the diagonal of a real scalar function's Hessian.
+
+    It takes a product with each unit vector, as a whole Hessian does, but keeps only a number of
+    each.
+
+    Parameters
+    ----------
+    f : callable
+        As for `grad`, of one argument.
+    x : array or tree
+        Where.
+    batch_size : int, optional
+        How many products to compute at once; all when left out. It bounds the memory.
+
+    Returns
+    -------
+    array or tree
+        Like `x`.
+
+    Raises
+    ------
+    OutputError
+        When `f` does not return one real number, or for complex arguments.
+
+    Examples
+    --------
+    >>> hessian_diag(lambda x: x[0] ** 2 * x[1], np.array([3.0, 5.0]))
+    array([10.,  0.])
+    """
+    check_callable("hessian_diag", f)
+    check_batch_size(batch_size)
+    traced = trace(grad(f), (x,), {}, (0,))
+    chosen_mode(traced, "reverse")
+
+    def diagonal(slope: Any, leaf: Any) -> Any:
+        if type(leaf) is not Tensor:
+            return leaf
+        entries, start = [], 0
+        for seed in unit_vectors(leaf, batch_size):
+            rows = traced.swept([(slope, seed)], release=False).get(leaf.index)
+            if rows is None:
+                rows = np.zeros_like(seed)
+            own = np.arange(seed.shape[0])
+            entries.append(rows.reshape(seed.shape[0], leaf.size)[own, start + own])
+            start += seed.shape[0]
+        return stacked(tuple(entries)).reshape(leaf.shape)
+
+    pairs = zip(flatten(traced.output), flatten(traced.inputs), strict=True)
+    return unflatten(x, [diagonal(slope, leaf) for slope, leaf in pairs])
