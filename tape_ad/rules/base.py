@@ -213,7 +213,7 @@ def as_array(x: Any) -> Array:
 
 def axes_of(ndim: int, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """Write NumPy's `axis` argument as a tuple of negative axes."""
-    if axis is None:
+    if axis is None or (ndim == 0 and axis in {0, -1}):  # NumPy reduces a number over these two
         return tuple(range(-ndim, 0))
     if type(axis) is int:
         return (axis if axis < 0 else axis - ndim,)

@@ -76,13 +76,14 @@ def test_a_layer_is_configuration(layer: Any, shape: tuple[int, ...]) -> None:
 def test_a_layer_writes_to_no_array(layer: Any, shape: tuple[int, ...]) -> None:
     x = RNG(1).normal(size=shape)
     store = stored(layer)
-    for array in (x, *nn.partition(layer, store)[0].values()):
-        array.flags.writeable = False
+    params, _ = nn.partition(layer, store)
+    before = {name: value.tobytes() for name, value in (params | {"x": x}).items()}
     record = ta.ComputationRecord()
-    p = record.bind(nn.partition(layer, store)[0])
+    p = record.bind(params)
     out = layer(store | p, record.tensor(x), rng=RNG(2), training=True)
     total = sum(map(np.sum, out)) if isinstance(out, tuple) else np.sum(out)
     total.grad().wrt(p)
+    assert {name: value.tobytes() for name, value in (params | {"x": x}).items()} == before
 
 
 # Embedding and dropout

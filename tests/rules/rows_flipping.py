@@ -48,6 +48,7 @@ ROWS: list[Row] = [
     ),
     Row(np.repeat, [REAL(2)], options={"repeats": [2, 1]}, no_jax="JAX takes no list of counts"),
     Row(np.repeat, [REAL()], options={"repeats": 3}),
+    Row(np.repeat, [REAL()], options={"repeats": 3, "axis": 0}, no_jax="JAX has no such axis"),
     Row(np.repeat, [REAL(0, 3)], options={"repeats": 2, "axis": 1}),
     Row(np.repeat, [REAL(0)], options={"repeats": np.zeros(0, int)}),
     *(

@@ -115,6 +115,7 @@ ROWS: list[Row] = [
         )
         for shapes in CHAINS
     ),
+    Row(np.linalg.multi_dot, [REAL(), REAL()], call=listing, no_jax="JAX takes matrices alone"),
 ]
 
 CONSTANTS: list[Row] = []

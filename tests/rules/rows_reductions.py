@@ -183,6 +183,13 @@ ROWS: list[Row] = [
     *reduction(np.fmin.reduce, DISTINCT, jax="numpy.min"),
     *reduction(np.var, REAL, *SPREADS, {"correction": 1}),
     *reduction(np.std, REAL, *SPREADS, {"correction": 1}),
+    *(
+        Row(function, [REAL()], options={"axis": axis}, no_jax="JAX has no such axis")
+        for function, axis in (
+            *((np.max, 0), (np.min, -1), (np.ptp, 0), (np.sum, 0), (np.prod, -1)),
+            *((np.nanmax, 0), (np.nanmin, -1), (np.nansum, 0)),
+        )
+    ),
     *of_single_elements(np.sum, REAL),
     *of_single_elements(np.mean, REAL),
     *of_single_elements(np.prod, REAL),

@@ -35,6 +35,7 @@ ROWS: list[Row] = [
         for axes in (None, (1, 2, 0), (-1, 0, -2), [0, 2, 1])
     ),
     Row(np.transpose, [REAL()]),
+    Row(np.transpose, [REAL(3)], options={"axes": 0}, no_jax="JAX takes no number for the axes"),
     Row(np.transpose, [REAL(0, 3)]),
     *(
         Row(

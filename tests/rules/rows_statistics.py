@@ -24,6 +24,7 @@ DIFFERENCES = [
         for options in ({}, {"n": 2}, {"axis": 0}, {"axis": -2, "n": 2}, {"n": 0})
     ),
     Row(np.diff, [REAL(1)]),
+    Row(np.diff, [REAL()], options={"n": 0}, no_jax="JAX takes no array without axes"),
     Row(np.diff, [REAL(0, 3)], options={"axis": 1}),
     Row(np.diff, [REAL(2)], options={"n": 4}),
     *(

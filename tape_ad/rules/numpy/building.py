@@ -53,7 +53,7 @@ def diag_signature(v: Array, k: int = 0) -> Call:
 
 def diagonal_index(matrix: Shape, k: int) -> Index:
     """Make the map that picks a diagonal of a matrix."""
-    row, column = max(-k, 0), max(k, 0)
+    row, column = max(-int(k), 0), max(int(k), 0)
     length = max(min(matrix[0] - row, matrix[1] - column), 0)
     steps = np.arange(length)
     return Index((steps + row, steps + column), matrix, (length,))

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array, LinearMap, Same
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
 from tape_ad.rules.numpy.scans import along
 
@@ -44,6 +44,8 @@ def diff_signature(
 ) -> Call:
     """Sort the arguments of `numpy.diff`; what is put before and after is joined first."""
     a = as_array(a)
+    if n == 0:
+        return (a,), {"n": 0, "axis": -1}
     if a.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     axis = axis - a.ndim if axis >= 0 else axis
@@ -67,7 +69,7 @@ def end_of(value: Any, a: Array, axis: int) -> Any:
 
 def diff_partial(out: Array, a: Array, n: int, axis: int) -> LinearMap:
     """Make the partial of `numpy.diff`."""
-    return Difference(n, axis)
+    return Difference(n, axis) if n else Same()
 
 
 def ediff1d(ary: Array, to_end: Any = None, to_begin: Any = None) -> Array:

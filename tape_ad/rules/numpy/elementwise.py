@@ -58,8 +58,9 @@ def absolute(out: Array, x: Array) -> Partial:
     return np.sign(x)
 
 
-def sign(x: Array, /) -> Array:
+def sign(x: Array, /, out: None = None) -> Array:
     """Compute z / |z|, which on the reals is piecewise constant and so plain data."""
+    refuse("sign", out=out)
     if is_complex(x):
         return x / nonzero(np.absolute(x))
     signs = np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)

@@ -136,7 +136,7 @@ def histogramdd(
     """Count, or add up weights, which may be handles, in bins of several dimensions."""
     refuse_handles("histogramdd", bins=bins, range=range)
     points = sample if hasattr(sample, "ndim") else np.stack([as_array(x) for x in sample], axis=-1)
-    points = np.reshape(points, (-1, 1)) if points.ndim == 1 else points
+    points = np.reshape(points, (-1, 1)) if points.ndim < 2 else points
     places, edges = binned(points, bins, range)
     shape = tuple(each.size - 1 for each in edges)
     if weights is None:

@@ -215,6 +215,8 @@ def multi_dot(arrays: Sequence[Array], *, out: None = None) -> Array:
     matrices = [as_array(array) for array in arrays]
     if len(matrices) < 2:
         raise ValueError(f"np.linalg.multi_dot takes two or more arrays, got {len(matrices)}")
+    if len(matrices) == 2:
+        return np.dot(*matrices)
     row, column = matrices[0].ndim == 1, matrices[-1].ndim == 1
     if row:
         matrices[0] = matrices[0][None, :]

@@ -92,7 +92,7 @@ def quantile_signature(name: str) -> Signature:
             "method": method,
             "keepdims": keepdims is not NO_VALUE and keepdims,
         }
-        return (a, q), options if weights is None else {**options, "weights": weights}
+        return (as_array(a), q), options if weights is None else {**options, "weights": weights}
 
     return signature
 

@@ -6,6 +6,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.linear_maps import (
     Array,
@@ -29,8 +30,7 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:
         of_a, of_b = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     else:
         of_a, of_b = (tuple(np.atleast_1d(side).tolist()) for side in axes)
-    of_a = tuple(axis % a.ndim for axis in of_a)
-    of_b = tuple(axis % b.ndim for axis in of_b)
+    of_a, of_b = normalize_axis_tuple(of_a, a.ndim), normalize_axis_tuple(of_b, b.ndim)
     if [a.shape[i] for i in of_a] != [b.shape[i] for i in of_b]:
         raise ValueError("shape-mismatch for sum")
     free_a = tuple(i for i in range(a.ndim) if i not in of_a)

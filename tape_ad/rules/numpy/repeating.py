@@ -32,7 +32,7 @@ class Repeat(PlainMap):
 
 def repeat_signature(a: Array, repeats: Any, axis: int | None = None) -> Call:
     """Sort the arguments of `numpy.repeat`."""
-    return (a,), {"repeats": repeats, "axis": axis}
+    return (a,), {"repeats": repeats, "axis": axis if np.ndim(a) else None}
 
 
 def repeated(out: Array, a: Array, repeats: Any, axis: int | None) -> LinearMap:

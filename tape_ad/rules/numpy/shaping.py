@@ -56,7 +56,7 @@ def same_elements(out: Array, a: Array, **options: Any) -> LinearMap:
 
 def transpose_signature(a: Array, axes: Sequence[int] | None = None) -> Call:
     """Sort the arguments of `numpy.transpose`."""
-    return (a,), {"axes": axes}
+    return (a,), {"axes": (axes,) if isinstance(axes, int) else axes}
 
 
 def transposed(out: Array, a: Array, axes: Sequence[int] | None) -> LinearMap:
