@@ -54,7 +54,7 @@ def same_elements(out: Array, a: Array, **options: Any) -> LinearMap:
     return Reshape(a.shape, out.shape)
 
 
-def transpose_signature(a: Array, axes: Sequence[int] | None = None) -> Call:
+def transpose_signature(a: Array, axes: int | Sequence[int] | None = None) -> Call:
     """Sort the arguments of `numpy.transpose`."""
     return (a,), {"axes": (axes,) if isinstance(axes, int) else axes}
 
