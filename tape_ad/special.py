@@ -1,9 +1,14 @@
-"""The functions of `scipy.special` that SciPy writes in Python, for handles and arrays.
+"""SciPy's special functions for handles and arrays, under SciPy's names.
 
 SciPy's ufuncs record themselves when they are called on handles, so write
 ``scipy.special.gammaln(t)``. A function written in Python turns its arguments into arrays, which
 handles refuse; here it stands under the same name, with the same signature. On plain arrays it
 gives what SciPy's gives, except that `multigammaln` and `polygamma` keep float32.
+
+With the environment variable SCIPY_ARRAY_API set, SciPy puts a function in Python before its ufuncs
+too, and that refuses whatever has no array namespace: "An argument is neither array API compatible
+nor coercible by NumPy". Every ufunc that has a rule stands here as well, so write
+``tape_ad.special.gammaln(t)`` in programs that may run with it.
 
 It needs the extra `scipy`, and is not imported with the library: write ``import tape_ad.special``.
 
@@ -29,12 +34,38 @@ except ImportError as error:
 
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
+from tape_ad.rules import load_scipy_rules
 from tape_ad.rules.layers import activations
-from tape_ad.rules.scipy.special import gamma, logarithms
+from tape_ad.rules.scipy.special import SPECIAL, functions, logarithms
+from tape_ad.rules.scipy.special import gamma as gammas  # so that `gamma` is SciPy's function
+
+load_scipy_rules()
 
 __all__ = ["comb", "log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax"]
 
 Axis = int | tuple[int, ...] | None
+
+CALLING_UFUNCS = ("lambertw", "sinc", "zeta")
+"""Functions that SciPy writes in Python and that record themselves all the same."""
+
+UFUNCS = {
+    name: function
+    for name, function in vars(functions.sp).items()
+    if name in CALLING_UFUNCS or (isinstance(function, np.ufunc) and function in SPECIAL)
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Give one of SciPy's ufuncs that have a rule, as SciPy has it without SCIPY_ARRAY_API."""
+    if name in UFUNCS:
+        return UFUNCS[name]
+    raise AttributeError(
+        f"tape_ad.special has no {name}: SciPy has no such function, or there is no rule for it"
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *UFUNCS])
 
 
 def comb(N: Array, k: Array, *, exact: bool = False, repetition: bool = False) -> Any:  # noqa: N803 - SciPy's name
@@ -66,7 +97,7 @@ def comb(N: Array, k: Array, *, exact: bool = False, repetition: bool = False) -
     np.float64(10.0)
     """
     if not exact:
-        return gamma.comb(N, k, repetition)
+        return gammas.comb(N, k, repetition)
     if isinstance(N, Tensor) or isinstance(k, Tensor):
         raise UnsupportedArgumentError(
             "scipy.special.comb counts in Python's integers when exact=True, so it cannot be "
@@ -193,7 +224,7 @@ def multigammaln(a: Array, d: int) -> Any:
     >>> multigammaln(np.array([1.0, 2.0]), 1)
     array([0., 0.])
     """
-    return gamma.multigammaln(a, d)
+    return gammas.multigammaln(a, d)
 
 
 def polygamma(n: Array, x: Array) -> Any:
@@ -220,4 +251,4 @@ def polygamma(n: Array, x: Array) -> Any:
     >>> polygamma(1, np.array([1.0]))
     array([1.64493407])
     """
-    return gamma.polygamma(n, x)
+    return gammas.polygamma(n, x)

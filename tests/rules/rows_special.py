@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
+from tape_ad import special as sp
 from tape_ad.rules import load_further_rules, load_scipy_rules
 from tape_ad.rules.scipy.special import error, integrals, logarithms
 from tests.rules.table import (

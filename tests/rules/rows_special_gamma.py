@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import scipy.special as sp
-
+from tape_ad import special as sp
 from tape_ad.rules.scipy.special import densities, gamma, incomplete, zeta
 from tests.rules.rows_special import OURS, scipy_rows
 from tests.rules.table import (

@@ -6,9 +6,9 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-import scipy.special as sp
 
 import tape_ad as ta
+from tape_ad import special as sp
 
 Point = tuple[float, ...]
 

@@ -4,6 +4,7 @@
 the derivative at a kink: the one from the left.
 """
 
+import inspect
 import math
 from typing import Any
 
@@ -223,7 +224,7 @@ def gelu_gate(x: Array, approximate: str) -> Array:
             "gelu needs SciPy for the normal distribution: pip install 'tape-ad[scipy]', or "
             'write gelu(x, approximate="tanh")'
         ) from error
-    return ndtr(x)
+    return inspect.unwrap(ndtr)(x)  # with SCIPY_ARRAY_API set, a function that refuses handles
 
 
 def within_reach(x: Array) -> Array:

@@ -9,12 +9,11 @@ The rooms follow the chapters of the *NIST Digital Library of Mathematical Funct
 
 from typing import Any
 
-import scipy.special as sp
-
 from tape_ad.rules.base import Entry, constants, merged
 from tape_ad.rules.scipy.special.bessel import BESSEL
 from tape_ad.rules.scipy.special.densities import DENSITIES
 from tape_ad.rules.scipy.special.error import ERROR
+from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.gamma import GAMMA
 from tape_ad.rules.scipy.special.incomplete import INCOMPLETE
 from tape_ad.rules.scipy.special.integrals import INTEGRALS

@@ -7,11 +7,11 @@ factor exp(-abs(x.real)), whose kink is at 0 on the real axis: its derivative th
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.special as sp
 from attrs import define
 
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, quiet, rule
+from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import no_partial
 
 __all__ = ["BESSEL"]

@@ -9,11 +9,11 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, quiet, rule
+from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.gamma import digamma_step
 from tape_ad.rules.scipy.special.shared import in_double
 

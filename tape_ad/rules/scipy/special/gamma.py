@@ -8,11 +8,11 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, quiet, rule
+from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import BERNOULLI, in_double, no_partial
 
 __all__ = ["GAMMA", "comb", "digamma_step", "multigammaln", "polygamma"]

@@ -25,7 +25,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
@@ -36,6 +35,7 @@ from tape_ad.rules.scipy.special.densities import (
     gamma_density,
     gamma_weight,
 )
+from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.gamma import digamma_step, polygamma
 from tape_ad.rules.scipy.special.shared import in_double
 

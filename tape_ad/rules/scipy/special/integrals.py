@@ -7,11 +7,11 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, Rule, quiet, rule
+from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import no_partial
 
 __all__ = ["INTEGRALS"]

@@ -8,12 +8,12 @@ have derivative 0 in the first; so a term ``x log y`` with x = 0 never sends nan
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from tape_ad.linear_maps import Array, Divide, LinearMap, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, Rule, axes_of, quiet, rule
 from tape_ad.rules.numpy.elementwise import LN2, LN10
+from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import Probe, no_partial
 
 __all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]

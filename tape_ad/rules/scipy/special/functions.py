@@ -1,0 +1,28 @@
+"""SciPy's special functions themselves, which answer NEP 13 whatever SCIPY_ARRAY_API says.
+
+With that environment variable set, each public ufunc of `scipy.special` stands behind a function
+in Python, which asks its operands for an array namespace and refuses handles before NumPy is asked
+anything. The ufunc behind it is what rules are about, and what they are written in.
+"""
+
+import inspect
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+__all__ = ["sp"]
+
+
+def itself(function: Any) -> Any:
+    """Give the ufunc behind a function of SciPy's; one without is given as it is."""
+    inner = inspect.unwrap(function) if callable(function) else function
+    return inner if isinstance(inner, np.ufunc) else function
+
+
+sp: Any = SimpleNamespace(**{name: itself(each) for name, each in vars(scipy.special).items()})
+"""The names of `scipy.special`."""
+
+sp.zeta = inspect.unwrap(scipy.special.zeta)  # which calls one of two ufuncs
+sp.sinc = np.sinc
