@@ -2,6 +2,7 @@
 
 __all__ = [
     "ConversionError",
+    "DamagedFileError",
     "DtypeError",
     "GradientCheckError",
     "InPlaceError",
@@ -26,6 +27,10 @@ class TapeError(Exception):
 
 class ConversionError(TapeError, TypeError):
     """A conversion that would drop the gradient without a word, such as ``np.asarray(handle)``."""
+
+
+class DamagedFileError(TapeError, ValueError):
+    """A file does not hold what it should."""
 
 
 class DtypeError(TapeError, TypeError):

@@ -15,7 +15,7 @@ from uuid import uuid4
 import numpy as np
 from attrs import frozen
 
-from tape_ad.errors import ConversionError, DtypeError, StoreMismatchError
+from tape_ad.errors import ConversionError, DamagedFileError, DtypeError, StoreMismatchError
 from tape_ad.handles.tensor import Tensor
 
 __all__ = ["check_like", "load", "save"]
@@ -95,7 +95,9 @@ def load(
     Raises
     ------
     ValueError
-        For another suffix, or a file that is damaged or is not what its suffix says.
+        For another suffix.
+    DamagedFileError
+        For a file that is damaged or is not what its suffix says.
     StoreMismatchError
         When the store is not like the one given.
     FileNotFoundError
@@ -108,7 +110,7 @@ def load(
         try:
             arrays = chosen.read(file)
         except DAMAGE as error:
-            raise ValueError(
+            raise DamagedFileError(
                 f"{os.fspath(path)!r} is damaged, or is not what its suffix says: {error}"
             ) from error
     if like is not None:

@@ -1,6 +1,5 @@
 """Checkpoints: all that a run needs to go on as if it had never stopped, in one file."""
 
-import json
 import operator
 import os
 from collections.abc import Mapping
@@ -9,7 +8,9 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
+from tape_ad.errors import DamagedFileError
 from tape_ad.parameters import check_like, load, save
+from tape_ad.training.generators import generator_of, state_of
 
 __all__ = ["Checkpoint", "load_checkpoint", "save_checkpoint"]
 
@@ -111,8 +112,9 @@ def load_checkpoint(
     ------
     StoreMismatchError
         When the saved store is not like the one given.
-    ValueError
-        For a file that is damaged or is no checkpoint.
+    DamagedFileError
+        For a file that is damaged or is no checkpoint, also where NumPy's generators would crash
+        with what it holds.
     FileNotFoundError, ImportError
         As `parameters.load`.
     """
@@ -123,52 +125,26 @@ def load_checkpoint(
     for key, array in arrays.items():
         kind, slash, name = key.partition("/")
         if kind + slash not in parts:
-            raise ValueError(f"{shown!r} is no checkpoint: it has an entry {key!r}")
+            raise DamagedFileError(f"{shown!r} is no checkpoint: it has an entry {key!r}")
         parts[kind + slash][name] = array
     if step is None or step.shape != () or step.dtype.kind not in "iu":
-        raise ValueError(f"{shown!r} is no checkpoint: it has no number of steps taken")
+        raise DamagedFileError(f"{shown!r} is no checkpoint: it has no number of steps taken")
     if like is not None:
         check_like(parts[PARAMETERS], like, f"the store in {shown!r}")
-    try:
-        rng = {name: generator_of(array) for name, array in parts[RANDOM].items()}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{shown!r} is damaged: a generator's state cannot be read") from error
+    rng = {name: saved_generator(array, name, shown) for name, array in parts[RANDOM].items()}
     return Checkpoint(parts[PARAMETERS], parts[STATE], int(step), rng)
 
 
-def state_of(rng: Generator) -> Plain:
-    """Write a generator's state as bytes of JSON."""
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(
-            f"a checkpoint keeps generators such as np.random.default_rng(0), got "
-            f"{type(rng).__name__}"
-        )
-    text = json.dumps(rng.bit_generator.state, default=array_to_json)
-    return np.frombuffer(text.encode(), np.uint8)
+def saved_generator(array: Plain, name: str, shown: str) -> Generator:
+    """Make a generator out of a file's entry.
 
-
-def generator_of(array: Plain) -> Generator:
-    """Make a generator with the state that `state_of` wrote."""
-    state = json.loads(array.astype(np.uint8).tobytes(), object_hook=array_from_json)
-    if state["bit_generator"] not in BIT_GENERATORS:
-        raise ValueError(f"no bit generator is called {state['bit_generator']!r}")
-    bit_generator = getattr(np.random, state["bit_generator"])()
-    bit_generator.state = state
-    return Generator(bit_generator)
-
-
-BIT_GENERATORS = frozenset({"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"})
-
-
-def array_to_json(value: Any) -> Any:
-    """Write what the states of some bit generators hold besides numbers and strings."""
-    if isinstance(value, np.ndarray):
-        return {"array": value.tolist(), "dtype": value.dtype.str}
-    return value.item()
-
-
-def array_from_json(value: dict[str, Any]) -> Any:
-    """Undo `array_to_json`."""
-    if value.keys() == {"array", "dtype"}:
-        return np.array(value["array"], value["dtype"])
-    return value
+    Raises
+    ------
+    DamagedFileError
+    """
+    try:
+        return generator_of(array)
+    except ValueError as error:
+        raise DamagedFileError(
+            f"{shown!r} is damaged: the generator {name!r} cannot be read: {error}"
+        ) from error
