@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
@@ -40,18 +40,55 @@ def overridable(function: F) -> F:
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
+        found = None
+        several = False
         for argument in args:
             kind = type(argument)
-            if kind not in PLAIN and takes_over(kind):
-                return argument.__array_function__(public, (kind,), args, kwargs)
+            if kind not in PLAIN and kind is not found and takes_over(kind):
+                several = found is not None
+                found, first = kind, argument
         for argument in kwargs.values():
             kind = type(argument)
-            if kind is not np.ndarray and takes_over(kind):
-                bound = signature.bind(*args, **kwargs)  # rules take their operands by position
-                return argument.__array_function__(public, (kind,), bound.args, bound.kwargs)
-        return function(*args, **kwargs)
+            if kind not in PLAIN and kind is not found and takes_over(kind):
+                several = True
+        if several:
+            bound = signature.bind(*args, **kwargs)  # rules take their operands by position
+            return first_answer(public, bound.args, bound.kwargs)
+        if found is None:
+            return function(*args, **kwargs)
+        out = first.__array_function__(public, (found,), args, kwargs)
+        return declined(public, (found,)) if out is NotImplemented else out
 
+    public._implementation = function  # type: ignore[attr-defined]  # ndarray's method calls it
     return cast("F", public)
+
+
+def first_answer(public: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Ask the types among a call's arguments one after the other, as NumPy does.
+
+    Each type is asked once, in the order in which they stand, but a subclass before what it is
+    one of.
+    """
+    asked: list[Any] = []
+    for argument in (*args, *kwargs.values()):
+        kind = type(argument)
+        if takes_over(kind) and all(kind is not type(other) for other in asked):
+            behind = (i for i, other in enumerate(asked) if issubclass(kind, type(other)))
+            asked.insert(next(behind, len(asked)), argument)
+    types = tuple(map(type, asked))
+    for argument in asked:
+        out = argument.__array_function__(public, types, args, kwargs)
+        if out is not NotImplemented:
+            return out
+    return declined(public, types)
+
+
+def declined(public: Callable[..., Any], types: tuple[type, ...]) -> NoReturn:
+    """Say what NumPy says when every type has declined a call."""
+    raise TypeError(
+        f"no implementation found for '{public.__module__}.{public.__name__}' on types that "
+        f"implement __array_function__: {list(types)}"
+    )
 
 
 def takes_over(kind: type) -> bool:
