@@ -18,7 +18,7 @@ from tape_ad.linear_maps import Array
 from tape_ad.transforms.gradients import grad, value_and_grad, vjp
 from tape_ad.transforms.jacobians import hessian, jacobian
 from tape_ad.transforms.tracing import check_callable
-from tape_ad.trees import flatten, map_leaves, unflatten
+from tape_ad.trees import flatten, map_leaves, paired, unflatten
 
 __all__ = ["ScipyObjective", "minimize", "scipy_objective"]
 
@@ -196,10 +196,10 @@ class ScipyObjective:
         return unflatten(self.like, parts)
 
     def vector(self, tree: Any) -> Array:
-        """Take the arrays of a tree to one vector of float64."""
+        """Take the arrays of a tree, whatever the order of its keys, to one vector of float64."""
         arrays = [
             np.asarray(part, np.float64).reshape(-1)
-            for part, leaf in zip(flatten(tree), flatten(self.like), strict=True)
+            for _, leaf, part in paired(self.like, tree)
             if isinstance(leaf, np.ndarray)
         ]
         return np.concatenate([*arrays, np.zeros(0)])

@@ -7,7 +7,11 @@ from typing import Any
 
 import attrs
 
-__all__ = ["flatten", "map_leaves", "unflatten", "with_paths"]
+__all__ = ["flatten", "map_leaves", "paired", "unflatten", "with_paths"]
+
+
+SHOWN = 8
+"""How many paths an error lists."""
 
 
 def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -> Any:
@@ -101,6 +105,51 @@ def with_paths(tree: Any) -> list[tuple[str, Any]]:
 
     map_leaves(note, tree)
     return pairs
+
+
+def paired(tree: Any, other: Any) -> list[tuple[str, Any, Any]]:
+    """Pair the leaves of two nested structures of one kind, whatever the order of their keys.
+
+    Returns
+    -------
+    list of tuple of str, any and any
+        A path with both leaves, in the order of `tree`.
+
+    Raises
+    ------
+    ValueError
+        It names the leaves that are in one of them only.
+
+    Examples
+    --------
+    >>> paired({"a": 1, "b": 2}, {"b": 20, "a": 10})
+    [("['a']", 1, 10), ("['b']", 2, 20)]
+    """
+    ours, theirs = with_paths(tree), with_paths(other)
+    given = dict(theirs)
+    if len(given) == len(theirs) == len(ours) and given.keys() == dict(ours).keys():
+        return [(path, leaf, given[path]) for path, leaf in ours]
+    raise ValueError(difference([path for path, _ in ours], [path for path, _ in theirs]))
+
+
+def difference(wanted: list[str], given: list[str]) -> str:
+    """Say in which leaves two structures differ, given their paths."""
+    if [""] in (wanted, given):
+        return f"{places_of(given)} instead of {places_of(wanted)}"
+    differing = (("missing", wanted, set(given)), ("not expected", given, set(wanted)))
+    parts = [
+        (what, [path for path in ones if path not in others]) for what, ones, others in differing
+    ]
+    named = [f"{places_of(paths)} {what}" for what, paths in parts if paths]
+    return " and ".join(named) or "two keys are written alike"
+
+
+def places_of(paths: list[str]) -> str:
+    """Describe some leaves by their paths, for an error."""
+    if paths == [""]:
+        return "one array"
+    shown = ", ".join(paths[:SHOWN]) + ", ..." * (len(paths) > SHOWN)
+    return f"leaves at {shown}" if paths else "no leaves"
 
 
 def unflatten(tree: Any, leaves: Iterable[Any]) -> Any:

@@ -270,3 +270,17 @@ def test_without_scipy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch
         minimize(rosenbrock, START)
     assert scipy_objective(rosenbrock, START).fun(np.ones(5)) == 4.0
     assert "tape_ad.optimize" in sys.modules
+
+
+def test_a_gradient_of_ones_own_is_paired_by_key() -> None:
+    result = minimize(
+        lambda p: (p["a"] - 1) ** 2 + 10 * (p["b"] - 2) ** 2,
+        {"a": 0.0, "b": 0.0},
+        jac=lambda p: {"b": 20 * (p["b"] - 2), "a": 2 * (p["a"] - 1)},
+    )
+    assert result.success
+    assert result.x["a"] == pytest.approx(1.0, abs=1e-4)
+    assert result.x["b"] == pytest.approx(2.0, abs=1e-4)
+    objective = scipy_objective(lambda p: p["a"] + p["b"], {"a": 0.0, "b": 0.0})
+    with pytest.raises(ValueError, match=r"leaves at \['b'\] missing"):
+        objective.vector({"a": 0.0})

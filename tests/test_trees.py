@@ -11,7 +11,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import DtypeError, RecordMismatchError
-from tape_ad.trees import map_leaves
+from tape_ad.trees import map_leaves, paired
 
 
 class Pair(NamedTuple):
@@ -251,3 +251,32 @@ def test_what_a_class_works_out_from_its_fields_is_worked_out_from_their_handles
     np.testing.assert_allclose(slopes.weight, [0.6, 0.8])
     slopes = ta.grad(lambda layer: layer.total)(WithSum(np.array([3.0, 4.0])))
     np.testing.assert_array_equal(slopes.weight, [1.0, 1.0])
+
+
+# Pairing
+
+
+class Namesake:
+    """A key that is written like any other of its kind."""
+
+    def __repr__(self) -> str:
+        return "Namesake()"
+
+
+def test_pairs_stand_in_the_order_of_the_first_tree() -> None:
+    assert paired([{"a": 1, "b": (2, 3)}], [{"b": (20, 30), "a": 10}]) == [
+        ("[0]['a']", 1, 10),
+        ("[0]['b'][0]", 2, 20),
+        ("[0]['b'][1]", 3, 30),
+    ]
+
+
+def test_keys_that_are_written_alike_are_not_mixed_up() -> None:
+    one, two = Namesake(), Namesake()
+    with pytest.raises(ValueError, match="two keys are written alike"):
+        paired({one: 1, two: 2}, {two: 20, one: 10})
+
+
+def test_many_leaves_that_are_missing_are_not_all_listed() -> None:
+    with pytest.raises(ValueError, match=r"^leaves at \['0'\], .*\['7'\], \.\.\. missing$"):
+        paired({str(i): i for i in range(20)}, {})

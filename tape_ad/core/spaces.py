@@ -7,7 +7,7 @@ import numpy as np
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import SeedError
 from tape_ad.linear_maps import Array
-from tape_ad.trees import with_paths
+from tape_ad.trees import paired
 
 __all__ = ["dtype_of", "fitted", "inexact", "matched", "shape_of"]
 
@@ -31,26 +31,19 @@ def dtype_of(leaf: Any) -> np.dtype[Any]:
 
 
 def matched(tree: Any, other: Any, what: str, name: str) -> list[tuple[str, Any, Any]]:
-    """Pair the leaves of two trees of one structure, with their paths.
+    """Pair the leaves of two trees of one structure, with their paths; see `paired`.
 
     Raises
     ------
     SeedError
         When the structures differ.
     """
-    ours, theirs = with_paths(tree), with_paths(other)
-    if [path for path, _ in ours] != [path for path, _ in theirs]:
+    try:
+        return paired(tree, other)
+    except ValueError as error:
         raise SeedError(
-            f"the {what} for {name} have another structure than they need: "
-            f"{structure(theirs)} instead of {structure(ours)}"
-        )
-    return [(path, a, b) for (path, a), (_, b) in zip(ours, theirs, strict=True)]
-
-
-def structure(pairs: list[tuple[str, Any]]) -> str:
-    """Describe a tree by its paths, for an error."""
-    paths = [path for path, _ in pairs]
-    return "one array" if paths == [""] else f"leaves at {', '.join(paths)}" if paths else "none"
+            f"the {what} for {name} have another structure than they need: {error}"
+        ) from None
 
 
 def fitted(

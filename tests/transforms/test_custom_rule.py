@@ -377,3 +377,22 @@ def test_partials_that_do_not_fit() -> None:
     np.testing.assert_array_equal(by_x, [2.0, 2.0, 2.0])
     np.testing.assert_array_equal(by_y, np.zeros(3))
     np.testing.assert_array_equal(ta.jacobian(g, 1, "forward")(X, Y), np.zeros((3, 3)))
+
+
+# Keys in another order
+
+
+@ta.custom_rule(
+    pull=lambda ct, out, p: {"b": 3 * ct["v"], "a": 2 * ct["u"]},
+    push=lambda ts, out, p: {"v": 3 * ts[0]["b"], "u": 2 * ts[0]["a"]},
+)
+def doubled_and_tripled(p: Any) -> Any:
+    return {"u": 2 * p["a"], "v": 3 * p["b"]}
+
+
+def test_what_a_rule_gives_is_paired_by_key() -> None:
+    out, pull = ta.vjp(doubled_and_tripled, {"a": 1.0, "b": 1.0})
+    assert out == {"u": 2.0, "v": 3.0}
+    assert pull({"v": 100.0, "u": 10.0}) == ({"a": 20.0, "b": 300.0},)
+    tangent = ta.jvp(doubled_and_tripled, ({"a": 1.0, "b": 1.0},), ({"b": 100.0, "a": 10.0},))[1]
+    assert tangent == {"u": 20.0, "v": 300.0}

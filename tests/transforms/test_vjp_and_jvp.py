@@ -89,6 +89,45 @@ def test_stacks_that_differ() -> None:
         pull((np.ones(2), np.ones(3)))
 
 
+# Keys in another order
+
+PARAMS = {"a": 2.0, "inner": {"c": 3.0, "d": 5.0}, "b": 7.0}
+OTHER_ORDER = {"inner": {"d": 100.0, "c": 10.0}, "b": 1000.0, "a": 1.0}
+
+
+def weighted(p: Any) -> Any:
+    return p["a"] + 2 * p["inner"]["c"] + 3 * p["inner"]["d"] + 4 * p["b"]
+
+
+def test_tangents_are_paired_by_key_at_every_level() -> None:
+    assert ta.jvp(weighted, (PARAMS,), (OTHER_ORDER,))[1] == 1 + 20 + 300 + 4000
+    assert ta.linearize(weighted, PARAMS)[1](OTHER_ORDER) == 1 + 20 + 300 + 4000
+    square = ta.hvp(lambda p: weighted(p) ** 2 / 2, PARAMS, OTHER_ORDER)
+    assert square == {"a": 4321.0, "inner": {"c": 8642.0, "d": 12963.0}, "b": 17284.0}
+
+
+def test_cotangents_are_paired_by_key_at_every_level() -> None:
+    _, pull = ta.vjp(lambda x: {"y": x, "rest": [{"u": 2 * x, "v": 3 * x}]}, 1.0)
+    assert pull({"rest": [{"v": 100.0, "u": 10.0}], "y": 1.0}) == (1 + 20 + 300,)
+
+
+@pytest.mark.parametrize(
+    ("ct", "message"),
+    [
+        ({"u": 1.0}, r"than they need: leaves at \['v'\] missing$"),
+        ({"u": 1.0, "v": 1.0, "w": 1.0}, r"than they need: leaves at \['w'\] not expected$"),
+        ({"w": 1.0, "u": 1.0}, r"leaves at \['v'\] missing and leaves at \['w'\] not expected$"),
+        ({}, r"than they need: leaves at \['u'\], \['v'\] missing$"),
+        (1.0, r"than they need: one array instead of leaves at \['u'\], \['v'\]$"),
+        ({"v": (1.0,), "u": 1.0}, r"\['v'\] missing and leaves at \['v'\]\[0\] not expected$"),
+    ],
+)
+def test_keys_that_differ_are_named(ct: Any, message: str) -> None:
+    _, pull = ta.vjp(lambda x: {"u": x, "v": x}, 1.0)
+    with pytest.raises(SeedError, match=message):
+        pull(ct)
+
+
 # jvp and linearize
 
 
