@@ -212,15 +212,16 @@ ROWS: list[Row] = [
     *(
         Row(
             function,
-            [REAL(2, 3, 4), REAL(*mean)],
+            [REAL(2, 3, 4) if function in (np.var, np.std) else fixed(HOLES), REAL(*mean)],
             options={"axis": axis},
             call=with_mean,
             note="mean",
             complex=True,
             mixed=False,  # NumPy's variance of real elements about a complex mean is no variance
+            noticed=None if function in (np.var, np.std) else [0],
             no_jax="JAX's function takes no mean",
         )
-        for function in (np.var, np.std)
+        for function in (np.var, np.std, np.nanvar, np.nanstd)
         for mean, axis in (((2, 3, 1), -1), ((1, 3, 1), (0, 2)), ((), 1))
     ),
 ]

@@ -25,6 +25,7 @@ from tests.rules.checks import (
     pairing,
     recorded,
 )
+from tests.rules.makers import makers_met, makers_of
 from tests.rules.rows import CONSTANTS, FILLED, REFUSED, ROWS
 from tests.rules.table import Case, Row, cases, in_single_precision, listed
 
@@ -260,3 +261,17 @@ def test_every_function_has_a_row(kind: Any, rows: list[Row]) -> None:
     in_rows = {row.function for row in rows}
     assert sorted(map(function_name, in_rules - in_rows)) == []
     assert sorted(map(function_name, in_rows - in_rules)) == []
+
+
+RULES_WITH_MAKERS = [
+    pytest.param(function, entry, id=called(function))
+    for function, entry in RULES.items()
+    if isinstance(entry, Rule)
+]
+
+
+@pytest.mark.parametrize(("function", "entry"), RULES_WITH_MAKERS)
+def test_every_maker_gives_a_partial_in_a_row_or_refuses(function: Any, entry: Rule) -> None:
+    for position in makers_of(entry) - makers_met()[function]:
+        with pytest.raises(UnsupportedArgumentError):
+            entry.makers[position]()
