@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from attrs import define, field
 
-from tape_ad.core.arena import called
+from tape_ad.core.arena import called, function_name
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import OutputError, RecordMismatchError
 from tape_ad.handles.tensor import Tensor, record_call
@@ -59,7 +59,8 @@ class Use:
     output : any
         The function's output, with placeholders for the arrays that have derivatives.
     saved : any
-        What the block has kept.
+        What the block has kept; in the use that the function was called with, that of its last
+        computation.
     last : int
         The last position that there is a partial for.
     latest : tuple or None
@@ -100,7 +101,7 @@ class Use:
         arrays = [leaf for leaf in flatten(output) if has_derivative(leaf)]
         if self.block.keeps_output:
             saved = output
-        self.output = map_leaves(without_data, output)
+        self.output, self.saved = map_leaves(without_data, output), saved
         used = Use(self.public, self.block, self.tree, self.slots, values, self.output, saved)
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
 
@@ -227,6 +228,9 @@ def block(function: Function, behind: Block) -> Function:
                 f"{called(function)} is recorded as one node, so it must not close over handles: "
                 "pass them as arguments, on which the derivative depends"
             )
+        if type(flat) is Tensor and flat.record.watch is not None:
+            constants = [leaf for slot, leaf in enumerate(leaves) if slot not in slots]
+            flat.record.watch.see(flatten((constants, use.saved)), named_node(flat))
         parts = iter(use.unpacked(flat))
         return map_leaves(
             lambda leaf, path: next(parts) if has_derivative(leaf) else leaf, use.output
@@ -234,6 +238,11 @@ def block(function: Function, behind: Block) -> Function:
 
     public.tape_ad_rule = BLOCK_RULE  # type: ignore[attr-defined]  # the dispatch looks for it
     return public
+
+
+def named_node(handle: Tensor) -> str:
+    """Name a handle's node, for an error."""
+    return f"node %{handle.index} ({function_name(handle.record.functions[handle.index])})"
 
 
 def as_leaf(name: str, leaf: Any, path: str) -> Any:
