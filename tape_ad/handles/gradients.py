@@ -8,7 +8,6 @@ from attrs import define
 
 from tape_ad.core.arena import CONSTANT, Arena
 from tape_ad.errors import RecordMismatchError
-from tape_ad.handles.arguments import read_only
 from tape_ad.linear_maps import Array
 from tape_ad.trees import map_leaves
 
@@ -41,8 +40,8 @@ class Gradients:
         -------
         ndarray, or the same structure of them
             Of the handle's shape and dtype, behind the seed's leading axes if it had any; zeros
-            where the result does not depend on the handle. The arrays are read-only, for two
-            entries may share memory.
+            where the result does not depend on the handle. The arrays are read-only and stay so,
+            for two entries may share memory; copy one to write to it.
 
         Raises
         ------
@@ -82,7 +81,7 @@ class Gradients:
             ct = np.zeros(self._stack + leaf.shape, dtype)
         elif ct.dtype is not dtype and ct.dtype != dtype:
             ct = ct.astype(dtype)  # a sum is in the machine's byte order
-        return read_only(ct)
+        return sealed(ct)
 
     def _index(self, handle: Any, path: str) -> int:
         record, arena = getattr(handle, "record", None), self._arena()
@@ -104,3 +103,16 @@ class Gradients:
             f"the handle %{handle.index}{where} is a constant, and nothing is differentiated with "
             "respect to it; make it with rec.tensor(...)"
         )
+
+
+def sealed(array: Array) -> Array:
+    """View an array without the right to write, nor that to get it back; others stay as they are.
+
+    NumPy lets ``setflags(write=True)`` make a view of a writeable array writeable again. A view
+    through a read-only buffer takes no memory either, and that NumPy refuses.
+    """
+    if isinstance(array, np.generic):
+        array = np.asarray(array)
+    if not isinstance(array, np.ndarray):
+        return array
+    return np.asarray(array.data.toreadonly())

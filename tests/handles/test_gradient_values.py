@@ -230,3 +230,70 @@ def test_arrays_given_out_can_be_pickled() -> None:
     x: Any = ta.ComputationRecord().tensor([1.0, 2.0])
     gradient = np.sum(x * x).grad().wrt(x)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(gradient)), [2.0, 4.0])
+
+
+# Memory that entries share
+
+
+class Held:
+    """A map that gives an array that somebody else has."""
+
+    broadcasts = False
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def push(self, t: Any) -> Any:
+        return t * self.array
+
+    def pull(self, ct: Any) -> Any:
+        return self.array
+
+
+CONSTANT = np.array([[2.0, 3.0], [5.0, 7.0]])
+held = ta.custom_rule(partials=lambda out, x: Held(CONSTANT))(lambda x: x * CONSTANT)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x + x,
+        lambda x: np.sum(x) * np.ones((2, 2)),
+        lambda x: x.T,
+        lambda x: x.reshape(4)[::-1].reshape(2, 2),
+        lambda x: np.broadcast_to(x[0], (2, 2)),
+        lambda x: x * CONSTANT,
+        lambda x: x @ CONSTANT,
+        held,
+        lambda x: x.astype(np.float32),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, ">f8", np.longdouble])
+def test_no_entry_can_be_made_writeable(function: Any, dtype: Any) -> None:
+    x = ta.ComputationRecord().tensor(np.ones((2, 2), dtype))
+    y = function(x)
+    z = y + 0
+    for seed in (np.ones((2, 2), z.dtype), np.ones((3, 2, 2), z.dtype)):
+        for gradient in z.grad(seed=seed).wrt([x, y, z]):
+            assert not gradient.flags.writeable
+            for array in (gradient, gradient.view(), gradient[...], gradient.T):
+                with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+                    array.setflags(write=True)
+    np.testing.assert_array_equal(CONSTANT, [[2.0, 3.0], [5.0, 7.0]])
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0)])
+def test_a_gradient_that_is_a_number_or_empty_shares_nothing(shape: tuple[int, ...]) -> None:
+    x = ta.ComputationRecord().tensor(np.ones(shape))
+    y = x * 1.0
+    grads = y.grad(seed=np.ones(shape))
+    for gradient in grads.wrt([x, y]):
+        with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+            gradient.setflags(write=True)
+    np.testing.assert_array_equal(np.sum(x).grad().wrt(x), np.ones(shape))
+
+
+def test_a_gradient_is_no_copy() -> None:
+    x = ta.ComputationRecord().tensor(np.ones(1000))
+    grads = np.sum(x * x).grad()
+    assert np.shares_memory(grads.wrt(x), grads.wrt(x))
