@@ -74,7 +74,6 @@ READERS: set[str] = {"frombuffer", "fromfile", "loadtxt"}
 
 # The number of the call in `LEADING` where NumPy takes what has no meaning, or finds another fault.
 NONSENSE: set[tuple[str, int]] = {
-    ("average", 11),  # along an axis that is not there, by weights that add up to 0
     ("norm", 10),  # of an order that is a tuple
     ("where", 14),  # of a condition that is a text
 }

@@ -151,8 +151,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             return NO_ARRAY
         raise ConversionError(
             "turning a handle into an ndarray would drop its gradient; write t.data for the value, "
-            "np.stack([...]) to join handles, rec.constant(array) to fill an array with them, or "
-            "call a NumPy function on the handle itself"
+            "np.stack([...]) to join handles, or np.concatenate([...]), for a function that takes "
+            "one array; np.broadcast_to(t, shape) for an array full of one; rec.constant(array) to "
+            "fill an array with them; or call a NumPy function on the handle itself"
         )
 
     def __reduce__(self) -> NoReturn:

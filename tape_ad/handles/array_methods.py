@@ -1,7 +1,7 @@
 """An ndarray's methods, each NumPy's function of the same name."""
 
 from collections.abc import Callable
-from typing import Any, Self, SupportsIndex
+from typing import Any, Self
 
 import numpy as np
 
@@ -93,12 +93,14 @@ class ArrayMethods:
         """Find what is not zero, as plain indices; see `numpy.nonzero`."""
         return self._call(np.nonzero, (self,))
 
-    def round(self, decimals: int = 0) -> Any:
+    def round(self, decimals: int = 0, out: None = None) -> Any:
         """Round, as plain data; see `numpy.round`."""
-        return self._call(np.round, (self, decimals))
+        return self._call(np.round, (self, decimals, out))
 
     def reshape(self, *shape: Any, **options: Any) -> Self:
         """Reshape, to ``reshape(2, 3)`` or ``reshape((2, 3))``; see `numpy.reshape`."""
+        if not shape:
+            raise TypeError("reshape() takes a shape; write reshape(()) for no axes")
         return self._call(np.reshape, (self, shape[0] if len(shape) == 1 else shape), options)
 
     def ravel(self, order: str = "C") -> Self:
@@ -111,9 +113,7 @@ class ArrayMethods:
 
     def transpose(self, *axes: Any) -> Self:
         """Permute the axes, ``transpose(1, 0)`` or ``transpose((1, 0))``; see `numpy.transpose`."""
-        order = (
-            axes[0] if len(axes) == 1 and not isinstance(axes[0], SupportsIndex) else axes or None
-        )
+        order = axes[0] if len(axes) == 1 else axes or None
         return self._call(np.transpose, (self, order))
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
@@ -144,13 +144,19 @@ class ArrayMethods:
         """Take a diagonal; see `numpy.diagonal`."""
         return self._call(np.diagonal, (self, offset, axis1, axis2))
 
-    def dot(self, b: Any) -> Self:
+    def dot(self, b: Any, out: None = None) -> Self:
         """Multiply; see `numpy.dot`."""
-        return self._call(np.dot, (self, b))
+        return self._call(np.dot, (self, b, out))
 
-    def clip(self, min: Any = None, max: Any = None) -> Self:  # noqa: A002 - ndarray's names
+    def clip(
+        self,
+        min: Any = None,  # noqa: A002 - ndarray's name
+        max: Any = None,  # noqa: A002 - ndarray's name
+        out: None = None,
+        **options: Any,
+    ) -> Self:
         """Limit the values; see `numpy.clip`."""
-        return self._call(np.clip, (self, min, max))
+        return self._call(np.clip, (self, min, max, out), options)
 
     def conjugate(self) -> Self:
         """Give the complex conjugate, which for a real handle is the handle."""
@@ -160,6 +166,10 @@ class ArrayMethods:
         """Give the complex conjugate, which for a real handle is the handle."""
         return self.conjugate()
 
-    def astype(self, dtype: Any, **options: Any) -> Any:
+    def astype(
+        self, dtype: Any, order: str = "K", casting: Any = "unsafe", *more: Any, **options: Any
+    ) -> Any:
         """Cast: a handle for floating and complex dtypes, plain data for others."""
-        return self._call(np.astype, (self, np.dtype(dtype)), options)
+        names = ("subok", "copy")
+        options = {"order": order, **dict(zip(names, more, strict=False)), **options}
+        return self._call(np.astype, (self, np.dtype(dtype)), {"casting": casting, **options})

@@ -22,8 +22,9 @@ class Index:
     Parameters
     ----------
     key : tuple
-        Slices, integers, None, integer arrays and boolean arrays; no ellipsis, and one entry for
-        each axis of the parent (`rules.indexing` expands keys to this form).
+        Slices, integers, None, integer arrays and boolean arrays, one entry for each axis of the
+        parent, and an ellipsis only where it stands for none (`rules.indexing` expands keys to
+        this form).
     parent, node : tuple of int
         The shapes on both sides.
     repeats : bool

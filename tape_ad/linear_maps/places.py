@@ -39,6 +39,8 @@ def places(key: tuple[Any, ...], shape: tuple[int, ...], front: bool) -> Integer
     of_slices: list[Integers] = []
     before: int | None = 0 if front else None
     for entry in in_integers(key):
+        if entry is Ellipsis:  # one that stands for no axis
+            continue
         if entry is None:
             of_slices.append(np.zeros(1, np.intp))
             continue

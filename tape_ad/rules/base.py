@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from attrs import field, frozen
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Partial
@@ -22,6 +23,7 @@ __all__ = [
     "Signature",
     "as_array",
     "axes_of",
+    "axis_of",
     "constants",
     "each",
     "merged",
@@ -211,14 +213,44 @@ def as_array(x: Any) -> Array:
     return x if hasattr(x, "ndim") else np.asarray(x)
 
 
-def axes_of(ndim: int, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """Write NumPy's `axis` argument as a tuple of negative axes."""
-    if axis is None or (ndim == 0 and axis in {0, -1}):  # NumPy reduces a number over these two
+def axes_of(ndim: int, axis: Any, *, repeated: bool = False) -> tuple[int, ...]:
+    """Write NumPy's `axis` argument as a tuple of negative axes.
+
+    Parameters
+    ----------
+    ndim : int
+    axis : int, sequence of int or None
+        For no axes at all, NumPy's reductions take 0 and -1 too.
+    repeated : bool
+        Whether an axis may be named more than once.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        When there is no such axis.
+    ValueError
+        When an axis is named twice.
+    """
+    if axis is None:
         return tuple(range(-ndim, 0))
-    if type(axis) is int:
+    if type(axis) is int and -ndim <= axis < ndim:
         return (axis if axis < 0 else axis - ndim,)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return tuple(int(a) if a < 0 else int(a) - ndim for a in axes)
+    if ndim == 0 and np.ndim(axis) == 0 and axis in (0, -1):
+        return ()
+    numbers = normalize_axis_tuple(axis, ndim, allow_duplicate=repeated)
+    return tuple(number - ndim for number in numbers)
+
+
+def axis_of(ndim: int, axis: Any) -> int:
+    """Write the one axis that a function works along as a negative number.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        When there is no such axis.
+    """
+    number: int = normalize_axis_index(axis, ndim)
+    return number - ndim
 
 
 def quiet(maker: Maker) -> Maker:

@@ -103,6 +103,7 @@ def public_names() -> dict[Any, str]:
         "np.linalg": np.linalg,
         "np.fft": np.fft,
         "np.emath": np.emath,
+        "np.lib.stride_tricks": np.lib.stride_tricks,
         **{
             name: importlib.import_module(name)
             for name in ("scipy.special", "tape_ad.special", "tape_ad.linalg", "tape_ad.nn")

@@ -102,6 +102,7 @@ OURS: Mapping[str, str] = {
     "np.linalg.": "numpy.linalg",
     "np.fft.": "numpy.fft",
     "np.emath.": "numpy.emath",
+    "np.lib.": "numpy.lib",
     "scipy.special.": "scipy.special",
     "tape_ad.special.": "scipy.special functions that SciPy writes in Python",
     "tape_ad.linalg.": "scipy.linalg",

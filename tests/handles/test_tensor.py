@@ -11,6 +11,8 @@ import pytest
 import tape_ad as ta
 from tape_ad.errors import TapeError
 
+NUMPY = np.lib.NumpyVersion(np.__version__)
+
 X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
 Y = np.array([[1.5, 2.0, 0.5], [-1.0, 3.0, 2.0]])
 
@@ -210,7 +212,10 @@ def test_ours_and_numpys_spelling_give_the_same_node() -> None:
         lambda t: np.sum(t, -1, None, None, False),
         lambda t: np.mean(t, axis=(0,), dtype=None, out=None),
         lambda t: np.clip(t, a_min=-1, a_max=1),
-        lambda t: np.clip(a=t, min=-1, max=1),
+        pytest.param(
+            lambda t: np.clip(a=t, min=-1, max=1),
+            marks=pytest.mark.skipif(NUMPY < "2.1.0", reason="new names in NumPy 2.1"),
+        ),
         lambda t: np.clip(t, None, 1),
         lambda t: np.concatenate((t, X)),
         lambda t: np.concatenate([t, X.tolist()], axis=None),

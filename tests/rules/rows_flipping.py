@@ -1,6 +1,7 @@
 """Rows for functions that turn an array around, and for those that repeat it."""
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from tape_ad.rules.plain_maps import Gather, pulled, pushed
 from tests.rules.table import REAL, Row
@@ -37,6 +38,29 @@ ROWS: list[Row] = [
     Row(np.roll, [REAL(4)], options={"shift": (1, 2)}, no_jax="JAX wants as many axes as shifts"),
     Row(np.roll, [REAL()], options={"shift": 1}),
     Row(np.roll, [REAL(0, 3)], options={"shift": 1, "axis": 1}),
+    *(
+        Row(
+            sliding_window_view,
+            [REAL(4, 5)],
+            options={"window_shape": size, "axis": axis},
+            complex=axis is None,
+            no_jax="JAX has no such function",
+        )
+        for size, axis in (
+            ((2, 3), None),
+            (2, 0),
+            (4, -1),
+            ((2, 2), (1, 0)),
+            ((2, 3), (1, 1)),
+            ((), ()),
+        )
+    ),
+    Row(
+        sliding_window_view,
+        [REAL(0)],
+        options={"window_shape": 0},
+        no_jax="JAX has no such function",
+    ),
     # Repetition
     *(
         Row(np.repeat, [REAL(2, 3)], options={"repeats": repeats, "axis": axis}, complex=True)

@@ -60,6 +60,8 @@ APART: dict[str, Any] = {
     "[[0],[1]],...,[1,3]": ([[0], [1]], ..., [1, 3]),
     "None,0,:,[1,2]": (None, 0, ALL, [1, 2]),
     "1,...,None,[2,2],None": (1, ..., None, [2, 2], None),
+    ":,[0,1],...,[1,2]": (ALL, [0, 1], ..., [1, 2]),
+    "0,...,[2,0],:": (0, ..., [2, 0], ALL),
 }
 MASKS: dict[str, Any] = {
     "mask": MASK,
@@ -79,6 +81,7 @@ MASKS: dict[str, Any] = {
     "True,[0,0]": (True, [0, 0]),
     "None,True,1": (None, True, 1),
     "0,:,True": (0, ALL, True),
+    ":,row,...,[1,2]": (ALL, np.array([True, False, True]), ..., [1, 2]),
 }
 
 

@@ -95,6 +95,17 @@ ROWS: list[Row] = [
     *(
         Row(
             function,
+            [DISTINCT(2, 3, 4), uniform(0.27 * scale, 0.31 * scale)(2, 3)],
+            options={"axis": axis, "keepdims": kept},
+            no_jax="NumPy mixes the axes of the probabilities with the array's",
+        )
+        for function, scale in ((np.nanquantile, 1), (np.nanpercentile, 100))
+        for axis in ((0, 2), (1,), ())
+        for kept in (False, True)
+    ),
+    *(
+        Row(
+            function,
             [DISTINCT(3, 4), uniform(0.27 * scale, 0.31 * scale)(*shape)],
             options={"axis": 0, "method": method},
             note="q",

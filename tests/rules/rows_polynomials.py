@@ -25,6 +25,19 @@ def in_full(function: Any, x: Any, y: Any) -> Any:
 
 ROWS: list[Row] = [
     *(
+        Row(
+            np.roots,
+            [fixed(p)],
+            complex=len(p) == 2,
+            nodes=1 + len(p),  # NumPy's dispatch goes through the coefficients
+            no_jax="JAX's are complex, in an order of their own",
+        )
+        for p in (
+            *([1.0, -1.5, -2.0, 0.7], [0.8, 0.3, 2.0, -0.5, 1.1], [2.0, -3.0]),
+            *([1.0, -3.0, 0.0], [1.5]),
+        )
+    ),
+    *(
         Row(np.polyval, [REAL(n), REAL(*shape)], complex=True)
         for n, shape in ((3, (4,)), (1, (2,)), (4, (2, 3)), (3, ()), (3, (0,)))
     ),

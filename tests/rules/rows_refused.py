@@ -38,6 +38,8 @@ REFUSED: dict[Row, str] = {
         "and a tuple made of it"
     ),
     Row(np.copyto, [REAL(3), plain(0.0)]): (
-        f"{WRITES}write np.where(mask, src, t), or fill an array made by rec.constant(array)"
+        f"{WRITES}write np.broadcast_to(src, shape) for an array full of it (as np.full and "
+        "np.full_like of a handle come here), np.where(mask, src, t), or fill an array made by "
+        "rec.constant(array)"
     ),
 }

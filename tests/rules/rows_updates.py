@@ -38,6 +38,7 @@ ROWS: list[Row] = [
     update("[0,2],[3,1]", (np.array([0, 2]), np.array([3, 1])), 2),
     update(":,[2,0]", (ALL, np.array([2, 0])), 3, 2),
     update("[1,0],None,1", (np.array([1, 0]), None, 1), 2, 1),
+    update("None,[1,0],...,[2,3]", (None, [1, 0], ..., [2, 3]), 2, 1),
     update("mask", np.eye(3, 4, dtype=bool), 3),
     update("mask", np.eye(3, 4, dtype=bool)),
     update("[0,0,2]", np.array([0, 0, 2]), 3, 4, no_jax="JAX does not say which one is kept"),

@@ -234,7 +234,7 @@ def test_a_defective_matrix_has_eigenvalues_and_no_gradient(function: Function) 
     handle = ta.ComputationRecord().tensor([[0.0, 1.0], [0.0, 0.0]])
     out = function(handle)
     with pytest.raises(np.linalg.LinAlgError, match="the matrix is defective"):
-        np.sum(out).grad()
+        np.sum(np.real(out)).grad()  # since NumPy 2.5 they are complex in any case
 
 
 def test_raw_qr_is_refused() -> None:

@@ -113,3 +113,12 @@ def test_the_gradient_of_an_infinite_condition_number_is_not_finite_or_an_error(
     assert not np.isfinite(found).all()
     with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
         np.linalg.cond(handle, 1).grad()
+
+
+@pytest.mark.parametrize("order", [1, -1, INF])
+def test_a_foreign_byte_order_changes_nothing(order: Any) -> None:
+    value = np.array([[1.0, -2.0], [0.5, 3.0]])
+    found = gradient(lambda x: np.linalg.norm(x, order) + np.sign(x), value.astype(">f8"))
+    np.testing.assert_array_equal(
+        found, gradient(lambda x: np.linalg.norm(x, order) + 0, value) * 4
+    )

@@ -131,12 +131,16 @@ def test_functions_of_integers_are_refused(function: Any) -> None:
         function(leaf([1.5]), 2)
 
 
+FIX = "ignore:numpy.fix is deprecated:DeprecationWarning"
+"""What NumPy 2.5 says of it."""
+
 PIECEWISE_CONSTANT = [
     *(np.rint, np.round, np.floor, np.ceil, np.trunc, np.fix, np.sign, np.spacing),
     *(np.isnan, np.isfinite, np.isinf, np.isposinf, np.isneginf, np.signbit),
 ]
 
 
+@pytest.mark.filterwarnings(FIX)
 @pytest.mark.parametrize("function", PIECEWISE_CONSTANT)
 def test_piecewise_constant_functions_of_special_numbers(function: Any) -> None:
     data = np.array([-np.inf, -2.5, -0.0, 0.0, 0.5, 1.5, np.inf, np.nan])
@@ -144,6 +148,7 @@ def test_piecewise_constant_functions_of_special_numbers(function: Any) -> None:
         np.testing.assert_array_equal(function(leaf(data)), function(data), strict=True)
 
 
+@pytest.mark.filterwarnings(FIX)
 @pytest.mark.parametrize("function", [np.rint, np.round, np.fix, np.isneginf, np.isposinf])
 def test_no_handle_is_written_to(function: Any) -> None:
     handle = leaf([1.5, -np.inf])

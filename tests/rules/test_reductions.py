@@ -1,5 +1,6 @@
 """Reductions at special points: ties, zeros, nan, what `where=` leaves out, and refusals."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.testing import check_grads
 from tests.rules.checks import close
 
 Function = Callable[..., Any]
@@ -179,3 +181,46 @@ def test_single_precision_is_kept(function: Function) -> None:
     result = function(x, axis=1)
     assert result.dtype == np.float32
     assert result.grad(np.ones(1, np.float32)).wrt(x).dtype == np.float32
+
+
+# Other dtypes
+
+
+MIXED: Any = np.array([[1.5 + 0.5j, -0.7 + 2j, 0.4 - 1j], [0.8 - 0.3j, 1.2 + 0.9j, -1.1 + 0.2j]])
+DTYPED: dict[str, Function] = {
+    **{
+        f"{f.__name__}{' where' if where is not True else ''}": functools.partial(f, where=where)
+        for f in (np.var, np.std, np.nanvar, np.nanstd)
+        for where in (True, np.array([[True, True, False], [True, True, True]]))
+    },
+    **{f.__name__: f for f in (np.sum, np.mean, np.prod, np.nansum, np.nanmean, np.nanprod)},
+    **{f.__name__: f for f in (np.cumsum, np.cumprod, np.nancumprod)},
+    **{
+        f"{ufunc.__name__}.{method}": getattr(ufunc, method)
+        for ufunc in (np.add, np.multiply, np.subtract, np.divide, np.maximum)
+        for method in ("reduce", "accumulate")
+    },
+    "logaddexp.reduce": np.logaddexp.reduce,
+    "multiply.reduceat": lambda a, **options: np.multiply.reduceat(a, [0, 2], **options),
+}
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("data", [MIXED, MIXED.real], ids=["complex", "real"])
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("name", DTYPED)
+def test_the_dtype_to_compute_in_decides_what_counts(name: str, dtype: Any, data: Any) -> None:
+    if name.startswith(("logaddexp", "maximum")) and dtype is complex:
+        pytest.skip("it is not differentiable there, or NumPy has no such loop")
+    check_grads(lambda a: DTYPED[name](a, axis=1, dtype=dtype), (data,))
+
+
+def test_a_given_mean_of_complex_numbers_has_a_gradient_in_any_dtype() -> None:
+    centre = np.array([0.3 + 0.2j, 0.5 - 0.4j, 1.0 + 0j])
+    check_grads(lambda a, m: np.var(a, axis=0, mean=m, dtype=complex), (MIXED, centre[None]))
+
+
+@pytest.mark.parametrize("function", [np.subtract.reduce, np.divide.reduce])
+def test_reducing_no_axes_leaves_everything_as_it_is(function: Function) -> None:
+    np.testing.assert_array_equal(gradient(lambda x: function(x, axis=()), TIES), np.ones(5))
+    np.testing.assert_array_equal(gradient(lambda x: function(x, axis=0), 3.0), 1.0)

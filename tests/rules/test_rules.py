@@ -5,6 +5,7 @@ import math
 import operator
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -183,6 +184,7 @@ def test_a_scalar_of_numpy_is_as_good_as_an_array_without_axes(case: Case) -> No
     close(of_scalars.pull(cotangents), of_arrays.pull(cotangents), 1e-15)
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # NumPy 2.5
 @pytest.mark.parametrize("row", CONSTANTS, ids=str)
 def test_piecewise_constant_functions_give_plain_data(row: Row) -> None:
     values = Case(row, "real").primals()
@@ -231,6 +233,9 @@ class Spy:
 
     def __getitem__(self, key: Any) -> NoReturn:
         raise CalledError(operator.getitem)
+
+    def __iter__(self) -> Iterator["Spy"]:
+        return iter([self])
 
 
 TABLES: list[tuple[Any, list[Row]]] = [

@@ -307,12 +307,12 @@ def cross_entropy_targets(saved: Any, logits: Array, targets: Array) -> LinearMa
 
 def logsumexp_signature(x: Array, axis: Axis = None, keepdims: bool = False) -> Call:
     """Sort the arguments of `logsumexp`."""
-    return (x,), {"axis": axis if x.ndim else None, "keepdims": keepdims}
+    return (x,), {"axis": axis, "keepdims": keepdims}
 
 
 def along_axis(x: Array, axis: Axis = -1) -> Call:
-    """Sort the arguments of `softmax` and `log_softmax`; a scalar has no axis -1."""
-    return (x,), {"axis": axis if x.ndim else None}
+    """Sort the arguments of `softmax` and `log_softmax`."""
+    return (x,), {"axis": axis}
 
 
 ACTIVATIONS: dict[Any, Entry] = {

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Adjoint, Array, Chain, LinearMap, RealPart, adjoint, expanding_key
+from tape_ad.linear_maps import Array, LinearMap, adjoint, expanding_key
 from tape_ad.rules.base import Call, Entry, axes_of, rule
 from tape_ad.rules.linalg.singular_values import singular_triplets, widened
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.linalg.triangles import Deferred
-from tape_ad.rules.numpy.elementwise import is_complex, nonzero
-from tape_ad.rules.numpy.reductions import real_weighted_sum
+from tape_ad.rules.numpy.elementwise import nonzero
+from tape_ad.rules.numpy.reductions import real_weighted_sum, without_imaginary_part
 
 __all__ = ["NORMS"]
 
@@ -57,7 +57,7 @@ def vector_weights(x: Array, out: Array, order: Order, axes: Axes) -> Array:
 
 def shared(chosen: Any, axes: Axes, dtype: Any) -> Any:
     """Weigh what ties for an extremum so that the weights add up to 1."""
-    return chosen / np.add.reduce(chosen, axis=axes, keepdims=True, dtype=dtype)
+    return chosen / np.add.reduce(chosen, axis=axes, keepdims=True, dtype=dtype.type)
 
 
 def norm_signature(
@@ -160,7 +160,7 @@ def cond_map(out: Array, x: Array, p: Order) -> LinearMap:
     weights = ratio_weights(out, x, p) if p in (None, 2, -2) else product_weights(x, p)
     linear = real_weighted_sum(weights, x, (-2, -1), keepdims=False)
     # NumPy 2.0 gives a condition number that is a product as a complex number without need.
-    return Chain((linear, Adjoint(RealPart()))) if is_complex(out) else linear
+    return without_imaginary_part(out, linear)
 
 
 def ratio_weights(out: Array, x: Array, p: Order) -> Array:

@@ -157,14 +157,17 @@ def tensorsolve(a: Array, b: Array, axes: Any = None) -> Array:
     """Solve ``tensordot(a, x, x.ndim) = b``."""
     a, b = as_array(a), as_array(b)
     if axes is not None:
-        last = tuple(axis % a.ndim for axis in axes)
-        a = np.transpose(a, (*(i for i in range(a.ndim) if i not in last), *last))
-    unknowns = a.shape[b.ndim :]
+        order = list(range(a.ndim))
+        for axis in axes:
+            order.remove(axis)
+            order.append(axis)
+        a = np.transpose(a, order)
+    unknowns = a.shape[-(a.ndim - b.ndim) :]
     size = math.prod(unknowns)
     if a.size != size * size:
         raise np.linalg.LinAlgError(
             "np.linalg.tensorsolve takes as many equations as unknowns, got shapes "
-            f"{a.shape[: b.ndim]} and {unknowns}"
+            f"{a.shape[: a.ndim - len(unknowns)]} and {unknowns}"
         )
     return np.linalg.solve(a.reshape((size, size)), np.ravel(b)).reshape(unknowns)
 

@@ -18,7 +18,7 @@ from tape_ad.linear_maps import (
     WeightedSum,
 )
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, Filled, Refused, as_array, rule
+from tape_ad.rules.base import Call, Derivation, Entry, Filled, Refused, as_array, axes_of, rule
 
 __all__ = ["BUILDING", "filled_like", "linspace"]
 
@@ -153,17 +153,18 @@ def linspace_and_step(
 def shares(out: Array, num: int, endpoint: bool, axis: int) -> Array:
     """Tell how much of each sample comes from the stop, in a shape that broadcasts to them."""
     divisor = max(num - 1 if endpoint else num, 1)
-    number = axis % out.ndim
+    (last,) = axes_of(out.ndim, axis)
     share: Array = (np.arange(num) / divisor).astype(out.real.dtype)
-    return share.reshape((num,) + (1,) * (out.ndim - 1 - number))
+    return share.reshape((num,) + (1,) * (-1 - last))
 
 
 def spread(weights: Array, out: Array, parent: Shape, axis: int) -> tuple[LinearMap, ...]:
     """Make the maps that broadcast an end, and weight it for each of the samples."""
-    number = axis % out.ndim
+    (last,) = axes_of(out.ndim, axis)
+    number = last + out.ndim
     shape = (*out.shape[:number], *out.shape[number + 1 :])
     stretch = () if parent == shape else (Stretch(parent, shape),)
-    along = WeightedSum(weights.conjugate(), out.ndim, (number - out.ndim,), keepdims=False)
+    along = WeightedSum(weights.conjugate(), out.ndim, (last,), keepdims=False)
     return (*stretch, Adjoint(along))
 
 

@@ -1,13 +1,13 @@
 """Finite differences and the integrals that go with them."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
+from numpy.lib.array_utils import normalize_axis_tuple
 
-from tape_ad.linear_maps import Array, LinearMap, Same
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
+from tape_ad.linear_maps import SAME, Array, LinearMap
+from tape_ad.rules.base import Call, Derivation, Entry, as_array, axis_of, rule
 from tape_ad.rules.numpy.scans import along
 
 __all__ = ["DIFFERENCES"]
@@ -48,10 +48,10 @@ def diff_signature(
         return (a,), {"n": 0, "axis": -1}
     if a.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
-    axis = axis - a.ndim if axis >= 0 else axis
+    axis = axis_of(a.ndim, axis)
     parts = [end_of(prepend, a, axis), a, end_of(append, a, axis)]
     parts = [part for part in parts if part is not None]
-    whole = np.concatenate(parts, axis=axis) if len(parts) > 1 and n else a
+    whole = np.concatenate(parts, axis=axis) if len(parts) > 1 else a
     return (whole,), {"n": min(n, whole.shape[axis]), "axis": axis}
 
 
@@ -69,7 +69,7 @@ def end_of(value: Any, a: Array, axis: int) -> Any:
 
 def diff_partial(out: Array, a: Array, n: int, axis: int) -> LinearMap:
     """Make the partial of `numpy.diff`."""
-    return Difference(n, axis) if n else Same()
+    return Difference(n, axis) if n else SAME
 
 
 def ediff1d(ary: Array, to_end: Any = None, to_begin: Any = None) -> Array:
@@ -91,9 +91,7 @@ def ediff1d(ary: Array, to_end: Any = None, to_begin: Any = None) -> Array:
 # Derivatives
 
 
-def gradient(
-    f: Array, *varargs: Any, axis: int | Sequence[int] | None = None, edge_order: int = 1
-) -> Any:
+def gradient(f: Array, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Differentiate numerically, as `numpy.gradient` does, by formulae that are recorded.
 
     Coordinates that are handles get the formula for any spacing even if they are evenly spaced,
@@ -103,8 +101,8 @@ def gradient(
     f = as_array(f)
     if f.dtype.kind not in "fc":
         f = f.astype(np.float64)
-    places = range(f.ndim) if axis is None else axis if isinstance(axis, Sequence) else [axis]
-    axes = [int(place) % f.ndim - f.ndim for place in places]
+    numbers = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
+    axes = tuple(number - f.ndim for number in numbers)
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
     spacings = spacings_of(f, varargs, axes)
@@ -114,7 +112,7 @@ def gradient(
     return along_axes[0] if len(along_axes) == 1 else tuple(along_axes)
 
 
-def spacings_of(f: Array, given: tuple[Any, ...], axes: list[int]) -> list[Any]:
+def spacings_of(f: Array, given: tuple[Any, ...], axes: tuple[int, ...]) -> list[Any]:
     """Give the spacing along each axis: a number, or the steps from one place to the next."""
     if not given:
         return [1.0] * len(axes)
@@ -201,7 +199,7 @@ def one_sided(f: list[Array], near: Any, far: Any) -> Array:
 def trapezoid(y: Array, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     """Integrate by the trapezoidal rule."""
     y = as_array(y)
-    steps, last = dx, axis - y.ndim if axis >= 0 else axis
+    steps, last = dx, axis_of(y.ndim, axis)
     if x is not None:
         x = as_array(x)
         steps = np.diff(x, axis=-1 if x.ndim == 1 else axis)

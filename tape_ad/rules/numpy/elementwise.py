@@ -32,6 +32,7 @@ __all__ = ["ELEMENTWISE"]
 CLIP: Any = vars(umath)["clip"]
 """The ufunc behind ``array.clip``, which has no public name."""
 
+NO_VALUE: Any = np._NoValue
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
 
@@ -63,7 +64,7 @@ def sign(x: Array, /, out: None = None) -> Array:
     refuse("sign", out=out)
     if is_complex(x):
         return x / nonzero(np.absolute(x))
-    signs = np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)
+    signs = np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype.type)
     return np.where(np.isnan(x), x.dtype.type(np.nan), signs)[()]
 
 
@@ -131,23 +132,36 @@ def difference(x: Array, y: Array) -> Array:
 
 def clip(
     a: Array,
-    a_min: Array = None,
-    a_max: Array = None,
+    a_min: Array = NO_VALUE,
+    a_max: Array = NO_VALUE,
     out: None = None,
     *,
-    min: Array = None,  # noqa: A002 - NumPy's name
-    max: Array = None,  # noqa: A002 - NumPy's name
+    min: Array = NO_VALUE,  # noqa: A002 - NumPy's name
+    max: Array = NO_VALUE,  # noqa: A002 - NumPy's name
     **options: Any,
 ) -> Array:
     """Clip by maximum and minimum; at a bound, the gradient is shared with it."""
     refuse("clip", out=out, **options)
-    low = min if a_min is None else a_min
-    high = max if a_max is None else a_max
+    low, high = bounds((a_min, a_max), (min, max))
     if low is None and high is None:
+        np.clip(np.zeros(0), None, None)  # NumPy 2.0 wants a bound
         return np.copy(a)
     if low is not None:
         a = np.maximum(a, low)
     return a if high is None else np.minimum(a, high)
+
+
+def bounds(old: tuple[Any, Any], new: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Read the bounds from their old names or their new ones; None stands for no bound."""
+    given = [each is not NO_VALUE for each in old]
+    if not any(given):
+        low, high = (None if each is NO_VALUE else each for each in new)
+        return low, high
+    if not all(given):
+        raise TypeError("np.clip takes both a_min and a_max; None stands for no bound")
+    if any(each is not NO_VALUE for each in new):
+        raise ValueError("np.clip takes a_min and a_max, or min and max, and not both pairs")
+    return old
 
 
 def clip_ufunc(a: Array, low: Array, high: Array, /, out: None = None, **options: Any) -> Array:
@@ -160,8 +174,10 @@ def where_signature(condition: Array, *choices: Array) -> Call:
     return (condition, *choices), {}
 
 
-def astype_signature(x: Array, dtype: Any, /, **options: Any) -> Call:
-    """Sort the arguments of `numpy.astype`."""
+def astype_signature(x: Array, dtype: Any, /, *, device: Any = None, **options: Any) -> Call:
+    """Sort the arguments of `numpy.astype`, and of the method, which takes no device."""
+    if device not in (None, "cpu"):
+        raise ValueError(f'np.astype: NumPy has the device "cpu" only, got {device!r}')
     return (x,), {"dtype": np.dtype(dtype), **options}
 
 

@@ -173,7 +173,7 @@ def several_axes(name: str, function: Function, default: tuple[int, ...] | None)
     def partial(out: Array, a: Array, s: Any, axes: Any, norm: Norm) -> LinearMap:
         if axes is None:
             axes = range(-a.ndim if s is None else -len(s), 0)
-        axes = axes_of(a.ndim, tuple(axes))
+        axes = axes_of(a.ndim, tuple(axes), repeated=True)
         if not axes:
             return SAME
         if s is None:
@@ -212,8 +212,7 @@ def shift(function: Function, inverse: Function) -> Entry:
     """Make the rule of a shift."""
 
     def partial(out: Array, x: Array, axes: Any) -> LinearMap:
-        axes = axes if axes is None or isinstance(axes, int) else tuple(axes)
-        return Shift(function, inverse, axes_of(x.ndim, axes))
+        return Shift(function, inverse, axes_of(x.ndim, axes, repeated=True))
 
     return rule(partial, signature=lambda x, axes=None: ((x,), {"axes": axes}))
 

@@ -1,13 +1,16 @@
-"""Functions that turn an array around, or around a corner, along some of its axes."""
+"""Functions that turn an array around, or around a corner, or slide windows along its axes."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
+from numpy.lib.stride_tricks import sliding_window_view
 
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Transpose
 from tape_ad.rules.base import Call, Entry, axes_of, rule
+from tape_ad.rules.plain_maps import PlainMap, along
 
 __all__ = ["FLIPPING"]
 
@@ -39,6 +42,49 @@ class Roll:
 
     def pull(self, ct: Array) -> Array:
         return np.roll(ct, tuple(-shift for shift in self.shifts), self.axes)
+
+
+@define(eq=False, repr=False)
+class Windows(PlainMap):
+    """All windows of some size along one axis, a negative one; they get an axis at the end."""
+
+    size: int
+    axis: int
+
+    def forward(self, t: Array) -> Array:
+        return sliding_window_view(t, self.size, self.axis)
+
+    def backward(self, ct: Array) -> Array:
+        # Element k of window j is element j + k of the parent: go through the fewer of both
+        fewer, more = sorted((self.axis - 1, -1), key=lambda axis: ct.shape[axis])
+        lines = np.moveaxis(ct, (fewer, more), (0, self.axis))
+        count, n = len(lines), lines.shape[self.axis]
+        shape = list(lines.shape[1:])
+        shape[self.axis] = count + n - 1
+        total = np.zeros(shape, ct.dtype)
+        for k, line in enumerate(lines):
+            total[along(self.axis, slice(k, k + n))] += line
+        return total
+
+
+def windows_signature(
+    x: Array, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Call:
+    """Sort the arguments of `numpy.lib.stride_tricks.sliding_window_view`."""
+    if writeable:
+        raise UnsupportedArgumentError(
+            "sliding_window_view of a handle is not written to; leave writeable=True out"
+        )
+    return (x,), {"window_shape": window_shape, "axis": axis}
+
+
+def windowed(out: Array, x: Array, window_shape: Any, axis: Any) -> LinearMap:
+    """Make the partial of sliding windows, which are taken along one axis after another."""
+    sizes = np.atleast_1d(window_shape).tolist()
+    axes = axes_of(x.ndim, axis, repeated=True)
+    return Chain(
+        tuple(Windows(size, at - i) for i, (size, at) in enumerate(zip(sizes, axes, strict=True)))
+    )
 
 
 def flip_signature(m: Array, axis: int | tuple[int, ...] | None = None) -> Call:
@@ -81,7 +127,7 @@ def rolled(out: Array, a: Array, shift: Any, axis: Any) -> LinearMap:
     number = -1 if axis is None else np.asarray(axis)
     shifts, axes = (x.ravel().tolist() for x in np.broadcast_arrays(shift, number))
     if axis is not None:
-        return Roll(tuple(map(int, shifts)), axes_of(a.ndim, tuple(axes)))
+        return Roll(tuple(map(int, shifts)), axes_of(a.ndim, tuple(axes), repeated=True))
     flat = (a.size,)
     roll = Roll(tuple(map(int, shifts)), tuple(axes))
     if a.shape == flat:
@@ -95,4 +141,5 @@ FLIPPING: dict[Any, Entry] = {
     np.fliplr: rule(lambda out, m: Flip((1 - m.ndim,)), signature=lambda m: ((m,), {})),
     np.rot90: rule(rotated, signature=rot90_signature),
     np.roll: rule(rolled, signature=roll_signature),
+    sliding_window_view: rule(windowed, signature=windows_signature),
 }

@@ -40,7 +40,9 @@ def index_map(key: Any, parent: tuple[int, ...], node: tuple[int, ...]) -> Index
 
 
 def full_key(key: Any, ndim: int) -> tuple[Any, ...]:
-    """Write a key as a tuple with one entry for each axis of the array, and no ellipsis.
+    """Write a key as a tuple with one entry for each axis of the array.
+
+    An ellipsis that stands for no axis stays, for it sets the entries beside it apart.
 
     Examples
     --------
@@ -49,11 +51,11 @@ def full_key(key: Any, ndim: int) -> tuple[Any, ...]:
     """
     entries = [as_entry(k) for k in (key if isinstance(key, tuple) else (key,))]
     used = sum(k.ndim if is_mask(k) else k is not None and k is not Ellipsis for k in entries)
-    rest = [slice(None)] * (ndim - used)
+    rest: list[Any] = [slice(None)] * (ndim - used)
     dots = next((i for i, k in enumerate(entries) if k is Ellipsis), None)
     if dots is None:
         return (*entries, *rest)
-    return (*entries[:dots], *rest, *entries[dots + 1 :])
+    return (*entries[:dots], *(rest or [Ellipsis]), *entries[dots + 1 :])
 
 
 def as_entry(k: Any) -> Any:

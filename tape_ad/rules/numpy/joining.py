@@ -73,6 +73,10 @@ def concatenate_signature(
     """Sort the arguments of `numpy.concatenate`."""
     refuse("concatenate", out=out)
     operands = tuple(arrays)
+    if not operands:  # NumPy's dispatch has been through the iterator
+        raise TypeError(
+            "np.concatenate takes a sequence of arrays, such as a list; got an iterator"
+        )
     shapes = [shape_of(a) for a in operands]
     if axis is None:
         layout = laid_out([(int(np.prod(shape, dtype=int)),) for shape in shapes], 0)

@@ -22,6 +22,9 @@ from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
 
 __all__ = ["MATRICES"]
 
+vecdot: Callable[..., Array] = np.vecdot
+"""NumPy's type for it leaves out ``axis=``."""
+
 
 def reordering(order: tuple[int, ...]) -> tuple[LinearMap, ...]:
     """Make the map that permutes axes; nothing where they are in order already."""
@@ -179,7 +182,7 @@ def linalg_outer(x1: Array, x2: Array, /) -> Array:
 
 def linalg_vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Multiply vectors along an axis, the first conjugated."""
-    return np.vecdot(np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1))
+    return vecdot(x1, x2, axis=axis)
 
 
 def matrix_power(a: Array, n: int) -> Array:

@@ -21,6 +21,7 @@ from tape_ad.linear_maps import (
     LinearMap,
     Mask,
     Reshape,
+    Shape,
     Transpose,
     WeightedSum,
 )
@@ -61,7 +62,7 @@ def median_signature(name: str) -> Signature:
         keepdims: Any = False,
     ) -> Call:
         refuse(name, out=out)
-        return (a,), {"axis": tupled(axis), "keepdims": keepdims is not NO_VALUE and keepdims}
+        return (a,), {"axis": axis, "keepdims": keepdims is not NO_VALUE and keepdims}
 
     return signature
 
@@ -88,18 +89,13 @@ def quantile_signature(name: str) -> Signature:
                 "constant in it; pass weights.data"
             )
         options = {
-            "axis": tupled(axis),
+            "axis": axis,
             "method": method,
             "keepdims": keepdims is not NO_VALUE and keepdims,
         }
         return (as_array(a), q), options if weights is None else {**options, "weights": weights}
 
     return signature
-
-
-def tupled(axis: Any) -> Axis:
-    """Read a list of axes, which these functions take too."""
-    return tuple(axis) if isinstance(axis, list) else axis
 
 
 # Where the neighbours are
@@ -216,6 +212,7 @@ def neighbours_map(
 ) -> LinearMap:
     """Make the map that takes the neighbours and averages them."""
     rows, order, moved = sorted_rows(a, axes)
+    laid_out = layout(function, q, rows.shape[:-1], axes)
     key, shares = neighbours(places_of(function, rows, order, q, **options), order)
     shares = shares.astype(out.dtype)
     return Chain(
@@ -224,9 +221,41 @@ def neighbours_map(
             Reshape(tuple(a.shape[i] for i in moved), rows.shape),
             Index(key, rows.shape, shares.shape, repeats=True),
             WeightedSum(shares, shares.ndim, (-shares.ndim,), keepdims=False),
-            Reshape(shares.shape[1:], out.shape),
+            *rearranging(laid_out, shares.shape[1:], out.shape),
         )
     )
+
+
+def layout(
+    function: Callable[..., Array], q: tuple[Any, ...], kept: Shape, axes: tuple[int, ...]
+) -> Any:
+    """Tell where NumPy puts the results for a matrix of probabilities.
+
+    The functions that pass nan over mix its axes with those of the array, unless they reduce just
+    one. Which goes where is read off results that number themselves.
+
+    Returns
+    -------
+    array of int or None
+        For each element of the result its place in an array of shape ``q.shape + kept``; None
+        where that is in order.
+    """
+    if function not in PASSING_NAN or len(axes) == 1 or not kept or not q or np.ndim(q[0]) < 2:
+        return None
+    shape, n = np.shape(q[0]), np.size(q[0])
+    numbers = np.arange(math.prod(kept) * n, dtype=float).reshape((*kept, n, 1))
+    percent = QUANTILES[function]
+    found = function(numbers, np.linspace(0, percent, n).reshape(shape), axis=(-2, -1))
+    row, probability = np.divmod(np.rint(found).astype(np.intp).ravel(), n)
+    return probability * math.prod(kept) + row
+
+
+def rearranging(places: Any, natural: Shape, node: Shape) -> tuple[LinearMap, ...]:
+    """Make the maps that bring results to where NumPy puts them."""
+    if places is None:
+        return (Reshape(natural, node),)
+    flat = (places.size,)
+    return (Reshape(natural, flat), Index((places,), flat, flat), Reshape(flat, node))
 
 
 def weights_of_rows(weights: Any, a: Array, axes: tuple[int, ...]) -> Any:
@@ -248,12 +277,14 @@ def probability_partial(function: Callable[..., Array], percent: float) -> Maker
     ) -> LinearMap | None:
         if a.size == 0 or method not in PLOTTING or "weights" in options:
             return None
-        return Deferred(slope_map, (out, a, q, axes_of(a.ndim, axis), PLOTTING[method], percent))
+        axes = axes_of(a.ndim, axis)
+        return Deferred(slope_map, (function, out, a, q, axes, PLOTTING[method], percent))
 
     return partial
 
 
 def slope_map(
+    function: Callable[..., Array],
     out: Array,
     a: Array,
     q: Array,
@@ -263,12 +294,15 @@ def slope_map(
 ) -> LinearMap:
     """Make the map that multiplies by the slope between the two neighbours."""
     rows, order, _ = sorted_rows(a, axes)
+    laid_out = layout(function, (q,), rows.shape[:-1], axes)
     n = np.sum(~np.isnan(rows), axis=-1)
     alpha, beta = plotting
     wide = np.reshape(as_array(q), (*np.shape(q), *(1,) * n.ndim)) / percent
     rate = n + (1 - alpha - beta)
     place = wide * rate + (alpha - 1)
-    inside = (place >= 0) & (place < n - 1) & ~np.isnan(np.reshape(out, place.shape))
+    inside = (place >= 0) & (place < n - 1)
+    if function not in PASSING_NAN:
+        inside = inside & (n == order.shape[-1])  # a result that is nan has no slope
     lower = np.where(inside, np.floor(place), 0).astype(np.intp)
     grid = np.indices(order.shape[:-1], sparse=True)
     low, high = (
@@ -278,7 +312,7 @@ def slope_map(
     spread = Adjoint(
         WeightedSum(slope.astype(out.dtype), slope.ndim, tuple(range(-n.ndim, 0)), keepdims=False)
     )
-    return Chain((spread, Reshape(slope.shape, out.shape)))
+    return Chain((spread, *rearranging(laid_out, slope.shape, out.shape)))
 
 
 QUANTILES: dict[Any, float] = {

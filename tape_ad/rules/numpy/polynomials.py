@@ -13,8 +13,10 @@ from tape_ad.linear_maps import (
     Adjoint,
     Array,
     Chain,
+    Divide,
     Index,
     LinearMap,
+    MatmulRight,
     Negate,
     Reshape,
     Scale,
@@ -177,6 +179,23 @@ def polyint_signature(p: Any, m: int = 1, k: Any = None) -> Call:
     return coefficients("polyint", p, *(() if k is None else (k,))), {"m": int(m)}
 
 
+# Roots
+
+
+def root_partial(out: Array, p: Array) -> LinearMap | None:
+    """Make the partial of the roots: p(r) stays 0, so that dr = -dp(r) / p'(r).
+
+    That is not finite for a double root.
+
+    The implicit function theorem; see Wilkinson, "The evaluation of the zeros of ill-conditioned
+    polynomials" (1959).
+    """
+    if out.size == 0:
+        return None
+    powers = np.vander(out, p.size)
+    return Chain((MatmulRight(powers, 1), Divide(-slope(out, p, out))))
+
+
 # Least squares
 
 
@@ -231,6 +250,7 @@ def polyfit(
 
 
 POLYNOMIALS: dict[Any, Entry] = {
+    np.roots: rule(root_partial, signature=lambda p: ((p,), {})),
     np.polyval: rule(lambda out, p, x: Values(x, p.size), slope, signature=polyval_signature),
     np.polyadd: rule(added(0), added(1), signature=two_polynomials("polyadd")),
     np.polysub: rule(added(0), added(1, Negate()), signature=two_polynomials("polysub")),

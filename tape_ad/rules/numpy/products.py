@@ -26,11 +26,11 @@ __all__ = ["PRODUCTS"]
 def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:
     """Contract axes of `a` with axes of `b` by one matrix product."""
     a, b = as_array(a), as_array(b)
-    if isinstance(axes, int):
-        of_a, of_b = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
-    else:
-        of_a, of_b = (tuple(np.atleast_1d(side).tolist()) for side in axes)
-    of_a, of_b = normalize_axis_tuple(of_a, a.ndim), normalize_axis_tuple(of_b, b.ndim)
+    pair = (range(-axes, 0), range(axes)) if np.ndim(axes) == 0 else axes
+    of_a, of_b = (
+        normalize_axis_tuple(tuple(np.atleast_1d(side).tolist()), operand.ndim)
+        for side, operand in zip(pair, (a, b), strict=True)
+    )
     if [a.shape[i] for i in of_a] != [b.shape[i] for i in of_b]:
         raise ValueError("shape-mismatch for sum")
     free_a = tuple(i for i in range(a.ndim) if i not in of_a)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import (
+    Adjoint,
     Array,
     Chain,
     Divide,
@@ -35,7 +36,16 @@ from tape_ad.rules.base import (
 from tape_ad.rules.linalg.triangles import Deferred
 from tape_ad.rules.numpy.elementwise import is_complex
 
-__all__ = ["REDUCTIONS", "extremum_signature", "reaches", "reduction_options", "sum_signature"]
+__all__ = [
+    "REDUCTIONS",
+    "as_cast",
+    "extremum_signature",
+    "reaches",
+    "real_weighted_sum",
+    "reduction_options",
+    "sum_signature",
+    "without_imaginary_part",
+]
 
 Axis = int | tuple[int, ...] | None
 FLOAT64 = np.dtype(np.float64)
@@ -130,6 +140,11 @@ def real_dtype(a: Array) -> Any:
     return a.dtype.type().real.dtype
 
 
+def as_cast(a: Array, out: Array) -> Array:
+    """Give the numbers that NumPy computed with: those of a real ``dtype=`` are real parts."""
+    return a.real if is_complex(a) and not is_complex(out) else a
+
+
 def selecting(where: Any, linear: LinearMap) -> LinearMap:
     """Let a map see only what is selected."""
     return linear if where is True else Chain((Mask(where), linear))
@@ -202,6 +217,7 @@ def extremum_partial(
     **options: Any,
 ) -> LinearMap:
     """Share the gradient among the elements that are the extremum."""
+    a = as_cast(a, out)
     axes = axes_of(a.ndim, axis)
     kept = out if keepdims else out[expanding_key(a.ndim, axes)]
     weights = extremum_weights(kept, a, axes, initial, where)
@@ -237,6 +253,7 @@ def product_partial(
     **options: Any,
 ) -> LinearMap:
     """Make the partial of a product when it is needed."""
+    a = as_cast(a, out)
     factors = a if where is True else np.where(where, a, 1)
     linear = Deferred(product_map, (factors, axes_of(a.ndim, axis), keepdims, initial))
     return selecting(where, linear)
@@ -284,6 +301,11 @@ def real_weighted_sum(weights: Array, a: Array, axes: tuple[int, ...], keepdims:
     if not is_complex(a):
         return WeightedSum(weights, a.ndim, axes, keepdims)
     return Chain((WeightedSum(weights.conjugate(), a.ndim, axes, keepdims), RealPart()))
+
+
+def without_imaginary_part(out: Array, linear: LinearMap) -> LinearMap:
+    """Let a map to real numbers end at a node that may have a complex dtype."""
+    return Chain((linear, Adjoint(RealPart()))) if is_complex(out) else linear
 
 
 EXTREMA = {

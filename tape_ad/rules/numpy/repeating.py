@@ -6,7 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
-from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.base import Call, Entry, axes_of, rule
 from tape_ad.rules.plain_maps import Gather, PlainMap
 
 __all__ = ["REPEATING"]
@@ -32,13 +32,14 @@ class Repeat(PlainMap):
 
 def repeat_signature(a: Array, repeats: Any, axis: int | None = None) -> Call:
     """Sort the arguments of `numpy.repeat`."""
-    return (a,), {"repeats": repeats, "axis": axis if np.ndim(a) else None}
+    return (a,), {"repeats": repeats, "axis": axis}
 
 
-def repeated(out: Array, a: Array, repeats: Any, axis: int | None) -> LinearMap:
+def repeated(out: Array, a: Array, repeats: Any, axis: Any) -> LinearMap:
     """Make the partial of `repeat`: one number for all elements stretches a new axis."""
-    shape = (a.size,) if axis is None else a.shape
-    number = 0 if axis is None else axis % a.ndim
+    flat = axis is None or a.ndim == 0
+    shape = (a.size,) if flat else a.shape
+    number = 0 if flat else axes_of(a.ndim, axis)[0] + a.ndim
     counts = np.asarray(repeats)
     along: LinearMap
     if counts.size != 1:

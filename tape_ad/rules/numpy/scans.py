@@ -13,9 +13,9 @@ from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, Maker, Signature, refuse, rule
+from tape_ad.rules.base import Call, Derivation, Entry, Maker, Signature, axes_of, refuse, rule
 from tape_ad.rules.numpy.elementwise import difference, nonzero
-from tape_ad.rules.numpy.reductions import reaches
+from tape_ad.rules.numpy.reductions import as_cast, reaches
 
 __all__ = ["SCANS", "along", "recurrence"]
 
@@ -208,7 +208,7 @@ def scan_partial(coefficients: Coefficients) -> Callable[..., LinearMap]:
         if out.shape[axis] == 0:
             return RunningSum(axis)
         with np.errstate(all="ignore"):  # at singular points, as in `quiet`
-            carried, taken = coefficients(out, x, axis)
+            carried, taken = coefficients(out, as_cast(x, out), axis)
         return Chain((Scale(taken), Recurrence(carried, axis)))
 
     return flattening(linear)
@@ -217,10 +217,10 @@ def scan_partial(coefficients: Coefficients) -> Callable[..., LinearMap]:
 def flattening(linear: Callable[[Array, Array, int], LinearMap]) -> Callable[..., LinearMap]:
     """Let a scan without an axis run over all the elements in C order."""
 
-    def partial(out: Array, x: Array, axis: int | None, **options: Any) -> LinearMap:
+    def partial(out: Array, x: Array, axis: Any, **options: Any) -> LinearMap:
         if axis is None or x.ndim == 0:
             return Chain((Reshape(x.shape, (x.size,)), linear(out, np.ravel(x), -1)))
-        return linear(out, x, axis if axis < 0 else axis - x.ndim)
+        return linear(out, x, axes_of(x.ndim, axis)[0])
 
     return partial
 
@@ -250,31 +250,32 @@ def passing_nan(maker: Callable[..., LinearMap], neutral: int) -> Maker:
 # The array API's functions
 
 
-def cumulative(name: str, scan: Callable[..., Array], neutral: int) -> Derivation:
-    """Derive `numpy.cumulative_sum` or `numpy.cumulative_prod` from the older function."""
+def cumulative(name: str, ufunc: np.ufunc) -> Derivation:
+    """Derive `numpy.cumulative_sum` or `numpy.cumulative_prod` from the ufunc's method."""
 
     def compute(
         x: Array,
         /,
         *,
-        axis: int | None = None,
+        axis: Any = None,
         dtype: Any = None,
         out: None = None,
         include_initial: bool = False,
     ) -> Array:
         refuse(name, out=out)
+        x = x if x.ndim else np.reshape(x, (1,))
         if axis is None and x.ndim > 1:
             raise ValueError(
                 f"For arrays which have more than one dimension ``axis`` argument is required, "
                 f"got shape {x.shape}"
             )
         axis = -1 if axis is None else axis
-        total = scan(x, axis=axis, dtype=dtype)
+        total = ufunc.accumulate(x, axis=axis, dtype=dtype)
         if not include_initial:
             return total
         shape = list(total.shape)
         shape[axis] = 1
-        return np.concatenate((np.full(shape, neutral, total.dtype), total), axis=axis)
+        return np.concatenate((np.full(shape, ufunc.identity, total.dtype), total), axis=axis)
 
     return Derivation(compute)
 
@@ -319,5 +320,5 @@ SCANS: dict[Any, Entry] = {
     ),
 }
 if hasattr(np, "cumulative_sum"):  # since NumPy 2.1
-    SCANS[np.cumulative_sum] = cumulative("cumulative_sum", np.cumsum, 0)
-    SCANS[np.cumulative_prod] = cumulative("cumulative_prod", np.cumprod, 1)
+    SCANS[np.cumulative_sum] = cumulative("cumulative_sum", np.add)
+    SCANS[np.cumulative_prod] = cumulative("cumulative_prod", np.multiply)

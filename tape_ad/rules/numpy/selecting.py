@@ -12,6 +12,8 @@ from tape_ad.rules.base import (
     Entry,
     Refused,
     as_array,
+    axes_of,
+    axis_of,
     constants,
     each,
     refuse,
@@ -28,11 +30,12 @@ def whole(ndim: int) -> tuple[slice, ...]:
 
 
 def along(
-    a: Array, out: Array, axis: int | None, indices: Any, *, repeats: bool | None = None
+    a: Array, out: Array, axis: Any, indices: Any, *, repeats: bool | None = None
 ) -> LinearMap:
     """Make the map that picks `indices` along one axis, or from the flattened array."""
-    shape = a.shape if axis is not None else (a.size,)
-    number = 0 if axis is None else axis % a.ndim if a.ndim else 0
+    flat = axis is None or a.ndim == 0
+    shape = (a.size,) if flat else a.shape
+    number = 0 if flat else axes_of(a.ndim, axis)[0] + a.ndim
     key = (*whole(number), indices, *whole(len(shape) - number - 1))
     picked = index_map(key, shape, out.shape)
     if repeats is not None:
@@ -164,7 +167,7 @@ def apply_along_axis(
 ) -> Array:
     """Stack what a function gives for each line of an array along one axis."""
     arr = as_array(arr)
-    axis = range(arr.ndim)[axis]
+    axis = axis_of(arr.ndim, axis) + arr.ndim
     lines = np.moveaxis(arr, axis, -1)
     places = list(np.ndindex(lines.shape[:-1]))
     if not places:
@@ -228,7 +231,9 @@ SELECTING: dict[Any, Entry] = {
         "t.shape))]), key[axis] = indices, and a tuple made of it",
     ),
     np.copyto: written(
-        "it", "write np.where(mask, src, t), or fill an array made by rec.constant(array)"
+        "it",
+        "write np.broadcast_to(src, shape) for an array full of it (as np.full and np.full_like of "
+        "a handle come here), np.where(mask, src, t), or fill an array made by rec.constant(array)",
     ),
     np.ix_: Refused("it makes indices, which are integers or masks; pass plain ones"),
 }

@@ -7,7 +7,7 @@ import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Shape, Transpose
-from tape_ad.rules.base import Call, Derivation, Entry, Filled, as_array, constants, rule
+from tape_ad.rules.base import Call, Derivation, Entry, Filled, as_array, axes_of, constants, rule
 
 __all__ = ["SHAPING"]
 
@@ -54,16 +54,16 @@ def same_elements(out: Array, a: Array, **options: Any) -> LinearMap:
     return Reshape(a.shape, out.shape)
 
 
-def transpose_signature(a: Array, axes: int | Sequence[int] | None = None) -> Call:
+def transpose_signature(a: Array, axes: Axes | None = None) -> Call:
     """Sort the arguments of `numpy.transpose`."""
-    return (a,), {"axes": (axes,) if isinstance(axes, int) else axes}
+    return (a,), {"axes": axes}
 
 
-def transposed(out: Array, a: Array, axes: Sequence[int] | None) -> LinearMap:
+def transposed(out: Array, a: Array, axes: Axes | None) -> LinearMap:
     """Make the partial of a permutation of the axes."""
     if axes is None:
         return reversing(a.ndim)
-    return Transpose(tuple(int(axis) % a.ndim - a.ndim for axis in axes))
+    return Transpose(axes_of(a.ndim, axes))
 
 
 def swapaxes(a: Array, axis1: int, axis2: int) -> Array:

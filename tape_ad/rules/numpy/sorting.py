@@ -11,7 +11,7 @@ import numpy as np
 
 from tape_ad.linear_maps import Array, LinearMap
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, constants, refuse, rule
+from tape_ad.rules.base import Call, Derivation, Entry, axis_of, constants, refuse, rule
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.selecting import picked_along_axis
 
@@ -33,7 +33,13 @@ def sort_signature(
     refuse("sort", order=order)
     if kind is not None or stable is not None:
         np.sort(np.zeros(0), kind=kind, stable=stable)  # NumPy says what is wrong with them
-    return (a if axis is not None else np.ravel(a),), {"axis": 0 if axis is None else axis}
+    a, axis = line_of(a, axis)
+    return (a,), {"axis": axis}
+
+
+def line_of(a: Array, axis: Any) -> tuple[Array, int]:
+    """Tell what is sorted along which axis: all the elements in C order where none is given."""
+    return (np.ravel(a), -1) if axis is None else (a, axis_of(a.ndim, axis))
 
 
 def sort(a: Array, axis: int) -> tuple[Array, Array]:
@@ -73,8 +79,8 @@ def partition_signature(
 ) -> Call:
     """Sort the arguments of `numpy.partition`."""
     refuse("partition", order=order)
-    options = {"kth": kth, "axis": 0 if axis is None else axis, "kind": kind}
-    return (a if axis is not None else np.ravel(a),), options
+    a, axis = line_of(a, axis)
+    return (a,), {"kth": kth, "axis": axis, "kind": kind}
 
 
 def partition(a: Array, axis: int, **options: Any) -> tuple[Array, Array]:

@@ -72,10 +72,11 @@ def with_axes(name: str, ary: Any, ndim: int) -> Array:
     return ary
 
 
-def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+def unstack(x: Array, /, *, axis: Any = 0) -> tuple[Array, ...]:
     """Take the parts at each place of an axis, without the axis."""
     x = with_axes("unstack", x, 1)
-    return tuple(x[at(axis, x.ndim, i)] for i in range(x.shape[axis]))
+    (number,) = normalize_axis_tuple(axis, x.ndim)
+    return tuple(x[at(number, x.ndim, i)] for i in range(x.shape[number]))
 
 
 def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:

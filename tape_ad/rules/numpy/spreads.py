@@ -19,6 +19,7 @@ from tape_ad.rules.numpy.reductions import (
     real_weighted_sum,
     reduction_options,
     selecting,
+    without_imaginary_part,
 )
 
 __all__ = ["SPREADS", "spread_rule", "std_weights", "var_weights"]
@@ -81,12 +82,19 @@ def std_weights(
     The mean of equal elements may be one rounding error off them. Measured from one of them, all
     are exactly 0, and so is their mean.
     """
-    if mean is None and where is True:
-        a = a - a[tuple(slice(1) if i in axes else slice(None) for i in range(-a.ndim, 0))]
-    elif mean is None:
-        a = a - np.max(a, axis=axes, keepdims=True, where=where, initial=-np.inf)
+    if mean is None:
+        if where is True:
+            one = a[tuple(slice(1) if i in axes else slice(None) for i in range(-a.ndim, 0))]
+        else:
+            one = np.max(a, axis=axes, keepdims=True, where=where, initial=-np.inf)
+        a = a - (one if dtype is None else as_mean(one, dtype))
     scale = nonzero(out) * freedom(a, axes, ddof, where)
     return deviation(a, mean, axes, dtype, where) / scale
+
+
+def as_mean(one: Array, dtype: Any) -> Array:
+    """Drop the imaginary part of what the mean is measured from, if NumPy's mean has none."""
+    return one if np.dtype(dtype).kind == "c" else np.real(one)
 
 
 def spread_partials(weigh: Callable[..., Array]) -> tuple[Maker, Maker]:
@@ -110,12 +118,12 @@ def spread_partials(weigh: Callable[..., Array]) -> tuple[Maker, Maker]:
     def of_elements(out: Array, a: Array, *mean: Any, **options: Any) -> LinearMap:
         weights, axes = weighted(out, a, *mean, **options)
         linear = real_weighted_sum(weights, a, axes, options["keepdims"])
-        return selecting(options.get("where", True), linear)
+        return selecting(options.get("where", True), without_imaginary_part(out, linear))
 
     def of_mean(out: Array, a: Array, mean: Array, **options: Any) -> LinearMap:
         weights, axes = weighted(out, a, mean, **options)
         linear = real_weighted_sum(-weights, weights, axes, options["keepdims"])
-        return Chain((Stretch(mean.shape, a.shape), linear))
+        return Chain((Stretch(mean.shape, a.shape), without_imaginary_part(out, linear)))
 
     return quiet(of_elements), quiet(of_mean)
 

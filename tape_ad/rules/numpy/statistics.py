@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
@@ -25,6 +26,8 @@ def average(
     """Average with weights, which may be handles too, and give their sum as well if asked."""
     a = as_array(a)
     keepdims = keepdims is not np._NoValue and keepdims
+    if axis is not None:
+        axis = normalize_axis_tuple(axis, a.ndim, argname="axis")
     if weights is None:
         mean = np.mean(a, axis=axis, keepdims=keepdims)
         total = mean.dtype.type(a.size / mean.size)

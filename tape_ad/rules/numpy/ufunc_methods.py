@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import (
+    SAME,
     Adjoint,
     Array,
     Chain,
@@ -22,7 +23,7 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.rules.base import Call, Entry, Maker, Signature, axes_of, quiet, refuse, rule
 from tape_ad.rules.numpy.elementwise import difference, nonzero
-from tape_ad.rules.numpy.reductions import reaches, selecting, sum_signature
+from tape_ad.rules.numpy.reductions import as_cast, reaches, selecting, sum_signature
 from tape_ad.rules.numpy.scans import along, recurrence
 
 __all__ = ["UFUNC_METHODS"]
@@ -39,7 +40,7 @@ def logarithm_partial(exp: Exponential) -> Maker:
     def partial(
         out: Array, a: Array, axis: Any, keepdims: bool, where: Any = True, **options: Any
     ) -> LinearMap:
-        axes = axes_of(a.ndim, axis)
+        a, axes = as_cast(a, out), axes_of(a.ndim, axis)
         kept = out if keepdims else out[expanding_key(a.ndim, axes)]
         weights = exp(difference(a, kept))
         return selecting(where, WeightedSum(weights, a.ndim, axes, keepdims))
@@ -64,8 +65,8 @@ def difference_partial(
     """a[0] - a[1] - ... - a[n], where an initial value is the first."""
     axes = axes_of(a.ndim, axis)
     signs = np.full((1,) * a.ndim, -1, a.dtype.type().real.dtype)
-    if initial is None and axes:
-        signs = np.where(first_of(a, axes[0]), -signs, signs)
+    if initial is None:
+        signs = np.where(first_of(a, axes[0]), -signs, signs) if axes else -signs
     return selecting(where, WeightedSum(signs, a.ndim, axes, keepdims))
 
 
@@ -80,9 +81,12 @@ def quotient_partial(
 ) -> LinearMap:
     """a[0] / a[1] / ... / a[n], where an initial value is the first."""
     axes = axes_of(a.ndim, axis)
+    if initial is None and not axes:
+        return selecting(where, SAME)
+    a = as_cast(a, out)
     kept = out if keepdims else out[expanding_key(a.ndim, axes)]
     weights = -kept / a
-    if initial is None and axes:
+    if initial is None:
         rest = a[along(axes[0], slice(1, None))]
         first = np.divide.reduce(rest, axis=axes[0], keepdims=True, initial=1.0)
         weights = np.where(first_of(a, axes[0]), first, weights)
@@ -137,8 +141,8 @@ Weigh = Callable[[Array, Array, Any, int], Array]
 def segments_partial(weigh: Weigh | None) -> Maker:
     """Make the maker of a partial that picks the elements, weighs them and sums each segment."""
 
-    def partial(out: Array, a: Array, indices: Any, axis: int, **options: Any) -> LinearMap:
-        axis = axis if axis < 0 else axis - a.ndim
+    def partial(out: Array, a: Array, indices: Any, axis: Any, **options: Any) -> LinearMap:
+        (axis,) = axes_of(a.ndim, axis)
         elements, labels = segments_of(indices, a.shape[axis])
         shape = list(a.shape)
         shape[axis] = labels.size
@@ -147,7 +151,7 @@ def segments_partial(weigh: Weigh | None) -> Maker:
         if weigh is None:
             return Chain((pick, Adjoint(spread)))
         key = along(axis, elements)
-        weights = weigh(a[key], out[along(axis, labels)], labels, axis)
+        weights = weigh(as_cast(a, out)[key], out[along(axis, labels)], labels, axis)
         return Chain((pick, Scale(weights), Adjoint(spread)))
 
     return quiet(partial)
