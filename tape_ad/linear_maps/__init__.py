@@ -15,6 +15,7 @@ from tape_ad.linear_maps.base import Array, LinearMap, Partial, Shape
 from tape_ad.linear_maps.compounds import Adjoint, Chain
 from tape_ad.linear_maps.elementwise import (
     SAME,
+    SHIELD,
     Conjugate,
     Divide,
     ImaginaryPart,
@@ -33,6 +34,7 @@ from tape_ad.linear_maps.reductions import Sum, WeightedSum, add_reduce, expandi
 __all__ = [
     "FEW",
     "SAME",
+    "SHIELD",
     "Adjoint",
     "Array",
     "Chain",

@@ -9,6 +9,7 @@ from tape_ad.linear_maps.base import Array, LinearMap, Partial
 
 __all__ = [
     "SAME",
+    "SHIELD",
     "Conjugate",
     "Divide",
     "ImaginaryPart",
@@ -115,16 +116,60 @@ def fits(operand: Array, ct: Array) -> bool:
 
 @define(eq=False, repr=False)
 class Mask:
-    """Selection: what `mask` leaves out contributes exactly 0, even where it is nan or inf."""
+    """Selection: what `mask` leaves out contributes exactly 0, even where it is nan or inf.
+
+    Parameters
+    ----------
+    mask : array of bool
+    tie : array of bool, optional
+        Where something else was chosen as well, so that the weight is one half.
+    """
 
     broadcasts: ClassVar[bool] = True
     mask: Array
+    tie: Array | None = None
 
     def push(self, t: Array) -> Array:
-        return np.where(self.mask, t, 0)
+        kept = selected(t, self.mask)
+        return kept if self.tie is None else halved(kept, self.tie)
 
     def pull(self, ct: Array) -> Array:
-        return np.where(self.mask, ct, 0)
+        return self.push(ct)
+
+
+SHIELD = Mask(np.True_)
+"""It leaves nothing out itself, but says that a cotangent of 0 behind it was left out.
+
+It stands before a map that picks elements by their values: the zeros that this map's `pull` gives
+for the others count for nothing then, even where the way further back is inf.
+"""
+
+
+def selected(array: Array, mask: Array) -> Array:
+    """Give the elements that a mask picks, and 0 elsewhere.
+
+    Plain floats are multiplied with the mask as the integers that their bits are, by 0 or 1: even
+    nan times 0 is then 0, in a fifth of the time that `numpy.where` takes with an irregular mask.
+    """
+    if mask is np.True_ and type(array) is np.ndarray:
+        return array
+    if type(array) is np.ndarray and type(mask) is np.ndarray and mask.dtype is TRUTH:
+        bits = BITS.get(array.dtype.char)
+        if bits is not None:
+            return np.multiply(array.view(bits), mask).view(array.dtype)
+    return np.where(mask, array, 0)
+
+
+TRUTH = np.dtype(bool)
+BITS = {"d": np.int64, "f": np.int32}
+"""The integers of the same size, by the codes of the floats."""
+
+
+def halved(array: Array, mask: Array) -> Array:
+    """Halve the elements of a new array that a mask picks, at hardly any cost if they are few."""
+    if type(array) is np.ndarray and type(mask) is np.ndarray:
+        return np.multiply(array, array.dtype.type(0.5), out=array, where=mask)
+    return np.where(mask, array * array.dtype.type(0.5), array)
 
 
 @define(eq=False, repr=False)

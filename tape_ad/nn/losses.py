@@ -85,8 +85,7 @@ def cross_entropy(
     if label_smoothing:
         shares = shares * (1 - label_smoothing) + label_smoothing / classes
     shares = shares * (each * np.asarray(kept)[..., None])
-    log_p = np.where(np.equal(shares, 0), 0, log_softmax(logits))
-    losses = -np.sum(shares * log_p, axis=-1)
+    losses = -np.sum(shares * beside(shares, log_softmax(logits)), axis=-1)
     return reduced("cross_entropy", losses, reduction, counted)
 
 
@@ -260,9 +259,9 @@ def huber_loss(x: Array, target: Array, reduction: str = "mean", delta: float = 
     np.float64(0.75)
     """
     x, target = checked_pair("huber_loss", x, target)
-    distance = np.abs(x - target)
-    bounded = np.minimum(distance, delta)
-    return reduced("huber_loss", bounded * (distance - bounded / 2), reduction)
+    error = x - target
+    bounded = np.clip(error, -delta, delta)  # no magnitude, which has no curvature at 0
+    return reduced("huber_loss", bounded * (error - bounded / 2), reduction)
 
 
 def kl_div(log_p: Array, target: Array, reduction: str = "mean", log_target: bool = False) -> Array:
@@ -298,10 +297,15 @@ def kl_div(log_p: Array, target: Array, reduction: str = "mean", log_target: boo
         losses = np.exp(target) * (target - log_p)
     else:
         log_t = np.log(np.where(np.greater(target, 0), target, 1))
-        losses = target * (log_t - np.where(np.equal(target, 0), 0, log_p))
+        losses = target * (log_t - beside(target, log_p))
     if reduction == "batchmean":
         return np.sum(losses) / log_p.shape[0]
     return reduced("kl_div", losses, reduction)
+
+
+def beside(share: Array, log_p: Array) -> Array:
+    """Replace -inf by 0 where the share that it is multiplied with is 0."""
+    return np.where(np.equal(share, 0) & np.isneginf(log_p), 0, log_p)
 
 
 def checked_pair(name: str, x: Any, target: Any) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from tests.rules import (
     rows_activations,
     rows_building,
+    rows_continued,
     rows_convolution,
     rows_decompositions,
     rows_einsum,
@@ -46,6 +47,7 @@ __all__ = ["CONSTANTS", "FILLED", "REFUSED", "ROWS"]
 
 ROWS: list[Row] = [
     *rows_elementwise.ROWS,
+    *rows_continued.ROWS,
     *rows_reductions.ROWS,
     *rows_scans.ROWS,
     *rows_ufunc_methods.ROWS,

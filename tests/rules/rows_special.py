@@ -145,6 +145,11 @@ INTEGRALS = [
     ),
     *scipy_rows(sp.sici, POSITIVE, complex=True, nodes=2, no_complex_jax="JAX's is real"),
     *scipy_rows(sp.shichi, POSITIVE, complex=True, nodes=2, no_jax=OURS),
+    *(
+        row
+        for function in (logarithms.log_beside, logarithms.log1p_beside, logarithms.log_ratio)
+        for row in elementwise(function, POSITIVE, POSITIVE, no_jax=OURS)
+    ),
     *scipy_rows(sp.spence, POSITIVE, complex=True, no_jax="JAX's gradient is nan above 1"),
     Row(sp.spence, [UNIT(4)], jax="scipy.special.spence"),
     *scipy_rows(sp.ellipk, uniform(-3.0, 0.9), no_jax=OURS),

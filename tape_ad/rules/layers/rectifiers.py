@@ -254,8 +254,9 @@ def leaky_relu_partial(out: Array, x: Array, negative_slope: float) -> Array:
 
 def bent_partial(x: Array, alpha: float, scale: float) -> Array:
     """The scale, and below 0 times alpha * exp(x)."""
-    below = np.exp(np.minimum(x, 0)) * (alpha * scale)
-    return np.where(np.greater(x, 0), x.dtype.type(scale), below)
+    positive = np.greater(x, 0)
+    below = np.exp(np.where(positive, 0, x)) * (alpha * scale)
+    return np.where(positive, x.dtype.type(scale), below)
 
 
 def gelu_partial(out: Array, x: Array, approximate: str) -> Array:

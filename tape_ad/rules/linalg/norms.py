@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, LinearMap, adjoint, expanding_key
+from tape_ad.linear_maps import SHIELD, Array, Chain, LinearMap, adjoint, expanding_key
 from tape_ad.rules.base import Call, Entry, axes_of, rule
 from tape_ad.rules.linalg.singular_values import singular_triplets, widened
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.linalg.triangles import Deferred
-from tape_ad.rules.numpy.elementwise import nonzero
+from tape_ad.rules.numpy.continued import signed_power, unit
+from tape_ad.rules.numpy.elementwise import is_complex, nonzero
 from tape_ad.rules.numpy.reductions import real_weighted_sum, without_imaginary_part
 
 __all__ = ["NORMS"]
@@ -44,13 +45,15 @@ def vector_weights(x: Array, out: Array, order: Order, axes: Axes) -> Array:
         The axes that are reduced, negative.
     """
     if order is None or order == 2:
-        return x / nonzero(out)
+        return unit(x, out)
     if order == 0:  # the number of elements that are not 0
         return 0.0
     if math.isinf(order):  # np.sign(x) is x / |x| for complex numbers too, and 0 for 0
         return np.sign(x) * shared(np.absolute(x) == out, axes, out.dtype)
     if order == 1:
         return np.sign(x)
+    if not is_complex(x):
+        return signed_power(unit(x, out), float(order) - 1)
     ratio = np.where(np.equal(x, 0), 1, np.absolute(x) / nonzero(out))
     return np.sign(x) * ratio ** (float(order) - 1)
 
@@ -99,7 +102,10 @@ def vector_norm_partial(
     """Make the partial of a vector norm."""
     axes = axes_of(x.ndim, axis)
     kept = out if keepdims else out[expanding_key(x.ndim, axes)]
-    return real_weighted_sum(vector_weights(x, kept, order["ord"], axes), x, axes, keepdims)
+    weights = vector_weights(x, kept, order["ord"], axes)
+    linear = real_weighted_sum(weights, x, axes, keepdims)
+    extreme = order["ord"] is not None and math.isinf(order["ord"])
+    return Chain((SHIELD, linear)) if extreme else linear
 
 
 # Matrices
@@ -148,7 +154,8 @@ def norm_partial(out: Array, x: Array, axis: Axis, keepdims: bool, **order: Any)
     """Make the partial of a norm: of a matrix for two axes, of a vector for any other number."""
     axes, ord_ = axes_of(x.ndim, axis), order["ord"]
     if len(axes) == 2 and ord_ not in (None, "fro", "f"):
-        return Deferred(matrix_norm_map, (x, ord_, axes, keepdims))
+        linear = Deferred(matrix_norm_map, (x, ord_, axes, keepdims))
+        return linear if ord_ in ("nuc", 2, -2) else Chain((SHIELD, linear))
     return vector_norm_partial(out, x, axes, keepdims, ord=2 if len(axes) == 2 else ord_)
 
 

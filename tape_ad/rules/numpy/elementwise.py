@@ -25,7 +25,8 @@ from tape_ad.linear_maps import (
     RealPart,
     Scale,
 )
-from tape_ad.rules.base import Call, Derivation, Entry, constants, quiet, refuse, rule
+from tape_ad.rules.base import Call, Derivation, Entry, as_array, constants, quiet, refuse, rule
+from tape_ad.rules.numpy.continued import CONTINUED, bounded, difference, power_derivative, unit
 
 __all__ = ["ELEMENTWISE"]
 
@@ -55,7 +56,7 @@ def nonzero(x: Array) -> Array:
 def absolute(out: Array, x: Array) -> Partial:
     """|z|' = Re(conj(z) / |z| * t), which is sign(x) on the reals; 0 at 0."""
     if is_complex(x):
-        return real_scale((x / nonzero(out)).conjugate(), x)
+        return real_scale(unit(x, out).conjugate(), x)
     return np.sign(x)
 
 
@@ -63,7 +64,7 @@ def sign(x: Array, /, out: None = None) -> Array:
     """Compute z / |z|, which on the reals is piecewise constant and so plain data."""
     refuse("sign", out=out)
     if is_complex(x):
-        return x / nonzero(np.absolute(x))
+        return unit(x, np.absolute(x))
     signs = np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype.type)
     return np.where(np.isnan(x), x.dtype.type(np.nan), signs)[()]
 
@@ -72,16 +73,21 @@ def power_base(out: Array, x: Array, y: Array) -> Array:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
     if type(y) in (int, float) and y == 2:
         return 2 * x
-    with np.errstate(all="ignore"):
-        if type(y) in (int, float):
+    if type(y) in (int, float):
+        with np.errstate(all="ignore"):
             return y * x ** (y - 1) if y else 0.0
-        less = np.subtract(y, 1, dtype=out.dtype)  # y's own dtype may be a small one
-        return np.where(y == 0, 0, y * x ** np.where(y == 0, 1, less))
+    return power_derivative(in_dtype(x, out.dtype), in_dtype(y, out.dtype), 1, 0)
 
 
 def power_exponent(out: Array, x: Array, y: Array) -> Array:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
-    return out * np.log(nonzero(x), dtype=out.dtype)
+    return power_derivative(in_dtype(x, out.dtype), in_dtype(y, out.dtype), 0, 1)
+
+
+def in_dtype(x: Array, dtype: Any) -> Array:
+    """Cast to the dtype of a result, since integers may be small ones, and a float a short one."""
+    x = as_array(x)
+    return x if x.dtype == dtype else x.astype(dtype)
 
 
 def cosine_of_arcsin(x: Array) -> Array:
@@ -93,7 +99,25 @@ def cosine_of_arcsin(x: Array) -> Array:
 
 def arcsinh(out: Array, x: Array) -> Array:
     """1 / sqrt(x**2 + 1), for real x without a square that could overflow."""
-    return 1 / (np.sqrt(x * x - -1) if is_complex(x) else np.hypot(x, 1))
+    return 1 / (np.sqrt(x * x - -1) if is_complex(x) else np.hypot(bounded(x), 1))
+
+
+def arccosh(out: Array, x: Array) -> Array:
+    """1 / sqrt(x**2 - 1), without an x + 1, which would lose the sign of a zero."""
+    x = bounded(x)
+    return 1 / (np.sqrt(x - 1) * np.sqrt(x - -1))
+
+
+def arctan(out: Array, x: Array) -> Array:
+    """1 / (1 + x**2)."""
+    x = bounded(x)
+    return 1 / (1 + x * x)
+
+
+def cbrt(out: Array, x: Array) -> Array:
+    """1 / (3 cbrt(x)**2)."""
+    root = bounded(out)
+    return 1 / (root * root) / 3
 
 
 def arctan2_y(out: Array, y: Array, x: Array) -> Array:
@@ -110,9 +134,8 @@ def arctan2_x(out: Array, y: Array, x: Array) -> Array:
 
 def share(out: Array, x: Array, y: Array) -> LinearMap:
     """Give the gradient to `x` where the extremum is `x`, half of it where `y` ties."""
-    chosen = x == out
-    tie = chosen & (y == out)
-    return chosen - tie * out.dtype.type(0.5) if tie.any() else Mask(chosen)
+    chosen = np.equal(x, out)
+    return Mask(chosen, chosen & np.equal(y, out))
 
 
 def first_logistic(out: Array, x: Array, y: Array) -> Array:
@@ -123,11 +146,6 @@ def first_logistic(out: Array, x: Array, y: Array) -> Array:
 def first_logistic2(out: Array, x: Array, y: Array) -> Array:
     """The same in base 2."""
     return np.exp2(-np.logaddexp2(0, difference(y, x)))
-
-
-def difference(x: Array, y: Array) -> Array:
-    """x - y, and 0 where they are equal, also where both are infinite."""
-    return np.where(x == y, 0, x - y)
 
 
 def clip(
@@ -182,6 +200,7 @@ def astype_signature(x: Array, dtype: Any, /, *, device: Any = None, **options: 
 
 
 ELEMENTWISE: dict[Any, Entry] = {
+    **CONTINUED,
     # Arithmetic
     np.add: rule(lambda out, x, y: SAME, lambda out, x, y: SAME),
     np.subtract: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
@@ -192,9 +211,9 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.positive: rule(lambda out, x: SAME),
     np.reciprocal: rule(lambda out, x: -out * out),
     np.square: rule(lambda out, x: 2 * x),
-    np.power: rule(power_base, quiet(power_exponent)),
+    np.power: rule(power_base, power_exponent),
     np.sqrt: rule(quiet(lambda out, x: 0.5 / out)),
-    np.cbrt: rule(quiet(lambda out, x: 1 / (3 * out * out))),
+    np.cbrt: rule(quiet(cbrt)),
     # Exponentials and logarithms
     np.exp: rule(lambda out, x: out),
     np.expm1: rule(lambda out, x: out + 1),
@@ -213,17 +232,17 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.tan: rule(lambda out, x: 1 + out * out),
     np.arcsin: rule(quiet(lambda out, x: 1 / cosine_of_arcsin(x))),
     np.arccos: rule(quiet(lambda out, x: -1 / cosine_of_arcsin(x))),
-    np.arctan: rule(quiet(lambda out, x: 1 / (1 + x * x))),
+    np.arctan: rule(quiet(arctan)),
     np.arctan2: rule(quiet(arctan2_y), quiet(arctan2_x)),
     np.hypot: rule(
-        lambda out, x, y: x / nonzero(out),
-        lambda out, x, y: y / nonzero(out),
+        lambda out, x, y: unit(x, out),
+        lambda out, x, y: unit(y, out),
     ),
     np.sinh: rule(lambda out, x: np.cosh(x)),
     np.cosh: rule(lambda out, x: np.sinh(x)),
     np.tanh: rule(lambda out, x: 1 - out * out),
-    np.arcsinh: rule(arcsinh),
-    np.arccosh: rule(quiet(lambda out, x: 1 / (np.sqrt(x - 1) * np.sqrt(x - -1)))),
+    np.arcsinh: rule(quiet(arcsinh)),
+    np.arccosh: rule(quiet(arccosh)),
     np.arctanh: rule(quiet(lambda out, x: 1 / ((1 - x) * (1 + x)))),
     # Magnitude, order and choice
     np.absolute: rule(absolute),

@@ -1,7 +1,8 @@
 """Medians, percentiles and quantiles.
 
 Each is a weighted mean of two neighbours in sorted order. Where elements tie, the gradient goes to
-the ones that a stable sort puts at those places; a result that is nan has gradient 0. With
+the ones that a stable sort puts at those places, and what is not picked contributes exactly 0; a
+result that is nan has gradient 0. With
 respect to the probability, a quantile has the slope of the line between the two neighbours, or 0
 for the methods that jump; where it has a kink, the slope on the right.
 """
@@ -14,6 +15,7 @@ import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import (
+    SHIELD,
     Adjoint,
     Array,
     Chain,
@@ -197,7 +199,7 @@ def elements_partial(function: Callable[..., Array]) -> Maker:
         if weights is not None:
             options["weights"] = weights_of_rows(np.asarray(weights), a, axes)
         linear = Deferred(neighbours_map, (function, out, a, q, axes, options))
-        return Chain((Mask(~np.isnan(a)), linear)) if function in PASSING_NAN else linear
+        return Chain((Mask(~np.isnan(a)) if function in PASSING_NAN else SHIELD, linear))
 
     return partial
 

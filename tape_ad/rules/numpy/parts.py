@@ -77,11 +77,6 @@ def float_power_base(out: Array, x: Array, y: Array) -> Array:
     return power_base(out, as_array(x).astype(out.dtype), y)
 
 
-def float_power_exponent(out: Array, x: Array, y: Array) -> Array:
-    """Make the other partial of `power`, in the precision that `float_power` computes in."""
-    return power_exponent(out, as_array(x).astype(out.dtype), y)
-
-
 def fmod_divisor(out: Array, x: Array, y: Array) -> Array:
     """Make the partial of x - n y with respect to y, -n, a whole number."""
     return -np.rint((x - out) / y)
@@ -175,7 +170,7 @@ PARTS: dict[Any, Entry] = {
         lambda k, outs, x, y, **options: only(1, k, -outs[0]),
         signature=as_ufunc("divmod", 2),
     ),
-    np.float_power: rule(quiet(float_power_base), quiet(float_power_exponent)),
+    np.float_power: rule(quiet(float_power_base), power_exponent),
     # Signs, whole parts and exponents
     np.copysign: rule(copysign, None),
     np.heaviside: rule(None, lambda out, x, y: Mask(np.equal(x, 0))),

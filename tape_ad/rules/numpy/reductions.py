@@ -184,10 +184,10 @@ def reaches(a: Array, extremum: Array) -> Array:
     return np.equal(a if a.dtype == extremum.dtype else a.astype(extremum.dtype), extremum)
 
 
-def extremum_weights(
+def chosen_and_ties(
     out: Array, a: Array, axes: tuple[int, ...], initial: Any, where: Any
-) -> Array:
-    """Weigh all the elements that are the extremum equally, and the initial value like one.
+) -> tuple[Array, Array]:
+    """Tell which elements are the extremum, and how many share it, the initial value like one.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def extremum_weights(
     ties = np.add.reduce(chosen, axis=axes, keepdims=True, dtype=real_dtype(out))
     if initial is not None:
         ties = ties + np.equal(out, initial)
-    return chosen / np.maximum(ties, 1)
+    return chosen, np.maximum(ties, 1)
 
 
 def extremum_partial(
@@ -220,8 +220,8 @@ def extremum_partial(
     a = as_cast(a, out)
     axes = axes_of(a.ndim, axis)
     kept = out if keepdims else out[expanding_key(a.ndim, axes)]
-    weights = extremum_weights(kept, a, axes, initial, where)
-    return selecting(where, WeightedSum(weights, a.ndim, axes, keepdims))
+    chosen, ties = chosen_and_ties(kept, a, axes, initial, where)
+    return Chain((Mask(chosen), Sum(a.shape, axes, keepdims), Divide(ties.reshape(out.shape))))
 
 
 def ptp_signature(a: Array, axis: Axis = None, out: None = None, keepdims: Any = False) -> Call:
@@ -233,11 +233,12 @@ def ptp_signature(a: Array, axis: Axis = None, out: None = None, keepdims: Any =
 def ptp_partial(out: Array, a: Array, axis: Axis, keepdims: bool) -> LinearMap:
     """Make the partial of the maximum less the minimum."""
     axes = axes_of(a.ndim, axis)
-    high, low = (
-        extremum_weights(function(a, axis=axes, keepdims=True), a, axes, None, True)
+    (high, highest), (low, lowest) = (
+        chosen_and_ties(function(a, axis=axes, keepdims=True), a, axes, None, True)
         for function in (np.max, np.min)
     )
-    return WeightedSum(high - low, a.ndim, axes, keepdims)
+    weights = high / highest - low / lowest
+    return Chain((Mask(high | low), WeightedSum(weights, a.ndim, axes, keepdims)))
 
 
 # Products

@@ -14,7 +14,8 @@ from attrs import define
 from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, Maker, Signature, axes_of, refuse, rule
-from tape_ad.rules.numpy.elementwise import difference, nonzero
+from tape_ad.rules.numpy.continued import difference
+from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import as_cast, reaches
 
 __all__ = ["SCANS", "along", "recurrence"]
@@ -209,7 +210,8 @@ def scan_partial(coefficients: Coefficients) -> Callable[..., LinearMap]:
             return RunningSum(axis)
         with np.errstate(all="ignore"):  # at singular points, as in `quiet`
             carried, taken = coefficients(out, as_cast(x, out), axis)
-        return Chain((Scale(taken), Recurrence(carried, axis)))
+        kept = (Mask(np.not_equal(taken, 0)),) if coefficients is of_extremum else ()
+        return Chain((*kept, Scale(taken), Recurrence(carried, axis)))
 
     return flattening(linear)
 

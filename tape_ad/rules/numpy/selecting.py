@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Mask, Reshape
+from tape_ad.linear_maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -93,7 +93,7 @@ def compress_signature(
 
 def compressed(out: Array, condition: Array, a: Array, axis: int | None) -> LinearMap:
     """Make the partial of `compress`, and of `extract` with its condition flattened."""
-    return along(a, out, axis, np.flatnonzero(condition), repeats=False)
+    return Chain((SHIELD, along(a, out, axis, np.flatnonzero(condition), repeats=False)))
 
 
 def choose_signature(

@@ -10,7 +10,7 @@ import numpy as np
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Stretch, expanding_key
 from tape_ad.rules.base import Call, Entry, Maker, Signature, axes_of, quiet, rule
-from tape_ad.rules.numpy.elementwise import nonzero
+from tape_ad.rules.numpy.continued import unit
 from tape_ad.rules.numpy.reductions import (
     Axis,
     count,
@@ -80,16 +80,20 @@ def std_weights(
     """(a - mean) / (std * (n - ddof)), and 0 where all elements are equal.
 
     The mean of equal elements may be one rounding error off them. Measured from one of them, all
-    are exactly 0, and so is their mean.
+    are exactly 0, and so is their mean. Of an only element the deviation is 0 whatever it is, and
+    so are all derivatives.
     """
     if mean is None:
         if where is True:
             one = a[tuple(slice(1) if i in axes else slice(None) for i in range(-a.ndim, 0))]
+            alone = count(a.shape, axes) == 1
         else:
             one = np.max(a, axis=axes, keepdims=True, where=where, initial=-np.inf)
+            alone = np.equal(counts(where, a, axes, keepdims=True), 1)
         a = a - (one if dtype is None else as_mean(one, dtype))
-    scale = nonzero(out) * freedom(a, axes, ddof, where)
-    return deviation(a, mean, axes, dtype, where) / scale
+        out = np.where(alone, 1, out)
+    weights = unit(deviation(a, mean, axes, dtype, where), out)
+    return weights / freedom(a, axes, ddof, where)
 
 
 def as_mean(one: Array, dtype: Any) -> Array:

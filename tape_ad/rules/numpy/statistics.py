@@ -9,6 +9,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation, Entry, as_array, axes_of
+from tape_ad.rules.numpy.continued import within
 
 __all__ = ["STATISTICS"]
 
@@ -156,8 +157,8 @@ def corrcoef(x: Array, y: Any = None, rowvar: bool = True, *, dtype: Any = None)
     deviations = np.sqrt(np.real(covariances[places, places]))
     c = covariances / deviations[:, None] / deviations
     if c.dtype.kind == "c":
-        return np.clip(c.real, -1, 1) + 1j * np.clip(c.imag, -1, 1)
-    return np.clip(c, -1, 1)
+        return within(c.real, -1, 1) + 1j * within(c.imag, -1, 1)
+    return within(c, -1, 1)
 
 
 STATISTICS: dict[Any, Entry] = {

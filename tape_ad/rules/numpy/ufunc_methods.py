@@ -17,12 +17,14 @@ from tape_ad.linear_maps import (
     Chain,
     Index,
     LinearMap,
+    Mask,
     Scale,
     WeightedSum,
     expanding_key,
 )
 from tape_ad.rules.base import Call, Entry, Maker, Signature, axes_of, quiet, refuse, rule
-from tape_ad.rules.numpy.elementwise import difference, nonzero
+from tape_ad.rules.numpy.continued import difference
+from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import as_cast, reaches, selecting, sum_signature
 from tape_ad.rules.numpy.scans import along, recurrence
 
@@ -152,7 +154,8 @@ def segments_partial(weigh: Weigh | None) -> Maker:
             return Chain((pick, Adjoint(spread)))
         key = along(axis, elements)
         weights = weigh(as_cast(a, out)[key], out[along(axis, labels)], labels, axis)
-        return Chain((pick, Scale(weights), Adjoint(spread)))
+        kept = (Mask(np.not_equal(weights, 0)),) if weigh is share_of_segment else ()
+        return Chain((pick, *kept, Scale(weights), Adjoint(spread)))
 
     return quiet(partial)
 

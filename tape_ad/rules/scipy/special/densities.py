@@ -13,6 +13,7 @@ import numpy as np
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, quiet, rule
+from tape_ad.rules.numpy.continued import ratio
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.gamma import digamma_step
 from tape_ad.rules.scipy.special.shared import in_double
@@ -89,20 +90,14 @@ def beta_density(a: Array, b: Array, x: Array) -> Array:
     return in_double(density, a, b, x)
 
 
-def over(first: Array, x: Array) -> Array:
-    """(first - 1) / x, and 0 where `first` is 1, also at x = 0."""
-    plain = np.equal(first, 1)
-    return np.where(plain, 0, (first - 1) / np.where(plain, 1, x))
-
-
 DENSITIES: dict[Any, Entry] = {
     gamma_density: rule(
         quiet(lambda out, a, x: out * (np.log(x) - sp.digamma(a))),
-        quiet(lambda out, a, x: out * (over(a, x) - 1)),
+        quiet(lambda out, a, x: out * (ratio(a - 1, x) - 1)),
     ),
     beta_density: rule(
         quiet(lambda out, a, b, x: out * (np.log(x) + digamma_step(a, b))),
         quiet(lambda out, a, b, x: out * (np.log1p(-x) + digamma_step(b, a))),
-        quiet(lambda out, a, b, x: out * (over(a, x) - over(b, 1 - x))),
+        quiet(lambda out, a, b, x: out * (ratio(a - 1, x) - ratio(b - 1, 1 - x))),
     ),
 }

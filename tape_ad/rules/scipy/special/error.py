@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, Rule, quiet, rule
+from tape_ad.rules.numpy.continued import bounded
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import in_double
 
@@ -73,6 +74,12 @@ def dawsn(out: Array, x: Array) -> Array:
     return 1 - 2 * x * out if x.dtype.kind == "c" else dawsn_derivative(x, 1)
 
 
+def bell(x: Array, rate: float) -> Array:
+    """exp(-rate x**2), all of whose derivatives are 0 at infinity."""
+    x = bounded(x)
+    return np.exp(-rate * x * x)
+
+
 def owens_t_first(out: Array, h: Array, a: Array) -> Array:
     """-exp(-h**2 / 2) erf(a h / sqrt(2)) / (2 sqrt(2 pi)), Owen 1956."""
     return np.exp(-0.5 * h * h) * sp.erf(a * h * ROOT_HALF) * (-0.5 * NORMAL)
@@ -91,8 +98,8 @@ def fresnel(k: int, outs: tuple[Array, Array], z: Array) -> Array:
 
 
 ERROR: dict[Any, Entry] = {
-    sp.erf: rule(lambda out, x: np.exp(-x * x) * TWO_OVER_ROOT_PI),
-    sp.erfc: rule(lambda out, x: np.exp(-x * x) * -TWO_OVER_ROOT_PI),
+    sp.erf: rule(quiet(lambda out, x: bell(x, 1.0) * TWO_OVER_ROOT_PI)),
+    sp.erfc: rule(quiet(lambda out, x: bell(x, 1.0) * -TWO_OVER_ROOT_PI)),
     sp.erfcx: rule(quiet(erfcx)),
     erfcx_derivative: rule(lambda out, x, order: erfcx_derivative(x, order + 1), None),
     sp.dawsn: rule(dawsn),
@@ -100,7 +107,7 @@ ERROR: dict[Any, Entry] = {
     sp.wofz: rule(quiet(lambda out, z: -2 * z * out + 1j * TWO_OVER_ROOT_PI)),
     sp.erfinv: rule(quiet(lambda out, y: np.exp(out * out) / TWO_OVER_ROOT_PI)),
     sp.erfcinv: rule(quiet(lambda out, y: np.exp(out * out) / -TWO_OVER_ROOT_PI)),
-    sp.ndtr: rule(lambda out, x: np.exp(-0.5 * x * x) * NORMAL),
+    sp.ndtr: rule(quiet(lambda out, x: bell(x, 0.5) * NORMAL)),
     sp.ndtri: rule(quiet(lambda out, y: np.exp(0.5 * out * out) / NORMAL)),
     sp.log_ndtr: rule(quiet(lambda out, x: 2 * NORMAL / sp.erfcx(x * -ROOT_HALF))),
     sp.owens_t: rule(owens_t_first, owens_t_second),

@@ -12,7 +12,8 @@ import numpy as np
 from tape_ad.linear_maps import Array, Divide, LinearMap, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, Rule, axes_of, quiet, rule
-from tape_ad.rules.numpy.elementwise import LN2, LN10
+from tape_ad.rules.numpy.continued import ratio
+from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import Probe, no_partial
 
@@ -23,34 +24,31 @@ LAMBERTW = sp.lambertw(Probe())
 Axis = int | tuple[int, ...] | None
 
 
-def ratio(x: Array, y: Array) -> Array:
-    """x / y, and 0 where x is 0, also at y = 0."""
-    zero = np.equal(x, 0)
-    return np.where(zero, 0, x / np.where(zero, 1, y))
+@overridable
+def log_beside(x: Array, y: Array) -> Array:
+    """log y, and 0 where x is 0 as well: what an x times it is to be 0 with."""
+    with np.errstate(all="ignore"):
+        return np.log(np.where(np.equal(x, 0) & np.equal(y, 0), 1, y))
 
 
-def log_ratio(x: Array, y: Array) -> tuple[Array, Array]:
-    """Give log(x / y), and a mask of where both are 0."""
-    both = np.equal(x, 0) & np.equal(y, 0)
-    return np.log(np.where(both, 1, x) / np.where(both, 1, y)), both
-
-
-def xlogy_first(out: Array, x: Array, y: Array) -> Array:
-    """log y, and 0 where both are 0."""
-    both = np.equal(x, 0) & np.equal(y, 0)
-    return np.log(np.where(both, 1, y))
-
-
-def xlog1py_first(out: Array, x: Array, y: Array) -> Array:
+@overridable
+def log1p_beside(x: Array, y: Array) -> Array:
     """log(1 + y), and 0 where x is 0 and y is -1."""
-    both = np.equal(x, 0) & np.equal(y, -1)
-    return np.log1p(np.where(both, 0, y))
+    with np.errstate(all="ignore"):
+        return np.log1p(np.where(np.equal(x, 0) & np.equal(y, -1), 0, y))
+
+
+@overridable
+def log_ratio(x: Array, y: Array) -> Array:
+    """log(x / y), and 0 where both are 0."""
+    with np.errstate(all="ignore"):
+        both = np.equal(x, 0) & np.equal(y, 0)
+        return np.log(np.where(both, 1, x) / np.where(both, 1, y))
 
 
 def rel_entr_first(out: Array, x: Array, y: Array) -> Array:
     """log(x / y) + 1, and 0 where both are 0."""
-    log, both = log_ratio(x, y)
-    return np.where(both, 0, log + 1)
+    return log_ratio(x, y) + np.logical_or(x, y)
 
 
 def power_slope(log: Array, lmbda: Array) -> Array:
@@ -142,18 +140,21 @@ LOGARITHMS: dict[Any, Entry] = {
     sp.exp10: rule(lambda out, x: out * LN10),
     sp.expm1: rule(lambda out, x: out + 1),
     sp.log1p: rule(lambda out, x: Divide(1 + x)),
-    sp.cbrt: rule(quiet(lambda out, x: 1 / (3 * out * out))),
+    sp.cbrt: rule(quiet(cbrt)),
     sp.logit: rule(quiet(lambda out, x: 1 / (x * (1 - x)))),
     sp.expit: rule(lambda out, x: out * sp.expit(-x)),
     sp.log_expit: rule(lambda out, x: sp.expit(-x)),
     sp.entr: rule(quiet(lambda out, x: -np.log(x) - 1)),
-    sp.rel_entr: rule(quiet(rel_entr_first), quiet(lambda out, x, y: -ratio(x, y))),
+    sp.rel_entr: rule(rel_entr_first, lambda out, x, y: -ratio(x, y)),
     sp.kl_div: rule(
-        quiet(lambda out, x, y: log_ratio(x, y)[0]),
-        quiet(lambda out, x, y: 1 - ratio(x, y)),
+        lambda out, x, y: log_ratio(x, y),
+        lambda out, x, y: 1 - ratio(x, y),
     ),
-    sp.xlogy: rule(quiet(xlogy_first), quiet(lambda out, x, y: ratio(x, y))),
-    sp.xlog1py: rule(quiet(xlog1py_first), quiet(lambda out, x, y: ratio(x, 1 + y))),
+    sp.xlogy: rule(lambda out, x, y: log_beside(x, y), lambda out, x, y: ratio(x, y)),
+    sp.xlog1py: rule(lambda out, x, y: log1p_beside(x, y), lambda out, x, y: ratio(x, 1 + y)),
+    log_beside: rule(None, quiet(lambda out, x, y: 1 / y)),
+    log1p_beside: rule(None, quiet(lambda out, x, y: 1 / (1 + y))),
+    log_ratio: rule(quiet(lambda out, x, y: 1 / x), quiet(lambda out, x, y: -1 / y)),
     sp.boxcox: rule(
         quiet(lambda out, x, lmbda: x ** (lmbda - 1.0)),
         quiet(lambda out, x, lmbda: power_slope(np.log(x), lmbda)),
