@@ -105,6 +105,55 @@ def test_turning_scalar_handles_into_an_array(convert: Callable[[Any], Any]) -> 
         convert(handle(2.0))
 
 
+@pytest.mark.parametrize(
+    "join",
+    [
+        lambda t: np.sum([t, t]),
+        lambda t: np.mean([t, t]),
+        lambda t: np.max([t, t]),
+        lambda t: np.r_[t, t],
+        lambda t: np.c_[t, t],
+        lambda t: np.exp([t, t]),
+    ],
+)
+def test_what_numpy_makes_an_array_of_before_it_asks(join: Callable[[Any], Any]) -> None:
+    with pytest.raises(ConversionError, match=r"np\.stack.*or np\.concatenate\(\[\.\.\.\]\)"):
+        join(handle([1.0, 2.0]))
+
+
+def test_an_array_full_of_a_handle() -> None:
+    with pytest.raises(ConversionError, match=r"np\.broadcast_to\(t, shape\)"):
+        np.full(3, handle(2.0))
+    with pytest.raises(UnsupportedArgumentError, match=r"np\.broadcast_to\(src, shape\)"):
+        np.full_like(np.ones(3), handle(2.0))
+
+
+def test_an_iterator_of_handles() -> None:
+    with pytest.raises(TypeError, match="takes a sequence of arrays"):
+        np.concatenate(iter([handle([1.0])]))  # type: ignore[call-overload]  # that is the error
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda t: t.reshape(), TypeError, "takes a shape"),
+        (lambda t: t.astype(np.float32, casting="safe"), TypeError, "Cannot cast"),
+        (lambda t: np.clip(t, 0, 1, min=0), ValueError, "not both pairs"),
+        (lambda t: np.lib.stride_tricks.sliding_window_view(t, 3), ValueError, "window shape"),
+        (
+            lambda t: np.lib.stride_tricks.sliding_window_view(t, 1, writeable=True),
+            UnsupportedArgumentError,
+            "not written to",
+        ),
+    ],
+)
+def test_spellings_that_numpy_refuses(
+    call: Callable[[Any], Any], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        call(handle([1.0, 2.0]))
+
+
 def test_a_plain_array_with_a_handle_as_an_element() -> None:
     data, t = np.zeros(3), handle(2.0)
     with pytest.raises(ValueError, match="setting an array element") as caught:

@@ -244,6 +244,14 @@ def test_ours_and_numpys_spelling_give_the_same_node() -> None:
         lambda t: np.astype(t, np.float32),
         lambda t: np.hypot(3, t),
         lambda t: np.power(2, t),
+        lambda t: t.clip(-1, 1, out=None),
+        lambda t: t.clip(max=1, out=None),
+        lambda t: t.dot(Y.T, None),
+        lambda t: t.transpose(np.array([1, 0])),
+        lambda t: t.transpose(None),
+        lambda t: t[0].transpose(0),
+        lambda t: t.astype(np.float32, "C", "same_kind", True, False),
+        lambda t: t.astype(np.complex128, casting="safe", copy=True),
     ],
 )
 def test_calls_are_spelled_as_numpy_has_them(call: Callable[[Any], Any]) -> None:
@@ -272,6 +280,7 @@ def test_calls_are_spelled_as_numpy_has_them(call: Callable[[Any], Any]) -> None
         lambda t: np.isclose(t, X + 1e-12),
         lambda t: np.where(t, 1.0, 2.0),
         lambda t: np.round(t, decimals=1),
+        lambda t: t.round(1, None),
         lambda t: np.logical_and(t, t > 0),
         lambda t: X[t > 0],
     ],

@@ -19,6 +19,11 @@ ROWS: list[Row] = [
     Row(np.sort, [DISTINCT(3, 0)]),
     Row(np.sort, [DISTINCT(3, 4)], options={"stable": True}),
     Row(np.sort, [DISTINCT(3, 4)], options={"kind": "heapsort"}, no_jax=NO_JAX),
+    *(
+        Row(np.sort, [DISTINCT(3, 4)], options={"descending": True, "axis": axis}, complex=True)
+        for axis in (0, -1)
+        if np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+    ),
     Row(np.sort_complex, [DISTINCT(3, 4)], complex=True, nodes=2),
     # Such that all of the order is given
     Row(np.partition, [DISTINCT(3)], options={"kth": 1}),

@@ -5,6 +5,7 @@ order of them is a sorted one: here it is the order in which they stand, that of
 ``argsort(kind="stable")``.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from tape_ad.rules.numpy.selecting import picked_along_axis
 
 __all__ = ["SORTING"]
 
+sorting: Callable[..., Array] = np.sort
+argsort: Callable[..., Array] = np.argsort
+"""NumPy's types for them do not know every release's options."""
+
 LONG = 1000
 """How long a line has to be for `stable_order` to try the unstable algorithm first."""
 
@@ -28,13 +33,15 @@ def sort_signature(
     order: None = None,
     *,
     stable: bool | None = None,
+    **descending: Any,
 ) -> Call:
     """Sort the arguments of `numpy.sort`; without an axis it sorts the flattened array."""
     refuse("sort", order=order)
-    if kind is not None or stable is not None:
-        np.sort(np.zeros(0), kind=kind, stable=stable)  # NumPy says what is wrong with them
+    if kind is not None or stable is not None or descending:
+        # NumPy says what is wrong with them; since 2.5 it sorts in descending order too
+        sorting(np.zeros(0), kind=kind, stable=stable, **descending)
     a, axis = line_of(a, axis)
-    return (a,), {"axis": axis}
+    return (a,), {"axis": axis, **descending}
 
 
 def line_of(a: Array, axis: Any) -> tuple[Array, int]:
@@ -42,9 +49,9 @@ def line_of(a: Array, axis: Any) -> tuple[Array, int]:
     return (np.ravel(a), -1) if axis is None else (a, axis_of(a.ndim, axis))
 
 
-def sort(a: Array, axis: int) -> tuple[Array, Array]:
+def sort(a: Array, axis: int, **descending: Any) -> tuple[Array, Array]:
     """Sort stably, whichever algorithm was asked for, and keep the order."""
-    order = stable_order(a, axis)
+    order = argsort(a, axis, stable=True, **descending) if descending else stable_order(a, axis)
     return picked(a, order, axis), order
 
 
