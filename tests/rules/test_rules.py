@@ -26,6 +26,7 @@ from tests.rules.checks import (
     pairing,
     recorded,
 )
+from tests.rules.grouping import for_each
 from tests.rules.makers import makers_met, makers_of
 from tests.rules.rows import CONSTANTS, FILLED, REFUSED, ROWS
 from tests.rules.table import Case, Row, cases, in_single_precision, listed
@@ -34,7 +35,7 @@ Array = Any
 
 CASES = cases(ROWS)
 
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_case = for_each(CASES)
 
 
 @functools.cache
@@ -103,7 +104,7 @@ def test_the_value_is_numpys(case: Case) -> None:
 SEVERAL = [case for case in CASES if len(case.row.operands) > 1]
 
 
-@pytest.mark.parametrize("case", SEVERAL, ids=str)
+@for_each(SEVERAL)
 def test_each_operand_alone_gets_the_same_gradient(case: Case) -> None:
     run = usual(case)
     cotangents = case.cotangents(run.outputs)
@@ -124,7 +125,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("case", PAIRS, ids=str)
+@for_each(PAIRS)
 def test_a_handle_used_twice_gets_both_contributions(case: Case) -> None:
     first, _, *others = case.leaves()
     apart = recorded(case.row, case.filled([first, first, *others]))
@@ -159,7 +160,7 @@ def test_dtypes_are_numpys(case: Case) -> None:
 BESIDE_NUMBERS = [case for case in CASES if {0} < {v.ndim for v in case.leaves()}]
 
 
-@pytest.mark.parametrize("case", BESIDE_NUMBERS, ids=str)
+@for_each(BESIDE_NUMBERS)
 def test_python_numbers_do_not_promote(case: Case) -> None:
     values = [v.item() if v.ndim == 0 else v for v in in_single_precision(case)[0]]
     chosen = [i for i in case.row.differentiable if np.ndim(values[i])]
@@ -172,7 +173,7 @@ def test_python_numbers_do_not_promote(case: Case) -> None:
 WITHOUT_AXES = [case for case in CASES if any(v.ndim == 0 for v in case.leaves())]
 
 
-@pytest.mark.parametrize("case", WITHOUT_AXES, ids=str)
+@for_each(WITHOUT_AXES)
 def test_a_scalar_of_numpy_is_as_good_as_an_array_without_axes(case: Case) -> None:
     record = ta.ComputationRecord()
     leaves = [record.tensor(v) for v in case.leaves()]
@@ -185,7 +186,7 @@ def test_a_scalar_of_numpy_is_as_good_as_an_array_without_axes(case: Case) -> No
 
 
 @pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # NumPy 2.5
-@pytest.mark.parametrize("row", CONSTANTS, ids=str)
+@for_each(CONSTANTS)
 def test_piecewise_constant_functions_give_plain_data(row: Row) -> None:
     values = Case(row, "real").primals()
     outer = ta.ComputationRecord()
@@ -198,7 +199,7 @@ def test_piecewise_constant_functions_give_plain_data(row: Row) -> None:
     assert len(inner) == len(outer) == len(handles)
 
 
-@pytest.mark.parametrize("row", FILLED, ids=str)
+@for_each(FILLED)
 def test_functions_that_make_an_array_give_a_constant(row: Row) -> None:
     values = Case(row, "real").primals()
     run = recorded(row, values)
@@ -247,7 +248,7 @@ TABLES: list[tuple[Any, list[Row]]] = [
 EVERY_ROW = [row for _, rows in TABLES for row in rows]
 
 
-@pytest.mark.parametrize("row", EVERY_ROW, ids=str)
+@for_each(EVERY_ROW)
 def test_a_row_calls_its_function(row: Row) -> None:
     spies = [Spy() if operand.differentiable else operand for operand in row.operands]
     with pytest.raises(CalledError) as caught:
@@ -268,15 +269,11 @@ def test_every_function_has_a_row(kind: Any, rows: list[Row]) -> None:
     assert sorted(map(function_name, in_rows - in_rules)) == []
 
 
-RULES_WITH_MAKERS = [
-    pytest.param(function, entry, id=called(function))
-    for function, entry in RULES.items()
-    if isinstance(entry, Rule)
-]
-
-
-@pytest.mark.parametrize(("function", "entry"), RULES_WITH_MAKERS)
-def test_every_maker_gives_a_partial_in_a_row_or_refuses(function: Any, entry: Rule) -> None:
-    for position in makers_of(entry) - makers_met()[function]:
-        with pytest.raises(UnsupportedArgumentError):
-            entry.makers[position]()
+def test_every_maker_gives_a_partial_in_a_row_or_refuses() -> None:
+    rules = {function: entry for function, entry in RULES.items() if isinstance(entry, Rule)}
+    idle = {function: makers_of(rule) - makers_met()[function] for function, rule in rules.items()}
+    assert any(makers_met().values())
+    for function, positions in idle.items():
+        for position in positions:
+            with pytest.raises(UnsupportedArgumentError):
+                rules[function].makers[position]()
