@@ -4,11 +4,10 @@ import functools
 from typing import Any
 
 import numpy as np
-import pytest
 
-from tape_ad.core.arena import function_name
 from tests.oracle.oracles import counterpart, oracle
 from tests.rules.checks import close, recorded
+from tests.rules.grouping import for_each
 from tests.rules.rows import ROWS
 from tests.rules.table import Case
 
@@ -17,14 +16,6 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_disable_most_optimizations", True)  # compiling is where the time goes
 
 CASES = [Case(row, kind) for row in ROWS for kind in row.kinds_in_jax]
-
-# What is compiled together belongs on one worker of pytest-xdist: run with --dist loadgroup.
-PARAMETERS = [
-    pytest.param(
-        case, id=str(case), marks=pytest.mark.xdist_group(function_name(case.row.function))
-    )
-    for case in CASES
-]
 
 
 @functools.cache
@@ -52,7 +43,7 @@ def cotangents(case: Case) -> list[Any]:
     return case.cotangents(recorded(case.row, case.primals()).outputs)
 
 
-@pytest.mark.parametrize("case", PARAMETERS)
+@for_each(CASES)
 def test_values_and_gradients_are_those_of_jax(case: Case) -> None:
     run = recorded(case.row, case.primals())
     values, pulled = by_jax(case.row.function)[case]

@@ -4,10 +4,9 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from tests.oracle.oracles import oracle
 from tests.rules.checks import close, recorded
+from tests.rules.grouping import for_each
 from tests.rules.rows import ROWS
 from tests.rules.table import Case, Row
 
@@ -35,7 +34,7 @@ def value_and_pulled(case: Case, cotangents: Sequence[Any]) -> tuple[list[Any], 
     return [out.detach().numpy() for out in outputs], [p.resolve_conj().numpy() for p in pulled]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each(CASES)
 def test_values_and_gradients_are_those_of_pytorch(case: Case) -> None:
     run = recorded(case.row, case.primals())
     cotangents = case.cotangents(run.outputs)

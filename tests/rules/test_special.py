@@ -387,8 +387,8 @@ from tests.rules.table import cases
 checked = 0
 with np.errstate(all="ignore"):
     for case in cases([*rows_special.ROWS, *rows_special_gamma.ROWS]):
-        test_rules.test_the_value_is_numpys(case)
-        test_rules.test_second_order(case)
+        test_rules.test_the_value_is_numpys([case])
+        test_rules.test_second_order([case])
         checked += 1
 print(checked)
 """
