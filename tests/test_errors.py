@@ -20,12 +20,7 @@ from tape_ad.errors import (
     TapeError,
     UnsupportedArgumentError,
 )
-
-X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
-
-
-def handle(data: Any = X) -> Any:
-    return ta.ComputationRecord().tensor(data)
+from tests.shorthand import X, handle
 
 
 @pytest.mark.parametrize("surplus", [0.1, "extra", X, handle()], ids=str)

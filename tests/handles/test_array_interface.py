@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-
-X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
-Y = np.array([[1.5, 2.0, 0.5], [-1.0, 3.0, 2.0]])
-
-
-def handle(data: Any = X) -> Any:
-    return ta.ComputationRecord().tensor(data)
+from tests.shorthand import X, Y, handle
 
 
 def check(got: Any, expected: Any) -> None:

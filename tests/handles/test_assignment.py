@@ -8,17 +8,11 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tests.shorthand import X, Y, handle
 
 SINCE_NUMPY_2_1 = pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy 2.0 wants a bound"
 )
-
-X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
-Y = np.array([[1.5, 2.0, 0.5], [-1.0, 3.0, 2.0]])
-
-
-def handle(data: Any = X) -> Any:
-    return ta.ComputationRecord().tensor(data)
 
 
 def test_assignment_writes_to_no_array_and_changes_no_other_handle() -> None:

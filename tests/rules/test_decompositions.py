@@ -8,6 +8,7 @@ import pytest
 
 import tape_ad as ta
 from tests.rules.checks import close, gradients
+from tests.shorthand import gradients_of
 
 Array = Any
 Function = Callable[..., Any]
@@ -22,13 +23,6 @@ DEGENERATE = {
     "complex": np.diag([1.0, 1.0, 2.0, 2.0]) * 1j,
 }
 every_degenerate = pytest.mark.parametrize("a", DEGENERATE.values(), ids=list(DEGENERATE))
-
-
-def gradient(function: Function, *values: Array) -> list[Array]:
-    """Differentiate the real part of the sum of a function with respect to each operand."""
-    record = ta.ComputationRecord()
-    handles = [record.tensor(value) for value in values]
-    return list(np.sum(np.real(function(*handles))).grad().wrt(handles))
 
 
 def second(function: Function, a: Array, weights: Array | None = None) -> Array:
@@ -48,9 +42,11 @@ def second(function: Function, a: Array, weights: Array | None = None) -> Array:
 @every_degenerate
 def test_the_sum_of_eigenvalues_has_the_gradient_of_the_trace(a: Array) -> None:
     hermitian = a + a.conj().T
-    close(gradient(np.linalg.eigvalsh, hermitian), [np.eye(4, dtype=a.dtype)], 1e-14)
-    close(gradient(lambda a: np.linalg.eigh(a)[0], hermitian), [np.eye(4, dtype=a.dtype)], 1e-14)
-    close(gradient(np.linalg.eigvals, a), [np.eye(4, dtype=a.dtype)], 1e-13)
+    close(gradients_of(np.linalg.eigvalsh, hermitian), [np.eye(4, dtype=a.dtype)], 1e-14)
+    close(
+        gradients_of(lambda a: np.linalg.eigh(a)[0], hermitian), [np.eye(4, dtype=a.dtype)], 1e-14
+    )
+    close(gradients_of(np.linalg.eigvals, a), [np.eye(4, dtype=a.dtype)], 1e-13)
 
 
 @every_degenerate
@@ -64,8 +60,8 @@ def test_singular_values_beside_vectors_have_the_gradient_of_their_sum(
     a: Array, full: bool
 ) -> None:
     wide = np.concatenate([a, a], axis=1)
-    found = gradient(lambda a: np.linalg.svd(a, full_matrices=full)[1], wide)
-    close(found, gradient(np.linalg.svdvals, wide), 1e-14)
+    found = gradients_of(lambda a: np.linalg.svd(a, full_matrices=full)[1], wide)
+    close(found, gradients_of(np.linalg.svdvals, wide), 1e-14)
     assert np.isfinite(found[0]).all()
 
 
@@ -113,7 +109,7 @@ TIED = ROTATION @ np.diag([1.0, 1.0, 2.0, 3.0]) @ ROTATION.T
 @pytest.mark.parametrize("a", [np.eye(4), np.diag([1.0, 1.0, 2.0, 3.0]), TIED])
 @pytest.mark.parametrize("function", LEFT_OPEN.values(), ids=list(LEFT_OPEN))
 def test_what_turns_vectors_of_equal_values_has_gradient_nan(function: Function, a: Array) -> None:
-    (found,) = gradient(lambda a: function(a) * WEIGHTS[0], a)
+    (found,) = gradients_of(lambda a: function(a) * WEIGHTS[0], a)
     assert np.isnan(found).any()
     _, pushed = ta.jvp(function, (a,), (WEIGHTS,))
     assert np.isnan(pushed).any()
@@ -122,14 +118,14 @@ def test_what_turns_vectors_of_equal_values_has_gradient_nan(function: Function,
 @pytest.mark.parametrize("dtype", [np.float32, complex])
 def test_the_gradient_is_nan_in_every_dtype(dtype: Any) -> None:
     for function in (rebuilt_hermitian, rebuilt):
-        (found,) = gradient(lambda a, f=function: f(a) * WEIGHTS, np.eye(4, dtype=dtype))
+        (found,) = gradients_of(lambda a, f=function: f(a) * WEIGHTS, np.eye(4, dtype=dtype))
         assert found.dtype == dtype
         assert np.isnan(found).any()
 
 
 def test_only_the_matrix_of_a_stack_that_has_equal_values_has_gradient_nan() -> None:
     stack = np.array([np.diag([1.0, 2.0, 3.0, 4.0]), np.eye(4)])
-    (found,) = gradient(lambda a: rebuilt_hermitian(a) * WEIGHTS, stack)
+    (found,) = gradients_of(lambda a: rebuilt_hermitian(a) * WEIGHTS, stack)
     close([found[0]], [np.tril(WEIGHTS) + np.triu(WEIGHTS, 1).T], 1e-14)
     assert np.isnan(np.tril(found[1])).any()
 
@@ -151,7 +147,7 @@ def test_a_vector_whose_own_value_is_apart_has_its_gradient() -> None:
     ]
     for function in functions:
         found, expected = (
-            gradient(lambda a, f=function: f(a) @ f(a).T * WEIGHTS, each)
+            gradients_of(lambda a, f=function: f(a) @ f(a).T * WEIGHTS, each)
             for each in (DEGENERATE["equal up to rounding"], apart)
         )
         close(found, expected, 1e-6)
@@ -167,7 +163,7 @@ def test_the_further_vectors_may_be_rotated_and_have_a_gradient() -> None:
     def expected(a: Array) -> Array:
         return (np.eye(4) - np.linalg.pinv(a) @ a) * WEIGHTS
 
-    close(gradient(completing, wide), gradient(expected, wide), 1e-13)
+    close(gradients_of(completing, wide), gradients_of(expected, wide), 1e-13)
 
 
 def test_a_second_derivative_is_nan_where_the_first_is_zero_by_chance() -> None:
@@ -190,7 +186,7 @@ def test_the_nuclear_norm_has_its_second_derivative_where_singular_values_are_eq
 def test_the_gradient_through_a_whole_decomposition_is_the_identity() -> None:
     a, weights = np.random.default_rng(1).standard_normal((2, 4, 3))
 
-    close(gradient(lambda a: rebuilt(a) * weights, a), [weights], 1e-13)
+    close(gradients_of(lambda a: rebuilt(a) * weights, a), [weights], 1e-13)
 
 
 # Triangles
@@ -213,9 +209,9 @@ def test_the_gradient_through_a_whole_decomposition_is_the_identity() -> None:
 def test_a_triangle_that_is_not_read_gets_no_gradient(function: Function, upper: bool) -> None:
     a = np.diag([2.0, 3.0, 4.0]) + 0.1
     read = np.triu(a) if upper else np.tril(a)
-    (found,) = gradient(function, read)
+    (found,) = gradients_of(function, read)
     np.testing.assert_array_equal(np.tril(found, -1) if upper else np.triu(found, 1), 0)
-    close(gradient(function, a), [found], 1e-14)
+    close(gradients_of(function, a), [found], 1e-14)
 
 
 # Where there is no derivative
@@ -261,7 +257,7 @@ def test_results_are_named_as_numpys() -> None:
 
 
 def test_real_matrices_with_complex_eigenvalues_have_real_gradients() -> None:
-    (found,) = gradient(lambda a: np.linalg.eig(a)[0].imag ** 2, [[0.0, 2.0], [-0.5, 0.0]])
+    (found,) = gradients_of(lambda a: np.linalg.eig(a)[0].imag ** 2, [[0.0, 2.0], [-0.5, 0.0]])
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, [[0.0, 1.0], [-4.0, 0.0]], atol=1e-14)
 

@@ -5,16 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
+from tests.shorthand import handle
 
 Array = Any
 
 RNG = np.random.default_rng(9)
-
-
-def leaf(data: Array) -> Any:
-    return ta.ComputationRecord().tensor(data)
 
 
 def pulled(out: Any, seed: Array, handle: Any) -> Array:
@@ -23,7 +19,7 @@ def pulled(out: Any, seed: Array, handle: Any) -> Array:
 
 @pytest.mark.parametrize("n", [6, 7])
 def test_there_and_back_is_the_identity(n: int) -> None:
-    x = leaf(RNG.standard_normal(n))
+    x = handle(RNG.standard_normal(n))
     seed = RNG.standard_normal(n)
     ways: tuple[Any, ...] = (
         np.fft.irfft(np.fft.rfft(x), n),
@@ -37,13 +33,13 @@ def test_there_and_back_is_the_identity(n: int) -> None:
 
 @pytest.mark.parametrize("n", [6, 7])
 def test_the_energy_of_a_spectrum_is_that_of_the_signal(n: int) -> None:
-    x = leaf(RNG.standard_normal(n))
+    x = handle(RNG.standard_normal(n))
     energy: Any = np.sum(np.abs(np.fft.fft(x, norm="ortho")) ** 2)
     np.testing.assert_allclose(energy.grad().wrt(x), 2 * x.data, atol=1e-14)
 
 
 def test_what_a_real_transform_ignores_has_no_gradient() -> None:
-    z = leaf(RNG.standard_normal(4) + 1j * RNG.standard_normal(4))
+    z = handle(RNG.standard_normal(4) + 1j * RNG.standard_normal(4))
     energy: Any = np.sum(np.fft.irfft(z) ** 2)
     gradient = energy.grad().wrt(z)
     np.testing.assert_array_equal(gradient[[0, -1]].imag, 0)
@@ -51,12 +47,12 @@ def test_what_a_real_transform_ignores_has_no_gradient() -> None:
 
 
 def test_out_is_refused() -> None:
-    x = leaf(np.ones(4))
+    x = handle(np.ones(4))
     with pytest.raises(UnsupportedArgumentError, match=r"fft\.fft: the argument out="):
         np.fft.fft(x, out=np.empty(4, complex))
 
 
 def test_a_transform_over_no_axes_is_the_identity() -> None:
-    x = leaf(RNG.standard_normal((2, 3)))
+    x = handle(RNG.standard_normal((2, 3)))
     seed = RNG.standard_normal((2, 3))
     np.testing.assert_array_equal(pulled(np.fft.fftn(x, axes=()), seed, x), seed)

@@ -9,6 +9,7 @@ import pytest
 
 import tape_ad as ta
 from tests.rules.checks import central_difference, close, gradients
+from tests.shorthand import gradients_of
 
 Array = Any
 Function = Callable[..., Any]
@@ -35,13 +36,6 @@ NAMES = [*SINGULAR, *(f"{name}, complex" for name in COMPLEX)]
 every_matrix = pytest.mark.parametrize("a", MATRICES, ids=NAMES)
 
 
-def gradient(function: Function, *values: Array) -> list[Array]:
-    """Differentiate the real part of the sum of a function with respect to each operand."""
-    record = ta.ComputationRecord()
-    handles = [record.tensor(value) for value in values]
-    return list(np.sum(np.real(function(*handles))).grad().wrt(handles))
-
-
 def cofactors(a: Array) -> Array:
     """Compute every cofactor from its minor."""
     n = len(a)
@@ -56,12 +50,12 @@ def cofactors(a: Array) -> Array:
 
 @every_matrix
 def test_the_gradient_of_det_is_the_cofactors(a: Array) -> None:
-    close(gradient(np.linalg.det, a), [cofactors(a).conj()], 1e-13)
+    close(gradients_of(np.linalg.det, a), [cofactors(a).conj()], 1e-13)
 
 
 def test_singular_and_regular_matrices_may_be_stacked() -> None:
     a = np.array([SINGULAR["rank 2 of 3"], np.diag([1.0, 2.0, 3.0]), SINGULAR["zero, 3 by 3"]])
-    close(gradient(np.linalg.det, a), [np.array([cofactors(each) for each in a])], 1e-13)
+    close(gradients_of(np.linalg.det, a), [np.array([cofactors(each) for each in a])], 1e-13)
 
 
 @every_matrix
@@ -70,7 +64,7 @@ def test_the_second_derivative_of_det_is_right_at_singular_matrices(a: Array) ->
     along, weights = rng.standard_normal((2, *a.shape)).astype(a.dtype)
 
     def first_order(values: Sequence[Array]) -> list[Array]:
-        return [np.sum(np.real(gradient(np.linalg.det, values[0])[0] * weights))]
+        return [np.sum(np.real(gradients_of(np.linalg.det, values[0])[0] * weights))]
 
     outer = ta.ComputationRecord()
     inner = ta.ComputationRecord(within=outer)
@@ -84,8 +78,8 @@ def test_the_second_derivative_of_det_is_right_at_singular_matrices(a: Array) ->
 
 def test_slogdet_of_a_singular_matrix_has_no_finite_gradient() -> None:
     with np.errstate(all="ignore"):
-        (found,) = gradient(lambda a: np.linalg.slogdet(a)[1], SINGULAR["rank 2 of 3"])
-        (zero,) = gradient(lambda a: np.linalg.slogdet(a).logabsdet, [[0.0]])
+        (found,) = gradients_of(lambda a: np.linalg.slogdet(a)[1], SINGULAR["rank 2 of 3"])
+        (zero,) = gradients_of(lambda a: np.linalg.slogdet(a).logabsdet, [[0.0]])
     assert not np.isfinite(found).any()
     np.testing.assert_array_equal(zero, [[np.inf]])
 
@@ -97,13 +91,13 @@ def test_slogdet_not_chosen_by_where_has_gradient_zero() -> None:
 
     regular = np.diag([1.0, 2.0])
     singular = [SINGULAR["zero, 2 by 2"], [[1.0, 0.0], [0.0, 0.0]]]
-    (found,) = gradient(function, [singular[0], regular, singular[1]])
+    (found,) = gradients_of(function, [singular[0], regular, singular[1]])
     np.testing.assert_array_equal(found, [np.zeros((2, 2)), np.diag([1.0, 0.5]), np.zeros((2, 2))])
 
 
 def test_slogdet_has_a_gradient_where_det_overflows() -> None:
     a = np.eye(200) * 1e100
-    close(gradient(lambda a: np.linalg.slogdet(a)[1], a), [np.eye(200) * 1e-100], 1e-13)
+    close(gradients_of(lambda a: np.linalg.slogdet(a)[1], a), [np.eye(200) * 1e-100], 1e-13)
 
 
 def test_the_sign_of_a_real_determinant_is_plain() -> None:
@@ -132,7 +126,7 @@ def test_a_matrix_that_is_not_square_is_numpys_error(function: Function) -> None
 
 
 def test_handles_may_be_given_by_keyword() -> None:
-    (found,) = gradient(lambda b: np.linalg.solve(a=np.diag([2.0, 4.0]), b=b), [1.0, 1.0])
+    (found,) = gradients_of(lambda b: np.linalg.solve(a=np.diag([2.0, 4.0]), b=b), [1.0, 1.0])
     np.testing.assert_array_equal(found, [0.5, 0.25])
 
 
@@ -185,7 +179,7 @@ def test_a_pseudo_inverse_has_a_gradient_where_the_rank_stays(
     along = [LEFT[::-1] * turn**3, RIGHT[::-1] * turn]
     (found,) = central_difference(through_factors, at, along)
     weights = np.cos(np.arange(found.size)).reshape(found.shape)
-    pulled = gradient(lambda a, b: function(a @ b) * weights, *at)
+    pulled = gradients_of(lambda a, b: function(a @ b) * weights, *at)
     paired = sum(np.sum(np.real(p.conj() * t)) for p, t in zip(pulled, along, strict=True))
     close([paired], [np.sum(np.real(found * weights))], 1e-10)
 
@@ -200,7 +194,7 @@ def test_lstsq_of_too_low_a_rank_has_plain_empty_residuals() -> None:
 
 
 def test_lstsq_of_a_zero_matrix_has_gradient_zero() -> None:
-    found = gradient(lambda a: np.linalg.lstsq(a, SIDE)[0], np.zeros((4, 2)))
+    found = gradients_of(lambda a: np.linalg.lstsq(a, SIDE)[0], np.zeros((4, 2)))
     np.testing.assert_array_equal(found, np.zeros((1, 4, 2)))
 
 
@@ -285,11 +279,11 @@ def test_cross_takes_vectors_in_a_plane(shapes: Any, options: dict[str, int]) ->
     cross = functools.partial(np.cross, **options)
     (found,) = central_difference(lambda values: [cross(*values)], at, along)
     weights = rng.standard_normal(np.shape(found))
-    pulled = gradient(lambda a, b: cross(a, b) * weights, *at)
+    pulled = gradients_of(lambda a, b: cross(a, b) * weights, *at)
     paired = sum(np.sum(p * t) for p, t in zip(pulled, along, strict=True))
     close([paired], [np.sum(found * weights)], 1e-10)
 
 
 def test_the_power_zero_of_a_matrix_is_a_handle_that_depends_on_nothing() -> None:
-    (found,) = gradient(lambda a: np.linalg.matrix_power(a, 0), np.full((2, 2), np.nan))
+    (found,) = gradients_of(lambda a: np.linalg.matrix_power(a, 0), np.full((2, 2), np.nan))
     np.testing.assert_array_equal(found, np.zeros((2, 2)))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tests.shorthand import gradient
 
 Array = Any
 Function = Callable[..., Any]
@@ -14,12 +15,6 @@ Function = Callable[..., Any]
 INF = np.inf
 VECTOR_ORDERS: tuple[Any, ...] = (None, 2, 1, 0, INF, -INF, 3, 1.5, 0.5, -1, -2)
 MATRIX_ORDERS: tuple[Any, ...] = (None, "fro", "nuc", 1, -1, 2, -2, INF, -INF)
-
-
-def gradient(function: Function, value: Array) -> Array:
-    """Differentiate the sum of a function."""
-    handle = ta.ComputationRecord().tensor(value)
-    return np.sum(function(handle)).grad().wrt(handle)
 
 
 @pytest.mark.parametrize("dtype", [float, complex, np.float32])

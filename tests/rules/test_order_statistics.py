@@ -8,6 +8,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
 from tests.rules.checks import close
+from tests.shorthand import gradient, handle
 
 METHODS = (
     *("linear", "hazen", "weibull", "median_unbiased", "normal_unbiased"),
@@ -17,16 +18,6 @@ METHODS = (
 
 
 quantile: Any = np.quantile  # called here with what its annotations do not foresee
-
-
-def handle(data: Any) -> Any:
-    return ta.ComputationRecord().tensor(data)
-
-
-def gradient(function: Any, data: Any) -> Any:
-    x = handle(data)
-    result = function(x)
-    return result.grad(np.ones(result.shape)).wrt(x)
 
 
 @pytest.mark.parametrize("method", METHODS)

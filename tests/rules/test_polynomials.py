@@ -7,12 +7,9 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import ConversionError, ShapeError, UnsupportedArgumentError
+from tests.shorthand import handle
 
 RNG = np.random.default_rng(10)
-
-
-def leaf(data: Any) -> Any:
-    return ta.ComputationRecord().tensor(data)
 
 
 def leaves(*data: Any) -> Any:
@@ -33,18 +30,18 @@ def test_leading_zeros_have_no_part_in_a_product() -> None:
 
 
 def test_a_polynomial_of_zeros_is_its_constant() -> None:
-    a = leaf([0.0, 0.0])
+    a = handle([0.0, 0.0])
     gradient = np.polymul(a, [2.0]).grad(seed=np.ones(1)).wrt(a)
     np.testing.assert_array_equal(gradient, [0, 2])
 
 
 def test_a_polynomial_without_coefficients_is_zero() -> None:
-    a = leaf(np.zeros(0))
+    a = handle(np.zeros(0))
     assert np.polymul(a, [2.0, 1.0]).grad(seed=np.ones(2)).wrt(a).shape == (0,)
 
 
 def test_a_poly1d_is_its_coefficients() -> None:
-    x = leaf([2.0, 3.0])
+    x = handle([2.0, 3.0])
     values = np.polyval(np.poly1d([1.0, 0.0, -1.0]), x)
     np.testing.assert_array_equal(values.data, [3, 8])
     np.testing.assert_array_equal(pulled(values, np.ones(2), x), [4, 6])
@@ -52,13 +49,13 @@ def test_a_poly1d_is_its_coefficients() -> None:
 
 
 def test_composing_polynomials_is_refused() -> None:
-    p = leaf([1.0, 2.0])
+    p = handle([1.0, 2.0])
     with pytest.raises(UnsupportedArgumentError, match="composes polynomials"):
         np.polyval(p, np.poly1d([1.0, 1.0]))
 
 
 def test_coefficients_have_one_axis() -> None:
-    p = leaf(np.ones((2, 2)))
+    p = handle(np.ones((2, 2)))
     with pytest.raises(ShapeError, match=r"polyval takes coefficients along one axis.*\(2, 2\)"):
         np.polyval(p, 1.0)
 
@@ -78,28 +75,28 @@ def test_a_number_as_integration_constant() -> None:
 def test_what_does_not_fit_cannot_be_fitted(
     x: tuple[int, ...], y: tuple[int, ...], w: tuple[int, ...]
 ) -> None:
-    data = leaf(np.ones(y))
+    data = handle(np.ones(y))
     with pytest.raises(ShapeError, match=r"np\.polyfit"):
         np.polyfit(np.ones(x), data, 1, w=np.ones(w))
 
 
 def test_fitting_is_linear_in_the_data() -> None:
     x = np.linspace(-1, 1, 7)
-    y = leaf(RNG.standard_normal(7))
+    y = handle(RNG.standard_normal(7))
     fitted = np.polyfit(x, y, 2)
     jacobian = pulled(fitted, np.eye(3), y)
     np.testing.assert_allclose(jacobian, np.linalg.pinv(np.vander(x, 3)), atol=1e-14)
 
 
 def test_a_fit_that_is_not_determined_warns_as_numpys() -> None:
-    y = leaf([1.0, 2.0])
+    y = handle([1.0, 2.0])
     with pytest.warns(np.exceptions.RankWarning):
         np.polyfit([1.0, 1.0], y, 1)
 
 
 @pytest.mark.parametrize(("deg", "cov"), [(-1, False), (1, True)])
 def test_a_fit_refuses_what_numpy_refuses(deg: Any, cov: Any) -> None:
-    y = leaf([1.0, 2.0])
+    y = handle([1.0, 2.0])
     with pytest.raises(ValueError, match=r"deg >= 0|number of data points"):
         np.polyfit([1.0, 2.0], y, deg, cov=cov)
 
@@ -115,23 +112,23 @@ def test_modes_of_convolution_may_be_numbers(number: Any, name: Any) -> None:
 
 
 def test_a_jacobian_of_no_rows() -> None:
-    a = leaf(RNG.standard_normal(5))
+    a = handle(RNG.standard_normal(5))
     assert pulled(np.convolve(a, [1.0, 2.0]), np.zeros((0, 6)), a).shape == (0, 5)
 
 
 def test_vdot_takes_numbers_too() -> None:
-    a = leaf(2.0 + 1.0j)
+    a = handle(2.0 + 1.0j)
     assert np.vdot(a, 3.0j).grad(seed=1.0).wrt(a) == 3.0j
 
 
 def test_an_array_to_write_to_is_refused() -> None:
-    a = leaf([1.0, 2.0])
+    a = handle([1.0, 2.0])
     with pytest.raises(UnsupportedArgumentError, match="vecdot: the argument out="):
         np.vecdot(a, a, out=np.empty(()))
 
 
 def test_integration_constants_of_a_plain_polynomial_are_not_dropped_in_silence() -> None:
-    k = leaf(2.0)
+    k = handle(2.0)
     with pytest.raises((ConversionError, TypeError)):
         np.polyint([1.0, 2.0], 1, k)
 

@@ -11,18 +11,9 @@ import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.testing import check_grads
 from tests.rules.checks import close
+from tests.shorthand import gradient, handle
 
 Function = Callable[..., Any]
-
-
-def handle(data: Any, within: Any = None) -> Any:
-    return ta.ComputationRecord(within=within).tensor(data)
-
-
-def gradient(function: Function, data: Any) -> Any:
-    x = handle(data)
-    result = function(x)
-    return result.grad(np.ones(result.shape)).wrt(x)
 
 
 # Extrema

@@ -9,10 +9,7 @@ import tape_ad as ta
 from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
 from tape_ad.linear_maps import FEW, Index, scatter
 from tape_ad.linear_maps.places import places
-
-
-def leaf(values: Any) -> Any:
-    return ta.ComputationRecord().tensor(values)
+from tests.shorthand import handle
 
 
 def gradient(result: Any, handle: Any) -> Any:
@@ -53,7 +50,7 @@ def test_many_and_few_elements_are_scattered_alike() -> None:
 
 
 def test_a_matrix_of_indices_built_by_ix_is_plain() -> None:
-    x = leaf(np.arange(6.0).reshape(2, 3))
+    x = handle(np.arange(6.0).reshape(2, 3))
     picked = x[np.ix_([1, 0], [2, 2])]
     np.testing.assert_array_equal(picked.data, [[5.0, 5.0], [2.0, 2.0]])
     np.testing.assert_array_equal(gradient(picked, x), [[0, 0, 2], [0, 0, 2]])
@@ -64,7 +61,7 @@ def test_a_matrix_of_indices_built_by_ix_is_plain() -> None:
 @pytest.mark.parametrize("mode", ["wrap", "clip"])
 def test_indices_out_of_range(mode: Any) -> None:
     data = np.arange(3.0)
-    x = leaf(data)
+    x = handle(data)
     indices = [-4, -1, 0, 2, 3, 7]
     picked: Any = np.take(x, indices, mode=mode)
     np.testing.assert_array_equal(picked.data, np.take(data, indices, mode=mode))
@@ -76,7 +73,7 @@ def test_indices_out_of_range(mode: Any) -> None:
 
 
 def test_choices_may_be_one_array() -> None:
-    x = leaf(np.arange(6.0).reshape(2, 3))
+    x = handle(np.arange(6.0).reshape(2, 3))
     picked = np.choose([0, 1, 1], x)
     np.testing.assert_array_equal(picked.data, [0.0, 4.0, 5.0])
     np.testing.assert_array_equal(gradient(picked, x), [[1, 0, 0], [0, 1, 1]])
@@ -93,7 +90,7 @@ def test_a_condition_may_be_a_handle_and_is_constant(function: Any) -> None:
 
 @np.errstate(all="ignore")  # the root of a negative number is what the tests are about
 def test_choices_not_taken_contribute_nothing() -> None:
-    x = leaf([-1.0, 4.0])
+    x = handle([-1.0, 4.0])
     for result in (
         np.select([x > 0], [np.sqrt(x)], 0.0),
         np.choose((x.data > 0).astype(int), [0.0, np.sqrt(x)]),
@@ -104,7 +101,7 @@ def test_choices_not_taken_contribute_nothing() -> None:
 
 
 def test_piecewise_with_one_condition_and_a_scalar() -> None:
-    x = leaf(3.0)
+    x = handle(3.0)
     result: Any = np.piecewise(x, x > 0, [lambda v: v**2, lambda v: -v])
     assert result.grad().wrt(x) == 6.0
     with pytest.raises(ValueError, match="either 1 or 2 functions"):
@@ -112,16 +109,16 @@ def test_piecewise_with_one_condition_and_a_scalar() -> None:
 
 
 def test_functions_that_give_plain_data_along_an_axis() -> None:
-    x = leaf([[1.0, 3.0], [4.0, 2.0]])
+    x = handle([[1.0, 3.0], [4.0, 2.0]])
     np.testing.assert_array_equal(np.apply_along_axis(np.argmax, 1, x), [1, 0])
     with pytest.raises(ValueError, match="iteration dimensions"):
-        np.apply_along_axis(np.sum, 0, leaf(np.zeros((2, 0))))
+        np.apply_along_axis(np.sum, 0, handle(np.zeros((2, 0))))
     with pytest.raises(ValueError, match="correct shape"):
         np.apply_over_axes(lambda a, axis: a[0, 0], x, 0)
 
 
 def test_where_with_one_argument_finds_places() -> None:
-    found = np.where(leaf([0.0, 2.0, 3.0]))
+    found = np.where(handle([0.0, 2.0, 3.0]))
     assert [type(part) for part in found] == [np.ndarray]
     np.testing.assert_array_equal(found[0], [1, 2])
 
@@ -142,15 +139,15 @@ WRITERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS.keys())
 def test_writing_is_refused_with_another_way(write: Any) -> None:
-    handle = leaf([1.0, 2.0, 3.0])
+    x = handle([1.0, 2.0, 3.0])
     with pytest.raises(UnsupportedArgumentError, match=r"write|assign|returned handle"):
-        write(handle)
-    np.testing.assert_array_equal(handle.data, [1.0, 2.0, 3.0])
+        write(x)
+    np.testing.assert_array_equal(x.data, [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(ZEROS, 0.0)
 
 
 def test_the_way_named_instead_of_put_along_axis() -> None:
-    t = leaf(np.arange(6.0).reshape(2, 3)) * 1
+    t = handle(np.arange(6.0).reshape(2, 3)) * 1
     data, indices, axis = t.data.copy(), np.array([[2], [0]]), 1
     t = t.copy()
     key = list(np.ogrid[tuple(map(slice, t.shape))])
@@ -172,9 +169,9 @@ CANNOT_DISPATCH: dict[str, Any] = {
 @pytest.mark.parametrize("call", CANNOT_DISPATCH.values(), ids=CANNOT_DISPATCH.keys())
 def test_what_numpy_does_not_hand_over_is_an_error(call: Any) -> None:
     with pytest.raises(ConversionError, match="drop its gradient"):
-        call(leaf([0.0]))
+        call(handle([0.0]))
 
 
 def test_a_ufunc_of_a_users_own_has_no_rule() -> None:
     with pytest.raises(NoRuleError, match="has no rule"):
-        np.frompyfunc(lambda x: x, 1, 1)(leaf([1.0]))
+        np.frompyfunc(lambda x: x, 1, 1)(handle([1.0]))

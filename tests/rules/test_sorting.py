@@ -8,12 +8,9 @@ import pytest
 import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.rules.numpy.sorting import LONG, stable_order
+from tests.shorthand import handle
 
 TIES = np.array([[2.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.0, 3.0]])
-
-
-def leaf(values: Any) -> Any:
-    return ta.ComputationRecord().tensor(values)
 
 
 def gradient(result: Any, handle: Any, weights: Any) -> Any:
@@ -23,7 +20,7 @@ def gradient(result: Any, handle: Any, weights: Any) -> Any:
 @pytest.mark.parametrize("axis", [0, 1, -1, None])
 @pytest.mark.parametrize("kind", [None, "quicksort", "heapsort", "stable"])
 def test_ties_are_sorted_in_the_order_in_which_they_stand(axis: Any, kind: Any) -> None:
-    x = leaf(TIES)
+    x = handle(TIES)
     result = np.sort(x, axis=axis, kind=kind)
     weights = np.arange(1.0, result.size + 1).reshape(result.shape)
     order = np.argsort(TIES, axis=axis, kind="stable")
@@ -44,7 +41,7 @@ def test_long_lines_are_sorted_in_the_same_order(distinct: int) -> None:
 
 
 def test_nan_is_sorted_to_the_end() -> None:
-    x = leaf([3.0, np.nan, 1.0])
+    x = handle([3.0, np.nan, 1.0])
     result: Any = np.sort(x)
     np.testing.assert_array_equal(result.data, [1.0, 3.0, np.nan])
     np.testing.assert_array_equal(result.grad(np.array([1.0, 2.0, 3.0])).wrt(x), [2.0, 3.0, 1.0])
@@ -52,17 +49,17 @@ def test_nan_is_sorted_to_the_end() -> None:
 
 def test_the_arguments_of_sort_are_checked() -> None:
     with pytest.raises(UnsupportedArgumentError, match="order="):
-        np.sort(leaf([1.0]), order="field")
+        np.sort(handle([1.0]), order="field")
     bogus: Any = "bogus"
     with pytest.raises(ValueError, match="kind must be one of"):
-        np.sort(leaf([1.0]), kind=bogus)
+        np.sort(handle([1.0]), kind=bogus)
     with pytest.raises(UnsupportedArgumentError, match="order="):
-        np.partition(leaf([1.0]), 0, order="field")
+        np.partition(handle([1.0]), 0, order="field")
 
 
 @pytest.mark.parametrize("axis", [0, 1, None])
 def test_a_partition_is_a_rearrangement(axis: Any) -> None:
-    x = leaf(np.random.default_rng(0).permutation(63.0 * np.arange(63)).reshape(7, 9))
+    x = handle(np.random.default_rng(0).permutation(63.0 * np.arange(63)).reshape(7, 9))
     result = np.partition(x, 4, axis=axis)
     np.testing.assert_array_equal(
         np.take(result.data, 4, axis=axis),
@@ -77,7 +74,7 @@ def test_a_partition_is_a_rearrangement(axis: Any) -> None:
 
 
 def test_searching_gives_plain_places() -> None:
-    x = leaf([0.5, 1.0, 2.5])
+    x = handle([0.5, 1.0, 2.5])
     for found in (
         np.searchsorted([0.0, 1.0, 2.0], x, side="right"),
         np.digitize(x, [0.0, 1.0, 2.0]),
@@ -88,7 +85,7 @@ def test_searching_gives_plain_places() -> None:
 
 
 def test_of_equal_elements_the_first_is_the_distinct_one() -> None:
-    x = leaf(TIES)
+    x = handle(TIES)
     values, index, inverse, counts = np.unique(x, True, True, True)
     for part, expected in zip(
         (values.data, index, inverse, counts), np.unique(TIES, True, True, True), strict=True
@@ -101,7 +98,7 @@ def test_of_equal_elements_the_first_is_the_distinct_one() -> None:
 def test_distinct_rows_and_columns() -> None:
     data = np.array([[1.0, 2.0, 1.0], [1.0, 2.0, 1.0], [0.0, 5.0, 0.0]])
     for axis, expected in ((0, [[2, 2, 2], [0, 0, 0], [1, 1, 1]]), (1, [[1, 2, 0]] * 3)):
-        x = leaf(data)
+        x = handle(data)
         values = np.unique(x, axis=axis)
         weights = np.moveaxis(np.ones(values.shape), axis, -1) * [1, 2]
         np.testing.assert_array_equal(values.data, np.unique(data, axis=axis))
@@ -111,14 +108,14 @@ def test_distinct_rows_and_columns() -> None:
 @pytest.mark.parametrize("equal_nan", [True, False])
 def test_nan_as_an_element(equal_nan: bool) -> None:
     data = np.array([np.nan, 1.0, np.nan, 1.0])
-    values = np.unique(leaf(data), equal_nan=equal_nan)
+    values = np.unique(handle(data), equal_nan=equal_nan)
     np.testing.assert_array_equal(values.data, np.unique(data, equal_nan=equal_nan))
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
 def test_values_come_in_numpys_order(dtype: Any) -> None:
     data = np.random.default_rng(0).integers(0, 9, 30).astype(dtype) / 3
-    x = leaf(data)
+    x = handle(data)
     values: Any = np.unique_values(x)
     np.testing.assert_array_equal(values.data, np.unique_values(data))
     weights = np.arange(1.0, values.size + 1)
@@ -129,7 +126,7 @@ def test_values_come_in_numpys_order(dtype: Any) -> None:
 
 
 def test_named_results_keep_their_names() -> None:
-    x = leaf([2.0, 1.0, 2.0])
+    x = handle([2.0, 1.0, 2.0])
     for function in (np.unique_all, np.unique_counts, np.unique_inverse):
         result, expected = function(x), function(x.data)
         assert type(result) is type(expected)
@@ -157,7 +154,7 @@ def test_sets_of_two_arrays() -> None:
 
 
 def test_the_common_elements_of_two_dtypes() -> None:
-    x = leaf(np.array([2.0, 1.0], np.float32))
+    x = handle(np.array([2.0, 1.0], np.float32))
     both: Any = np.intersect1d(x, [1.0, 4.0], return_indices=True)
     values, first, second = both
     assert values.dtype == np.float64

@@ -10,6 +10,7 @@ import tape_ad as ta
 from tape_ad.core.sweeps import forward_sweep
 from tape_ad.rules.layers.activations import relu
 from tests.rules.checks import gradients
+from tests.shorthand import gradients_of
 
 Array = Any
 Function = Callable[..., Any]
@@ -18,15 +19,8 @@ INF = np.inf
 NAN = np.nan
 
 
-def gradient(function: Function, *values: Array) -> list[Array]:
-    """Differentiate the sum of a function's value with respect to each operand."""
-    record = ta.ComputationRecord()
-    handles = [record.tensor(value) for value in values]
-    return list(np.sum(function(*handles)).grad().wrt(handles))
-
-
 def derivative(function: Function, x: float) -> float:
-    return float(gradient(function, x)[0])
+    return float(gradients_of(function, x)[0])
 
 
 def second_derivative(function: Function, x: float) -> float:
@@ -42,7 +36,7 @@ def second_derivative(function: Function, x: float) -> float:
 
 @pytest.mark.parametrize("extremum", [np.maximum, np.minimum, np.fmax, np.fmin])
 def test_operands_that_tie_share_the_gradient(extremum: np.ufunc) -> None:
-    x, y = gradient(extremum, [1.0, 2.0], [1.0, 2.0])
+    x, y = gradients_of(extremum, [1.0, 2.0], [1.0, 2.0])
     np.testing.assert_array_equal(x, [0.5, 0.5])
     np.testing.assert_array_equal(y, [0.5, 0.5])
 
@@ -58,31 +52,31 @@ def test_a_handle_that_ties_with_itself_gets_the_whole_gradient(extremum: np.ufu
 
 
 def test_a_tie_keeps_single_precision() -> None:
-    x, y = gradient(np.maximum, np.ones(2, np.float32), np.ones(2, np.float32))
+    x, y = gradients_of(np.maximum, np.ones(2, np.float32), np.ones(2, np.float32))
     assert x.dtype == y.dtype == np.float32
 
 
 @pytest.mark.parametrize("extremum", [np.fmax, np.fmin])
 def test_what_is_no_number_gets_nothing_from_fmax_and_fmin(extremum: np.ufunc) -> None:
-    x, y = gradient(extremum, [NAN, 2.0], [1.0, NAN])
+    x, y = gradients_of(extremum, [NAN, 2.0], [1.0, NAN])
     np.testing.assert_array_equal(x, [0.0, 1.0])
     np.testing.assert_array_equal(y, [1.0, 0.0])
 
 
 @pytest.mark.parametrize("extremum", [np.max, np.maximum.reduce])
 def test_elements_that_tie_for_the_maximum_share_the_gradient(extremum: Function) -> None:
-    (g,) = gradient(extremum, [3.0, 1.0, 3.0, 3.0])
+    (g,) = gradients_of(extremum, [3.0, 1.0, 3.0, 3.0])
     np.testing.assert_array_equal(g, np.array([1, 0, 1, 1]) / 3)
 
 
 @pytest.mark.parametrize("extremum", [np.min, np.minimum.reduce])
 def test_elements_that_tie_for_the_minimum_share_the_gradient(extremum: Function) -> None:
-    (g,) = gradient(extremum, [1.0, 3.0, 1.0])
+    (g,) = gradients_of(extremum, [1.0, 3.0, 1.0])
     np.testing.assert_array_equal(g, [0.5, 0.0, 0.5])
 
 
 def test_elements_that_tie_over_two_axes_share_the_gradient() -> None:
-    (g,) = gradient(
+    (g,) = gradients_of(
         lambda x: np.max(x, axis=(0, 2)),
         [[[1.0, 5.0], [2.0, 2.0]], [[5.0, 0.0], [2.0, 2.0]]],
     )
@@ -90,14 +84,14 @@ def test_elements_that_tie_over_two_axes_share_the_gradient() -> None:
 
 
 def test_clip_shares_the_gradient_with_its_bounds() -> None:
-    x, low, high = gradient(np.clip, [-2.0, -1.0, 0.0, 1.0, 2.0], -1.0, 1.0)
+    x, low, high = gradients_of(np.clip, [-2.0, -1.0, 0.0, 1.0, 2.0], -1.0, 1.0)
     np.testing.assert_array_equal(x, [0.0, 0.5, 1.0, 0.5, 0.0])
     assert low == 1.5
     assert high == 1.5
 
 
 def test_relu_has_no_slope_at_its_kink() -> None:
-    (g,) = gradient(relu, [-1.0, 0.0, 1.0])
+    (g,) = gradients_of(relu, [-1.0, 0.0, 1.0])
     np.testing.assert_array_equal(g, [0.0, 0.0, 1.0])
 
 
@@ -106,7 +100,7 @@ def test_relu_has_no_slope_at_its_kink() -> None:
 
 @pytest.mark.parametrize("zero", [0.0, -0.0, 0j])
 def test_the_absolute_value_has_derivative_zero_at_zero(zero: complex) -> None:
-    (g,) = gradient(np.absolute, zero)
+    (g,) = gradients_of(np.absolute, zero)
     assert g == 0
 
 
@@ -115,19 +109,19 @@ def test_fabs_has_derivative_zero_at_zero() -> None:
 
 
 def test_hypot_has_derivative_zero_at_zero() -> None:
-    assert gradient(np.hypot, 0.0, 0.0) == [0.0, 0.0]
+    assert gradients_of(np.hypot, 0.0, 0.0) == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("ddof", [0, 1])
 def test_std_has_derivative_zero_where_all_elements_are_equal(ddof: int) -> None:
-    (g,) = gradient(lambda x: np.std(x, axis=1, ddof=ddof), [[2.0, 2.0, 2.0], [1.0, 2.0, 3.0]])
+    (g,) = gradients_of(lambda x: np.std(x, axis=1, ddof=ddof), [[2.0, 2.0, 2.0], [1.0, 2.0, 3.0]])
     np.testing.assert_array_equal(g[0], [0.0, 0.0, 0.0])
     np.testing.assert_allclose(g[1], np.array([-1, 0, 1]) / np.sqrt(2 * (3 - ddof)))
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 10])
 def test_std_of_equal_elements_ignores_the_rounding_of_their_mean(size: int) -> None:
-    (g,) = gradient(np.std, np.full(size, 0.1))
+    (g,) = gradients_of(np.std, np.full(size, 0.1))
     np.testing.assert_array_equal(g, np.zeros(size))
 
 
@@ -174,7 +168,7 @@ def test_a_power_of_zero_has_no_slope_in_its_exponent(exponent: float) -> None:
 
 
 def test_a_power_of_a_negative_number_has_a_slope_in_its_base_alone() -> None:
-    base, exponent = gradient(np.power, -2.0, 3.0)
+    base, exponent = gradients_of(np.power, -2.0, 3.0)
     assert base == 12.0
     assert np.isnan(exponent)
 
@@ -201,7 +195,7 @@ def test_a_square_takes_no_logarithm() -> None:
     ],
 )
 def test_logaddexp_at_its_ends(function: Function, x: float, y: float, expected: Array) -> None:
-    np.testing.assert_allclose(gradient(function, x, y), expected, rtol=1e-15)
+    np.testing.assert_allclose(gradients_of(function, x, y), expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +222,7 @@ def both_branches(x: Array, y: Array) -> Array:
 
 
 def test_the_branch_not_taken_contributes_nothing() -> None:
-    x, y = gradient(both_branches, [1.0, NAN], [INF, 2.0])
+    x, y = gradients_of(both_branches, [1.0, NAN], [INF, 2.0])
     np.testing.assert_array_equal(x, [1.0, 0.0])
     np.testing.assert_array_equal(y, [0.0, 1.0])
 
@@ -244,7 +238,7 @@ def test_the_branch_not_taken_contributes_nothing() -> None:
 )
 @np.errstate(all="ignore")  # for the value; what NumPy warns of there is not at issue
 def test_a_singular_branch_not_taken_contributes_nothing(function: Function) -> None:
-    (g,) = gradient(function, [4.0, 0.0, -1.0])
+    (g,) = gradients_of(function, [4.0, 0.0, -1.0])
     np.testing.assert_allclose(g, [0.25, 0.0, 0.0])
 
 
@@ -258,7 +252,7 @@ def test_a_singular_branch_not_taken_pushes_nothing() -> None:
 
 
 def test_a_condition_has_no_derivative() -> None:
-    condition, x, y = gradient(np.where, [1.0, 0.0], [3.0, 4.0], [5.0, 6.0])
+    condition, x, y = gradients_of(np.where, [1.0, 0.0], [3.0, 4.0], [5.0, 6.0])
     np.testing.assert_array_equal(condition, [0.0, 0.0])
     np.testing.assert_array_equal(x, [1.0, 0.0])
     np.testing.assert_array_equal(y, [0.0, 1.0])
@@ -268,7 +262,7 @@ def test_a_condition_has_no_derivative() -> None:
 
 
 def test_a_cast_to_single_precision_casts_the_gradient_back() -> None:
-    (g,) = gradient(lambda x: np.astype(x, np.float32) * np.float32(2), [1.0, 2.0])
+    (g,) = gradients_of(lambda x: np.astype(x, np.float32) * np.float32(2), [1.0, 2.0])
     np.testing.assert_array_equal(g, np.full(2, 2.0), strict=True)
 
 
@@ -279,5 +273,5 @@ def test_a_cast_to_integers_gives_plain_data() -> None:
 
 
 def test_the_imaginary_part_of_a_real_handle_has_no_slope() -> None:
-    (g,) = gradient(np.imag, [1.0, 2.0])
+    (g,) = gradients_of(np.imag, [1.0, 2.0])
     np.testing.assert_array_equal(g, [0.0, 0.0])

@@ -8,12 +8,9 @@ import pytest
 import tape_ad as ta
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tests.rules.checks import close
+from tests.shorthand import handle
 
 numpy: Any = np  # called here with what its annotations do not foresee
-
-
-def handle(data: Any) -> Any:
-    return ta.ComputationRecord().tensor(data)
 
 
 def test_coordinates_that_are_evenly_spaced_by_chance() -> None:

@@ -11,6 +11,7 @@ from tape_ad.errors import InPlaceError, NoRuleError, UnsupportedArgumentError
 from tape_ad.rules import RULES, load_further_rules
 from tape_ad.rules.base import Rule
 from tests.rules.checks import close
+from tests.shorthand import handle
 
 load_further_rules()
 
@@ -48,10 +49,6 @@ def test_outer_of_a_handle_and_others() -> None:
 
 def pulled(result: Any, x: Any) -> Any:
     return result.grad(np.ones(result.shape)).wrt(x)
-
-
-def handle(data: Any) -> Any:
-    return ta.ComputationRecord().tensor(data)
 
 
 TIES = [1.0, 3.0, 3.0, 2.0, 3.0, 5.0]
