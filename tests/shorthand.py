@@ -7,7 +7,7 @@ import numpy as np
 
 import tape_ad as ta
 
-__all__ = ["X", "Y", "gradient", "gradients_of", "handle"]
+__all__ = ["X", "Y", "derivative", "gradient", "gradients_of", "handle"]
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
 Y = np.array([[1.5, 2.0, 0.5], [-1.0, 3.0, 2.0]])
@@ -29,3 +29,15 @@ def gradients_of(function: Callable[..., Any], *values: Any) -> list[Any]:
 def gradient(function: Callable[[Any], Any], value: Any) -> Any:
     """Differentiate the real part of the sum of a function of one operand."""
     return gradients_of(function, value)[0]
+
+
+def derivative(
+    function: Callable[[Any], Any], at: Any, within: ta.ComputationRecord | None = None
+) -> Any:
+    """Differentiate a scalar function, which may be constant, within a record."""
+    rec: Any = ta.ComputationRecord(within=within)
+    x = rec.tensor(at)
+    y = function(x)
+    if not isinstance(y, ta.Tensor) or y.record is not rec:
+        return 0.0
+    return y.grad().wrt(x)

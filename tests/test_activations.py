@@ -12,17 +12,11 @@ import scipy.special
 import tape_ad as ta
 from tape_ad.errors import DtypeError, ShapeError
 from tape_ad.nn import cross_entropy, log_softmax, logsumexp, relu, sigmoid, softmax
+from tests.shorthand import gradient
 
 Array = np.ndarray[Any, Any]
 
 LARGE = np.array([[1e4, -1e4, 0.0], [-1e4, -1e4, 1e4], [1e4, 1e4, 1e4]])
-
-
-def gradient(function: Callable[[Any], Any], x: Any) -> Array:
-    """Differentiate a scalar function of one array."""
-    t = ta.ComputationRecord().tensor(x)
-    result: Array = function(t).grad().wrt(t)
-    return result
 
 
 def cross_entropy_of(targets: Any, logits: Any) -> Any:

@@ -1,7 +1,6 @@
 """Activations and losses at their special points, and what they say when refused."""
 
 import builtins
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,25 +9,13 @@ import pytest
 import tape_ad as ta
 from tape_ad import nn
 from tape_ad.errors import DtypeError, ShapeError
+from tests.shorthand import gradient, gradients_of
 
 Array = np.ndarray[Any, Any]
 
 ELEMENTWISE = [nn.leaky_relu, nn.elu, nn.selu, nn.gelu, nn.silu, nn.softplus]
 
 each_activation = pytest.mark.parametrize("function", ELEMENTWISE, ids=lambda f: f.__name__)
-
-
-def gradient(function: Callable[..., Any], *x: Any) -> Any:
-    handles = [ta.ComputationRecord().tensor(x[0])] if len(x) == 1 else []
-    if not handles:
-        record = ta.ComputationRecord()
-        handles = [record.tensor(each) for each in x]
-    return np.sum(function(*handles)).grad().wrt(handles)
-
-
-def slope(function: Callable[..., Any], x: Any) -> Array:
-    result: Array = gradient(function, x)[0]
-    return result
 
 
 # Activations
@@ -38,7 +25,7 @@ def slope(function: Callable[..., Any], x: Any) -> Array:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_large_inputs_give_finite_values_and_slopes(function: Any, dtype: Any) -> None:
     x = np.array([-1e4, 1e4, -1e30, 1e30], dtype)
-    value, gradients = function(x), slope(function, x)
+    value, gradients = function(x), gradient(function, x)
     assert value.dtype == gradients.dtype == dtype
     assert np.isfinite(value).all()
     assert np.isfinite(gradients).all()
@@ -47,7 +34,7 @@ def test_large_inputs_give_finite_values_and_slopes(function: Any, dtype: Any) -
 def test_gelu_by_tanh_of_large_inputs() -> None:
     x = np.array([-1e30, -1e4, 1e4, 1e30], np.float32)
     np.testing.assert_array_equal(nn.gelu(x, approximate="tanh"), np.maximum(x, 0))
-    np.testing.assert_array_equal(slope(lambda t: nn.gelu(t, "tanh"), x), [0, 0, 1, 1])
+    np.testing.assert_array_equal(gradient(lambda t: nn.gelu(t, "tanh"), x), [0, 0, 1, 1])
 
 
 @pytest.mark.parametrize(
@@ -64,7 +51,7 @@ def test_gelu_by_tanh_of_large_inputs() -> None:
     ],
 )
 def test_slopes_at_zero_are_those_from_the_left(function: Any, expected: float) -> None:
-    np.testing.assert_allclose(slope(function, np.zeros(1)), [expected], rtol=1e-15)
+    np.testing.assert_allclose(gradient(function, np.zeros(1)), [expected], rtol=1e-15)
 
 
 def test_softplus_is_exact_without_its_threshold() -> None:
@@ -159,7 +146,7 @@ def test_binary_cross_entropy_keeps_its_digits() -> None:
         rtol=1e-14,
     )
     np.testing.assert_allclose(
-        slope(lambda t: nn.binary_cross_entropy_with_logits(t, np.array([0.0, 1.0])), x),
+        gradient(lambda t: nn.binary_cross_entropy_with_logits(t, np.array([0.0, 1.0])), x),
         [np.exp(-60.0) / 2, -np.exp(-60.0) / 2],
         rtol=1e-14,
     )
@@ -169,12 +156,12 @@ def test_huber_goes_over_smoothly() -> None:
     x = np.array([-1.0, 0.0, 1.0])
     np.testing.assert_array_equal(nn.huber_loss(x, 0 * x, reduction="none"), [0.5, 0, 0.5])
     np.testing.assert_array_equal(
-        slope(lambda t: nn.huber_loss(t, np.zeros(3), reduction="sum"), x), [-1, 0, 1]
+        gradient(lambda t: nn.huber_loss(t, np.zeros(3), reduction="sum"), x), [-1, 0, 1]
     )
 
 
 def test_l1_has_slope_zero_where_its_arguments_meet() -> None:
-    gradients = gradient(nn.l1_loss, np.array([1.0, 2.0]), np.array([1.0, 5.0]))
+    gradients = gradients_of(nn.l1_loss, np.array([1.0, 2.0]), np.array([1.0, 5.0]))
     np.testing.assert_array_equal(gradients, [[0, -0.5], [0, 0.5]])
 
 
@@ -183,7 +170,7 @@ def test_kl_div_of_probability_zero() -> None:
     one_hot = np.array([1.0, 0.0])
     assert nn.kl_div(log_p, one_hot, reduction="sum") == 0
     np.testing.assert_array_equal(
-        slope(lambda t: nn.kl_div(t, one_hot, reduction="sum"), np.array([0.0, -5.0])), [-1, 0]
+        gradient(lambda t: nn.kl_div(t, one_hot, reduction="sum"), np.array([0.0, -5.0])), [-1, 0]
     )
 
 
@@ -197,7 +184,7 @@ def test_cross_entropy_of_large_logits_with_every_option() -> None:
 
     spread = 0.1 / 3 * (2 * 2e4 + 3 * 1e4), 1.8 * np.log(2) + 0.1 / 3 * (1e4 + 6 * np.log(2))
     np.testing.assert_allclose(loss(logits), sum(spread) / 3, rtol=1e-13)
-    gradients = slope(loss, logits)
+    gradients = gradient(loss, logits)
     assert np.isfinite(gradients).all()
     np.testing.assert_array_equal(gradients[2], 0)
     np.testing.assert_allclose(gradients.sum(axis=1), 0, atol=1e-15)

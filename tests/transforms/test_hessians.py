@@ -8,17 +8,9 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.core.sweeps import forward_sweep
+from tests.shorthand import derivative
 
 Function = Callable[[Any], Any]
-
-
-def derivative(function: Function, at: Any, within: ta.ComputationRecord | None = None) -> Any:
-    rec: Any = ta.ComputationRecord(within=within)
-    x = rec.tensor(at)
-    y = function(x)
-    if not isinstance(y, ta.Tensor) or y.record is not rec:
-        return 0.0
-    return y.grad().wrt(x)
 
 
 def hessian_by_rows(function: Function, at: Any) -> Any:
