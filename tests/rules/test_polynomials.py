@@ -134,6 +134,6 @@ def test_integration_constants_of_a_plain_polynomial_are_not_dropped_in_silence(
 
 
 def test_the_gradient_of_a_double_root_is_not_finite() -> None:
-    p = leaf([1.0, 0.0, 0.0])
+    p = handle([1.0, 0.0, 0.0])
     with np.errstate(all="ignore"):
         assert not np.isfinite(np.roots(p)[0].grad().wrt(p)[2])
