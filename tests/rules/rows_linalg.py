@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.linalg.determinants import adjugate_by_svd
+from tape_ad.rules.linalg.determinants import borders
 from tests.rules.table import REAL, Domain, Row, fixed, signed
 
 __all__ = ["CONSTANTS", "REGULAR", "ROWS", "of_lower", "of_upper"]
@@ -152,13 +152,10 @@ ROWS: list[Row] = [
         Row(np.linalg.slogdet, [REGULAR(*shape)], complex=True, nodes=2)
         for shape in ((1, 1), (3, 3), (2, 4, 4), (0, 0))
     ),
-    *(
-        Row(adjugate_by_svd, [REGULAR(*shape)], complex=True, no_jax=OWN)
-        for shape in ((1, 1), (2, 2), (3, 3), (2, 4, 4))
-    ),
 ]
 
 CONSTANTS: list[Row] = [
+    Row(borders, [REGULAR(3, 3)]),
     Row(np.linalg.matrix_rank, [REGULAR(2, 3, 2)]),
     Row(np.linalg.matrix_rank, [REGULAR(3, 3)], options={"tol": 0.1, "hermitian": True}),
     Row(np.linalg.matrix_rank, [REGULAR(3, 3)], options={"rtol": 0.1}),

@@ -280,6 +280,8 @@ def test_a_derivative_that_does_not_exist_is_not_finite(
 # Functions of three numbers: the derivatives continue those around the point
 
 WEIGHTS = np.array([1.0, -2.0, 3.0])
+SINGULAR = np.stack([np.diag(d) for d in ([0.0, 2.0, 3.0], [0.0, 0.0, 3.0], [2.0, 0.0, 0.0])])
+MOVES = np.random.default_rng(0).normal(size=(3, 3, 3))
 
 
 def of_three(function: Function) -> Function:
@@ -321,6 +323,8 @@ CONTINUING: list[tuple[str, Function, list[tuple[float, float, float]]]] = [
         of_three(lambda a: np.corrcoef(a, np.array([1.0, 2.0, 4.0]))[0, 1]),
         [(1, 2, 4), (-1, -2, -4)],
     ),
+    ("det", of_three(lambda a: np.linalg.det(SINGULAR + a[:, None, None] * MOVES)), [(0, 0, 0)]),
+    ("det of zeros", of_three(lambda a: np.linalg.det(a[:, None, None] * MOVES)), [(0, 0, 0)]),
     ("vander", of_three(lambda a: np.vander(a, 3) @ WEIGHTS), [(0, 0, 1)]),
 ]
 

@@ -1,9 +1,8 @@
 """Determinants, whose derivatives are right at singular matrices too."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from attrs import define
 
 from tape_ad.linear_maps import (
     Adjoint,
@@ -15,14 +14,13 @@ from tape_ad.linear_maps import (
     RealPart,
     Scale,
     WeightedSum,
-    adjoint,
 )
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Entry, outputs, rule
+from tape_ad.rules.base import Call, Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import Deferred, diagonal_of, ill_conditioned
 from tape_ad.rules.numpy.elementwise import is_complex
 
-__all__ = ["DETERMINANTS", "adjugate_by_svd"]
+__all__ = ["DETERMINANTS", "adjugate_by_border", "borders"]
 
 
 def trace_with(matrix: Array) -> LinearMap:
@@ -38,22 +36,24 @@ def det_map(out: Array, a: Array) -> LinearMap:
 def adjugate(det: Array, a: Array) -> Array:
     """Compute the matrix of cofactors, transposed, of any square matrix.
 
-    det(a) inv(a) is right to rounding until the inverse itself is not; from there on, it is found
-    from singular values: Stewart, "On the adjugate matrix", Linear Algebra and its Applications
-    283 (1998).
+    det(a) inv(a) is right to rounding until the inverse itself is not.
     """
     try:
         inverse = np.linalg.inv(a)
     except np.linalg.LinAlgError:
-        return adjugate_by_svd(a)
-    return (
-        adjugate_by_svd(a) if ill_conditioned(a, inverse, 0.5) else det[..., None, None] * inverse
-    )
+        return adjugate_by_border(a)
+    if ill_conditioned(a, inverse, 0.5):
+        return adjugate_by_border(a)
+    return det[..., None, None] * inverse
 
 
-@overridable
-def adjugate_by_svd(a: Array) -> Array:
-    """Compute the adjugate of ``a = u @ diag(s) @ vh`` as det(u) det(vh) vh* adj(diag(s)) u*.
+def adjugate_by_border(a: Array) -> Array:
+    """Compute the adjugate of a matrix that may be singular, by the inverse of a larger one.
+
+    Bordered with its singular vectors of small singular values, the matrix m is regular, and with
+    ``inv(m) = [[p, q], [r, e]]`` Jacobi's identity for complementary minors says that det(a) is
+    det(m) det(e). The borders are constants, and e is as small as the rank is deficient, so all
+    derivatives are those of inverses and of polynomials: Horn & Johnson, *Matrix Analysis*, 0.8.4.
 
     Parameters
     ----------
@@ -63,63 +63,51 @@ def adjugate_by_svd(a: Array) -> Array:
     -------
     array, shape of `a`
     """
-    u, s, vh = np.linalg.svd(a)
-    return rotated_back(
-        leaving_out_one(s)[..., None, :] * np.eye(s.shape[-1], dtype=s.dtype), u, vh
-    )
+    left, right, corner = borders(a)
+    n = a.shape[-1]
+    upper, lower = np.concatenate((a, left), axis=-1), np.concatenate((right, corner), axis=-1)
+    bordered = np.concatenate((upper, lower), axis=-2)
+    det, inverse = np.linalg.det(bordered)[..., None, None], np.linalg.inv(bordered)
+    p, q = inverse[..., :n, :n], inverse[..., :n, n:]
+    r, e = inverse[..., n:, :n], inverse[..., n:, n:]
+    small_det, small = det_and_adjugate(e)
+    return det * (small_det * p - q @ small @ r)
 
 
-def rotated_back(b: Array, u: Array, vh: Array) -> Array:
-    """Take the adjugate of u* a vh* to that of a."""
-    unit = np.linalg.det(u) * np.linalg.det(vh)
-    return unit[..., None, None] * (adjoint(vh) @ b @ adjoint(u))
+@overridable
+def borders(a: Array) -> tuple[Array, Array, Array]:
+    """Give what makes a matrix regular: columns, rows, and the corner that is theirs both.
 
-
-@define(eq=False, repr=False)
-class AdjugateBySvd:
-    """The derivative of the adjugate, also of a singular matrix.
-
-    Where the matrix is diagonal, adj(diag(s) + b) is to first order, with M the products of all
-    but two entries of s and 0 on the diagonal, diag(M @ diag(b)) - M * b.
+    Where matrices of a stack are of different rank, those of higher rank get zeros, and something
+    in the corner.
     """
-
-    broadcasts: ClassVar[bool] = False
-    u: Array
-    vh: Array
-    others: Array
-
-    def push(self, t: Array) -> Array:
-        b = adjoint(self.u) @ t @ adjoint(self.vh)
-        return rotated_back(self._around_diagonal(b), self.u, self.vh)
-
-    def pull(self, ct: Array) -> Array:
-        unit = (np.linalg.det(self.u) * np.linalg.det(self.vh)).conjugate()
-        b = unit[..., None, None] * (self.vh @ ct @ self.u)
-        return self.u @ self._around_diagonal(b) @ self.vh
-
-    def _around_diagonal(self, b: Array) -> Array:
-        onto = (self.others @ diagonal_of(b)[..., None])[..., 0]
-        return onto[..., None] * np.eye(b.shape[-1], dtype=self.others.dtype) - self.others * b
-
-
-def adjugate_partial(out: Array, a: Array) -> LinearMap:
-    """Make the partial of the adjugate."""
     u, s, vh = np.linalg.svd(a)
-    return AdjugateBySvd(u, vh, leaving_out_two(s))
+    largest = np.max(s, axis=-1, keepdims=True, initial=0)
+    small = s <= largest * np.finfo(s.dtype).eps ** 0.25
+    first = s.shape[-1] - int(np.max(np.sum(small, axis=-1), initial=0))
+    scale = np.ldexp(s.dtype.type(1), np.frexp(largest)[1])  # a power of 2, which rounds nothing
+    weights = (small * scale)[..., first:]
+    corner = np.eye(s.shape[-1] - first) * (~small * scale)[..., None, first:]
+    columns = u[..., :, first:] * weights[..., None, :]
+    return columns, vh[..., first:, :] * weights[..., None], corner.astype(a.dtype)
 
 
-def leaving_out_one(s: Array) -> Array:
-    """Multiply, for each entry, all others; without a division, so zeros do no harm."""
-    n = s.shape[-1]
-    return np.prod(np.where(np.eye(n, dtype=bool), 1, s[..., None, :]), axis=-1)
+def det_and_adjugate(e: Array) -> tuple[Array, Array]:
+    """Compute both as polynomials, by the algorithm of Faddeev and LeVerrier."""
+    k = e.shape[-1]
+    if k == 0:
+        return np.ones((), e.dtype), e
+    one = np.eye(k, dtype=e.dtype)
+    total: Array = np.broadcast_to(one, e.shape)
+    for j in range(1, k):
+        product = e @ total
+        total = trace(product) / j * one - product
+    return trace(e @ total) / k, total
 
 
-def leaving_out_two(s: Array) -> Array:
-    """Multiply, for each pair of entries, all others; 0 on the diagonal."""
-    n = s.shape[-1]
-    rest = np.where(np.eye(n, dtype=bool), 1, s[..., None, :])
-    pairs = np.prod(np.where(np.eye(n, dtype=bool)[:, None, :], 1, rest[..., None, :, :]), axis=-1)
-    return np.where(np.eye(n, dtype=bool), 0, pairs)
+def trace(matrix: Array) -> Array:
+    """Sum the diagonal, and keep the axes."""
+    return np.add.reduce(diagonal_of(matrix), axis=-1)[..., None, None]
 
 
 # The logarithm
@@ -160,5 +148,5 @@ def matrix_signature(a: Array) -> Call:
 DETERMINANTS: dict[Any, Entry] = {
     np.linalg.det: rule(lambda out, a: Deferred(det_map, (out, a)), signature=matrix_signature),
     np.linalg.slogdet: outputs(slogdet_partial, signature=matrix_signature),
-    adjugate_by_svd: rule(adjugate_partial),
+    **constants(borders),
 }
