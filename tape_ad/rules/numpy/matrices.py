@@ -18,7 +18,7 @@ from tape_ad.linear_maps import (
     Sum,
     Transpose,
 )
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
+from tape_ad.rules.base import Call, Derivation, Entry, Maker, as_array, refuse, rule
 
 __all__ = ["MATRICES"]
 
@@ -155,15 +155,19 @@ def cross_partial(parent: Array, other: Array, axes: tuple[int, int, int], left:
     return Chain((*maps, *stretch, cross, *after))
 
 
-def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """Multiply 3-vectors as `numpy.linalg.cross`, which takes no others."""
-    x1, x2 = as_array(x1), as_array(x2)
-    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
-        raise ValueError(
-            "np.linalg.cross takes vectors of three components, got "
-            f"{x1.shape[axis]} and {x2.shape[axis]} along axis {axis}"
-        )
-    return np.cross(x1, x2, axis=axis)
+def linalg_cross_signature(x1: Array, x2: Array, /, *, axis: int | None = -1) -> Call:
+    """Sort the arguments of `numpy.linalg.cross`, which takes 3-vectors only."""
+    return (x1, x2), {"axis": axis}
+
+
+def linalg_cross(position: int) -> Maker:
+    """Make the maker of a partial of `numpy.linalg.cross`; in NumPy 2.5 no axis is the last."""
+
+    def partial(out: Array, *vectors: Array, axis: int | None) -> LinearMap:
+        axes = (-1 if axis is None else axis,) * 3
+        return cross_partial(vectors[position], vectors[1 - position], axes, position == 0)
+
+    return partial
 
 
 # Other products
@@ -277,7 +281,7 @@ MATRICES: dict[Any, Entry] = {
     ),
     np.linalg.diagonal: Derivation(on_last_axes(np.diagonal)),
     np.linalg.trace: Derivation(on_last_axes(np.trace)),
-    np.linalg.cross: Derivation(linalg_cross),
+    np.linalg.cross: rule(linalg_cross(0), linalg_cross(1), signature=linalg_cross_signature),
     np.linalg.outer: Derivation(linalg_outer),
     np.linalg.vecdot: Derivation(linalg_vecdot),
     np.linalg.matmul: Derivation(lambda x1, x2, /: np.matmul(x1, x2)),
