@@ -376,7 +376,8 @@ class Tensor(ArrayInterface, ArrayAssignment):
         start = checked_seed(self, seed)
         if record.watch is not None:
             record.watch.check()
-        cotangents = reverse_sweep(record, self.index, start, release=release)
+        with np.errstate(all="ignore"):  # a pole is inf or nan, and NumPy has warned of the value
+            cotangents = reverse_sweep(record, self.index, start, release=release)
         stack = start.shape[: start.ndim - self.ndim]
         return Gradients(ref(record), self.index, stack, cotangents)
 

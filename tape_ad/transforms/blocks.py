@@ -63,6 +63,8 @@ class Use:
         computation.
     last : int
         The last position that there is a partial for.
+    errors : dict
+        How NumPy was set to treat floating-point errors at the call, for a user's own derivative.
     latest : tuple or None
         The cotangent that was pulled last, and the operands' cotangents for it: a sweep asks for
         them one by one.
@@ -76,6 +78,7 @@ class Use:
     output: Any = None
     saved: Any = None
     last: int = field(default=0, init=False)
+    errors: Any = field(factory=np.geterr, init=False)
     latest: tuple[Array, list[Any]] | None = field(default=None, init=False)
 
     def arguments(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -13,7 +13,7 @@ from tape_ad.core.spaces import fitted, matched
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
 from tape_ad.handles.arguments import read_only
 from tape_ad.handles.tensor import Tensor
-from tape_ad.linear_maps import Array, LinearMap, Partial, as_map
+from tape_ad.linear_maps import Array, LinearMap, Partial, Scale, as_map
 from tape_ad.transforms.blocks import Use, block, has_derivative
 from tape_ad.trees import flatten, map_leaves, unflatten
 
@@ -71,6 +71,9 @@ def custom_rule(
 
     Notes
     -----
+    Floating-point errors in `pull`, `push` and `partials` are treated as NumPy was set to when the
+    function was called; a sweep is silent otherwise.
+
     Derivatives of second order differentiate `pull` or `push`, which then get handles: they are
     to be NumPy code, or to call a function with a custom rule in their turn.
 
@@ -137,15 +140,16 @@ class Custom:
         if self.partials is not None:
             [ct] = flatten(cotangents)
             maps = self.maps(use, args, kwargs)
-            return [None if each is None else each.pull(ct) for each in maps]
+            return [None if each is None else applied(use, each, "pull", ct) for each in maps]
         if self.pull_one is None:
             raise self.no_mode("pull", "reverse", "forward (ta.jvp, or jacobian(mode='forward'))")
         if self.stacked or not stack:
-            return self.pulled(use, self.pull_one(cotangents, use.saved, *args, **kwargs), stack)
+            result = by_user(use, self.pull_one, cotangents, *args, **kwargs)
+            return self.pulled(use, result, stack)
         rows = []
         for index in np.ndindex(*stack):
             ct = map_leaves(functools.partial(taken, index), cotangents)
-            rows.append(self.pulled(use, self.pull_one(ct, use.saved, *args, **kwargs), ()))
+            rows.append(self.pulled(use, by_user(use, self.pull_one, ct, *args, **kwargs), ()))
         return restacked(rows, use.values, stack)
 
     def pulled(self, use: Use, result: Any, stack: Shape) -> list[Any]:
@@ -178,7 +182,8 @@ class Custom:
             each = self.maps(use, args, kwargs)[position]
             [out] = flatten(use.output)
             zeros = np.zeros(stack + out.shape, out.dtype)
-            return unflatten(use.output, [zeros if each is None else each.push(tangent)])
+            t = zeros if each is None else applied(use, each, "push", tangent)
+            return unflatten(use.output, [t])
         if self.push_one is None:
             raise self.no_mode("push", "forward", "reverse (ta.grad, or jacobian(mode='reverse'))")
         if self.stacked or not stack:
@@ -196,7 +201,7 @@ class Custom:
             ),
             args,
         )
-        result = self.push_one(tangents, use.saved, *args, **kwargs)
+        result = by_user(use, self.push_one, tangents, *args, **kwargs)
         what = f"the tangent that the push of {self.name} gave for the output"
         fits = [
             fitted(t, leaf, stack, what + path)[0] if has_derivative(leaf) else None
@@ -206,7 +211,8 @@ class Custom:
 
     def maps(self, use: Use, args: Any, kwargs: Any) -> list[LinearMap | None]:
         """Make the map for each operand."""
-        found = self.partials(use.saved, *args, **kwargs)
+        with np.errstate(**use.errors):
+            found = self.partials(use.saved, *args, **kwargs)
         maps = found if isinstance(found, tuple) else (found,)
         if len(maps) != len(args) or len(flatten((args, use.output))) != len(args) + 1:
             raise OutputError(
@@ -237,6 +243,21 @@ class Custom:
             f"the custom rule of {self.name} has no {missing}, so it cannot be differentiated in "
             f"{asked} mode; give custom_rule a {missing}=, or use {other}"
         )
+
+
+def by_user(use: Use, derivative: Function, given: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a pull or push of the user's, whose own floating-point warnings are to be seen.
+
+    A sweep is silent, so they are what NumPy was set to when the function was called.
+    """
+    with np.errstate(**use.errors):
+        return derivative(given, use.saved, *args, **kwargs)
+
+
+def applied(use: Use, linear: LinearMap, method: str, given: Array) -> Array:
+    """Pull or push with a map; one of the user's own may warn, as in `by_user`."""
+    with np.errstate(**({} if isinstance(linear, Scale) else use.errors)):
+        return getattr(linear, method)(given)
 
 
 def shielded(leaf: Any, path: str = "") -> Any:

@@ -144,7 +144,8 @@ class Trace:
         if not seeds:
             return {}
         root = max(seeds)
-        return reverse_sweep(self.record, root, seeds.pop(root), release=release, more=seeds)
+        with np.errstate(all="ignore"):  # a pole is inf or nan, and NumPy has warned of the value
+            return reverse_sweep(self.record, root, seeds.pop(root), release=release, more=seeds)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Sweep tangents, in the structure of the inputs, forward to the output."""
@@ -160,7 +161,8 @@ class Trace:
     def pushed(self, starts: dict[int, Array]) -> dict[int, Array]:
         """Sweep tangents of inputs forward, and give those of the output's nodes."""
         ends = {leaf.index for leaf in flatten(self.output) if self.depends(leaf)}
-        return forward_sweep(self.record, starts, max(ends, default=-1), keep=ends)
+        with np.errstate(all="ignore"):
+            return forward_sweep(self.record, starts, max(ends, default=-1), keep=ends)
 
     def tangent(self, leaf: Any, reached: Mapping[int, Array], stack: tuple[int, ...]) -> Any:
         """Give the tangent of a leaf of the output after a forward sweep."""

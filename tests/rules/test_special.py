@@ -100,6 +100,13 @@ def test_edges(function: Any, point: Point, expected: list[float]) -> None:
     np.testing.assert_allclose(slopes(function, *point), expected, rtol=1e-15)
 
 
+def test_the_power_of_a_box_cox_transform_of_0() -> None:
+    _, by_lmbda = slopes(special.boxcox, np.zeros(2), np.array([2.0, -2.0]))
+    np.testing.assert_array_equal(by_lmbda, [0.25, np.inf])  # -1 / lmbda, and beyond a pole
+    _, by_lmbda = slopes(special.boxcox1p, -np.ones(2), np.array([2.0, -2.0]))
+    np.testing.assert_array_equal(by_lmbda, [0.25, np.inf])
+
+
 def test_a_weight_of_zero_sends_no_nan() -> None:
     counts, p = np.array([0.0, 2.0]), np.array([0.0, 0.5])
     (gradient,) = slopes(lambda p: -special.xlogy(counts, p), p)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.base import Call, Entry, quiet, rule
 from tape_ad.rules.layers.activations import real, sigmoid
 
 __all__ = ["RECTIFIERS", "elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
@@ -326,7 +326,7 @@ RECTIFIERS: dict[Any, Entry] = {
     elu: rule(lambda out, x, alpha: bent_partial(x, alpha, 1.0), signature=elu_signature),
     selu: rule(lambda out, x: bent_partial(x, SELU_ALPHA, SELU_SCALE)),
     gelu: rule(gelu_partial, signature=gelu_signature),
-    silu: rule(silu_partial),
+    silu: rule(quiet(silu_partial)),
     softplus: rule(softplus_partial, signature=softplus_signature),
-    glu: rule(glu_partial, signature=glu_signature),
+    glu: rule(quiet(glu_partial), signature=glu_signature),
 }

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import SHIELD, Array, Chain, LinearMap, adjoint, expanding_key
-from tape_ad.rules.base import Call, Entry, axes_of, rule
+from tape_ad.rules.base import Call, Entry, axes_of, quiet, rule
 from tape_ad.rules.linalg.singular_values import singular_triplets, widened
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.linalg.triangles import Deferred
@@ -192,10 +192,10 @@ def product_weights(x: Array, p: Order) -> Array:
 
 
 NORMS: dict[Any, Entry] = {
-    np.linalg.norm: rule(norm_partial, signature=norm_signature),
-    np.linalg.vector_norm: rule(vector_norm_partial, signature=vector_norm_signature),
+    np.linalg.norm: rule(quiet(norm_partial), signature=norm_signature),
+    np.linalg.vector_norm: rule(quiet(vector_norm_partial), signature=vector_norm_signature),
     np.linalg.matrix_norm: rule(
-        functools.partial(norm_partial, axis=(-2, -1)), signature=matrix_norm_signature
+        quiet(functools.partial(norm_partial, axis=(-2, -1))), signature=matrix_norm_signature
     ),
     np.linalg.cond: rule(
         lambda out, x, p: Deferred(cond_map, (out, x, p)),

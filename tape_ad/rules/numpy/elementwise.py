@@ -206,7 +206,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.subtract: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
     np.multiply: rule(lambda out, x, y: y, lambda out, x, y: x),
     np.divide: rule(lambda out, x, y: Divide(y), lambda out, x, y: -out / y),
-    np.remainder: rule(lambda out, x, y: SAME, lambda out, x, y: -np.floor_divide(x, y)),
+    np.remainder: rule(lambda out, x, y: SAME, quiet(lambda out, x, y: -np.floor_divide(x, y))),
     np.negative: rule(lambda out, x: Negate()),
     np.positive: rule(lambda out, x: SAME),
     np.reciprocal: rule(lambda out, x: -out * out),
@@ -220,8 +220,8 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.exp2: rule(lambda out, x: out * LN2),
     np.log: rule(lambda out, x: Divide(x)),
     np.log1p: rule(lambda out, x: Divide(1 + x)),
-    np.log2: rule(lambda out, x: Divide(x * LN2)),
-    np.log10: rule(lambda out, x: Divide(x * LN10)),
+    np.log2: rule(quiet(lambda out, x: 1 / LN2 / x)),
+    np.log10: rule(quiet(lambda out, x: 1 / LN10 / x)),
     np.logaddexp: rule(quiet(first_logistic), quiet(lambda out, x, y: first_logistic(out, y, x))),
     np.logaddexp2: rule(
         quiet(first_logistic2), quiet(lambda out, x, y: first_logistic2(out, y, x))
@@ -235,8 +235,8 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.arctan: rule(quiet(arctan)),
     np.arctan2: rule(quiet(arctan2_y), quiet(arctan2_x)),
     np.hypot: rule(
-        lambda out, x, y: unit(x, out),
-        lambda out, x, y: unit(y, out),
+        quiet(lambda out, x, y: unit(x, out)),
+        quiet(lambda out, x, y: unit(y, out)),
     ),
     np.sinh: rule(lambda out, x: np.cosh(x)),
     np.cosh: rule(lambda out, x: np.sinh(x)),

@@ -164,7 +164,7 @@ OF_INTEGERS = Refused(
 
 PARTS: dict[Any, Entry] = {
     # Quotients and powers
-    np.fmod: rule(lambda out, x, y: SAME, fmod_divisor),
+    np.fmod: rule(lambda out, x, y: SAME, quiet(fmod_divisor)),
     np.divmod: outputs(
         lambda k, outs, x, y, **options: only(1, k, SAME),
         lambda k, outs, x, y, **options: only(1, k, -outs[0]),

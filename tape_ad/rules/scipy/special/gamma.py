@@ -182,7 +182,7 @@ GAMMA: dict[Any, Entry] = {
     sp.rgamma: rule(quiet(reciprocal_gamma)),
     sp.digamma: rule(quiet(lambda out, x: polygamma(1, x))),
     polygamma: rule(no_partial("polygamma", "n"), quiet(lambda out, n, x: polygamma(n + 1, x))),
-    digamma_step: rule(first_step, lambda out, a, b: polygamma(1, a + b)),
+    digamma_step: rule(quiet(first_step), lambda out, a, b: polygamma(1, a + b)),
     multigammaln: rule(quiet(multigammaln_partial), signature=multigammaln_signature),
     sp.beta: rule(
         quiet(lambda out, a, b: -out * digamma_step(a, b)),

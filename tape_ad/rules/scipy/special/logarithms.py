@@ -55,9 +55,13 @@ def power_slope(log: Array, lmbda: Array) -> Array:
     """Differentiate (exp(lmbda log) - 1) / lmbda with respect to lmbda, also at 0.
 
     It is log**2 g'(lmbda log) with g(z) = (exp(z) - 1) / z, whose derivative is half of Kummer's
-    function M(2, 3, z), DLMF 13.6.1 and 13.3.15.
+    function M(2, 3, z), DLMF 13.6.1 and 13.3.15. SciPy's takes forever where z is infinite.
     """
-    return 0.5 * log * log * sp.hyp1f1(2.0, 3.0, lmbda * log)
+    z = lmbda * log
+    endless = np.isinf(z)
+    slope = 0.5 * log * log * sp.hyp1f1(2.0, 3.0, np.where(endless, 0, z))
+    limit = np.where(np.greater(z, 0), np.inf, 1 / np.where(endless, lmbda, 1) ** 2)
+    return np.where(endless, limit, slope)
 
 
 def root_slope(y: Array, lmbda: Array) -> Array:
