@@ -200,6 +200,9 @@ def test_an_error_is_ours_or_numpys(met: Faults) -> None:
     assert errors(met["following"]) == []
 
 
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy 2.0 refuses some of the calls"
+)
 def test_every_exemption_is_needed(met: Faults) -> None:
     both = met["leading"] + met["following"]
     following = [fault for fault in silent(met["following"]) if not is_plain(fault.function)]

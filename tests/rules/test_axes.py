@@ -10,6 +10,7 @@ from attrs import frozen
 import tape_ad as ta
 from tape_ad import nn
 from tape_ad.testing import check_grads
+from tests.rules.grouping import for_each
 
 numpy: Any = np  # called here with what its annotations do not foresee
 
@@ -148,7 +149,7 @@ NO_SUCH_AXIS = [case for case in REFUSALS if REFUSALS[case] is np.exceptions.Axi
 OTHERWISE = [case for case in REFUSALS if REFUSALS[case] is not np.exceptions.AxisError]
 
 
-@pytest.mark.parametrize("case", TAKEN, ids=str)
+@for_each(TAKEN, by=lambda case: case.name)
 def test_what_numpy_takes_has_its_value_and_derivative(case: Case) -> None:
     found = arrays(case.apply(ta.ComputationRecord().tensor(case.data)))
     for one, other in zip(found, arrays(case.apply(case.data)), strict=True):
@@ -160,13 +161,13 @@ def test_what_numpy_takes_has_its_value_and_derivative(case: Case) -> None:
     check_grads(real_parts, (case.data,), order=1)
 
 
-@pytest.mark.parametrize("case", NO_SUCH_AXIS, ids=str)
+@for_each(NO_SUCH_AXIS, by=lambda case: case.name)
 def test_an_axis_that_does_not_exist(case: Case) -> None:
     with pytest.raises(np.exceptions.AxisError):
         case.apply(ta.ComputationRecord().tensor(case.data))
 
 
-@pytest.mark.parametrize("case", OTHERWISE, ids=str)
+@for_each(OTHERWISE, by=lambda case: case.name)
 def test_what_else_numpy_refuses(case: Case) -> None:
     with pytest.raises(ANYTHING):
         case.apply(ta.ComputationRecord().tensor(case.data))
