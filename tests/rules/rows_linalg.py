@@ -59,7 +59,11 @@ def least_squares(jax: Any) -> Any:
 
     def function(a: Any, b: Any, **options: Any) -> Any:
         x, residuals, rank, s = jax.numpy.linalg.lstsq(a, b, **options)
-        return x, residuals if a.shape[0] > a.shape[1] else residuals[:0], rank, s
+        if (
+            a.shape[0] <= a.shape[1]
+        ):  # JAX's residuals have nan as their derivative where they are 0
+            residuals = jax.lax.stop_gradient(residuals)[:0]
+        return x, residuals, rank, s
 
     return function
 
