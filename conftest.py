@@ -8,6 +8,7 @@ two kinds of comment for Sybil: `<!-- skip: next "reason" -->` leaves the next P
 
 import os
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from importlib import import_module
 
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
@@ -17,6 +18,9 @@ from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 for library in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 os.environ.setdefault("VECLIB_MAXIMUM_THREADS", "1")
+
+# Whole, before pytest imports any of its modules alone: that one would be imported twice.
+import_module("tape_ad")
 
 pytest_collect_file = Sybil(
     parsers=[

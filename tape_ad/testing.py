@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.core.arena import called
 from tape_ad.errors import GradientCheckError, OutputError
 from tape_ad.linear_maps import Array
+from tape_ad.naming import called
 from tape_ad.transforms.blocks import has_derivative
 from tape_ad.transforms.gradients import jvp, vjp
 from tape_ad.transforms.tracing import check_callable

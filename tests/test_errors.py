@@ -160,7 +160,10 @@ def test_a_plain_array_with_a_handle_as_an_element() -> None:
 
 def test_a_buffer_with_a_handle_as_an_element() -> None:
     data = array.array("d", [0.0])
-    with pytest.raises(ConversionError, match=r"array\[i\] = handle would drop the gradient"):
+    with pytest.raises(
+        ConversionError,
+        match=r"handle \(line \d+ of test_errors.py\) would drop",
+    ):
         data[0] = handle(2.0)
 
 
@@ -234,34 +237,21 @@ def test_a_handle_as_out() -> None:
     calls: list[Callable[[], Any]] = [
         lambda: np.add(values, 1.0, out=t),
         lambda: np.add(t, 1.0, out=t),
-        lambda: np.sum(X, axis=0, out=t),
+        lambda: np.sum(X, axis=1, out=t),
         lambda: np.floor(values, out=t),
     ]
     for call in calls:
-        with pytest.raises(UnsupportedArgumentError, match="out= is not supported on handles"):
+        with pytest.raises(InPlaceError, match="a leaf stands for the array"):
             call()
     np.testing.assert_array_equal(values, [1.0, 2.0])
 
 
-@pytest.mark.parametrize("function", [np.sum, np.mean, np.max, np.prod, np.var, np.any, np.argmax])
+@pytest.mark.parametrize("function", [np.sum, np.mean, np.max, np.prod, np.var])
 def test_out_of_a_reduction(function: Callable[..., Any]) -> None:
     data = np.zeros(3)
-    with pytest.raises(UnsupportedArgumentError, match="out= is not supported on handles"):
+    with pytest.raises(InPlaceError, match="would write a handle into a plain array"):
         function(handle(), axis=0, out=data)
     np.testing.assert_array_equal(data, np.zeros(3))
-
-
-def test_where() -> None:
-    t, mask = handle(), X > 0
-    message = r"where= is not supported on handles; write np\.where"
-    calls: list[Callable[[], Any]] = [
-        lambda: np.add(t, 1.0, where=mask),
-        lambda: np.exp(t, where=mask),
-        lambda: np.add(1.0, t, where=mask),
-    ]
-    for call in calls:
-        with pytest.raises(UnsupportedArgumentError, match=message):
-            call()
 
 
 def test_an_initial_value_that_is_a_handle() -> None:
@@ -281,15 +271,28 @@ def test_ufunc_at() -> None:
 
 def test_assigning_to_a_leaf() -> None:
     t = handle()
-    with pytest.raises(InPlaceError, match=r"a leaf stands for the array.*write t = t\.copy\(\)"):
+    with pytest.raises(InPlaceError, match=r"a leaf stands for the array.*write x = x\.copy\(\)"):
         t[0] = 1.0
 
 
 def test_assigning_to_a_view() -> None:
-    y = handle() * 1.0
-    row = y[0]
-    with pytest.raises(InPlaceError, match=r"node %2 \(getitem\) is a view"):
+    row = handle()[0]
+    with pytest.raises(InPlaceError, match=r"a view of the leaf %0 stands for the array"):
         row[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    "view", [lambda y: np.broadcast_to(y, (2, 2, 3)), lambda y: y.imag, np.diagonal]
+)
+def test_assigning_to_what_numpy_does_not_assign_to(view: Callable[[Any], Any]) -> None:
+    seen = view(handle() * 1.0)
+    with pytest.raises((InPlaceError, TypeError), match=r"read-only|item assignment"):
+        seen[0] = 1.0
+
+
+def test_assigning_to_a_number() -> None:
+    with pytest.raises(InPlaceError, match=r"node %1 \(sum\) is a number"):
+        np.sum(handle())[()] = 1.0
 
 
 # Rules
@@ -321,7 +324,7 @@ def test_a_handle_where_no_derivative_can_be_taken() -> None:
     with pytest.raises((TypeError, TapeError)):
         np.sum(t, axis=t)
     with pytest.raises(TapeError, match="argument"):
-        np.sum(X, initial=t) + np.sum(t, initial=t)
+        np.sum(t, initial=t)
 
 
 def test_an_argument_that_numpy_does_not_have() -> None:
@@ -445,9 +448,7 @@ def test_joining_with_text() -> None:
     "call",
     [
         lambda t: np.round([1.5, 2.5], 0, t),
-        lambda t: np.round([1.5, 2.5], out=t),
         lambda t: np.isposinf([1.5, 2.5], t),
-        lambda t: np.floor([1.5, 2.5], t),
     ],
 )
 def test_a_constant_function_never_writes_to_a_handle(call: Callable[[Any], Any]) -> None:

@@ -57,7 +57,7 @@ PLAIN_ON_PURPOSE: set[str] = {
     "heaviside",  # of where the step is
     *("histogram", "histogram2d", "histogramdd"),  # counts, and bins that are constant
     "sign",
-    "tri",  # of a size
+    # of a size
 }
 
 # In their second place stands a flag, a size, a dtype or a tolerance, not a value; or it decides
@@ -65,7 +65,7 @@ PLAIN_ON_PURPOSE: set[str] = {
 NOT_A_VALUE: set[str] = {
     *("copysign", "intersect1d", "setdiff1d"),
     *("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty"),
-    *("frombuffer", "identity", "nan_to_num", "ones", "polyint", "real_if_close", "require"),
+    *("frombuffer", "identity", "nan_to_num", "ones", "real_if_close", "require"),
     *("unique", "zeros", "repack_fields", "require_fields", "stack_arrays"),
 }
 

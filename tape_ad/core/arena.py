@@ -11,13 +11,12 @@ from attrs import define, field
 from tape_ad.core.watching import Watch
 from tape_ad.errors import ReleasedError
 from tape_ad.linear_maps import Array, LinearMap, Partial, as_map
+from tape_ad.naming import function_name
 
 __all__ = [
     "CONSTANT",
     "Arena",
     "Released",
-    "called",
-    "function_name",
     "held_arrays",
     "innermost",
 ]
@@ -85,28 +84,6 @@ class Arena:
         partial = self.partials[edge]
         return Released(node, self.functions[node]) if partial is None else as_map(partial)
 
-    def add_view(self, view: int, parent: int) -> None:
-        """Note that a node is a view of its parent, and so of whatever that is a view of."""
-        base = self.bases.get(parent, parent)
-        self.bases[view] = base
-        if self.functions[base] is not None:  # a leaf is never assigned to
-            self.views.setdefault(base, []).append(view)
-
-    def live_views(self, base: int) -> list[tuple[int, Any]]:
-        """List the views of a node that a handle is alive for, each with that handle."""
-        pairs = ((view, self.handles[view]()) for view in self.views.get(base, ()))
-        return [(view, handle) for view, handle in pairs if handle is not None]
-
-    def way_to(self, view: int) -> list[tuple[tuple[int, ...], LinearMap]]:
-        """List the maps that make a view of its base, each with the shape of what it gives."""
-        way: list[tuple[tuple[int, ...], LinearMap]] = []
-        base = self.bases[view]
-        while view != base:
-            parent, linear = next(self.edges(view))
-            way.insert(0, (self.shapes[view], linear))
-            view = parent
-        return way
-
     def truncate(self, length: int) -> None:
         """Forget the nodes from `length` on, as if they had never been appended."""
         edges = self.starts[length]
@@ -159,39 +136,6 @@ def innermost(one: Arena, two: Arena) -> Arena | None:
     if two.is_within(one) or two.move_within(one):
         return two
     return one if one.move_within(two) else None
-
-
-def function_name(function: Any) -> str:
-    """Name a node's function as a user would: ``matmul``, ``add.reduce``; a leaf is ``leaf``.
-
-    Examples
-    --------
-    >>> function_name(np.add.reduce)
-    'add.reduce'
-    """
-    if function is None:
-        return "leaf"
-    name = str(getattr(function, "__name__", function))
-    owner = getattr(function, "__self__", None)
-    return f"{owner.__name__}.{name}" if isinstance(owner, np.ufunc) else name
-
-
-def called(function: Any) -> str:
-    """Name a function for an error, with the module that a user would write before it.
-
-    Examples
-    --------
-    >>> called(np.linalg.inv), called(np.add.reduce), called(len)
-    ('np.linalg.inv', 'np.add.reduce', 'len')
-    """
-    name = function_name(function)
-    owner = getattr(function, "__self__", None)
-    ufunc = owner if isinstance(owner, np.ufunc) else function
-    namesake = getattr(np, name.partition(".")[0], None)
-    if namesake is not None and (namesake is ufunc or not isinstance(ufunc, np.ufunc)):
-        return f"np.{name}"
-    module = str(getattr(function, "__module__", None))
-    return f"np{module[5:]}.{name}" if module.startswith("numpy") else name
 
 
 def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:

@@ -9,7 +9,7 @@ from tape_ad.errors import SeedError
 from tape_ad.linear_maps import Array
 from tape_ad.trees import paired
 
-__all__ = ["dtype_of", "fitted", "inexact", "matched", "shape_of"]
+__all__ = ["dtype_of", "fitted", "inexact", "matched", "seed_of", "shape_of"]
 
 
 def shape_of(leaf: Any) -> tuple[int, ...]:
@@ -87,3 +87,36 @@ def fitted(
     if start is value and type(value) is np.ndarray:
         start = value.copy()  # the result may be this very array, and the caller may write to it
     return start, value.shape[:ndim]
+
+
+def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
+    """Bring a seed into the space of a node, or make the one that a real scalar starts from.
+
+    Parameters
+    ----------
+    root : Tensor
+    seed : array_like, shape stack + root.shape, or None
+
+    Returns
+    -------
+    tuple of array and tuple of int
+        The seed, and its leading axes.
+
+    Raises
+    ------
+    SeedError
+        When the seed is missing or does not fit.
+    """
+    if seed is not None:
+        return fitted(seed, root, None, "the seed")
+    if root.shape != ():
+        raise SeedError(
+            f"grad() of a handle of shape {root.shape} needs a seed of that shape (its "
+            "cotangent); write np.sum(t).grad(), or t.grad(seed=np.ones(t.shape)) for the same"
+        )
+    if root.dtype.kind == "c":
+        raise SeedError(
+            "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
+            "of the real part, or t.grad(seed=1j) for that of the imaginary part"
+        )
+    return root.dtype.type(1), ()

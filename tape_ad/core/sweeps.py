@@ -1,57 +1,39 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from tape_ad.core.arena import Arena
-from tape_ad.linear_maps import (
-    Array,
-    Chain,
-    Divide,
-    Index,
-    LinearMap,
-    Mask,
-    MatmulLeft,
-    MatmulRight,
-    Negate,
-    Products,
-    Same,
-    Scale,
-    add_reduce,
-)
+from tape_ad.core.traits import KNOWN, NUMBERS, traits_of
+from tape_ad.linear_maps import Array, Products, Scale, add_reduce, pull_chosen
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
-
-FRESH = frozenset({Divide, Index, Negate, Scale})
-"""The maps whose `pull` gives an array that nobody else has."""
-
-FACTORED = frozenset({MatmulLeft, MatmulRight})
-"""The maps whose `pull` may wait as two factors."""
 
 LARGE = 10_000
 """From how many elements on a cotangent's memory is used again; below, asking takes longer."""
 
-NUMBERS = frozenset({float, int, np.float64, np.float32})
-"""The partials that are numbers; another kind takes a longer way to the same."""
-
 ndarray = np.ndarray
-MASKING = frozenset({Chain, Index, Mask})
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
 
 
-def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would cost a tenth
+def reverse_sweep(
     arena: Arena,
     root: int,
     seed: Array,
     *,
     release: bool = False,
     more: Mapping[int, Array] = NO_MORE,
+    chosen: bool = False,
 ) -> dict[int, Array]:
     """Pull a seed back from one node to everything that it depends on.
+
+    Where the maps on the way have left something out, as `numpy.where` does, and a gradient is nan
+    or inf, it may come from what was left out. Only then is the sweep repeated in a slower way,
+    which tells such zeros from others.
 
     Parameters
     ----------
@@ -61,9 +43,12 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
     seed : array, shape stack + (the root's shape)
         The cotangent of the root. Leading axes are a stack of seeds, swept at once.
     release : bool
-        Give up the partials of each node as soon as they are used.
+        Give up the partials of each node as soon as they are used; at the end of the sweep where
+        it may have to be repeated.
     more : mapping of int to array, shape stack + (the node's shape)
         Cotangents of further nodes to start from, all of them older than the root.
+    chosen : bool
+        Whether the zeros of the cotangents given are of what was not chosen.
 
     Returns
     -------
@@ -76,6 +61,46 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
     ReleasedError
         When the sweep meets a node whose partials are released.
     """
+    edges = arena.starts[root + 1]
+    kinds = set(map(type, arena.partials[:edges])) if release else ()
+    at_once = release and not chosen and not any(traits_of(kind).may_hide for kind in kinds)
+    reached: list[int] | None = [] if release and not at_once else None
+    with np.errstate(all="ignore"):  # a pole is inf or nan, and NumPy has warned of the value
+        kept, hidden = swept(arena, root, seed, more, at_once, reached)
+        if (hidden or chosen) and not all_finite(kept.values()):
+            kept = swept_with_care(arena, root, seed, more, chosen)
+    for node in reached or ():
+        for edge in range(*arena.starts[node : node + 2]):
+            arena.partials[edge] = None
+    return kept
+
+
+def all_finite(arrays: Iterable[Array]) -> bool:
+    """Tell whether arrays hold neither nan nor inf, by their sums, which are quick to have.
+
+    A sum that is too large for its dtype counts as inf: the answer may be False for finite arrays.
+    """
+    with np.errstate(all="ignore"):
+        return all(np.isfinite(add_reduce(each, axis=None)) for each in arrays)
+
+
+def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would cost a tenth
+    arena: Arena,
+    root: int,
+    seed: Array,
+    more: Mapping[int, Array],
+    release: bool,
+    reached: list[int] | None,
+) -> tuple[dict[int, Array], bool]:
+    """Do what `reverse_sweep` does, with every 0 taken for a number.
+
+    The nodes that it comes to are added to `reached`, if that is given.
+
+    Returns
+    -------
+    tuple of dict and bool
+        The cotangents, and whether a map has left something out on the way.
+    """
     parents, starts = arena.parents, arena.starts
     partials: list[Any] = arena.partials  # some kinds of them have more to them than LinearMap says
     shapes, dtypes, handles = arena.shapes, arena.dtypes, arena.handles
@@ -86,7 +111,7 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
         cotangents[node] = ct
     owned = bytearray(root + 1)  # 1 where a cotangent is an array that nobody else has
     kept: dict[int, Array] = {}
-    masked = bytearray(root + 1)  # 1 where a cotangent may be 0 because a branch was not taken
+    hidden = False
     waiting: dict[int, Products] = {}  # contributions to add to a cotangent before it is used
     begin = starts[root + 1]
     for node in range(root, -1, -1):
@@ -101,62 +126,64 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
         if handles[node]() is not None:
             kept[node] = ct
             mine = False
+        if reached is not None:
+            reached.append(node)
         own_shape = shapes[node]
-        visible = not masked[node]
         edge = begin
         while edge < end:  # faster than a range, for one edge or two
             parent, partial = parents[edge], partials[edge]
             edge += 1
             kind = type(partial)
             total = cotangents[parent]
+            shape, dtype = shapes[parent], dtypes[parent]
             given = own_shape
-            if kind is Same and visible:
-                contribution = ct
-                mine = fresh = False  # its memory is handed on
-            elif visible and (kind is ndarray or kind in NUMBERS):  # that is, a Scale
+            if kind in NUMBERS:
+                contribution = ct * partial
+                fresh = True
+            elif kind is ndarray:
                 fresh = True
                 if mine and edge == end and ct.size > LARGE and type(ct) is ndarray:
                     contribution = Scale(partial).pull_into(ct)
                 else:
                     contribution = ct * partial.conjugate()
-            elif kind is Index and owned[parent] and not stack and both_plain(total, ct):
-                partial.add_into(total, ct)
-                masked[parent] |= masked[node] or hides(partial)
-                continue
-            elif (
-                kind in FACTORED
-                and visible
-                and total is not None
-                and ct.dtype is dtypes[parent]
-                and not stack
-                and (factors := partial.factors(ct)) is not None
-            ):
-                waiting.setdefault(parent, Products()).add(*factors)
-                mine = False
-                continue
+            elif (traits := KNOWN.get(kind) or traits_of(kind)).identity:
+                contribution = ct
+                mine = fresh = False  # its memory is handed on
             else:
-                linear: Any = partial if hasattr(kind, "pull") else arena.map_at(node, edge - 1)
-                fresh = type(linear) in FRESH
-                if masked[node]:
-                    contribution = pull_masked(linear, ct)
-                    masked[parent] = True
-                elif kind is Negate and shapes[parent] != own_shape:
-                    contribution = -conform(ct, shapes[parent], dtypes[parent], stack)
-                elif mine and fresh and edge == end and ct.size > LARGE and type(ct) is ndarray:
-                    contribution = linear.pull_into(ct)
+                if traits.may_hide and partial.hides:
+                    hidden = True
+                if traits.adds_into and owned[parent] and not stack and both_plain(total, ct):
+                    partial.add_into(total, ct)
+                    continue
+                if traits.has_factors and total is not None and ct.dtype is dtype and not stack:
+                    factors = partial.pull_factors(ct)
+                    if factors is not None:
+                        waiting.setdefault(parent, Products()).add(*factors)
+                        mine = False
+                        continue
+                fresh = traits.fresh
+                if not traits.is_map:
+                    contribution = arena.map_at(node, edge - 1).pull(ct)
+                elif traits.uniform and shape != own_shape:
+                    contribution = partial.pull(conform(ct, shape, dtype, stack))
+                elif (
+                    traits.pulls_into
+                    and mine
+                    and edge == end
+                    and ct.size > LARGE
+                    and type(ct) is ndarray
+                ):
+                    contribution = partial.pull_into(ct)
                 else:
-                    contribution = linear.pull(ct)
+                    contribution = partial.pull(ct)
                 mine = mine and fresh  # another map may have handed its memory on
-                if kind in MASKING and hides(partial):
-                    masked[parent] = True
                 given = contribution.shape
-            shape, dtype = shapes[parent], dtypes[parent]
             if stack or given != shape or contribution.dtype is not dtype:
                 pulled, contribution = contribution, conform(contribution, shape, dtype, stack)
                 fresh = fresh and contribution is pulled
             if total is None:
                 owned[parent] = fresh
-            elif type(total) is not type(contribution):
+            elif type(total) is not type(contribution) or type(total) is not ndarray:
                 contribution = total + contribution
                 owned[parent] = True
             elif owned[parent]:
@@ -172,38 +199,37 @@ def reverse_sweep(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge
         while release and edge > begin:
             edge -= 1
             partials[edge] = None
+    return kept, hidden
+
+
+def swept_with_care(
+    arena: Arena, root: int, seed: Array, more: Mapping[int, Array], chosen: bool
+) -> dict[int, Array]:
+    """Do what `reverse_sweep` does, so that what was left out stays 0 whatever it meets."""
+    stack = seed.ndim - len(arena.shapes[root])
+    cotangents = dict(more) | {root: seed}
+    masked = set(cotangents) if chosen else set()  # nodes whose zeros may be of what was left out
+    kept: dict[int, Array] = {}
+    for node in range(root, -1, -1):
+        ct = cotangents.pop(node, None)
+        if ct is None:
+            continue
+        if arena.handles[node]() is not None:
+            kept[node] = ct
+        for parent, partial in arena.edges(node):
+            linear: Any = partial
+            pulled = pull_chosen(linear, ct) if node in masked else linear.pull(ct)
+            pulled = conform(pulled, arena.shapes[parent], arena.dtypes[parent], stack)
+            total = cotangents.get(parent)
+            cotangents[parent] = pulled if total is None else total + pulled
+            if node in masked or (traits_of(type(linear)).may_hide and linear.hides):
+                masked.add(parent)
     return kept
 
 
 def both_plain(total: Array, ct: Array) -> bool:
     """Tell whether a cotangent can be added to a part of another in place."""
     return type(total) is ndarray and isinstance(ct, (np.ndarray, np.generic))
-
-
-def hides(partial: LinearMap) -> bool:
-    """Tell whether a map leaves some elements out, by a mask of its own or inside it."""
-    if isinstance(partial, Chain):
-        return any(map(hides, partial.maps))
-    return isinstance(partial, Mask) or (isinstance(partial, Index) and partial.by_truth)
-
-
-def pull_masked(partial: LinearMap, ct: Array) -> Array:
-    """Pull a cotangent whose zeros count for nothing, even where the partial is nan or inf.
-
-    So the branch that `numpy.where` did not take contributes exactly 0, as in
-    ``np.where(x > 0, np.sqrt(x), 0)`` at a negative x.
-    """
-    if isinstance(partial, Chain):
-        for each in reversed(partial.maps):
-            ct = pull_masked(each, ct)
-        return ct
-    if type(partial) is not Scale and type(partial) is not Divide:
-        return partial.pull(ct)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        contribution = partial.pull(ct)
-    if np.isfinite(contribution).all():
-        return contribution
-    return np.where(np.equal(ct, 0), 0, contribution)
 
 
 def forward_sweep(

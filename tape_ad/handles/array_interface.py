@@ -10,11 +10,20 @@ import numpy as np
 from tape_ad.errors import ConversionError
 from tape_ad.handles.array_methods import ArrayMethods
 from tape_ad.handles.array_operators import ArrayOperators
+from tape_ad.handles.callers import caller
+from tape_ad.handles.refusals import written_to
+from tape_ad.rules.base import as_array
 
 __all__ = ["ArrayInterface"]
 
+Function = Callable[..., Any]
+ABSENT: Any = object()
+
 NO_ARRAY = np.array(None, dtype=object)
 """What tells a `scipy.sparse` matrix in ``matrix @ handle`` to leave the product to the handle."""
+
+REMAINDERS = frozenset({6, 19})
+"""The arguments of BINARY_OP for ``%`` and ``%=``, as Python's own ``dis`` prints them."""
 
 WRITING = frozenset(
     ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
@@ -25,16 +34,25 @@ WRITING = frozenset(
 class ArrayInterface(ArrayOperators, ArrayMethods):
     """The ndarray's operators, methods and properties, in terms of one dispatch.
 
-    A subclass gives `data`, the primal, `index`, its place in the record, `_call`, which computes
-    and records a NumPy function, and `_item`, which does the same for ``x[key]``.
+    A subclass gives `data`, the primal, and `index`, its place in a record, and says by
+    `answer_with` what computes and records:
+
+    - ``_call(function, args, kwargs)``: a NumPy function; ``_answer`` the same, but NotImplemented
+      where another library is to have the say
+    - ``_one(function, x)``, ``_two(function, x, y)``: a NumPy function of as many operands
+    - ``_item(x, key)``: ``x[key]``
+    - ``_assign(x, key, value)``: ``x[key] = value``
+    - ``_change(function, x, other)``: ``x += other`` and its kind
     """
 
     __slots__ = ()
 
     data: Any
     index: int
-    _call: Callable[..., Any]
-    _item: Callable[..., Any]
+    _call: Function
+    _answer: Function
+    _item: Function
+    _assign: Function
 
     # The array's outside
 
@@ -124,16 +142,13 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return self.data.tolist()
 
     def __float__(self) -> float:
-        refuse_assignment()
-        return float(self.item())
+        return float(number_of(self, "float"))
 
     def __int__(self) -> int:
-        refuse_assignment()
-        return int(self.item())
+        return int(number_of(self, "int"))
 
     def __complex__(self) -> complex:
-        refuse_assignment()
-        return complex(self.item())
+        return complex(number_of(self, "complex"))
 
     def __bool__(self) -> bool:
         if self.size != 1:
@@ -150,10 +165,11 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         if sys._getframe(1).f_code.co_name == "_matmul_dispatch":
             return NO_ARRAY
         raise ConversionError(
-            "turning a handle into an ndarray would drop its gradient; write t.data for the value, "
-            "np.stack([...]) to join handles, or np.concatenate([...]), for a function that takes "
-            "one array; np.broadcast_to(t, shape) for an array full of one; rec.constant(array) to "
-            "fill an array with them; or call a NumPy function on the handle itself"
+            f"turning a handle into an ndarray ({caller()}) would drop its gradient; write t.data "
+            "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "
+            "function that takes one array; np.broadcast_to(t, shape) for an array full of one; "
+            "rec.constant(array) to fill an array with them; or call a NumPy function on the "
+            "handle itself"
         )
 
     def __reduce__(self) -> NoReturn:
@@ -162,28 +178,85 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         )
 
     def __copy__(self) -> Self:
-        return self
+        return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
+        return self.copy()
 
     def copy(self, order: str = "C") -> Self:
-        """Give a new handle of the same value, which can be assigned to; see `numpy.copy`."""
-        return self._call(np.copy, (self,))
+        """Give a new handle of the same value, which can be assigned to; see `numpy.copy`.
+
+        Of a number the copy is a number too, as NumPy's scalars have it.
+        """
+        if isinstance(self.data, np.generic):
+            return self._one(np.positive, self)
+        return self._call(np.copy, (self,), {"order": order})
+
+    # NumPy's protocols, and assignment
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, x: Any, y: Any = ABSENT, *more: Any, **kwargs: Any
+    ) -> Any:
+        if method == "__call__" and not (more or kwargs):
+            return self._one(ufunc, x) if y is ABSENT else self._two(ufunc, x, y)
+        inputs = (x,) if y is ABSENT else (x, y, *more)
+        if method == "__call__":
+            return self._answer(ufunc, inputs, kwargs)
+        if method == "at":
+            raise written_to(ufunc)
+        if method == "outer":
+            x, y = map(as_array, inputs)
+            return self._answer(ufunc, (x[(..., *(None,) * y.ndim)], y), kwargs)
+        return self._answer(getattr(ufunc, method), inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self._answer(function, args, kwargs)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Change the array that the handle stands for, and all views of it, in the graph."""
+        self._assign(self, key, value)
+
+    @classmethod
+    def answer_with(
+        cls,
+        *,
+        call: Function,
+        answer: Function,
+        one: Function,
+        two: Function,
+        item: Function,
+        assign: Function,
+        change: Function,
+    ) -> None:
+        """Say what computes and records: see the attributes of this class."""
+        cls._call, cls._answer = staticmethod(call), staticmethod(answer)
+        cls._one, cls._two, cls._item = staticmethod(one), staticmethod(two), staticmethod(item)
+        cls._assign, cls._change = staticmethod(assign), staticmethod(change)
 
 
-def refuse_assignment() -> None:
-    """Raise if a handle is being turned into a number by ``array[i] = handle``.
+def number_of(handle: Any, kind: str) -> Any:
+    """Give the primal as a number to ``"%f" % handle``, which is there to be read; refuse others.
 
-    NumPy fills one element of a plain array by way of ``__float__``, as ``float(handle)`` does;
-    what tells the two apart is the instruction that the caller is at.
+    C code asks for a number in the same way whether it prints it or goes on computing with it. What
+    tells the two apart is the instruction that the caller is at.
+
+    Raises
+    ------
+    ConversionError
     """
     frame = sys._getframe(2)
-    if frame.f_code.co_code[frame.f_lasti] == dis.opmap["STORE_SUBSCR"]:
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if dis.opname[code[at]] == "BINARY_OP" and code[at + 1] in REMAINDERS:
+        return handle.item()
+    if dis.opname[code[at]] == "STORE_SUBSCR":
         raise ConversionError(
-            "array[i] = handle would drop the gradient, for the array is a plain one; make it "
-            "with rec.constant(array), which can be filled with handles"
+            f"array[i] = handle ({caller()}) would drop the gradient, for the array is a plain "
+            "one; make it with rec.constant(array), which can be filled with handles"
         )
+    raise ConversionError(
+        f"{kind}(handle) ({caller()}) would drop the gradient; write t.item() for the number, and "
+        "a function of NumPy, np.exp(t) in place of math.exp(t), for the gradient"
+    )
 
 
 class Absent:

@@ -8,17 +8,22 @@ from numpy import (
     absolute,
     add,
     divide,
+    equal,
     floor_divide,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
     matmul,
     multiply,
     negative,
+    not_equal,
     positive,
     power,
     remainder,
     subtract,
 )
 
-from tape_ad.handles.arguments import primal
 from tape_ad.rules.scipy.sparse import is_sparse, matmul_sparse, sparse_matmul
 
 __all__ = ["ArrayOperators"]
@@ -29,9 +34,8 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 class ArrayOperators:
     """The operators, each in both of its forms.
 
-    There is no in-place operator: ``x += y`` makes a new handle and binds the name to it. A
-    subclass gives `data`, the primal, and `_one` and `_two`, which compute and record a NumPy
-    function of as many operands.
+    A subclass gives `data`, the primal, and what computes and records: `_one` and `_two` a NumPy
+    function of as many operands, `_change` an operator in place.
     """
 
     __slots__ = ()
@@ -40,6 +44,7 @@ class ArrayOperators:
     data: Any
     _one: Callable[..., Any]
     _two: Callable[..., Any]
+    _change: Callable[..., Any]
 
     def __add__(self, other: Any) -> Self:
         return self._two(add, self, other)
@@ -111,22 +116,53 @@ class ArrayOperators:
     def __round__(self, ndigits: int = 0) -> Any:
         return self._two(np.round, self, ndigits)
 
+    # In place: the array that the handle stands for changes, and all views of it
+
+    def __iadd__(self, other: Any) -> Self:
+        return self._change(add, self, other)
+
+    def __isub__(self, other: Any) -> Self:
+        return self._change(subtract, self, other)
+
+    def __imul__(self, other: Any) -> Self:
+        return self._change(multiply, self, other)
+
+    def __itruediv__(self, other: Any) -> Self:
+        return self._change(divide, self, other)
+
+    def __ifloordiv__(self, other: Any) -> Self:
+        return self._change(floor_divide, self, other)
+
+    def __imod__(self, other: Any) -> Self:
+        return self._change(remainder, self, other)
+
+    def __ipow__(self, other: Any) -> Self:
+        return self._change(power, self, other)
+
+    def __imatmul__(self, other: Any) -> Self:
+        return self._change(matmul, self, other)
+
     # Comparisons give plain boolean arrays
 
     def __eq__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
-        return primal(self.data) == primal(other)
+        return self._two(equal, self, other) if comparable(other) else self.data == other
 
     def __ne__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
-        return primal(self.data) != primal(other)
+        return self._two(not_equal, self, other) if comparable(other) else self.data != other
 
     def __lt__(self, other: Any) -> Flags:
-        return primal(self.data) < primal(other)
+        return self._two(less, self, other)
 
     def __le__(self, other: Any) -> Flags:
-        return primal(self.data) <= primal(other)
+        return self._two(less_equal, self, other)
 
     def __gt__(self, other: Any) -> Flags:
-        return primal(self.data) > primal(other)
+        return self._two(greater, self, other)
 
     def __ge__(self, other: Any) -> Flags:
-        return primal(self.data) >= primal(other)
+        return self._two(greater_equal, self, other)
+
+
+def comparable(other: Any) -> bool:
+    """Tell whether something is numbers; equality with all else is for NumPy's arrays to decide."""
+    return isinstance(other, (np.ndarray, np.generic, int, float, complex, ArrayOperators))

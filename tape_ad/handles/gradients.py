@@ -23,6 +23,7 @@ class Gradients:
     """
 
     _arena: "weakref.ref[Arena]"
+    _length: int  # of the arena when it was swept
     _root: int
     _stack: tuple[int, ...]
     _cotangents: dict[int, Array]
@@ -85,9 +86,10 @@ class Gradients:
 
     def _index(self, handle: Any, path: str) -> int:
         record, arena = getattr(handle, "record", None), self._arena()
-        if record is not None and record is arena and arena.functions[handle.index] is not CONSTANT:
-            index: int = handle.index
-            return index
+        if record is not None and arena is not None:
+            index = self._index_then(handle, arena)
+            if index is not None and arena.functions[index] is not CONSTANT:
+                return index
         where = f" (at {path})" if path else ""
         if record is None:
             raise TypeError(
@@ -104,6 +106,17 @@ class Gradients:
             "respect to it; make it with rec.tensor(...)"
         )
 
+    def _index_then(self, handle: Any, arena: Arena) -> int | None:
+        """Find the node that a handle stood for when the arena was swept, if it was in that."""
+        record, index = handle.record, handle.index
+        if record is arena and index < self._length:
+            found: int = index
+            return found
+        for record, found in reversed(getattr(handle, "earlier", ())):
+            if record is arena and found < self._length:
+                return found
+        return index if handle.record is arena else None
+
 
 def sealed(array: Array) -> Array:
     """View an array without the right to write, nor that to get it back; others stay as they are.
@@ -113,6 +126,8 @@ def sealed(array: Array) -> Array:
     """
     if isinstance(array, np.generic):
         array = np.asarray(array)
+    if hasattr(array, "record"):  # a handle of an outer record, which may be a partial's as well
+        array.data = sealed(array.data)
     if not isinstance(array, np.ndarray):
         return array
     return np.asarray(array.data.toreadonly())

@@ -1,20 +1,28 @@
 """The record: an arena with leaves, made afresh for every step."""
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
+from weakref import ref
 
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.core.arena import CONSTANT, Arena, function_name, held_arrays
+from tape_ad.core.arena import CONSTANT, Arena, held_arrays
 from tape_ad.core.watching import Watch
 from tape_ad.errors import ConversionError, DtypeError, RecordMismatchError
-from tape_ad.handles.arguments import as_operand
-from tape_ad.handles.tensor import Tensor, append
+from tape_ad.handles.dispatch import NO_OPTIONS
+from tape_ad.handles.operands import as_operand
+from tape_ad.handles.primals import primal
+from tape_ad.handles.refusals import no_derivative
+from tape_ad.handles.tensor import Tensor
+from tape_ad.naming import function_name
 from tape_ad.trees import map_leaves
 
 __all__ = ["ComputationRecord", "Node"]
+
+FLOAT = np.dtype(np.float64)
+new = object.__new__
 
 
 @frozen
@@ -111,7 +119,7 @@ class ComputationRecord(Arena):
         >>> ComputationRecord().tensor([1, 2])
         Tensor(%0, float64[2], [1. 2.])
         """
-        return append(self, self._leaf_data(data))
+        return self.note(None, (), NO_OPTIONS, self._leaf_data(data))
 
     def constant(self, data: Any) -> Tensor:
         """Make a handle that nothing is differentiated with respect to, to be filled by code.
@@ -141,7 +149,7 @@ class ComputationRecord(Arena):
         >>> np.sum(powers).grad().wrt(x)
         array(7.)
         """
-        return append(self, self._leaf_data(data), CONSTANT)
+        return self.note(CONSTANT, (), NO_OPTIONS, self._leaf_data(data))
 
     def bind(self, tree: Any) -> Any:
         """Make a leaf of every array in a nested structure.
@@ -173,6 +181,74 @@ class ComputationRecord(Arena):
         except BaseException:
             self.truncate(length)
             raise
+
+    def note(
+        self,
+        function: Any,
+        operands: tuple[Any, ...],
+        options: Mapping[str, Any],
+        data: Any,
+        parents: Any = (),
+        partials: Any = (),
+        output: int | None = None,
+    ) -> Tensor:
+        """Append the node of a call and make its handle: the one place where that is done.
+
+        Either all of the node is there afterwards or, when an interrupt comes between, nothing.
+
+        Parameters
+        ----------
+        function : callable, None or str
+            What was called; None for a leaf, `CONSTANT` for what nothing depends on.
+        operands, options
+            What it was called with; handles where the user passed handles.
+        data : array
+            What it gave.
+        parents : int or sequence of int
+        partials : LinearMap or array, or a sequence of them
+            One edge each, to the nodes of this record that the result depends on; a lone edge is
+            given as it is, as most nodes have just one.
+        output : int, optional
+            Which one of several outputs `data` is.
+
+        Returns
+        -------
+        Tensor
+
+        Raises
+        ------
+        DtypeError
+            When the result is no number.
+        """
+        functions = self.functions
+        handle: Tensor = new(Tensor)  # its __init__ would take as long again
+        handle.record, handle.index, handle.data = self, len(functions), data
+        reference, shape, dtype = ref(handle), data.shape, data.dtype
+        if dtype is not FLOAT and dtype.kind not in "fc":
+            raise no_derivative(function, dtype)
+        try:
+            edges = self.parents
+            if type(parents) is int:
+                edges.append(parents)
+                self.partials.append(partials)
+            else:
+                edges += parents
+                self.partials += partials
+            self.starts.append(len(edges))
+            self.shapes.append(shape)
+            self.dtypes.append(dtype)
+            self.handles.append(reference)
+            functions.append(function)
+        except BaseException:  # no call here, as this may be the end of stack or memory
+            index = handle.index
+            del functions[index:], self.handles[index:], self.dtypes[index:], self.shapes[index:]
+            del self.starts[index + 1 :]
+            del self.parents[self.starts[index] :], self.partials[self.starts[index] :]
+            raise
+        if self.watch is not None and operands:
+            use = f"node %{handle.index} ({function_name(function)})"
+            self.watch.see(map_leaves(primal, (operands, tuple(options.values()), data)), use)
+        return handle
 
     def __len__(self) -> int:
         """Count the nodes."""
@@ -225,8 +301,10 @@ class ComputationRecord(Arena):
 
     def _leaf_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
-            return append(self, leaf)
-        return append(self, self._data_of(leaf, path)) if is_number_like(leaf) else leaf
+            return self.note(None, (), NO_OPTIONS, leaf)
+        if not is_number_like(leaf):
+            return leaf
+        return self.note(None, (), NO_OPTIONS, self._data_of(leaf, path))
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is not Tensor:
@@ -241,7 +319,7 @@ class ComputationRecord(Arena):
                 f"{place(path)} is a handle of another record; pass .data for its value alone, or "
                 "make this record with ComputationRecord(within=...) to differentiate through it"
             )
-        return leaf
+        return leaf.snapshot()
 
 
 def is_number_like(leaf: Any) -> bool:

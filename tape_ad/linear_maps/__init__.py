@@ -11,7 +11,8 @@ The maps are written in plain NumPy calls on whatever they hold, since that may 
 enclosing record, or any other array that speaks NEP 13 and NEP 18.
 """
 
-from tape_ad.linear_maps.base import Array, LinearMap, Partial, Shape
+from tape_ad.linear_maps.base import Array, LinearMap, Partial, Shape, rearranges
+from tape_ad.linear_maps.chosen import pull_chosen
 from tape_ad.linear_maps.compounds import Adjoint, Chain
 from tape_ad.linear_maps.elementwise import (
     SAME,
@@ -62,5 +63,7 @@ __all__ = [
     "adjoint",
     "as_map",
     "expanding_key",
+    "pull_chosen",
+    "rearranges",
     "scatter",
 ]

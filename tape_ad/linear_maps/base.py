@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-__all__ = ["Array", "LinearMap", "Partial", "Shape"]
+__all__ = ["Array", "LinearMap", "Partial", "Shape", "rearranges"]
 
 Array = Any
 """An ndarray, a NumPy scalar, or anything that speaks NEP 13 and NEP 18 (handles do)."""
@@ -11,7 +11,35 @@ Shape = tuple[int, ...]
 
 
 class LinearMap(Protocol):
-    """The local partial of a node with respect to one parent."""
+    """The local partial of a node with respect to one parent.
+
+    Three members are asked of every map. A map's class may have more, which tell a sweep how to go
+    quicker or safer; without them it is swept all the same. Those that are True or not there:
+
+    ``identity`` : bool
+        `push` and `pull` give what they are given.
+    ``fresh`` : bool
+        `pull` gives an array that nobody else has, so it may be added to in place.
+    ``uniform`` : bool
+        Every element is treated alike, so that `pull` may come after a sum over axes.
+    ``hides`` : bool, or a property
+        What `pull` leaves at 0 was not chosen: it stays 0 further back, even where it meets a
+        partial that is nan or inf.
+    ``rearranges`` : bool, or a property
+        The node holds elements of the parent and nothing else, as `push` would give them.
+
+    And methods:
+
+    ``pull_chosen(ct)``
+        `pull`, for a cotangent of which a 0 says that the element was not chosen.
+    ``pull_into(ct)``
+        `pull`, in the memory of a plain array that nobody needs any more where that fits.
+    ``add_into(total, ct)``
+        Add what `pull` gives to a plain array, without making it.
+    ``pull_factors(ct)``
+        Two matrices a and b of as many rows, if `pull` is ``adjoint(a) @ b`` and they are few
+        elements beside it; else None. Many of them are multiplied at once.
+    """
 
     @property
     def broadcasts(self) -> bool:
@@ -49,3 +77,8 @@ class LinearMap(Protocol):
 
 Partial = LinearMap | Array
 """A local partial. An array stands for its `Scale`: it is the derivative, element by element."""
+
+
+def rearranges(linear: LinearMap) -> bool:
+    """Tell whether a map only moves elements; see `LinearMap`."""
+    return getattr(linear, "rearranges", None) is True

@@ -4,7 +4,8 @@ from typing import ClassVar
 
 from attrs import define
 
-from tape_ad.linear_maps.base import Array, LinearMap
+from tape_ad.linear_maps.base import Array, LinearMap, rearranges
+from tape_ad.linear_maps.chosen import pull_chosen
 
 __all__ = ["Adjoint", "Chain"]
 
@@ -19,6 +20,14 @@ class Chain:
     def broadcasts(self) -> bool:
         return all(each.broadcasts for each in self.maps)
 
+    @property
+    def hides(self) -> bool:
+        return any(getattr(each, "hides", None) is True for each in self.maps)
+
+    @property
+    def rearranges(self) -> bool:
+        return all(map(rearranges, self.maps))
+
     def push(self, t: Array) -> Array:
         for each in self.maps:
             t = each.push(t)
@@ -27,6 +36,11 @@ class Chain:
     def pull(self, ct: Array) -> Array:
         for each in reversed(self.maps):
             ct = each.pull(ct)
+        return ct
+
+    def pull_chosen(self, ct: Array) -> Array:
+        for each in reversed(self.maps):
+            ct = pull_chosen(each, ct)
         return ct
 
 

@@ -27,6 +27,8 @@ class Same:
     """The identity: the node is its parent, up to broadcasting and dtype."""
 
     broadcasts: ClassVar[bool] = True
+    identity: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
 
     def push(self, t: Array) -> Array:
         return t
@@ -44,6 +46,8 @@ class Negate:
     """Multiplication by -1."""
 
     broadcasts: ClassVar[bool] = True
+    fresh: ClassVar[bool] = True
+    uniform: ClassVar[bool] = True
 
     def push(self, t: Array) -> Array:
         return -t
@@ -61,6 +65,7 @@ class Scale:
     """Multiplication by `factor`, which broadcasts to the node's shape."""
 
     broadcasts: ClassVar[bool] = True
+    fresh: ClassVar[bool] = True
     factor: Array
 
     def push(self, t: Array) -> Array:
@@ -74,6 +79,9 @@ class Scale:
         if fits(self.factor, ct):
             return np.multiply(ct, self.factor.conjugate(), out=ct)
         return self.pull(ct)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        return unless_zero(ct, self.pull(ct))
 
 
 def as_map(partial: Partial) -> LinearMap:
@@ -93,6 +101,7 @@ class Divide:
     """Division by `divisor`, which broadcasts to the node's shape."""
 
     broadcasts: ClassVar[bool] = True
+    fresh: ClassVar[bool] = True
     divisor: Array
 
     def push(self, t: Array) -> Array:
@@ -106,6 +115,14 @@ class Divide:
         if fits(self.divisor, ct):
             return np.divide(ct, self.divisor.conjugate(), out=ct)
         return self.pull(ct)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        return unless_zero(ct, self.pull(ct))
+
+
+def unless_zero(ct: Array, pulled: Array) -> Array:
+    """Give what a cotangent pulls to, and 0 where it is 0."""
+    return pulled if np.isfinite(pulled).all() else np.where(np.equal(ct, 0), 0, pulled)
 
 
 def fits(operand: Array, ct: Array) -> bool:
@@ -126,6 +143,7 @@ class Mask:
     """
 
     broadcasts: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
     mask: Array
     tie: Array | None = None
 
@@ -190,6 +208,7 @@ class RealPart:
     """The real part of a complex parent."""
 
     broadcasts: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
 
     def push(self, t: Array) -> Array:
         return t.real
@@ -203,6 +222,7 @@ class ImaginaryPart:
     """The imaginary part of a complex parent."""
 
     broadcasts: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
 
     def push(self, t: Array) -> Array:
         return t.imag

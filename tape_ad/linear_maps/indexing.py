@@ -37,12 +37,18 @@ class Index:
     """
 
     broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
     key: tuple[Any, ...]
     parent: Shape
     node: Shape
     repeats: bool = False
     front: int = 0
     by_truth: bool = False
+
+    @property
+    def hides(self) -> bool:
+        return self.by_truth
 
     def push(self, t: Array) -> Array:
         stack = t.ndim - len(self.parent)

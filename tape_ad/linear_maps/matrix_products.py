@@ -48,7 +48,7 @@ class MatmulLeft:
             return np.matmul(self.right.conjugate(), ct[..., None])[..., 0]
         return np.matmul(ct, adjoint(self.right))
 
-    def factors(self, ct: Array) -> Factors | None:
+    def pull_factors(self, ct: Array) -> Factors | None:
         """Give `pull` as two factors, if they may wait; see `small_and_plain`."""
         right = self.right
         if self.ndim != 2 or right.ndim > 2:
@@ -88,7 +88,7 @@ class MatmulRight:
             ct = ct.reshape((*stack, rows, ct.shape[-1]))
         return np.matmul(adjoint(left), ct)
 
-    def factors(self, ct: Array) -> Factors | None:
+    def pull_factors(self, ct: Array) -> Factors | None:
         """Give `pull` as two factors, if they may wait; see `small_and_plain`."""
         left = self.left
         if self.ndim != 2 or not small_and_plain(left, ct, left.shape[-1] * ct.shape[-1]):

@@ -15,6 +15,7 @@ class Reshape:
     """The same elements, in the same order, in another shape."""
 
     broadcasts: ClassVar[bool] = False
+    rearranges: ClassVar[bool] = True
     parent: Shape
     node: Shape
 
@@ -30,6 +31,7 @@ class Transpose:
     """A permutation: axis i of the node is axis ``axes[i]`` of the parent, a negative number."""
 
     broadcasts: ClassVar[bool] = False
+    rearranges: ClassVar[bool] = True
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
@@ -51,6 +53,7 @@ class Stretch:
     """
 
     broadcasts: ClassVar[bool] = False
+    rearranges: ClassVar[bool] = True
     parent: Shape
     node: Shape
 

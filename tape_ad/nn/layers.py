@@ -9,7 +9,7 @@ import numpy as np
 from attrs import Attribute, field, frozen
 
 from tape_ad.errors import ShapeError
-from tape_ad.handles.arguments import primal
+from tape_ad.handles.primals import primal
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.errors import InPlaceError, ShapeError
-from tape_ad.handles.arguments import primal
+from tape_ad.handles.primals import primal
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64

@@ -126,7 +126,7 @@ class LBFGS:
                     "the bound store that the function is called with"
                 )
             gradients = value.grad(release=True).wrt(p)  # which refuses what is no real number
-            return float(value), flattened(gradients)
+            return value.item(), flattened(gradients)
 
         limit = self.max_iter * 5 // 4 if self.max_eval is None else self.max_eval
         result = minimize(

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from tape_ad.errors import NoRuleError
+from tape_ad.naming import called
 from tape_ad.rules.base import Entry, Maker, Rule, merged
 from tape_ad.rules.layers.activations import ACTIVATIONS
 from tape_ad.rules.layers.affine import AFFINE
@@ -27,7 +29,14 @@ from tape_ad.rules.numpy.updates import UPDATES
 from tape_ad.rules.plain_maps import PLAIN_MAPS
 from tape_ad.rules.scipy.sparse import SPARSE
 
-__all__ = ["RULES", "STRAIGHT", "add_rules", "load_further_rules", "load_scipy_rules"]
+__all__ = [
+    "RULES",
+    "STRAIGHT",
+    "add_rules",
+    "entry_of",
+    "load_further_rules",
+    "load_scipy_rules",
+]
 
 RULES: dict[Callable[..., Any], Entry] = {}
 """What is known of each function; see `load_further_rules` and `load_scipy_rules`."""
@@ -64,6 +73,30 @@ def load_scipy_rules() -> None:
     """
     if "scipy.special" in sys.modules:
         add_rules(importlib.import_module("tape_ad.rules.scipy.special").SPECIAL)
+
+
+def entry_of(function: Callable[..., Any]) -> Entry:
+    """Look up what the tables say of a function, or what it says of itself.
+
+    Raises
+    ------
+    NoRuleError
+        When no table has it.
+    """
+    entry = RULES.get(function)
+    if entry is not None:
+        return entry
+    entry = getattr(function, "tape_ad_rule", None)
+    for load in (load_further_rules, load_scipy_rules):
+        if entry is None:
+            load()
+            entry = RULES.get(function)
+    if entry is None:
+        raise NoRuleError(
+            f"{called(function)} has no rule, so its gradient would be lost; write it with "
+            "functions that have one, or apply it to t.data if no gradient is meant to flow"
+        )
+    return entry
 
 
 add_rules(

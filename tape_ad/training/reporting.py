@@ -49,7 +49,7 @@ class Progress:
     @property
     def status(self) -> str:
         """Say what the numbers are, how fast it goes, and how long it is going to take."""
-        shown = [f"{name} {float(value):.4g}" for name, value in self.numbers.items()]
+        shown = [f"{name} {as_number(value):.4g}" for name, value in self.numbers.items()]
         seconds = self.clock() - self.start
         if self.done and seconds > 0:
             speed = self.done / seconds
@@ -183,3 +183,8 @@ def import_rich() -> Any:
             "progress needs the rich library; install it with pip install 'tape-ad[rich]'"
         ) from error
     return rich
+
+
+def as_number(value: Any) -> float:
+    """Read a number that is shown and not computed with, a handle too."""
+    return float(value.item() if hasattr(value, "item") else value)

@@ -1,6 +1,7 @@
 """Functions of trees that are recorded as one node, whose derivative is known as a whole."""
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
@@ -8,11 +9,14 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from attrs import define, field
 
-from tape_ad.core.arena import called, function_name
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import OutputError, RecordMismatchError
-from tape_ad.handles.tensor import Tensor, record_call
+from tape_ad.handles.assignment import link
+from tape_ad.handles.dispatch import record_call
+from tape_ad.handles.primals import is_view
+from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
+from tape_ad.naming import called, function_name
 from tape_ad.rules.base import Call, Rule
 from tape_ad.trees import flatten, map_leaves, unflatten
 
@@ -31,10 +35,11 @@ class Block(Protocol):
     def run(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Compute the output, a tree, and whatever the derivative would like to have kept."""
 
-    def pull(self, use: "Use", cotangents: Any, stack: Shape) -> list[Any]:
+    def pull(self, use: "Use", cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Take cotangents of the output, a tree with a stack, to those of the operands.
 
-        An operand whose cotangent is zero may get None.
+        An operand whose cotangent is zero may get None. Where `chosen` is true, the zeros of the
+        cotangents are of what was not chosen, see `tape_ad.LinearMap`.
         """
 
     def push(self, use: "Use", position: int, tangent: Array, stack: Shape) -> Any:
@@ -66,8 +71,11 @@ class Use:
     errors : dict
         How NumPy was set to treat floating-point errors at the call, for a user's own derivative.
     latest : tuple or None
-        The cotangent that was pulled last, and the operands' cotangents for it: a sweep asks for
-        them one by one.
+        The cotangent that was pulled last and whether its zeros were of what was not chosen, and
+        the operands' cotangents for it: a sweep asks for them one by one.
+    views : list of tuple
+        Which of several arrays of the output are views of operands: its number, the array itself
+        and the position of the operand.
     """
 
     public: Function
@@ -79,7 +87,8 @@ class Use:
     saved: Any = None
     last: int = field(default=0, init=False)
     errors: Any = field(factory=np.geterr, init=False)
-    latest: tuple[Array, list[Any]] | None = field(default=None, init=False)
+    latest: tuple[Array, bool, list[Any]] | None = field(default=None, init=False)
+    views: list[tuple[int, Array, int]] = field(factory=list, init=False)
 
     def arguments(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fill the operands into the arguments."""
@@ -105,6 +114,9 @@ class Use:
         if self.block.keeps_output:
             saved = output
         self.output, self.saved = map_leaves(without_data, output), saved
+        if len(arrays) > 1:
+            pairs = itertools.product(enumerate(arrays), enumerate(values))
+            self.views = [(i, a, j) for (i, a), (j, value) in pairs if is_view(a, value)]
         used = Use(self.public, self.block, self.tree, self.slots, values, self.output, saved)
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
 
@@ -126,20 +138,20 @@ class Use:
         arrays = [leaf for leaf, space in leaves if has_derivative(space)]
         return arrays[0] if len(arrays) == 1 else joined(arrays, stack)
 
-    def pull(self, position: int, ct: Array) -> Array:
+    def pull(self, position: int, ct: Array, chosen: bool) -> Array:
         """Give the cotangent of one operand; the first one asked for pulls for all."""
         latest = self.latest  # read once, for another thread may sweep the same record
-        if latest is None or latest[0] is not ct:
+        if latest is None or latest[0] is not ct or latest[1] is not chosen:
             stack = self.stack_of(ct)
             parts = iter(self.unpacked(ct, stack))
             cotangents = map_leaves(
                 lambda leaf, path: next(parts) if has_derivative(leaf) else None, self.output
             )
-            latest = (ct, self.block.pull(self, cotangents, stack))
+            latest = (ct, chosen, self.block.pull(self, cotangents, stack, chosen))
             self.latest = latest
         if position == self.last:
             self.latest = None
-        pulled = latest[1][position]
+        pulled = latest[2][position]
         if pulled is None:
             value = self.values[position]
             return np.zeros(self.stack_of(ct) + value.shape, value.dtype)
@@ -172,12 +184,15 @@ class BlockPartial:
 
     def pull(self, ct: Array) -> Array:
         """Pull a cotangent; see `LinearMap.pull`."""
-        return self.use.pull(self.position, ct)
+        return self.use.pull(self.position, ct, False)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        """Pull a cotangent whose zeros are of what was not chosen."""
+        return self.use.pull(self.position, ct, True)
 
 
 def make_partial(position: int, used: Use, *values: Array, use: Use) -> BlockPartial:
     """Make the partial for one operand."""
-    used.last = position
     return BlockPartial(used, position)
 
 
@@ -234,9 +249,16 @@ def block(function: Function, behind: Block) -> Function:
         if type(flat) is Tensor and flat.record.watch is not None:
             constants = [leaf for slot, leaf in enumerate(leaves) if slot not in slots]
             flat.record.watch.see(flatten((constants, use.saved)), named_node(flat))
-        parts = iter(use.unpacked(flat))
+        parts = use.unpacked(flat)
+        if type(flat) is Tensor:
+            for _, partial in flat.record.edges(flat.index):
+                partial.use.last = partial.position
+            for i, array, position in use.views:
+                parts[i].data = array  # the same values, in the memory that NumPy would show
+                link(parts[i], leaves[slots[position]])
+        following = iter(parts)
         return map_leaves(
-            lambda leaf, path: next(parts) if has_derivative(leaf) else leaf, use.output
+            lambda leaf, path: next(following) if has_derivative(leaf) else leaf, use.output
         )
 
     public.tape_ad_rule = BLOCK_RULE  # type: ignore[attr-defined]  # the dispatch looks for it

@@ -64,7 +64,7 @@ class Recomputed:
         """Call the function, and keep nothing."""
         return self.function(*args, **kwargs), None
 
-    def pull(self, use: Use, cotangents: Any, stack: Shape) -> list[Any]:
+    def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Record the function, and sweep.
 
         Where that happens on handles of an outer record, it is a checkpoint there.
@@ -73,7 +73,7 @@ class Recomputed:
 
         def pulled(cotangents: Any, *values: Array) -> tuple[Any, ...]:
             traced = trace(inside, values, {}, range(len(values)))
-            return traced.pull(cotangents, release=True)
+            return traced.pull(cotangents, release=True, chosen=chosen)
 
         return list(checkpoint(pulled)(cotangents, *use.values))
 
@@ -198,7 +198,7 @@ class Repeated:
                 kept.append((at, state))
         return state
 
-    def pull(self, use: Use, cotangents: Any, stack: Shape) -> list[Any]:
+    def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Go through the steps from the last to the first, recording and sweeping each."""
         saved, use.saved = use.saved, None  # a second sweep starts from the first state again
 
@@ -211,7 +211,8 @@ class Repeated:
                 if before is None:
                     before = self.state_before(end, kept, params)
                 traced, slots, count = self.recorded_step(before, params, use)
-                reached = traced.swept(zip(flatten(traced.output), cts, strict=True), release=True)
+                pairs = zip(flatten(traced.output), cts, strict=True)
+                reached = traced.swept(pairs, release=True, chosen=chosen)
                 cts = [None] * count
                 for slot, leaf in zip(slots, traced.inputs, strict=True):
                     ct = reached.get(leaf.index)

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from tape_ad.core.spaces import fitted, matched
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
-from tape_ad.handles.arguments import read_only
+from tape_ad.handles.primals import read_only
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array, LinearMap, Partial, Scale, as_map
 from tape_ad.transforms.blocks import Use, block, has_derivative
@@ -133,7 +133,7 @@ class Custom:
         """Call the function."""
         return self.function(*args, **kwargs), None
 
-    def pull(self, use: Use, cotangents: Any, stack: Shape) -> list[Any]:
+    def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Pull with the user's function, or with the maps."""
         args, kwargs = use.arguments(use.values)
         cotangents = map_leaves(shielded, cotangents)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad.core.spaces import shape_of
 from tape_ad.errors import OutputError
-from tape_ad.handles.arguments import primal
+from tape_ad.handles.primals import primal
 from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
 from tape_ad.trees import map_leaves
 
@@ -167,7 +167,7 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     """
     check_callable("vjp", f)
     traced = trace(f, primals, {}, range(len(primals)), has_aux)
-    output = traced.value(traced.output)
+    output = map_leaves(own, traced.value(traced.output))
 
     def pull(cotangents: Any) -> tuple[Any, ...]:
         return traced.pull(cotangents)
@@ -246,12 +246,17 @@ def linearize(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     """
     check_callable("linearize", f)
     traced = trace(f, primals, {}, range(len(primals)), has_aux)
-    output = traced.value(traced.output)
+    output = map_leaves(own, traced.value(traced.output))
 
     def push(*tangents: Any) -> Any:
         return traced.push(tangents)
 
     return (output, push, traced.value(traced.aux)) if has_aux else (output, push)
+
+
+def own(leaf: Any, path: str = "") -> Any:
+    """Copy an array which partials may hold, so that the caller may write to it before a sweep."""
+    return np.copy(leaf) if isinstance(leaf, np.ndarray) or hasattr(leaf, "record") else leaf
 
 
 def stop_gradient(x: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.core.arena import called, innermost
+from tape_ad.core.arena import innermost
 from tape_ad.core.spaces import dtype_of, fitted, inexact, matched, shape_of
 from tape_ad.core.sweeps import forward_sweep, reverse_sweep
 from tape_ad.errors import DtypeError, OutputError, RecordMismatchError
@@ -17,6 +17,7 @@ from tape_ad.handles.gradients import Gradients
 from tape_ad.handles.record import ComputationRecord, is_number_like
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
+from tape_ad.naming import called
 from tape_ad.trees import flatten, map_leaves
 
 __all__ = [
@@ -104,7 +105,9 @@ class Trace:
         """Take the handles of this record to what they hold: arrays, or handles further out."""
         return map_leaves(lambda leaf, path: leaf.data if self.depends(leaf) else leaf, tree)
 
-    def pull(self, cotangents: Any, *, release: bool = False) -> tuple[Any, ...]:
+    def pull(
+        self, cotangents: Any, *, release: bool = False, chosen: bool = False
+    ) -> tuple[Any, ...]:
         """Sweep cotangents, in the structure of the output, back to the inputs."""
         pairs = []
         stack: tuple[int, ...] | None = None
@@ -112,7 +115,7 @@ class Trace:
             if ct is not None and is_number_like(leaf):
                 seed, stack = fitted(ct, leaf, stack, f"the cotangent of the output{path}")
                 pairs.append((leaf, seed))
-        kept = self.swept(pairs, release=release)
+        kept = self.swept(pairs, release=release, chosen=chosen)
         return self.gradients(kept, stack or ())
 
     def gradient(self) -> tuple[Any, ...]:
@@ -123,11 +126,13 @@ class Trace:
 
     def gradients(self, kept: dict[int, Array], stack: tuple[int, ...]) -> tuple[Any, ...]:
         """Give the cotangents of the inputs, out of what a sweep has kept."""
-        gradients = Gradients(weakref.ref(self.record), 0, stack, kept)
+        gradients = Gradients(weakref.ref(self.record), len(self.record), 0, stack, kept)
         found: tuple[Any, ...] = gradients.wrt(self.inputs)
         return found
 
-    def swept(self, pairs: Iterable[tuple[Any, Array]], *, release: bool) -> dict[int, Array]:
+    def swept(
+        self, pairs: Iterable[tuple[Any, Array]], *, release: bool, chosen: bool = False
+    ) -> dict[int, Array]:
         """Sweep back from leaves of the output, each with a cotangent that fits or None.
 
         Returns
@@ -144,8 +149,8 @@ class Trace:
         if not seeds:
             return {}
         root = max(seeds)
-        with np.errstate(all="ignore"):  # a pole is inf or nan, and NumPy has warned of the value
-            return reverse_sweep(self.record, root, seeds.pop(root), release=release, more=seeds)
+        seed = seeds.pop(root)
+        return reverse_sweep(self.record, root, seed, release=release, more=seeds, chosen=chosen)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Sweep tangents, in the structure of the inputs, forward to the output."""
@@ -233,11 +238,12 @@ def run_in(
     record: ComputationRecord, function: Function, args: Iterable[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """Call a function, and let transforms in it nest their records in this one."""
-    token = CURRENT.set(record)
-    try:
+    before = CURRENT.get()
+    try:  # a token would be lost if an interrupt came before it had a name
+        CURRENT.set(record)
         return function(*args, **kwargs)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
         record.ended = True
 
 

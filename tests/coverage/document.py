@@ -14,7 +14,7 @@ from attrs import frozen
 
 import tape_ad.linalg
 import tape_ad.special  # noqa: F401 - they add their rules to the tables
-from tape_ad.core.arena import function_name
+from tape_ad.naming import function_name
 from tape_ad.rules import RULES, load_further_rules
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
 from tests.coverage.conventions import CONVENTIONS

@@ -79,6 +79,7 @@ NEWER: Mapping[str, str] = {
 SPOKEN: Mapping[str, str] = {
     "_operator.getitem": "t[key]",
     "tape_ad.rules.numpy.updates.updated": "t[key] = value",
+    "tape_ad.rules.numpy.updates.viewed": "t[key] = value (seen by a view)",
     "tape_ad.rules.scipy.sparse.sparse_matmul": "sparse @ t",
     "tape_ad.rules.scipy.sparse.matmul_sparse": "t @ sparse",
     "tape_ad.rules.layers.activations.cross_entropy": "tape_ad.nn.cross_entropy",

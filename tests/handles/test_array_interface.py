@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.errors import InPlaceError
 from tests.shorthand import X, Y, handle
 
 
@@ -99,27 +100,34 @@ AUGMENTED: list[Callable[[Any, Any], Any]] = [
 
 
 @pytest.mark.parametrize("op", AUGMENTED)
-def test_augmented_operators_rebind_and_write_to_no_array(op: Callable[..., Any]) -> None:
+def test_augmented_operators_change_the_handle_and_write_to_no_array(
+    op: Callable[..., Any],
+) -> None:
+    x = handle(np.abs(X)) + 0.0
+    array, before = x.data, x.data.copy()
+    assert op(x, 2.0) is x
+    check(x, op(before.copy(), 2.0))
+    np.testing.assert_array_equal(array, before)
+
+
+@pytest.mark.parametrize("op", AUGMENTED)
+def test_augmented_operators_on_a_leaf(op: Callable[..., Any]) -> None:
     data = np.abs(X)
-    before = data.copy()
-    x = handle(data)
-    result = op(x, 2.0)
-    assert result is not x
-    check(result, op(before.copy(), 2.0))
-    assert x.data is data
-    np.testing.assert_array_equal(data, before)
+    with pytest.raises(InPlaceError, match=r"a leaf stands for .* in place of x .+= y"):
+        op(handle(data), 2.0)
+    np.testing.assert_array_equal(data, np.abs(X))
 
 
-def test_augmented_matrix_product_rebinds() -> None:
-    x = start = handle()
-    x @= Y.T
-    check(x, X @ Y.T)
-    assert start.data is X
+def test_augmented_matrix_product() -> None:
+    square = X @ Y.T
+    x = same = handle() @ Y.T
+    x @= square
+    check(same, square @ square)
 
 
 def test_an_augmented_accumulation_is_differentiated() -> None:
     x = handle([1.0, 2.0])
-    total = x
+    total = x.copy()
     total += x * x
     total *= 2.0
     np.testing.assert_array_equal(total.grad(seed=np.ones(2)).wrt(x), [6.0, 10.0])

@@ -299,9 +299,7 @@ def test_a_stack_of_seeds_for_a_scalar() -> None:
 @pytest.mark.parametrize("shape", [(3,), (2, 1), (2, 4), (3, 2), ()])
 def test_a_seed_of_a_wrong_shape(shape: tuple[int, ...]) -> None:
     x: Any = ta.ComputationRecord().tensor(np.ones((3, 4)))
-    with pytest.raises(
-        SeedError, match=r"the seed has shape .*must be the handle's shape \(3, 4\)"
-    ):
+    with pytest.raises(SeedError, match=r"the seed has shape .*it must be \(3, 4\)"):
         x.grad(seed=np.ones(shape))
 
 
@@ -319,14 +317,14 @@ def test_grad_of_one_element_with_an_axis_needs_a_seed() -> None:
 
 def test_a_complex_seed_for_a_real_handle() -> None:
     x: Any = ta.ComputationRecord().tensor(1.0)
-    with pytest.raises(SeedError, match=r"seed of dtype complex128 does not fit .* float64"):
+    with pytest.raises(SeedError, match=r"seed has dtype complex128, which does not fit float64"):
         x.grad(seed=1j)
 
 
 @pytest.mark.parametrize("seed", ["a", None, np.array("2020", "M8[D]"), object()])
 def test_a_seed_that_is_no_number(seed: Any) -> None:
     x: Any = ta.ComputationRecord().tensor(1.0)
-    with pytest.raises(SeedError, match=r"seed of dtype .* does not fit"):
+    with pytest.raises(SeedError, match=r"seed has dtype .* does not fit"):
         x.grad(seed=np.array(seed))
 
 

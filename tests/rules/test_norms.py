@@ -98,7 +98,7 @@ def test_the_condition_number_is_stationary_at_orthogonal_matrices(p: Any) -> No
 def test_the_condition_number_of_a_singular_matrix_is_numpys() -> None:
     handle = ta.ComputationRecord().tensor(np.diag([1.0, 0.0]))
     values = [np.linalg.cond(handle, p) for p in (None, -2, 1, "fro")]
-    assert [float(value) for value in values] == [INF, 0.0, INF, INF]
+    assert [value.item() for value in values] == [INF, 0.0, INF, INF]
 
 
 def test_the_gradient_of_an_infinite_condition_number_is_not_finite_or_an_error() -> None:

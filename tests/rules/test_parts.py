@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.errors import InPlaceError, UnsupportedArgumentError
+from tape_ad.handles.primals import primal
 from tests.shorthand import handle
 
 
@@ -113,12 +114,18 @@ def test_angles_of_real_numbers_are_plain() -> None:
 @pytest.mark.parametrize("function", [np.divmod, np.modf, np.frexp])
 def test_nothing_is_written(function: Any) -> None:
     operands = [handle([1.5])] * function.nin
-    with pytest.raises(UnsupportedArgumentError, match="out="):
+    with pytest.raises(InPlaceError, match="into a plain array"):
         function(*operands, out=(np.zeros(1), np.zeros(1)))
-    with pytest.raises(UnsupportedArgumentError, match="out="):
+    with pytest.raises(InPlaceError, match="into a plain array"):
         function(*operands, np.zeros(1), np.zeros(1))
-    with pytest.raises(UnsupportedArgumentError, match="where="):
-        function(*operands, where=np.array([True]))
+
+
+@pytest.mark.parametrize("function", [np.divmod, np.modf, np.frexp])
+def test_several_outputs_where_a_mask_says(function: Any) -> None:
+    data, mask = np.array([1.5, -7.25]), np.array([True, False])
+    results = function(*[handle(data)] * function.nin, where=mask)
+    for result, value in zip(results, function(*[data] * function.nin), strict=True):
+        np.testing.assert_array_equal(primal(result), np.where(mask, value, 0))
 
 
 @pytest.mark.parametrize("function", [np.bitwise_and, np.left_shift, np.gcd])
@@ -149,7 +156,7 @@ def test_piecewise_constant_functions_of_special_numbers(function: Any) -> None:
 def test_no_handle_is_written_to(function: Any) -> None:
     x = handle([1.5, -np.inf])
     arguments = (x, 0, x) if function is np.round else (x, x)
-    with pytest.raises(UnsupportedArgumentError, match="out="):
+    with pytest.raises((UnsupportedArgumentError, InPlaceError), match="out="):
         function(*arguments)
     np.testing.assert_array_equal(x.data, [1.5, -np.inf])
 

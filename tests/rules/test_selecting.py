@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, InPlaceError, NoRuleError, UnsupportedArgumentError
 from tape_ad.linear_maps import FEW, Index, scatter
 from tape_ad.linear_maps.places import places
 from tests.shorthand import handle
@@ -140,7 +140,7 @@ WRITERS: dict[str, Any] = {
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS.keys())
 def test_writing_is_refused_with_another_way(write: Any) -> None:
     x = handle([1.0, 2.0, 3.0])
-    with pytest.raises(UnsupportedArgumentError, match=r"write|assign|returned handle"):
+    with pytest.raises((UnsupportedArgumentError, InPlaceError), match=r"write|assign"):
         write(x)
     np.testing.assert_array_equal(x.data, [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(ZEROS, 0.0)

@@ -111,8 +111,8 @@ def test_meshgrid_refuses_other_orders() -> None:
 
 
 @pytest.mark.parametrize("function", [np.concatenate, np.stack])
-def test_out_is_refused_by_the_name_of_the_function(function: Callable[..., Any]) -> None:
-    with pytest.raises(ta.errors.UnsupportedArgumentError, match=f"np.{function.__name__}: .*out="):
+def test_out_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(ta.errors.InPlaceError, match="would write a handle into a"):
         function([leaf(3)], out=np.zeros(3))
 
 

@@ -166,7 +166,6 @@ def test_many_integrals_are_done_by_blocks() -> None:
         (lambda t: special.comb(t, 2, exact=True), "exact=False"),
         (lambda t: special.comb(5, t, exact=True), "exact=False"),
         (lambda t: special.logsumexp(t * 1j, return_sign=True), "complex handles"),
-        (lambda t: special.gammaln(t, where=np.array(True)), "where="),
     ],
 )
 def test_what_cannot_be_differentiated_is_an_error(call: Any, text: str) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.core.arena import function_name
-from tape_ad.errors import InPlaceError, NoRuleError, UnsupportedArgumentError
+from tape_ad.errors import InPlaceError, NoRuleError, ShapeError
+from tape_ad.naming import function_name
 from tape_ad.rules import RULES, load_further_rules
 from tape_ad.rules.base import Rule
 from tests.rules.checks import close
@@ -120,10 +120,24 @@ OUTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", OUTS)
-def test_writing_results_is_refused_by_name(name: str) -> None:
-    x, out = handle([1.0, 2.0]), handle([0.0, 0.0])
-    with pytest.raises(UnsupportedArgumentError, match=rf"^np\.{name}: .*out="):
+def test_results_are_assigned_to_a_handle(name: str) -> None:
+    x = handle([1.0, 2.0])
+    shape = np.shape(OUTS[name](np.array([1.0, 2.0]), None))
+    out = x.record.constant(np.zeros(shape))
+    assert OUTS[name](x, out) is out
+    plain = OUTS[name](x, None)
+    np.testing.assert_array_equal(out.data, plain.data)
+    seed = np.ones(shape)
+    np.testing.assert_array_equal(out.grad(seed).wrt(x), plain.grad(seed).wrt(x))
+
+
+@pytest.mark.parametrize("name", OUTS)
+def test_results_are_not_assigned_to_another_shape(name: str) -> None:
+    x = handle([1.0, 2.0])
+    out = x.record.constant(np.zeros((3, 2)))
+    with pytest.raises(ShapeError, match="does not go into a handle of shape"):
         OUTS[name](x, out)
+    np.testing.assert_array_equal(out.data, np.zeros((3, 2)))
 
 
 def test_a_method_without_a_rule_says_so() -> None:

@@ -281,7 +281,7 @@ class LogSoftmaxMap:
 def logsumexp_partial(saved: Any, x: Array, axis: Axis, keepdims: bool) -> LinearMap:
     """Weigh the sum by softmax(x); by 0 where every element is -inf."""
     weights, totals = saved
-    weights /= np.where(np.equal(totals, 0), 1, totals)
+    weights = weights / np.where(np.equal(totals, 0), 1, totals)
     return WeightedSum(weights, x.ndim, axes_of(x.ndim, axis), keepdims)
 
 
@@ -291,9 +291,8 @@ def cross_entropy_logits(saved: Any, logits: Array, targets: Array) -> LinearMap
     targets = as_array(targets)
     if targets.dtype.kind in "iu":
         weights, totals, chosen = saved
-        weights /= totals
-        weights[chosen] -= 1
-        weights *= scale
+        weights = weights * (scale / totals)
+        weights[chosen] -= scale
     else:
         weights = (np.exp(saved) * np.sum(targets, axis=-1, keepdims=True) - targets) * scale
     return WeightedSum(weights, logits.ndim, axes_of(logits.ndim, None), False)

@@ -20,6 +20,7 @@ class Flip:
     """The opposite order along some axes, which are negative; the map is its own adjoint."""
 
     broadcasts: ClassVar[bool] = False
+    rearranges: ClassVar[bool] = True
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:

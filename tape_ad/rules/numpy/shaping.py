@@ -160,7 +160,11 @@ def as_method(a: Array, shape: Any, order: str, copy: bool | None = None) -> Arr
 
 SHAPING: dict[Any, Entry] = {
     np.reshape: rule(reshaped, signature=reshape_signature, compute=as_method),
-    np.ravel: rule(reshaped, signature=ravel_signature, compute=as_method),
+    np.ravel: rule(
+        reshaped,
+        signature=ravel_signature,
+        compute=lambda a, shape, order: np.ravel(a, order),  # a copy unless it is contiguous
+    ),
     np.squeeze: rule(same_elements, signature=squeeze_signature),
     np.expand_dims: rule(same_elements, signature=expand_dims_signature),
     np.transpose: rule(

@@ -1,19 +1,42 @@
-"""Assignment to part of an array, as a function: what ``x[key] = value`` records on handles."""
+"""Assignment as functions of arrays: what is recorded when a handle or a view of it is written to.
 
-from typing import Any
+``x[key] = value`` makes a new array of the one that owns the memory (`updated`), and new views of
+that (`viewed`).
+"""
+
+import math
+from typing import Any, ClassVar
 
 import numpy as np
+from attrs import define
 
-from tape_ad.linear_maps import Adjoint, Array, Chain, LinearMap, Mask, Stretch
+from tape_ad.linear_maps import (
+    Adjoint,
+    Array,
+    Chain,
+    ImaginaryPart,
+    Index,
+    LinearMap,
+    Mask,
+    RealPart,
+    Reshape,
+    Stretch,
+)
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.numpy.indexing import index_map
+from tape_ad.rules.numpy.windows import Marks, Window, clone
 
-__all__ = ["UPDATES", "updated"]
+__all__ = ["UPDATES", "updated", "viewed"]
+
+Plain = np.ndarray[Any, Any]
+
+HALVES = RealPart(), ImaginaryPart()
+"""What shows the first and what the second half of complex elements."""
 
 
 @overridable
-def updated(a: Array, value: Array, key: Any) -> Array:
+def updated(a: Array, value: Array, key: Any, window: Window | None = None) -> Array:
     """Give a copy of `a` in which the elements at `key` are `value`.
 
     Parameters
@@ -22,42 +45,121 @@ def updated(a: Array, value: Array, key: Any) -> Array:
     value : array, a shape that broadcasts to that of ``a[key]``
     key : any
         An index of any NumPy kind.
+    window : Window, optional
+        Shows a view of `a`, to which `key` belongs then.
 
     Returns
     -------
-    array, shape and dtype of `a`
+    array, shape, dtype and order of `a`
     """
-    result = np.array(a)
-    result[key] = value
+    result = clone(a)
+    target = result if window is None else window.on(result)
+    target[key] = value
     return result
 
 
-def left_alone(out: Array, a: Array, value: Array, key: Any) -> LinearMap:
+@overridable
+def viewed(a: Array, window: Window, way: LinearMap | None = None) -> Array:
+    """View an array that `updated` gave through a window.
+
+    Parameters
+    ----------
+    a : array
+    window : Window
+    way : LinearMap, optional
+        The map that gives the same, if one is known.
+
+    Returns
+    -------
+    array, shape and dtype of the window
+    """
+    return window.on(a)
+
+
+@define(eq=False, repr=False)
+class MaskParts:
+    """Selection of real and of imaginary parts, each by a mask of its own."""
+
+    broadcasts: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
+    real: Plain
+    imaginary: Plain
+
+    def push(self, t: Array) -> Array:
+        return np.where(self.real, t.real, 0) + 1j * np.where(self.imaginary, t.imag, 0)
+
+    def pull(self, ct: Array) -> Array:
+        return self.push(ct)
+
+
+def left_alone(out: Array, a: Array, value: Array, key: Any, window: Window | None) -> Any:
     """Make the partial with respect to `a`: what is written over has none."""
-    mask = np.ones(a.shape, bool)
-    mask[key] = False
-    return Mask(mask)
+    if window is None:
+        if key is ...:
+            return None
+        mask = np.ones(a.shape, bool)
+        mask[key] = False
+        return Mask(mask)
+    kept = [marks < 0 for marks in Marks.of_assignment(window, key).halves()]
+    return Mask(kept[0]) if len(kept) == 1 else MaskParts(*kept)
 
 
-def written(out: Array, a: Array, value: Array, key: Any) -> LinearMap:
+def written(out: Array, a: Array, value: Array, key: Any, window: Window | None) -> LinearMap:
     """Make the partial with respect to `value`, which lands at `key`.
 
     Where the key names an element more than once, NumPy keeps the last value.
     """
-    places = np.arange(out.size).reshape(out.shape)[key]
-    index = index_map(key, out.shape, np.shape(places))
-    stretch = Stretch(np.shape(value), index.node)
-    if not index.repeats:
-        return Chain((stretch, Adjoint(index)))
-    order = np.arange(places.size).reshape(places.shape)
-    last = np.zeros(out.size, int)
-    np.maximum.at(last, places, order)
-    return Chain((stretch, Mask(last[places] == order), Adjoint(index)))
+    if window is None:
+        plain = np.zeros(out.shape, bool)
+        index = index_map(key, out.shape, np.shape(plain[key]))
+        if not index.repeats:
+            return Chain((Stretch(np.shape(value), index.node), Adjoint(index)))
+        window = Window.of(plain, plain)
+    marks = Marks.of_assignment(window, key)
+    places, half = marks.halves(), window.half
+    if half is None:
+        return Chain(landing(marks, places[0], np.shape(value)))
+    return Chain((*landing(marks, places[half], np.shape(value)), Adjoint(HALVES[half])))
 
 
-def update_signature(a: Array, value: Array, key: Any) -> Call:
+def landing(marks: Marks, own: Plain, value: tuple[int, ...]) -> tuple[LinearMap, ...]:
+    """Make the maps that bring a value's elements to where the marks of an array say."""
+    count, flat = math.prod(marks.shape), own.reshape(-1)
+    places = np.flatnonzero(flat >= 0)
+    node = (places.size,)
+    return (
+        Stretch(value, marks.shape),
+        Reshape(marks.shape, (count,)),
+        Index((flat[places],), (count,), node),
+        Adjoint(Index((places,), (flat.size,), node)),
+        Reshape((flat.size,), own.shape),
+    )
+
+
+def seen_through(out: Array, a: Array, window: Window, way: LinearMap | None) -> LinearMap:
+    """Make the partial of a view: the way that NumPy took, or element by element."""
+    if way is not None:
+        return way
+    places = Marks.of_elements(window).seen(window.view)
+    size = math.prod(window.array.shape)
+    maps = (
+        Reshape(window.array.shape, (size,)),
+        Index((places,), (size,), places.shape, repeats=True),
+    )
+    return Chain(maps if window.half is None else (*maps, HALVES[window.half]))
+
+
+def update_signature(a: Array, value: Array, key: Any, window: Window | None = None) -> Call:
     """Sort the arguments of `updated`."""
-    return (a, value), {"key": key}
+    return (a, value), {"key": key, "window": window}
 
 
-UPDATES: dict[Any, Entry] = {updated: rule(left_alone, written, signature=update_signature)}
+def view_signature(a: Array, window: Window, way: LinearMap | None = None) -> Call:
+    """Sort the arguments of `viewed`."""
+    return (a,), {"window": window, "way": way}
+
+
+UPDATES: dict[Any, Entry] = {
+    updated: rule(left_alone, written, signature=update_signature),
+    viewed: rule(seen_through, signature=view_signature),
+}

@@ -1,0 +1,369 @@
+"""The one dispatch, from a NumPy call to a node of a record.
+
+A call is computed, its rule makes the partials, and `ComputationRecord.note` appends the node. The
+general way is `record_general`; the others do the same for what most calls are, in fewer steps
+(docs/performance.md says what each of them saves).
+"""
+
+from collections.abc import Callable, Mapping
+from operator import getitem
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tape_ad.core.arena import CONSTANT, Arena
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.handles.assignment import assign, change, link, overwrite
+from tape_ad.handles.operands import AS_THEY_ARE, as_operand, common_record, decline, odd_one
+from tape_ad.handles.primals import is_view, primal, read_only_primal
+from tape_ad.handles.refusals import (
+    misplaced_handle,
+    no_derivative,
+    no_implementation,
+    plain_output,
+    raise_with_name,
+)
+from tape_ad.handles.tensor import Tensor
+from tape_ad.linear_maps import Array, Index
+from tape_ad.naming import called, function_name
+from tape_ad.rules import STRAIGHT, entry_of
+from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
+from tape_ad.rules.numpy.indexing import WHOLE, plain_key
+from tape_ad.trees import flatten, map_leaves
+
+__all__ = ["NO_OPTIONS", "record_call"]
+
+Function = Callable[..., Any]
+Options = Mapping[str, Any]
+
+straight_makers = STRAIGHT.get
+NO_OPTIONS: Options = MappingProxyType({})
+
+
+def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+    """Compute a function, and record it where its arguments hold handles.
+
+    It is recorded on the innermost record among the handles; handles of enclosing records are
+    constants there, and the computation itself, being NumPy calls on them, is recorded on theirs.
+
+    Parameters
+    ----------
+    function : callable
+        A NumPy function, a ufunc or one of its methods, or one of ours with an entry in the rules.
+    args, kwargs
+        As the user called it.
+
+    Returns
+    -------
+    Tensor, or plain data where the function is piecewise constant
+
+    Raises
+    ------
+    NoRuleError, RecordMismatchError, ShapeError
+    TypeError
+        When an operand is an array of another library, with an arithmetic of its own.
+    """
+    out = answer(function, args, kwargs)
+    if out is NotImplemented:
+        raise no_implementation(function, args)
+    return out
+
+
+def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+    """Do what `record_call` does; NotImplemented where another library is to have the say."""
+    if kwargs or function not in STRAIGHT:
+        return record_any(function, args, kwargs)
+    if len(args) > 2:
+        return record_several(function, args)
+    return record_one(function, *args) if len(args) == 1 else record_two(function, *args)
+
+
+def record_one(function: Function, x: Any) -> Any:
+    """Do what `record_call` does for one operand: in straight lines, if that is a handle."""
+    makers = straight_makers(function)
+    if makers is None:
+        return record_any(function, (x,))
+    data = x.data
+    try:
+        out = function(data)
+        partial = makers[0](out, data)
+    except ValueError as error:
+        raise_with_name(function, (x,), error)
+    return x.record.note(function, (x,), NO_OPTIONS, out, x.index, partial)
+
+
+def record_two(function: Function, x: Any, y: Any) -> Any:
+    """Do what `record_call` does for two operands: in straight lines, where most calls go."""
+    makers = straight_makers(function)
+    if makers is None:
+        return record_any(function, (x, y))
+    x_kind, y_kind = type(x), type(y)
+    parents: Any
+    partials: Any
+    try:
+        if x_kind is y_kind:
+            record = x.record
+            if y.record is not record:
+                return record_any(function, (x, y))
+            data, other = x.data, y.data
+            out = function(data, other)
+            parents = x.index, y.index
+            first, second = makers
+            partials = first(out, data, other), second(out, data, other)
+        elif y_kind in AS_THEY_ARE:
+            record, data, parents = x.record, x.data, x.index
+            out = function(data, y)
+            partials = makers[0](out, data, y)
+        elif x_kind in AS_THEY_ARE:
+            record, data, parents = y.record, y.data, y.index
+            out = function(x, data)
+            partials = makers[1](out, x, data)
+        else:
+            return record_any(function, (x, y))
+    except ValueError as error:
+        raise_with_name(function, (x, y), error)
+    return record.note(function, (x, y), NO_OPTIONS, out, parents, partials)
+
+
+def record_several(function: Function, args: tuple[Any, ...]) -> Any:
+    """Do what `record_call` does for three and more operands of a straight function."""
+    record: Any = None
+    values, parents, positions = [], [], []
+    for position, operand in enumerate(args):
+        kind = type(operand)
+        if kind is Tensor and (record is None or operand.record is record):
+            record = operand.record
+            values.append(operand.data)
+            parents.append(operand.index)
+            positions.append(position)
+        elif kind in AS_THEY_ARE:
+            values.append(operand)
+        else:
+            return record_any(function, args)
+    try:
+        out = function(*values)
+        makers = STRAIGHT[function]
+        partials = [makers[position](out, *values) for position in positions]
+    except ValueError as error:
+        raise_with_name(function, args, error)
+    return record.note(function, args, NO_OPTIONS, out, parents, partials)
+
+
+def record_item(x: Any, key: Any) -> Any:
+    """Do what `record_call` does for ``x[key]``: in straight lines for integers and slices."""
+    data, plain = x.data, plain_key(key)
+    if plain is None:
+        return record_any(getitem, (x, key))
+    try:
+        out = data[plain]
+    except ValueError as error:
+        raise_with_name(getitem, (x,), error)
+    partial = Index(plain + (WHOLE,) * (data.ndim - len(plain)), data.shape, out.shape)
+    handle = x.record.note(getitem, (x, key), NO_OPTIONS, out, x.index, partial)
+    if is_view(out, data):
+        link(handle, x)
+    return handle
+
+
+def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+    """Do what `record_call` does for any call at all."""
+    entry = entry_of(function)
+    if kwargs:
+        if "out" in kwargs:
+            return record_output_into(function, entry, args, kwargs)
+        if "where" in kwargs and isinstance(function, np.ufunc):
+            return record_where(function, args, kwargs, (None,) * function.nout)
+    if type(entry) is Rule:
+        return record_general(function, entry, args, kwargs)
+    return call_unrecorded(function, entry, args, kwargs)
+
+
+def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs: Options) -> Any:
+    """Do what `record_call` does for any number of operands, options, records and array-likes."""
+    operands, options, call_options = args, NO_OPTIONS, kwargs
+    if rule.signature is not None:
+        operands, options = rule.signature(*args, **kwargs)
+        call_options = options
+        if Tensor in map(type, options.values()):
+            raise misplaced_handle(function)
+    elif kwargs:
+        check_ufunc_options(function, kwargs)
+    place = odd_one(operands)
+    if place is not None and type(operands[place]) is Tensor:
+        x = operands[place]
+        handles: tuple[tuple[int, Any], ...] = ((place, x),)
+        record, values = x.record, (*operands[:place], x.data, *operands[place + 1 :])
+    else:
+        if decline(operands):
+            return NotImplemented
+        record = common_record(function, operands)
+        handles = tuple((i, x) for i, x in enumerate(operands) if is_of(x, record))
+        values = tuple(x.data if is_of(x, record) else as_constant(x) for x in operands)
+    try:
+        out = (rule.compute or function)(*values, **call_options)
+    except ValueError as error:
+        raise_with_name(function, values, error)
+    out, saved = out if rule.saves else (out, out)
+    call = function, args, kwargs
+    if not rule.multiple:
+        return record_output(record, call, rule, handles, out, (saved, *values), options)
+    nodes = [
+        record_output(record, call, rule, handles, each, (i, out, *values), options, i)
+        for i, each in enumerate(out)
+    ]
+    return out._make(nodes) if hasattr(out, "_make") else type(out)(nodes)
+
+
+def record_output(
+    record: Any,
+    call: tuple[Function, tuple[Any, ...], Options],
+    rule: Rule,
+    handles: tuple[tuple[int, Tensor], ...],
+    out: Array,
+    arguments: tuple[Any, ...],
+    options: Options,
+    output: int | None = None,
+) -> Any:
+    """Record one output of a call, unless no operand has a partial or the output is no number.
+
+    `handles` has the operands that are handles of the record, each behind its position, and
+    `arguments` are what the rule's makers take besides the options.
+    """
+    if type(out) is tuple or out.dtype.kind not in "fc":
+        return checked_constant(call[0], out)
+    parents, partials = [], []
+    for position, x in handles:
+        maker = rule.maker(position)
+        partial = maker and maker(*arguments, **options)
+        if partial is not None:
+            parents.append(x.index)
+            partials.append(partial)
+    if not parents:
+        return out
+    handle = record.note(*call, out, parents, partials, output)
+    for _, x in handles:
+        if is_view(out, x.data):
+            link(handle, x)
+    return handle
+
+
+def is_of(operand: Any, record: Arena) -> bool:
+    """Tell whether an operand is a handle of a record."""
+    return type(operand) is Tensor and operand.record is record
+
+
+def as_constant(operand: Any) -> Any:
+    """Give what a record holds of an operand that is a constant there.
+
+    Of a handle of an outer record it is the node that it stands for now, whatever is assigned to
+    it later.
+    """
+    return operand.snapshot() if type(operand) is Tensor else as_operand(operand)
+
+
+def checked_constant(function: Function, out: Any) -> Any:
+    """Give a result that has no derivative, if it is numbers."""
+    if type(out) is not tuple and out.dtype.kind not in "biu":
+        raise no_derivative(function, out.dtype)
+    return out
+
+
+def check_ufunc_options(function: Function, options: Options) -> None:
+    """Refuse the keyword arguments of a ufunc that its rule knows nothing of."""
+    for name in options.keys() - {"dtype", "casting", "order", "subok", "signature"}:
+        refuse(function_name(function), **{name: options[name]})
+
+
+def call_unrecorded(
+    function: Function, entry: Entry, args: tuple[Any, ...], kwargs: Options
+) -> Any:
+    """Run a function that adds no node of its own: a derivation, or a piecewise constant one."""
+    if type(entry) is Derivation:
+        if entry.signature is not None:
+            args, kwargs = entry.signature(*args, **kwargs)
+        return entry.compute(*args, **kwargs)
+    if type(entry) is Constant:
+        return constant_value(function, args, kwargs)
+    if type(entry) is Filled:
+        record: Any = common_record(function, args)
+        filled = function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
+        return record.note(CONSTANT, args, kwargs, filled) if filled.dtype.kind in "fc" else filled
+    refused: Any = entry
+    raise UnsupportedArgumentError(f"{called(function)}: {refused.instead}")
+
+
+def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -> Any:
+    """Run a piecewise constant function on the primals, which it must not write to."""
+    try:
+        if isinstance(function, np.ufunc):  # which writes to nothing without out=
+            return function(*map(primal, args), **kwargs)
+        return function(*map_leaves(read_only_primal, args), **map_leaves(read_only_primal, kwargs))
+    except ValueError as error:
+        if "read-only" in str(error):
+            refuse(function_name(function), out="by position")
+        raise_with_name(function, args, error)
+
+
+def record_output_into(
+    function: Function, entry: Entry, args: tuple[Any, ...], kwargs: Options
+) -> Any:
+    """Do what `record_call` does for a call with ``out=``: assign the result to that handle.
+
+    Raises
+    ------
+    InPlaceError
+        When a plain array is given, which cannot hold a gradient.
+    """
+    options = dict(kwargs)
+    out = options.pop("out")
+    outs = out if isinstance(out, tuple) else (out,)
+    if any(each is not None and type(each) is not Tensor for each in outs):
+        if type(entry) is Constant:  # which has no gradient to drop
+            return function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
+        raise plain_output(function)
+    given = [each for each in outs if each is not None]
+    if "where" in options and given and isinstance(function, np.ufunc):
+        results = record_where(function, args, options, outs)
+    elif any(type(leaf) is Tensor for leaf in flatten((args, options))):
+        results = record_any(function, args, options)
+    else:
+        results = function(*args, **options)
+    if not given or results is NotImplemented:
+        return results
+    several = results if isinstance(results, tuple) else (results,)
+    for target, result in zip(outs, several, strict=True):
+        if target is not None:
+            overwrite(target, result, function)
+    filled = tuple(b if a is None else a for a, b in zip(outs, several, strict=True))
+    return filled if isinstance(results, tuple) else filled[0]
+
+
+def record_where(
+    function: Function, args: tuple[Any, ...], kwargs: Options, outs: tuple[Any, ...]
+) -> Any:
+    """Do what `record_call` does for a ufunc with ``where=``.
+
+    Elsewhere it leaves what is in `outs`, or 0, as NumPy leaves what happens to be in memory.
+    """
+    options = dict(kwargs)
+    where = options.pop("where")
+    if where is True or where is np.True_:
+        return record_call(function, args, options)
+    with np.errstate(all="ignore"):  # NumPy does not calculate there at all
+        result = record_call(function, args, options)
+    others = [0 if out is None else out for out in outs]
+    if not isinstance(result, tuple):
+        return np.where(where, result, others[0])
+    return tuple(np.where(where, *pair) for pair in zip(result, others, strict=True))
+
+
+Tensor.answer_with(
+    call=record_call,
+    answer=answer,
+    one=record_one,
+    two=record_two,
+    item=record_item,
+    assign=assign,
+    change=change,
+)

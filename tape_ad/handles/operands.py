@@ -1,0 +1,106 @@
+"""What stands beside handles in a call, and which record the call belongs to."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.core.arena import Arena, innermost
+from tape_ad.errors import DtypeError
+from tape_ad.handles.array_interface import ArrayInterface
+from tape_ad.handles.primals import primal
+from tape_ad.handles.refusals import misplaced_handle, unrelated_records
+
+__all__ = ["AS_THEY_ARE", "as_operand", "common_record", "decline", "odd_one"]
+
+AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
+"""The types of operands that need no look."""
+
+ABSENT = object()
+
+
+def as_operand(value: Any) -> Any:
+    """Take array-likes to arrays; Python numbers stay, and so do their weak dtypes.
+
+    Raises
+    ------
+    DtypeError
+        For masked arrays and matrices.
+    """
+    if type(value) in AS_THEY_ARE or isinstance(value, np.generic):
+        return value
+    if isinstance(value, (np.ma.MaskedArray, np.matrix)):
+        raise DtypeError(
+            f"a {type(value).__name__} has another arithmetic than the array; pass a plain array "
+            "(np.asarray of a matrix, .filled(...) of a masked array)"
+        )
+    if not isinstance(value, np.ndarray) and hasattr(type(value), "__array_function__"):
+        return value
+    return np.asarray(value)
+
+
+def odd_one(args: tuple[Any, ...]) -> int | None:
+    """Find the one operand that needs a look, if it is just one; a lone operand is given as it is.
+
+    Returns
+    -------
+    int or None
+        Its position.
+    """
+    if len(args) == 1:
+        return 0
+    found = None
+    for position, operand in enumerate(args):
+        if type(operand) not in AS_THEY_ARE:
+            if found is not None:
+                return None
+            found = position
+    return found
+
+
+def common_record(function: Callable[..., Any], args: Iterable[Any]) -> Arena:
+    """Find the innermost of the records that a call's handles belong to.
+
+    Raises
+    ------
+    RecordMismatchError
+        When two of the records are not nested in each other.
+    UnsupportedArgumentError
+        When no operand is a handle, so the one that brought us here stands elsewhere.
+    """
+    record: Arena | None = None
+    for operand in args:
+        its = getattr(operand, "record", None)
+        if its is record or not isinstance(its, Arena):
+            continue
+        inner = its if record is None else innermost(record, its)
+        if inner is None:
+            raise unrelated_records(function)
+        record = inner
+    if record is None:
+        raise misplaced_handle(function)
+    return record
+
+
+def decline(args: tuple[Any, ...]) -> bool:
+    """Tell whether an operand's own library is to have the say, as NumPy's arrays leave it to it.
+
+    That is so for types with an ``__array_ufunc__`` of their own, or with None in its place, unless
+    they lie below records: as arrays that look like NumPy's do, and those of a handle's own kind.
+
+    Notes
+    -----
+    The rules are those of NEP 13, https://numpy.org/neps/nep-0013-ufunc-overrides.html.
+    """
+    foreign = {kind for kind in map(type, args) if kind not in AS_THEY_ARE and is_foreign(kind)}
+    if not foreign:
+        return False
+    return not foreign <= {type(primal(each)) for each in args if hasattr(each, "record")}
+
+
+def is_foreign(kind: type) -> bool:
+    """Tell whether a type says itself how it takes part in arithmetic."""
+    protocol = getattr(kind, "__array_ufunc__", ABSENT)
+    if protocol is ABSENT or protocol is np.ndarray.__array_ufunc__:
+        return False
+    return not issubclass(kind, (ArrayInterface, np.generic))

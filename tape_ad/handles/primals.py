@@ -1,0 +1,48 @@
+"""What is behind a handle: the plain array, and whose memory that is."""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.linear_maps import Array
+
+__all__ = ["is_view", "primal", "read_only", "read_only_primal"]
+
+
+def primal(leaf: Any, path: str = "") -> Any:
+    """Give the plain array behind a handle of any nesting; anything else as it is."""
+    while hasattr(leaf, "record"):
+        leaf = leaf.data
+    return leaf
+
+
+def read_only(array: Array) -> Array:
+    """View an array without the right to write; what is not NumPy's is given as it is."""
+    if isinstance(array, np.generic):
+        array = np.asarray(array)
+    if isinstance(array, np.ndarray):
+        array = array.view()
+        array.setflags(write=False)
+    return array
+
+
+def read_only_primal(leaf: Any, path: str = "") -> Any:
+    """Give the array behind a handle, for a function that must not write to it."""
+    value = primal(leaf)
+    return leaf if value is leaf else read_only(value)
+
+
+def is_view(out: Array, operand: Array) -> bool:
+    """Tell whether NumPy made a view of an operand, which writing to either would show in."""
+    if type(out) is np.float64:  # a number is no view
+        return False
+    if type(out) is not np.ndarray or type(operand) is not np.ndarray:
+        out, operand = primal(out), primal(operand)  # what is no array has no views
+        if type(out) is not np.ndarray or type(operand) is not np.ndarray:
+            return False
+    base = out.base
+    if base is None:
+        return out is operand or operand.base is out
+    if type(base) is np.ndarray:  # the array that owns the memory
+        return base is operand or base is operand.base
+    return np.may_share_memory(out, operand)

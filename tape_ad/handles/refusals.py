@@ -1,0 +1,90 @@
+"""What the dispatch says when a call cannot be recorded: what happened, and what to write."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tape_ad.errors import (
+    DtypeError,
+    InPlaceError,
+    RecordMismatchError,
+    ShapeError,
+    UnsupportedArgumentError,
+)
+from tape_ad.naming import called
+
+__all__ = [
+    "misplaced_handle",
+    "no_derivative",
+    "no_implementation",
+    "plain_output",
+    "raise_with_name",
+    "unrelated_records",
+    "written_to",
+]
+
+Function = Callable[..., Any]
+
+
+def raise_with_name(function: Function, values: Sequence[Any], error: ValueError) -> NoReturn:
+    """Put the function's name and its operands' shapes before NumPy's message.
+
+    Errors that are more than a plain ValueError (a singular matrix, or one of ours) stay as
+    they are.
+    """
+    if type(error) is not ValueError:
+        raise error
+    shapes = ", ".join(str(getattr(value, "shape", ())) for value in values)
+    raise ShapeError(f"{called(function)} of shapes {shapes}: {error}") from error
+
+
+def no_derivative(function: Function, dtype: np.dtype[Any]) -> DtypeError:
+    """Say that a result is no number."""
+    return DtypeError(
+        f"{called(function)} of a handle and other data gives dtype {dtype}, which has "
+        "no derivative; pass numbers, or t.data if no gradient is meant to flow"
+    )
+
+
+def no_implementation(function: Function, args: Sequence[Any]) -> TypeError:
+    """Say that an array of another library stands where its own rules of arithmetic hold."""
+    kinds = ", ".join(sorted({type(each).__name__ for each in args}))
+    return TypeError(
+        f"{called(function)} of {kinds}: a handle does not know how to calculate with all of "
+        "these; pass plain arrays, or call a function of the other library"
+    )
+
+
+def plain_output(function: Function) -> InPlaceError:
+    """Say that a handle would be written into an array that no record knows of."""
+    return InPlaceError(
+        f"{called(function)} would write a handle into a plain array (out= or an "
+        "augmented assignment such as a += t) and drop its gradient; write a = a + t"
+    )
+
+
+def written_to(ufunc: np.ufunc) -> InPlaceError:
+    """Say that a ufunc's method writes to a handle."""
+    return InPlaceError(
+        f"np.{ufunc.__name__}.at writes to its first argument, and a handle is never written to; "
+        "write np.where, or x[key] = value on a copy"
+    )
+
+
+def misplaced_handle(function: Function) -> UnsupportedArgumentError:
+    """Say that a handle stands where no derivative can be taken."""
+    return UnsupportedArgumentError(
+        f"{called(function)} got a handle in an argument that it cannot be "
+        "differentiated in; pass t.data there if it is meant as a constant"
+    )
+
+
+def unrelated_records(function: Function) -> RecordMismatchError:
+    """Say that two handles cannot meet."""
+    return RecordMismatchError(
+        f"{called(function)} got handles of two records of which neither is within the other; use "
+        "one record for the whole computation, write ComputationRecord(within=outer), or pass "
+        ".data of one of them as a constant; in a thread of its own, a function has to get the "
+        "handle as an argument of the transform"
+    )

@@ -1,0 +1,62 @@
+"""Pulling a cotangent of which a 0 says that a branch was not taken.
+
+``np.where(x > 0, np.sqrt(x), 0)`` does not choose the root of a negative number, so nothing of its
+partial, nan, may be seen in the gradient; but 0 times nan is nan.
+"""
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from tape_ad.linear_maps.base import Array, LinearMap
+
+__all__ = ["pull_chosen"]
+
+
+def pull_chosen(linear: LinearMap, ct: Array) -> Array:
+    """Pull a cotangent whose zeros count for nothing, even where the partial is nan or inf.
+
+    A map without a ``pull_chosen`` of its own is taken to be a product with each of the arrays that
+    it holds: those are pulled through without what is nan or inf in them, and an element is what
+    `pull` gives only where a cotangent other than 0 meets such a one.
+    """
+    own: Any = getattr(linear, "pull_chosen", None)
+    if callable(own):
+        pulled: Array = own(ct)
+        return pulled
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        plain = linear.pull(ct)
+        if np.isfinite(plain).all():
+            return plain
+        finite, broken = of_finite(linear)
+        if finite is None:
+            return plain
+        met = broken.pull(np.where(np.equal(ct, 0), 0.0, 1.0))
+        return np.where(np.equal(met, 0), finite.pull(ct), plain)
+
+
+def of_finite(linear: Any) -> tuple[Any, Any]:
+    """Make a map of what is finite in a map's arrays, and one with 1 for all that is not, else 0.
+
+    None in their place for a map that holds no arrays to be multiplied with.
+    """
+    kind = type(linear)
+    if not attrs.has(kind):
+        return None, None
+    held = {
+        field.alias: array
+        for field in attrs.fields(kind)
+        if field.init and is_inexact(array := getattr(linear, field.name))
+    }
+    if not held:
+        return None, None
+    finite = {name: np.where(np.isfinite(a), a, 0) for name, a in held.items()}
+    broken = {name: np.where(np.isfinite(a), 0.0, 1.0) for name, a in held.items()}
+    return attrs.evolve(linear, **finite), attrs.evolve(linear, **broken)
+
+
+def is_inexact(held: Any) -> bool:
+    """Tell whether a field of a map is an array of real or complex numbers."""
+    dtype = getattr(held, "dtype", None)
+    return dtype is not None and hasattr(held, "ndim") and dtype.kind in "fc"
