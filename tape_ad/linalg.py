@@ -15,12 +15,10 @@ Examples
 array([[1., 0.], [0., 1.]])
 """
 
-try:
+from tape_ad.extras import extra
+
+with extra("scipy", "tape_ad.linalg"):
     import scipy.linalg  # noqa: F401 - asked for first, so that its absence has one message
-except ImportError as error:
-    raise ImportError(
-        "tape_ad.linalg needs SciPy; install it with pip install 'tape-ad[scipy]'"
-    ) from error
 
 from tape_ad.rules import add_rules
 from tape_ad.rules.scipy.linalg import SCIPY_LINALG

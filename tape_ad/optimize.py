@@ -5,14 +5,15 @@ SciPy is needed for `minimize` alone: pip install 'tape-ad[scipy]'.
 
 import copy
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from attrs import define, field
 
+from tape_ad.core.vectors import arrays_of, vector_of
 from tape_ad.errors import DtypeError
+from tape_ad.extras import extra
 from tape_ad.handles.record import is_number_like
 from tape_ad.linear_maps import Array
 from tape_ad.transforms.gradients import grad, value_and_grad, vjp
@@ -70,12 +71,8 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
     >>> {name: round(float(value), 6) + 0.0 for name, value in result.x.items()}
     {'a': 3.0, 'b': 0.0}
     """
-    try:
+    with extra("scipy", "tape_ad.optimize.minimize"):
         import scipy.optimize
-    except ImportError as error:
-        raise ImportError(
-            "tape_ad.optimize.minimize needs SciPy; install it with pip install 'tape-ad[scipy]'"
-        ) from error
     if options.get("jac") is True:
         raise TypeError(
             "minimize takes a function that returns a number; leave jac=True out, and it is "
@@ -184,25 +181,17 @@ class ScipyObjective:
 
     def tree(self, x: Array) -> Any:
         """Take a vector to the structure of the parameters, in their shapes and dtypes."""
-        parts, start = [], 0
-        for leaf in flatten(self.like):
-            if not isinstance(leaf, np.ndarray):
-                parts.append(leaf)
-                continue
-            size = math.prod(leaf.shape)
-            part = x[start : start + size].reshape(leaf.shape)
-            parts.append(part if part.dtype == leaf.dtype else part.astype(leaf.dtype))
-            start += size
-        return unflatten(self.like, parts)
+        leaves = flatten(self.like)
+        arrays = iter(arrays_of(x, (leaf for leaf in leaves if isinstance(leaf, np.ndarray))))
+        return unflatten(
+            self.like,
+            [next(arrays) if isinstance(leaf, np.ndarray) else leaf for leaf in leaves],
+        )
 
     def vector(self, tree: Any) -> Array:
         """Take the arrays of a tree, whatever the order of its keys, to one vector of float64."""
-        arrays = [
-            np.asarray(part, np.float64).reshape(-1)
-            for _, leaf, part in paired(self.like, tree)
-            if isinstance(leaf, np.ndarray)
-        ]
-        return np.concatenate([*arrays, np.zeros(0)])
+        pairs = paired(self.like, tree)
+        return vector_of(part for _, leaf, part in pairs if isinstance(leaf, np.ndarray))
 
 
 def real_array(leaf: Any, path: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-__all__ = ["overridable"]
+__all__ = ["overridable", "takes_over"]
 
 PLAIN = frozenset({np.ndarray, np.float64, float, int})
 """Types that take nothing over, known without a look."""

@@ -16,6 +16,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.errors import ConversionError, DamagedFileError, DtypeError, StoreMismatchError
+from tape_ad.extras import extra
 from tape_ad.handles.tensor import Tensor
 
 __all__ = ["check_like", "load", "save"]
@@ -217,13 +218,8 @@ def read_safetensors(file: IO[bytes]) -> dict[str, Plain]:
 
 def import_safetensors() -> Any:
     """Import the library that only this format needs."""
-    try:
+    with extra("safetensors", "the .safetensors format", instead=".npz"):
         import safetensors.numpy
-    except ImportError as error:
-        raise ImportError(
-            "the .safetensors format needs the safetensors library; install it with "
-            "pip install 'tape-ad[safetensors]', or use .npz"
-        ) from error
     return safetensors
 
 

@@ -26,11 +26,10 @@ from typing import Any
 import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extras import extra
 
-try:
+with extra("scipy", "tape_ad.special"):
     import scipy.special as sp
-except ImportError as error:
-    raise ImportError("tape_ad.special needs SciPy: pip install 'tape-ad[scipy]'") from error
 
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array

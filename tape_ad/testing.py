@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from tape_ad.core.spaces import float_to_array
 from tape_ad.errors import GradientCheckError, OutputError
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called
@@ -210,11 +211,6 @@ def by_path(tree: Any) -> dict[str, Array]:
     """List the arrays of a tree that have derivatives, by their places."""
     pairs = with_paths(map_leaves(float_to_array, tree))
     return {path: leaf for path, leaf in pairs if has_derivative(leaf)}
-
-
-def float_to_array(leaf: Any, path: str) -> Any:
-    """Take floats to arrays."""
-    return np.asarray(leaf) if isinstance(leaf, (float, complex)) else leaf
 
 
 def as_reals(array: Array, stack: int = 0) -> Array:

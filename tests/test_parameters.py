@@ -317,7 +317,7 @@ def test_the_library_that_is_not_installed_is_named(
     monkeypatch.setitem(sys.modules, "safetensors", None)
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
     message = (
-        "the .safetensors format needs the safetensors library; install it with pip install "
+        "the .safetensors format needs the extra safetensors: pip install "
         "'tape-ad[safetensors]', or use .npz"
     )
     with pytest.raises(ImportError) as saving:

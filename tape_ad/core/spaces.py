@@ -9,7 +9,7 @@ from tape_ad.errors import SeedError
 from tape_ad.linear_maps import Array
 from tape_ad.trees import paired
 
-__all__ = ["dtype_of", "fitted", "inexact", "matched", "seed_of", "shape_of"]
+__all__ = ["dtype_of", "fitted", "float_to_array", "inexact", "matched", "seed_of", "shape_of"]
 
 
 def shape_of(leaf: Any) -> tuple[int, ...]:
@@ -28,6 +28,11 @@ def dtype_of(leaf: Any) -> np.dtype[Any]:
     """Give the dtype of an array, a handle or a number."""
     dtype: np.dtype[Any] = leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
     return dtype
+
+
+def float_to_array(leaf: Any, path: str = "") -> Any:
+    """Take Python's floats to arrays, which have derivatives; leave all else as it is."""
+    return np.asarray(leaf) if isinstance(leaf, (float, complex)) else leaf
 
 
 def matched(tree: Any, other: Any, what: str, name: str) -> list[tuple[str, Any, Any]]:

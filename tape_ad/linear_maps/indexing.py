@@ -12,7 +12,7 @@ from tape_ad.overrides import overridable
 __all__ = ["FEW", "Index", "scatter"]
 
 FEW = 1000
-"""How many elements `scatter` adds in the plain way, for what is faster for many is not for few."""
+"""How many elements are added in the plain way, for what is faster for many is not for few."""
 
 
 @define(eq=False, repr=False)
@@ -69,7 +69,7 @@ class Index:
     def add_into(self, total: Array, ct: Array) -> None:
         """Add what `pull` gives to a plain array, without making it."""
         if self.repeats:
-            np.add.at(total, self.key, ct)
+            add_repeated(total, self.key, ct, self.front > 0)
         else:
             total[self.key] += ct
 
@@ -94,12 +94,19 @@ def scatter(ct: Array, index: Index) -> Array:
         ct = np.moveaxis(ct, range(stack, stack + index.front), range(index.front))
     if not index.repeats:
         zeros[key] = ct
-    elif ct.size < FEW or zeros.ndim == 1 or any(is_truth(entry) for entry in key):
-        np.add.at(zeros, key, ct)
     else:
-        where = places(key, zeros.shape, index.front > 0)
-        np.add.at(zeros.reshape(-1), where.reshape(-1), ct.reshape(-1))
+        add_repeated(zeros, key, ct, index.front > 0)
     return zeros
+
+
+def add_repeated(total: Array, key: tuple[Any, ...], ct: Array, front: bool) -> None:
+    """Add to the elements of a plain array that a key names, to some of them more than once."""
+    plain = ct.size < FEW or total.ndim == 1 or not total.flags.c_contiguous
+    if plain or any(is_truth(entry) for entry in key):
+        np.add.at(total, key, ct)
+    else:
+        where = places(key, total.shape, front)
+        np.add.at(total.reshape(-1), where.reshape(-1), ct.reshape(-1))
 
 
 def is_truth(entry: Any) -> bool:

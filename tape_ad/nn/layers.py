@@ -15,7 +15,6 @@ from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
 from tape_ad.rules.base import as_array
 from tape_ad.rules.layers.affine import linear
-from tape_ad.rules.layers.embedding import take_rows
 
 __all__ = [
     "Dropout",
@@ -231,7 +230,7 @@ def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Ar
             f"got {numbers.min()}..{numbers.max()}"
         )
     check_padding_idx(padding_idx, rows)
-    vectors = take_rows(weight, numbers=numbers)
+    vectors = weight[numbers]
     if padding_idx is None:
         return vectors
     padding = np.equal(numbers, padding_idx % rows)[..., None]

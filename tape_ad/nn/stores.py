@@ -14,6 +14,7 @@ import numpy.typing as npt
 from attrs import Attribute, frozen
 
 from tape_ad.errors import MissingParameterError, StoreMismatchError
+from tape_ad.extras import extra
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import Initializer
@@ -294,12 +295,10 @@ def summary(layer: Any, params: Mapping[str, Any], *, file: IO[str] | None = Non
     ────────────────────────────────────────
     trained                                8
     """
-    try:
+    with extra("rich", "summary"):
         from rich import box
         from rich.console import Console
         from rich.table import Table
-    except ImportError as error:
-        raise ImportError("summary needs rich: pip install 'tape-ad[rich]'") from error
     table = Table(
         "name", "shape", "dtype", box=box.SIMPLE, show_edge=False, pad_edge=False, show_footer=True
     )

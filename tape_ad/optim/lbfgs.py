@@ -1,12 +1,13 @@
 """L-BFGS, by SciPy: for losses without chance in them, where every evaluation is the same."""
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
-import numpy as np
 from attrs import Attribute, define, field, frozen
 
+from tape_ad.core.vectors import arrays_of, vector_of
 from tape_ad.errors import StoreMismatchError
+from tape_ad.extras import extra
 from tape_ad.handles.record import ComputationRecord
 from tape_ad.handles.tensor import Tensor
 from tape_ad.optim.fitting import Plain, at_least_zero, check_parameter
@@ -71,6 +72,7 @@ class LBFGS:
 
     Examples
     --------
+    >>> import numpy as np
     >>> params = {"x": np.array([-1.0, 2.0])}
     >>> rosenbrock = lambda p: 100 * (p["x"][1] - p["x"][0] ** 2) ** 2 + (1 - p["x"][0]) ** 2
     >>> result = LBFGS(max_iter=100).minimize(params, rosenbrock)
@@ -110,15 +112,19 @@ class LBFGS:
         ImportError
             When SciPy is not installed.
         """
-        minimize = import_minimize()
+        with extra("scipy", "LBFGS"):
+            import scipy.optimize
         if not params:
             raise StoreMismatchError("LBFGS: the store is empty, so there is nothing to minimise")
         start = dict(params.items())
         for name, p in start.items():
             check_parameter(name, p)
 
+        def named(x: Plain) -> dict[str, Plain]:
+            return dict(zip(start, arrays_of(x, start.values()), strict=True))
+
         def evaluate(x: Plain) -> tuple[float, Plain]:
-            p = ComputationRecord().bind(unflattened(x, start))
+            p = ComputationRecord().bind(named(x))
             value = loss(p)
             if not isinstance(value, Tensor):
                 raise TypeError(
@@ -126,12 +132,12 @@ class LBFGS:
                     "the bound store that the function is called with"
                 )
             gradients = value.grad(release=True).wrt(p)  # which refuses what is no real number
-            return value.item(), flattened(gradients)
+            return value.item(), vector_of(gradients.values())
 
         limit = self.max_iter * 5 // 4 if self.max_eval is None else self.max_eval
-        result = minimize(
+        result = scipy.optimize.minimize(
             evaluate,
-            flattened(start),
+            vector_of(start.values()),
             jac=True,
             method="L-BFGS-B",
             options={
@@ -142,7 +148,7 @@ class LBFGS:
                 "maxcor": self.history_size,
             },
         )
-        for name, array in unflattened(result.x, start).items():
+        for name, array in named(result.x).items():
             start[name][...] = array
             if type(params) is not dict:  # a store may give out copies
                 params[name] = start[name]
@@ -153,34 +159,3 @@ class LBFGS:
             converged=bool(result.success),
             message=str(result.message),
         )
-
-
-def flattened(arrays: Mapping[str, Plain]) -> Plain:
-    """Put all numbers into one vector of float64, a complex one as two."""
-    parts = []
-    for array in arrays.values():
-        kind = np.complex128 if array.dtype.kind == "c" else np.float64
-        parts.append(np.array(array, dtype=kind, order="C").reshape(-1).view(np.float64))
-    return np.concatenate(parts)
-
-
-def unflattened(x: Plain, like: Mapping[str, Plain]) -> dict[str, Plain]:
-    """Undo `flattened`: fresh arrays with the names, shapes and dtypes of others."""
-    arrays, start = {}, 0
-    for name, array in like.items():
-        kind = np.complex128 if array.dtype.kind == "c" else np.float64
-        stop = start + array.size * np.dtype(kind).itemsize // 8
-        arrays[name] = x[start:stop].view(kind).reshape(array.shape).astype(array.dtype)
-        start = stop
-    return arrays
-
-
-def import_minimize() -> Any:
-    """Import what only this optimizer needs."""
-    try:
-        from scipy.optimize import minimize
-    except ImportError as error:
-        raise ImportError(
-            "LBFGS needs SciPy; install it with pip install 'tape-ad[scipy]'"
-        ) from error
-    return minimize

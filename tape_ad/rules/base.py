@@ -12,6 +12,7 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Partial
 
 __all__ = [
+    "NO_VALUE",
     "Call",
     "Constant",
     "Derivation",
@@ -21,6 +22,7 @@ __all__ = [
     "Refused",
     "Rule",
     "Signature",
+    "along",
     "as_array",
     "axes_of",
     "axis_of",
@@ -44,6 +46,9 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 Signature = Callable[..., Call]
 """Takes a call's arguments as NumPy's function does, gives the `Call`."""
+
+NO_VALUE: Any = np._NoValue
+"""What NumPy's options are where they were not given."""
 
 
 @frozen(eq=False, repr=False)
@@ -195,7 +200,7 @@ def refuse(name: str, **arguments: Any) -> None:
         It names the argument and what to write instead.
     """
     for argument, value in arguments.items():
-        if value is None or value is np._NoValue:
+        if value is None or value is NO_VALUE:
             continue
         if argument == "out":
             instead = "handles are never written to, so use the returned handle"
@@ -259,6 +264,17 @@ def axis_of(ndim: int, axis: Any) -> int:
     """
     number: int = normalize_axis_index(axis, ndim)
     return number - ndim
+
+
+def along(axis: int, entry: Any) -> tuple[Any, ...]:
+    """Make the key that is `entry` on one axis, a negative number, and whole on all others.
+
+    Examples
+    --------
+    >>> np.zeros((5, 4, 3))[along(-2, slice(1))].shape
+    (5, 1, 3)
+    """
+    return (..., entry, *(slice(None),) * (-axis - 1))
 
 
 def quiet(maker: Maker) -> Maker:

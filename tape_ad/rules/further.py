@@ -1,7 +1,6 @@
 """The tables that a program may well do without, in one."""
 
 from tape_ad.rules.base import merged
-from tape_ad.rules.layers.embedding import EMBEDDING
 from tape_ad.rules.layers.images import IMAGES
 from tape_ad.rules.layers.normalization import NORMALIZATION
 from tape_ad.rules.layers.pooling import POOLING
@@ -67,6 +66,5 @@ FURTHER = merged(
     RECURRENT,
     IMAGES,
     POOLING,
-    EMBEDDING,
     NORMALIZATION,
 )

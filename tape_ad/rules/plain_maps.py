@@ -7,9 +7,9 @@ from attrs import define
 
 from tape_ad.linear_maps import Adjoint, Array
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.base import Entry, along, rule
 
-__all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "along", "pulled", "pushed", "summed_by_index"]
+__all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "pulled", "pushed", "summed_by_index"]
 
 
 class PlainMap:
@@ -68,17 +68,6 @@ def pulled(ct: Array, linear: PlainMap) -> Array:
     array, shape stack + parent.shape
     """
     return linear.backward(ct)
-
-
-def along(axis: int, entry: Any) -> tuple[Any, ...]:
-    """Make the key that is `entry` on one axis, a negative number, and whole on all others.
-
-    Examples
-    --------
-    >>> np.zeros((5, 4, 3))[along(-2, slice(1))].shape
-    (5, 1, 3)
-    """
-    return (..., entry, *(slice(None),) * (-axis - 1))
 
 
 def summed_by_index(ct: Array, index: Array, axis: int) -> tuple[Array, Array]:

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from attrs import define, field
 
+from tape_ad.extras import extra
+
 __all__ = ["Report", "progress"]
 
 LINES = 20
@@ -175,13 +177,9 @@ def as_clock(seconds: float) -> str:
 
 def import_rich() -> Any:
     """Import what only this module needs."""
-    try:
+    with extra("rich", "progress"):
         import rich
         import rich.progress
-    except ImportError as error:
-        raise ImportError(
-            "progress needs the rich library; install it with pip install 'tape-ad[rich]'"
-        ) from error
     return rich
 
 

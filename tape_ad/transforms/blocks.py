@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from attrs import define, field
 
+from tape_ad.core.spaces import float_to_array
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import OutputError, RecordMismatchError
 from tape_ad.handles.assignment import link
@@ -277,8 +278,7 @@ def as_leaf(name: str, leaf: Any, path: str) -> Any:
     ------
     OutputError
     """
-    if isinstance(leaf, (float, complex)):
-        return np.asarray(leaf)
+    leaf = float_to_array(leaf)
     if path or isinstance(leaf, int) or hasattr(leaf, "dtype"):
         return leaf
     raise OutputError(

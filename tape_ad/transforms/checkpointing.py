@@ -5,9 +5,9 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
 from attrs import frozen
 
+from tape_ad.core.spaces import float_to_array
 from tape_ad.linear_maps import Array
 from tape_ad.transforms.blocks import Use, block, has_derivative
 from tape_ad.transforms.tracing import Trace, check_callable, trace, trace_arrays
@@ -276,6 +276,4 @@ class Repeated:
 
 def arrays(state: Any) -> Any:
     """Take the floats of a state to arrays, which have derivatives."""
-    return map_leaves(
-        lambda leaf, path: np.asarray(leaf) if isinstance(leaf, (float, complex)) else leaf, state
-    )
+    return map_leaves(float_to_array, state)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-from tape_ad.core.spaces import fitted, matched
+from tape_ad.core.spaces import fitted, float_to_array, matched
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
 from tape_ad.handles.primals import read_only
 from tape_ad.handles.tensor import Tensor
@@ -272,8 +272,7 @@ def taken(index: Shape, ct: Any, path: str) -> Any:
 
 def zero_tangent(leaf: Any, stack: Shape) -> Any:
     """Give zeros for an argument that is an array or a float, None for any other."""
-    if isinstance(leaf, (float, complex)):
-        leaf = np.asarray(leaf)
+    leaf = float_to_array(leaf)
     return np.zeros(stack + leaf.shape, leaf.dtype) if has_derivative(leaf) else None
 
 

@@ -88,7 +88,7 @@ def test_gelu_without_scipy_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(ImportError) as raised:
         nn.gelu(np.zeros(1))
     assert str(raised.value) == (
-        "gelu needs SciPy for the normal distribution: pip install 'tape-ad[scipy]', or write "
+        "gelu needs the extra scipy: pip install 'tape-ad[scipy]', or use "
         'gelu(x, approximate="tanh")'
     )
 

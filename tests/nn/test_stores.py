@@ -176,7 +176,7 @@ def test_summary_without_rich_names_the_extra(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(builtins, "__import__", without_rich)
     with pytest.raises(ImportError) as raised:
         nn.summary(nn.Dropout(), {})
-    assert str(raised.value) == "summary needs rich: pip install 'tape-ad[rich]'"
+    assert str(raised.value) == "summary needs the extra rich: pip install 'tape-ad[rich]'"
 
 
 def test_a_base_layer_computes_nothing() -> None:

@@ -89,4 +89,4 @@ def test_the_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     with pytest.raises(ImportError) as raised:
         LBFGS().minimize({"w": np.ones(1)}, squares)
-    assert str(raised.value) == "LBFGS needs SciPy; install it with pip install 'tape-ad[scipy]'"
+    assert str(raised.value) == "LBFGS needs the extra scipy: pip install 'tape-ad[scipy]'"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.layers import affine, embedding, images, normalization, pooling, recurrent
+from tape_ad.rules.layers import affine, images, normalization, pooling, recurrent
 from tape_ad.rules.layers.images import Windows
 from tests.rules.table import DISTINCT, REAL, Row
 
@@ -119,20 +119,6 @@ ROWS: list[Row] = [
             no_jax=NO_JAX,
         )
         for places, repeats in ((np.array([[5, 1], [0, 2]]), False), (np.array([3, 3, 0]), True))
-    ),
-    *(
-        Row(embedding.take_rows, [REAL(4, 3)], options={"numbers": numbers}, no_jax=NO_JAX)
-        for numbers in (np.array([[2, 0], [2, 3]]), np.array(1), np.zeros((0, 2), int))
-    ),
-    Row(embedding.take_rows, [REAL(2, 4, 3)], options={"numbers": np.array([1, 1])}, no_jax=NO_JAX),
-    *(
-        Row(
-            embedding.sum_rows,
-            [REAL(*numbers.shape, 3)],
-            options={"numbers": numbers, "rows": 4},
-            no_jax=NO_JAX,
-        )
-        for numbers in (np.array([[2, 0], [2, 3]]), np.array(1), np.zeros((0, 2), int))
     ),
     *(
         Row(normalization.standardize, [REAL(*shape)], options=options, jax=standardized)

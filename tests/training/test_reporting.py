@@ -119,6 +119,4 @@ def test_the_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "rich", None)
     with pytest.raises(ImportError) as raised, progress(1):
         pass
-    assert str(raised.value) == (
-        "progress needs the rich library; install it with pip install 'tape-ad[rich]'"
-    )
+    assert str(raised.value) == "progress needs the extra rich: pip install 'tape-ad[rich]'"

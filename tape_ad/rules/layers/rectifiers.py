@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.extras import extra
 from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, quiet, rule
@@ -217,13 +218,8 @@ def gelu_gate(x: Array, approximate: str) -> Array:
         return sigmoid(SLOPE * within_reach(x) * (1 + CUBIC * within_reach(x) ** 2))
     if approximate != "none":
         raise ValueError(f'gelu: approximate must be "none" or "tanh", got {approximate!r}')
-    try:
+    with extra("scipy", "gelu", instead='gelu(x, approximate="tanh")'):
         from scipy.special import ndtr
-    except ImportError as error:
-        raise ImportError(
-            "gelu needs SciPy for the normal distribution: pip install 'tape-ad[scipy]', or "
-            'write gelu(x, approximate="tanh")'
-        ) from error
     return inspect.unwrap(ndtr)(x)  # with SCIPY_ARRAY_API set, a function that refuses handles
 
 

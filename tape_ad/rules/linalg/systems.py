@@ -21,7 +21,7 @@ from tape_ad.linear_maps import (
     WeightedSum,
     adjoint,
 )
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, constants, outputs, rule
+from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, as_array, constants, outputs, rule
 from tape_ad.rules.linalg.singular_values import singular_values_map
 from tape_ad.rules.linalg.triangles import Deferred, HermitianFromTriangle, solve_all
 
@@ -83,7 +83,7 @@ class PseudoInverse:
 
 
 def pinv_signature(
-    a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue
+    a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE
 ) -> Call:
     """Sort the arguments of `numpy.linalg.pinv`."""
     return (a,), {"rcond": rcond, "hermitian": hermitian, "rtol": rtol}

@@ -7,12 +7,9 @@ from attrs import define
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.linear_maps import SAME, Array, LinearMap
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, axis_of, rule
-from tape_ad.rules.numpy.scans import along
+from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, along, as_array, axis_of, rule
 
 __all__ = ["DIFFERENCES"]
-
-NO_VALUE: Any = np._NoValue
 
 
 # Differences of neighbours
@@ -98,9 +95,7 @@ def gradient(f: Array, *varargs: Any, axis: Any = None, edge_order: int = 1) -> 
     for their derivatives are about spacings that are not even. The formulae are in Fornberg,
     "Generation of finite difference formulas on arbitrarily spaced grids" (1988).
     """
-    f = as_array(f)
-    if f.dtype.kind not in "fc":
-        f = f.astype(np.float64)
+    f = inexact(as_array(f))
     numbers = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
     axes = tuple(number - f.ndim for number in numbers)
     if edge_order > 2:
@@ -110,6 +105,11 @@ def gradient(f: Array, *varargs: Any, axis: Any = None, edge_order: int = 1) -> 
         derivative(f, h, each, edge_order) for h, each in zip(spacings, axes, strict=True)
     ]
     return along_axes[0] if len(along_axes) == 1 else tuple(along_axes)
+
+
+def inexact(x: Array) -> Array:
+    """Take integers and bools to float64."""
+    return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 
 def spacings_of(f: Array, given: tuple[Any, ...], axes: tuple[int, ...]) -> list[Any]:
@@ -132,8 +132,7 @@ def steps_of(coordinates: Array, length: int) -> Array:
         raise ValueError("distances must be either scalars or 1d")
     if coordinates.shape[0] != length:
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-    if coordinates.dtype.kind not in "fc":
-        coordinates = coordinates.astype(np.float64)
+    coordinates = inexact(coordinates)
     steps = np.diff(coordinates)
     even = type(coordinates) is np.ndarray and bool(np.all(steps == steps[:1]))
     return steps[0] if even and length > 1 else steps

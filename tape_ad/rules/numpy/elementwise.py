@@ -25,7 +25,17 @@ from tape_ad.linear_maps import (
     RealPart,
     Scale,
 )
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, constants, quiet, refuse, rule
+from tape_ad.rules.base import (
+    NO_VALUE,
+    Call,
+    Derivation,
+    Entry,
+    as_array,
+    constants,
+    quiet,
+    refuse,
+    rule,
+)
 from tape_ad.rules.numpy.continued import CONTINUED, bounded, difference, power_derivative, unit
 
 __all__ = ["ELEMENTWISE"]
@@ -33,7 +43,6 @@ __all__ = ["ELEMENTWISE"]
 CLIP: Any = vars(umath)["clip"]
 """The ufunc behind ``array.clip``, which has no public name."""
 
-NO_VALUE: Any = np._NoValue
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
 

@@ -9,8 +9,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Transpose
-from tape_ad.rules.base import Call, Entry, axes_of, rule
-from tape_ad.rules.plain_maps import PlainMap, along
+from tape_ad.rules.base import Call, Entry, along, axes_of, rule
+from tape_ad.rules.plain_maps import PlainMap
 
 __all__ = ["FLIPPING"]
 

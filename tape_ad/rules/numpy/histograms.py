@@ -10,7 +10,7 @@ import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Adjoint, Array, Index, LinearMap
-from tape_ad.overrides import overridable
+from tape_ad.overrides import overridable, takes_over
 from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, rule
 
 __all__ = ["HISTOGRAMS", "binned"]
@@ -78,7 +78,7 @@ def refuse_handles(name: str, **arguments: Any) -> None:
         It names the argument.
     """
     for argument, value in arguments.items():
-        if any(hasattr(each, "record") for each in (value if is_list(value) else [value])):
+        if any(takes_over(type(each)) for each in (value if is_list(value) else [value])):
             raise UnsupportedArgumentError(
                 f"np.{name}: {argument}= got a handle, and the bins are taken as constant; pass "
                 "its .data"

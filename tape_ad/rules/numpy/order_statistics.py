@@ -27,13 +27,23 @@ from tape_ad.linear_maps import (
     Transpose,
     WeightedSum,
 )
-from tape_ad.rules.base import Call, Entry, Maker, Signature, as_array, axes_of, refuse, rule
+from tape_ad.overrides import takes_over
+from tape_ad.rules.base import (
+    NO_VALUE,
+    Call,
+    Entry,
+    Maker,
+    Signature,
+    as_array,
+    axes_of,
+    refuse,
+    rule,
+)
 from tape_ad.rules.linalg.triangles import Deferred
 
 __all__ = ["ORDER_STATISTICS"]
 
 Axis = int | tuple[int, ...] | None
-NO_VALUE: Any = np._NoValue
 
 PLOTTING: dict[str, tuple[float, float]] = {
     "interpolated_inverted_cdf": (0, 1),
@@ -85,7 +95,7 @@ def quantile_signature(name: str) -> Signature:
         interpolation: Any = None,
     ) -> Call:
         refuse(name, out=out, interpolation=interpolation)
-        if hasattr(weights, "record"):
+        if takes_over(type(weights)):
             raise UnsupportedArgumentError(
                 f"np.{name}: weights= decides which element is taken, so the result is piecewise "
                 "constant in it; pass weights.data"

@@ -7,8 +7,8 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
-from tape_ad.rules.base import Call, Entry, rule
-from tape_ad.rules.plain_maps import PlainMap, along, summed_by_index
+from tape_ad.rules.base import Call, Entry, along, rule
+from tape_ad.rules.plain_maps import PlainMap, summed_by_index
 
 __all__ = ["PADDING"]
 

@@ -78,7 +78,7 @@ def conjugated(a: Array, linear: LinearMap) -> LinearMap:
     return Chain((Conjugate(), linear)) if a.dtype.kind == "c" else linear
 
 
-def along(vector: Array, parent: Array) -> LinearMap:
+def weighted_by(vector: Array, parent: Array) -> LinearMap:
     """Make the map ``vector @ ravel(parent)``."""
     return Chain((Reshape(parent.shape, (parent.size,)), MatmulRight(np.ravel(vector), 1)))
 
@@ -182,8 +182,8 @@ PRODUCTS: dict[Any, Entry] = {
     np.outer: Derivation(outer),
     np.tensordot: Derivation(tensordot),
     np.vdot: rule(
-        lambda out, a, b: conjugated(a, along(b, a)),
-        lambda out, a, b: along(conjugate(a), b),
+        lambda out, a, b: conjugated(a, weighted_by(b, a)),
+        lambda out, a, b: weighted_by(conjugate(a), b),
         signature=two_arrays,
     ),
     np.kron: rule(kronecker(0), kronecker(1), signature=two_arrays),

@@ -24,15 +24,7 @@ from tape_ad.linear_maps import (
     add_reduce,
     expanding_key,
 )
-from tape_ad.rules.base import (
-    Call,
-    Entry,
-    Signature,
-    axes_of,
-    constants,
-    refuse,
-    rule,
-)
+from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
 from tape_ad.rules.linalg.triangles import Deferred
 from tape_ad.rules.numpy.elementwise import is_complex
 
@@ -49,7 +41,6 @@ __all__ = [
 
 Axis = int | tuple[int, ...] | None
 FLOAT64 = np.dtype(np.float64)
-NO_VALUE: Any = np._NoValue
 
 
 # Signatures

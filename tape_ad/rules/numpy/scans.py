@@ -13,28 +13,27 @@ from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, Maker, Signature, axes_of, refuse, rule
+from tape_ad.rules.base import (
+    Call,
+    Derivation,
+    Entry,
+    Maker,
+    Signature,
+    along,
+    axes_of,
+    refuse,
+    rule,
+)
 from tape_ad.rules.numpy.continued import difference
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import as_cast, reaches
 
-__all__ = ["SCANS", "along", "recurrence"]
+__all__ = ["SCANS", "recurrence"]
 
 Coefficients = Callable[[Array, Array, int], tuple[Array, Array]]
 """``(y, x, axis)`` to what y[k] takes of y[k-1], for k > 0, and what it takes of x[k]."""
 
 BACKWARDS = slice(None, None, -1)
-
-
-def along(axis: int, part: Any) -> tuple[Any, ...]:
-    """Make the index that takes part of one axis, a negative one, behind any stack.
-
-    Examples
-    --------
-    >>> np.arange(6).reshape(2, 3)[along(-2, slice(1))]
-    array([[0, 1, 2]])
-    """
-    return (Ellipsis, part, *(slice(None),) * (-axis - 1))
 
 
 # Linear recurrences

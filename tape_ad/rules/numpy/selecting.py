@@ -29,7 +29,7 @@ def whole(ndim: int) -> tuple[slice, ...]:
     return (slice(None),) * ndim
 
 
-def along(
+def picking(
     a: Array, out: Array, axis: Any, indices: Any, *, repeats: bool | None = None
 ) -> LinearMap:
     """Make the map that picks `indices` along one axis, or from the flattened array."""
@@ -59,7 +59,7 @@ def taken(out: Array, a: Array, indices: Any, axis: int | None, mode: str) -> Li
         indices = indices % max(length, 1)
     elif mode == "clip":
         indices = np.clip(indices, 0, max(length - 1, 0))
-    return along(a, out, axis, indices)
+    return picking(a, out, axis, indices)
 
 
 def take_along_axis_signature(arr: Array, indices: Any, axis: int | None = -1) -> Call:
@@ -70,7 +70,7 @@ def take_along_axis_signature(arr: Array, indices: Any, axis: int | None = -1) -
 def taken_along_axis(out: Array, arr: Array, indices: Any, axis: int | None) -> LinearMap:
     """Make the partial of `take_along_axis`."""
     if axis is None:
-        return along(arr, out, None, indices)
+        return picking(arr, out, None, indices)
     return picked_along_axis(out, arr, np.asarray(indices), axis, repeats=True)
 
 
@@ -93,7 +93,7 @@ def compress_signature(
 
 def compressed(out: Array, condition: Array, a: Array, axis: int | None) -> LinearMap:
     """Make the partial of `compress`, and of `extract` with its condition flattened."""
-    return Chain((SHIELD, along(a, out, axis, np.flatnonzero(condition), repeats=False)))
+    return Chain((SHIELD, picking(a, out, axis, np.flatnonzero(condition), repeats=False)))
 
 
 def choose_signature(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Stretch, expanding_key
-from tape_ad.rules.base import Call, Entry, Maker, Signature, axes_of, quiet, rule
+from tape_ad.rules.base import NO_VALUE, Call, Entry, Maker, Signature, axes_of, quiet, rule
 from tape_ad.rules.numpy.continued import unit
 from tape_ad.rules.numpy.reductions import (
     Axis,
@@ -23,8 +23,6 @@ from tape_ad.rules.numpy.reductions import (
 )
 
 __all__ = ["SPREADS", "spread_rule", "std_weights", "var_weights"]
-
-NO_VALUE: Any = np._NoValue
 
 
 def spread_signature(name: str) -> Signature:

@@ -8,7 +8,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
-from tape_ad.rules.base import Derivation, Entry, as_array, axes_of
+from tape_ad.rules.base import NO_VALUE, Derivation, Entry, as_array, axes_of
 from tape_ad.rules.numpy.continued import within
 
 __all__ = ["STATISTICS"]
@@ -26,7 +26,7 @@ def average(
 ) -> Any:
     """Average with weights, which may be handles too, and give their sum as well if asked."""
     a = as_array(a)
-    keepdims = keepdims is not np._NoValue and keepdims
+    keepdims = keepdims is not NO_VALUE and keepdims
     if axis is not None:
         axis = normalize_axis_tuple(axis, a.ndim, argname="axis")
     if weights is None:

@@ -22,11 +22,11 @@ from tape_ad.linear_maps import (
     WeightedSum,
     expanding_key,
 )
-from tape_ad.rules.base import Call, Entry, Maker, Signature, axes_of, quiet, refuse, rule
+from tape_ad.rules.base import Call, Entry, Maker, Signature, along, axes_of, quiet, refuse, rule
 from tape_ad.rules.numpy.continued import difference
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import as_cast, reaches, selecting, sum_signature
-from tape_ad.rules.numpy.scans import along, recurrence
+from tape_ad.rules.numpy.scans import recurrence
 
 __all__ = ["UFUNC_METHODS"]
 
