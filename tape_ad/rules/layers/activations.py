@@ -291,8 +291,9 @@ def cross_entropy_logits(saved: Any, logits: Array, targets: Array) -> LinearMap
     targets = as_array(targets)
     if targets.dtype.kind in "iu":
         weights, totals, chosen = saved
-        weights = weights * (scale / totals)
-        weights[chosen] -= scale
+        weights = weights / totals
+        weights[chosen] -= 1
+        weights *= scale
     else:
         weights = (np.exp(saved) * np.sum(targets, axis=-1, keepdims=True) - targets) * scale
     return WeightedSum(weights, logits.ndim, axes_of(logits.ndim, None), False)
