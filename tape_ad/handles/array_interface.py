@@ -11,6 +11,7 @@ from tape_ad.errors import ConversionError
 from tape_ad.handles.array_methods import ArrayMethods
 from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.handles.callers import caller
+from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import written_to
 from tape_ad.rules.base import as_array
 
@@ -198,7 +199,11 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         self, ufunc: np.ufunc, method: str, x: Any, y: Any = ABSENT, *more: Any, **kwargs: Any
     ) -> Any:
         if method == "__call__" and not (more or kwargs):
-            return self._one(ufunc, x) if y is ABSENT else self._two(ufunc, x, y)
+            if y is ABSENT:
+                return self._one(ufunc, x)
+            other = type(y) if x is self else type(x)
+            if other in AS_THEY_ARE or other is type(self):
+                return self._two(ufunc, x, y)
         inputs = (x,) if y is ABSENT else (x, y, *more)
         if method == "__call__":
             return self._answer(ufunc, inputs, kwargs)
@@ -210,6 +215,10 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return self._answer(getattr(ufunc, method), inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        for kind in types:
+            own = kind.__array_function__ is not np.ndarray.__array_function__
+            if own and not issubclass(kind, (ArrayInterface, type(primal(self.data)))):
+                return NotImplemented  # as NEP 18 has it for types that one does not know
         return self._answer(function, args, kwargs)
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -7,11 +7,15 @@ import numpy as np
 from numpy import (
     absolute,
     add,
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
     divide,
     equal,
     floor_divide,
     greater,
     greater_equal,
+    invert,
     less,
     less_equal,
     matmul,
@@ -115,6 +119,29 @@ class ArrayOperators:
 
     def __round__(self, ndigits: int = 0) -> Any:
         return self._two(np.round, self, ndigits)
+
+    # Of bits and truth values, for arrays below records: a handle is never one of them
+
+    def __and__(self, other: Any) -> Any:
+        return self._two(bitwise_and, self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._two(bitwise_and, other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return self._two(bitwise_or, self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._two(bitwise_or, other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._two(bitwise_xor, self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._two(bitwise_xor, other, self)
+
+    def __invert__(self) -> Any:
+        return self._one(invert, self)
 
     # In place: the array that the handle stands for changes, and all views of it
 

@@ -15,8 +15,8 @@ import numpy as np
 from tape_ad.core.arena import CONSTANT, Arena
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.handles.assignment import assign, change, link, overwrite
-from tape_ad.handles.operands import AS_THEY_ARE, as_operand, common_record, decline, odd_one
-from tape_ad.handles.primals import is_view, primal, read_only_primal
+from tape_ad.handles.operands import as_operand, common_record, decline, odd_one
+from tape_ad.handles.primals import AS_THEY_ARE, is_view, primal, read_only_primal
 from tape_ad.handles.refusals import (
     misplaced_handle,
     no_derivative,
@@ -72,7 +72,7 @@ def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_
 
 def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
     """Do what `record_call` does; NotImplemented where another library is to have the say."""
-    if kwargs or function not in STRAIGHT:
+    if kwargs or function not in STRAIGHT or decline(args):
         return record_any(function, args, kwargs)
     if len(args) > 2:
         return record_several(function, args)
@@ -97,7 +97,7 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
     """Do what `record_call` does for two operands: in straight lines, where most calls go."""
     makers = straight_makers(function)
     if makers is None:
-        return record_any(function, (x, y))
+        return record_beside(function, x, y)
     x_kind, y_kind = type(x), type(y)
     parents: Any
     partials: Any
@@ -120,10 +120,22 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
             out = function(x, data)
             partials = makers[1](out, x, data)
         else:
-            return record_any(function, (x, y))
+            return record_beside(function, x, y)
     except ValueError as error:
         raise_with_name(function, (x, y), error)
     return record.note(function, (x, y), NO_OPTIONS, out, parents, partials)
+
+
+def record_beside(function: Function, x: Any, y: Any) -> Any:
+    """Do what `record_call` does for an operator with an operand of any kind.
+
+    NEP 13 has two ways for arrays with an arithmetic of their own: an operator leaves the whole of
+    it to those that take part in no ufunc, and calls the ufunc for others, which are asked then.
+    """
+    if not decline((x, y)):
+        return record_any(function, (x, y))
+    outside = any(getattr(type(each), "__array_ufunc__", False) is None for each in (x, y))
+    return NotImplemented if outside else function(x, y)
 
 
 def record_several(function: Function, args: tuple[Any, ...]) -> Any:
@@ -284,6 +296,8 @@ def call_unrecorded(
             args, kwargs = entry.signature(*args, **kwargs)
         return entry.compute(*args, **kwargs)
     if type(entry) is Constant:
+        if isinstance(function, np.ufunc) and decline(args):
+            return NotImplemented
         return constant_value(function, args, kwargs)
     if type(entry) is Filled:
         record: Any = common_record(function, args)

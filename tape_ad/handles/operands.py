@@ -1,5 +1,6 @@
 """What stands beside handles in a call, and which record the call belongs to."""
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -8,13 +9,10 @@ import numpy as np
 from tape_ad.core.arena import Arena, innermost
 from tape_ad.errors import DtypeError
 from tape_ad.handles.array_interface import ArrayInterface
-from tape_ad.handles.primals import primal
+from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import misplaced_handle, unrelated_records
 
-__all__ = ["AS_THEY_ARE", "as_operand", "common_record", "decline", "odd_one"]
-
-AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
-"""The types of operands that need no look."""
+__all__ = ["as_operand", "common_record", "decline", "odd_one"]
 
 ABSENT = object()
 
@@ -92,12 +90,12 @@ def decline(args: tuple[Any, ...]) -> bool:
     -----
     The rules are those of NEP 13, https://numpy.org/neps/nep-0013-ufunc-overrides.html.
     """
-    foreign = {kind for kind in map(type, args) if kind not in AS_THEY_ARE and is_foreign(kind)}
-    if not foreign:
-        return False
-    return not foreign <= {type(primal(each)) for each in args if hasattr(each, "record")}
+    foreign = set(filter(is_foreign, map(type, args)))
+    own = {type(primal(each)) for each in args if hasattr(each, "record")} if foreign else set()
+    return not foreign <= own
 
 
+@functools.cache
 def is_foreign(kind: type) -> bool:
     """Tell whether a type says itself how it takes part in arithmetic."""
     protocol = getattr(kind, "__array_ufunc__", ABSENT)

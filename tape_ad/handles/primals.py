@@ -6,7 +6,10 @@ import numpy as np
 
 from tape_ad.linear_maps import Array
 
-__all__ = ["is_view", "primal", "read_only", "read_only_primal"]
+__all__ = ["AS_THEY_ARE", "is_view", "primal", "read_only", "read_only_primal"]
+
+AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
+"""The types of operands that need no look."""
 
 
 def primal(leaf: Any, path: str = "") -> Any:

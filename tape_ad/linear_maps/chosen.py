@@ -4,6 +4,7 @@
 partial, nan, may be seen in the gradient; but 0 times nan is nan.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -45,18 +46,37 @@ def of_finite(linear: Any) -> tuple[Any, Any]:
     if not attrs.has(kind):
         return None, None
     held = {
-        field.alias: array
+        field.alias: value
         for field in attrs.fields(kind)
-        if field.init and is_inexact(array := getattr(linear, field.name))
+        if field.init and holds_numbers(value := getattr(linear, field.name))
     }
     if not held:
         return None, None
-    finite = {name: np.where(np.isfinite(a), a, 0) for name, a in held.items()}
-    broken = {name: np.where(np.isfinite(a), 0.0, 1.0) for name, a in held.items()}
+    finite = {name: each(value, finite_part) for name, value in held.items()}
+    broken = {name: each(value, not_finite) for name, value in held.items()}
     return attrs.evolve(linear, **finite), attrs.evolve(linear, **broken)
 
 
-def is_inexact(held: Any) -> bool:
-    """Tell whether a field of a map is an array of real or complex numbers."""
+def holds_numbers(held: Any) -> bool:
+    """Tell whether a field of a map is an array of real or complex numbers, or has some in it."""
+    if isinstance(held, tuple):
+        return any(map(holds_numbers, held))
     dtype = getattr(held, "dtype", None)
     return dtype is not None and hasattr(held, "ndim") and dtype.kind in "fc"
+
+
+def each(held: Any, change: Callable[[Array], Array]) -> Any:
+    """Change the arrays of numbers in a field of a map."""
+    if isinstance(held, tuple):
+        return tuple(each(inner, change) for inner in held)
+    return change(held) if holds_numbers(held) else held
+
+
+def finite_part(array: Array) -> Array:
+    """Give 0 for what is nan or inf."""
+    return np.where(np.isfinite(array), array, 0)
+
+
+def not_finite(array: Array) -> Array:
+    """Give 1 for what is nan or inf, and 0 for numbers."""
+    return np.where(np.isfinite(array), 0.0, 1.0)

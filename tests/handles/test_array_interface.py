@@ -166,9 +166,9 @@ def test_comparison_with_none_is_false_everywhere() -> None:
 
 
 @pytest.mark.parametrize("op", [operator.and_, operator.or_, operator.lshift, operator.invert])
-def test_bit_operators_do_not_exist(op: Callable[..., Any]) -> None:
+def test_bit_operators_are_refused(op: Callable[..., Any]) -> None:
     x = handle()
-    with pytest.raises(TypeError, match="Tensor"):
+    with pytest.raises(TypeError, match=r"integers|Tensor"):
         op(x) if op is operator.invert else op(x, 1)
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, LinearMap, adjoint
+from tape_ad.linear_maps import Array, LinearMap, adjoint, pull_chosen
 from tape_ad.overrides import overridable
 
 __all__ = [
@@ -46,6 +46,10 @@ class Deferred:
     def pull(self, ct: Array) -> Array:
         """Make the map, and pull."""
         return self.maker(*self.arguments).pull(ct)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        """Make the map, and pull a cotangent whose zeros are of what was not chosen."""
+        return pull_chosen(self.maker(*self.arguments), ct)
 
 
 @define(eq=False, repr=False)
