@@ -37,7 +37,6 @@ CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "np.array of handles": lambda t: np.array([t, t]),
     "quad": lambda t: quad(lambda u: u * t, 0, 1),
     "a bound of quad": lambda t: quad(lambda u: u, 0, t),
-    "brentq": lambda t: brentq(lambda u: u - t, 0, 5),
     "fmean": lambda t: statistics.fmean([t, t]),
     "interp": lambda t: np.interp(-1.0, [0.0, 1.0], [1.0, 2.0], left=t),
     "field of a structured array": lambda t: operator.setitem(structured(), "u", t),
@@ -60,6 +59,17 @@ def test_a_conversion_names_the_line_and_what_to_write(name: str) -> None:
         CONVERSIONS[name](handle(2.0))
     assert "would drop" in str(caught.value)
     assert "t.item()" in str(caught.value) or "t.data" in str(caught.value)
+
+
+def test_a_conversion_in_a_root_finder_of_scipy() -> None:
+    t = handle(2.0)
+    with pytest.raises((ConversionError, SystemError)) as caught:
+        brentq(lambda u: u - t, 0, 5)
+    # Its C code may call the function once more before it looks at the error, which Python minds.
+    error: BaseException | None = caught.value
+    while isinstance(error, SystemError):
+        error = error.__cause__
+    assert isinstance(error, ConversionError)
 
 
 @pytest.mark.parametrize("name", WRAPPED)
