@@ -203,7 +203,7 @@ def refuse(name: str, **arguments: Any) -> None:
         if value is None or value is NO_VALUE:
             continue
         if argument == "out":
-            instead = "handles are never written to, so use the returned handle"
+            instead = "give it by its name, out=handle, or use the returned handle"
         elif argument == "where":
             instead = "write np.where(mask, result, other) around the operands or the result"
         else:

@@ -8,6 +8,7 @@ from attrs import define
 from tape_ad.linear_maps import Adjoint, Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, along, rule
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "pulled", "pushed", "summed_by_index"]
 
@@ -127,11 +128,9 @@ class Gather(PlainMap):
 
 
 PLAIN_MAPS: dict[Any, Entry] = {
-    pushed: rule(
-        lambda out, t, linear: linear, signature=lambda t, linear: ((t,), {"linear": linear})
-    ),
+    pushed: rule(lambda out, t, linear: linear, signature=arguments_of(pushed, "t")),
     pulled: rule(
         lambda out, ct, linear: Adjoint(linear),
-        signature=lambda ct, linear: ((ct,), {"linear": linear}),
+        signature=arguments_of(pulled, "ct"),
     ),
 }

@@ -13,7 +13,8 @@ from attrs import define
 from tape_ad.errors import DtypeError, ShapeError
 from tape_ad.linear_maps import Array, LinearMap, WeightedSum
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Entry, as_array, axes_of, quiet, rule
+from tape_ad.rules.base import Entry, as_array, axes_of, quiet, rule
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "ACTIVATIONS",
@@ -305,32 +306,22 @@ def cross_entropy_targets(saved: Any, logits: Array, targets: Array) -> LinearMa
     return WeightedSum(weights, targets.ndim, axes_of(targets.ndim, None), False)
 
 
-def logsumexp_signature(x: Array, axis: Axis = None, keepdims: bool = False) -> Call:
-    """Sort the arguments of `logsumexp`."""
-    return (x,), {"axis": axis, "keepdims": keepdims}
-
-
-def along_axis(x: Array, axis: Axis = -1) -> Call:
-    """Sort the arguments of `softmax` and `log_softmax`."""
-    return (x,), {"axis": axis}
-
-
 ACTIVATIONS: dict[Any, Entry] = {
     relu: rule(lambda out, x: np.greater(x, 0)),
     sigmoid: rule(lambda out, x: out * (1 - out)),
     logsumexp: rule(
         quiet(logsumexp_partial),
-        signature=logsumexp_signature,
+        signature=arguments_of(logsumexp, "x"),
         compute=logsumexp_and_more,
         saves=True,
     ),
     softmax: rule(
         lambda out, x, axis: SoftmaxMap(out, axes_of(x.ndim, axis)),
-        signature=along_axis,
+        signature=arguments_of(softmax, "x"),
     ),
     log_softmax: rule(
         lambda out, x, axis: LogSoftmaxMap(np.exp(out), axes_of(x.ndim, axis)),
-        signature=along_axis,
+        signature=arguments_of(log_softmax, "x"),
     ),
     cross_entropy: rule(
         cross_entropy_logits,

@@ -7,7 +7,8 @@ from attrs import define
 
 from tape_ad.linear_maps import Array, LinearMap
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["NORMALIZATION", "standardize"]
 
@@ -73,15 +74,10 @@ def standardize_partial(
     return Standardize(*saved, axes)
 
 
-def standardize_signature(x: Array, axes: tuple[int, ...], eps: float = 1e-5) -> Call:
-    """Sort the arguments of `standardize`."""
-    return (x,), {"axes": axes, "eps": eps}
-
-
 NORMALIZATION: dict[Any, Entry] = {
     standardize: rule(
         standardize_partial,
-        signature=standardize_signature,
+        signature=arguments_of(standardize, "x"),
         compute=standardize_and_more,
         saves=True,
     ),

@@ -10,6 +10,7 @@ from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Reshape
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, constants, rule
 from tape_ad.rules.layers.images import Windows
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["POOLING", "largest_places", "pick"]
 
@@ -100,7 +101,7 @@ def pick_partial(out: Array, x: Array, places: Array, repeats: bool) -> LinearMa
 POOLING: dict[Any, Entry] = {
     pick: rule(
         pick_partial,
-        signature=lambda x, places, repeats: ((x,), {"places": places, "repeats": repeats}),
+        signature=arguments_of(pick, "x"),
     ),
     **constants(largest_places),
 }

@@ -13,8 +13,9 @@ import numpy as np
 from tape_ad.extras import extra
 from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Entry, quiet, rule
+from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.layers.activations import real, sigmoid
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["RECTIFIERS", "elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
 
@@ -292,37 +293,12 @@ def glu_partial(out: Array, x: Array, axis: int) -> LinearMap:
     )
 
 
-def slope_signature(x: Array, negative_slope: float = 0.01) -> Call:
-    """Sort the arguments of `leaky_relu`."""
-    return (x,), {"negative_slope": negative_slope}
-
-
-def elu_signature(x: Array, alpha: float = 1.0) -> Call:
-    """Sort the arguments of `elu`."""
-    return (x,), {"alpha": alpha}
-
-
-def gelu_signature(x: Array, approximate: str = "none") -> Call:
-    """Sort the arguments of `gelu`."""
-    return (x,), {"approximate": approximate}
-
-
-def softplus_signature(x: Array, beta: float = 1.0, threshold: float = 20.0) -> Call:
-    """Sort the arguments of `softplus`."""
-    return (x,), {"beta": beta, "threshold": threshold}
-
-
-def glu_signature(x: Array, axis: int = -1) -> Call:
-    """Sort the arguments of `glu`."""
-    return (x,), {"axis": axis}
-
-
 RECTIFIERS: dict[Any, Entry] = {
-    leaky_relu: rule(leaky_relu_partial, signature=slope_signature),
-    elu: rule(lambda out, x, alpha: bent_partial(x, alpha, 1.0), signature=elu_signature),
+    leaky_relu: rule(leaky_relu_partial, signature=arguments_of(leaky_relu, "x")),
+    elu: rule(lambda out, x, alpha: bent_partial(x, alpha, 1.0), signature=arguments_of(elu, "x")),
     selu: rule(lambda out, x: bent_partial(x, SELU_ALPHA, SELU_SCALE)),
-    gelu: rule(gelu_partial, signature=gelu_signature),
+    gelu: rule(gelu_partial, signature=arguments_of(gelu, "x")),
     silu: rule(quiet(silu_partial)),
-    softplus: rule(softplus_partial, signature=softplus_signature),
-    glu: rule(quiet(glu_partial), signature=glu_signature),
+    softplus: rule(softplus_partial, signature=arguments_of(softplus, "x")),
+    glu: rule(quiet(glu_partial), signature=arguments_of(glu, "x")),
 }

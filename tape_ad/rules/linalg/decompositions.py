@@ -13,7 +13,7 @@ from attrs import define
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Chain, LinearMap, adjoint
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, outputs, rule
+from tape_ad.rules.base import Derivation, Entry, outputs, rule
 from tape_ad.rules.linalg.singular_values import widened
 from tape_ad.rules.linalg.triangles import (
     ConjugateTranspose,
@@ -23,6 +23,7 @@ from tape_ad.rules.linalg.triangles import (
     half_diagonal,
 )
 from tape_ad.rules.numpy.elementwise import is_complex
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["DECOMPOSITIONS", "qr_factors"]
 
@@ -53,11 +54,6 @@ class Cholesky:
     def pull(self, ct: Array) -> Array:
         factor, inverse = self.factor, np.linalg.inv(self.factor)
         return adjoint(inverse) @ ((adjoint(factor) @ ct) * half_diagonal(factor)) @ inverse
-
-
-def cholesky_signature(a: Array, /, *, upper: bool = False) -> Call:
-    """Sort the arguments of `numpy.linalg.cholesky`."""
-    return (a,), {"upper": upper}
 
 
 def cholesky_partial(out: Array, a: Array, upper: bool) -> LinearMap:
@@ -203,7 +199,9 @@ def qr_partial(output: int, outs: Any, a: Array, mode: str) -> LinearMap:
 
 
 DECOMPOSITIONS: dict[Any, Entry] = {
-    np.linalg.cholesky: rule(cholesky_partial, signature=cholesky_signature),
+    np.linalg.cholesky: rule(
+        cholesky_partial, signature=arguments_of(np.linalg.cholesky, "a", "upper")
+    ),
     np.linalg.qr: Derivation(qr),
-    qr_factors: outputs(qr_partial, signature=lambda a, mode: ((a,), {"mode": mode})),
+    qr_factors: outputs(qr_partial, signature=arguments_of(qr_factors, "a")),
 }

@@ -16,9 +16,10 @@ from tape_ad.linear_maps import (
     WeightedSum,
 )
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Entry, constants, outputs, rule
+from tape_ad.rules.base import Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import Deferred, diagonal_of, ill_conditioned
 from tape_ad.rules.numpy.elementwise import is_complex
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["DETERMINANTS", "adjugate_by_border", "borders"]
 
@@ -140,13 +141,10 @@ def part(output: int, sign: Array, a: Array) -> tuple[LinearMap, ...]:
     return (RealPart(),) if is_complex(a) else ()
 
 
-def matrix_signature(a: Array) -> Call:
-    """Sort the arguments of `numpy.linalg.det` and `numpy.linalg.slogdet`."""
-    return (a,), {}
-
-
 DETERMINANTS: dict[Any, Entry] = {
-    np.linalg.det: rule(lambda out, a: Deferred(det_map, (out, a)), signature=matrix_signature),
-    np.linalg.slogdet: outputs(slogdet_partial, signature=matrix_signature),
+    np.linalg.det: rule(
+        lambda out, a: Deferred(det_map, (out, a)), signature=arguments_of(np.linalg.det, "a", "")
+    ),
+    np.linalg.slogdet: outputs(slogdet_partial, signature=arguments_of(np.linalg.slogdet, "a", "")),
     **constants(borders),
 }

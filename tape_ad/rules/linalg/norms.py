@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import SHIELD, Array, Chain, LinearMap, adjoint, expanding_key
-from tape_ad.rules.base import Call, Entry, axes_of, quiet, rule
+from tape_ad.rules.base import Entry, axes_of, quiet, rule
 from tape_ad.rules.linalg.singular_values import singular_triplets, widened
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.linalg.triangles import Deferred
 from tape_ad.rules.numpy.continued import signed_power, unit
 from tape_ad.rules.numpy.elementwise import is_complex, nonzero
 from tape_ad.rules.numpy.reductions import real_weighted_sum, without_imaginary_part
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["NORMS"]
 
@@ -61,39 +62,6 @@ def vector_weights(x: Array, out: Array, order: Order, axes: Axes) -> Array:
 def shared(chosen: Any, axes: Axes, dtype: Any) -> Any:
     """Weigh what ties for an extremum so that the weights add up to 1."""
     return chosen / np.add.reduce(chosen, axis=axes, keepdims=True, dtype=dtype.type)
-
-
-def norm_signature(
-    x: Array,
-    ord: Order = None,  # noqa: A002 - NumPy's name
-    axis: Axis = None,
-    keepdims: bool = False,
-) -> Call:
-    """Sort the arguments of `numpy.linalg.norm`."""
-    return (x,), {"ord": ord, "axis": axis, "keepdims": keepdims}
-
-
-def vector_norm_signature(
-    x: Array,
-    /,
-    *,
-    axis: Axis = None,
-    keepdims: bool = False,
-    ord: Order = 2,  # noqa: A002 - NumPy's name
-) -> Call:
-    """Sort the arguments of `numpy.linalg.vector_norm`."""
-    return (x,), {"ord": ord, "axis": axis, "keepdims": keepdims}
-
-
-def matrix_norm_signature(
-    x: Array,
-    /,
-    *,
-    keepdims: bool = False,
-    ord: Order = "fro",  # noqa: A002 - NumPy's name
-) -> Call:
-    """Sort the arguments of `numpy.linalg.matrix_norm`."""
-    return (x,), {"ord": ord, "keepdims": keepdims}
 
 
 def vector_norm_partial(
@@ -192,13 +160,19 @@ def product_weights(x: Array, p: Order) -> Array:
 
 
 NORMS: dict[Any, Entry] = {
-    np.linalg.norm: rule(quiet(norm_partial), signature=norm_signature),
-    np.linalg.vector_norm: rule(quiet(vector_norm_partial), signature=vector_norm_signature),
+    np.linalg.norm: rule(
+        quiet(norm_partial), signature=arguments_of(np.linalg.norm, "x", "ord axis keepdims")
+    ),
+    np.linalg.vector_norm: rule(
+        quiet(vector_norm_partial),
+        signature=arguments_of(np.linalg.vector_norm, "x", "ord axis keepdims"),
+    ),
     np.linalg.matrix_norm: rule(
-        quiet(functools.partial(norm_partial, axis=(-2, -1))), signature=matrix_norm_signature
+        quiet(functools.partial(norm_partial, axis=(-2, -1))),
+        signature=arguments_of(np.linalg.matrix_norm, "x", "ord keepdims"),
     ),
     np.linalg.cond: rule(
         lambda out, x, p: Deferred(cond_map, (out, x, p)),
-        signature=lambda x, p=None: ((x,), {"p": p}),
+        signature=arguments_of(np.linalg.cond, "x", "p"),
     ),
 }

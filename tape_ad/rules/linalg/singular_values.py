@@ -7,7 +7,7 @@ from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Scale, adjoint
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, outputs, rule
+from tape_ad.rules.base import Derivation, Entry, outputs, rule
 from tape_ad.rules.linalg.spectra import (
     HermitianEigenvectors,
     indistinct,
@@ -17,6 +17,7 @@ from tape_ad.rules.linalg.spectra import (
 )
 from tape_ad.rules.linalg.triangles import ConjugateTranspose, Deferred, HermitianFromTriangle
 from tape_ad.rules.numpy.elementwise import nonzero
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "SINGULAR_VALUES",
@@ -129,13 +130,6 @@ def singular_values(a: Array, hermitian: bool = False) -> Array:
     return np.linalg.svd(a, compute_uv=False, hermitian=hermitian)
 
 
-def triplets_signature(
-    a: Array, full_matrices: bool, hermitian: bool = False, *, ties: float
-) -> Call:
-    """Sort the arguments of `singular_triplets`."""
-    return (a,), {"full_matrices": full_matrices, "hermitian": hermitian, "ties": ties}
-
-
 def triplets_partial(
     output: int, outs: Any, a: Array, hermitian: bool, ties: float, **options: Any
 ) -> LinearMap:
@@ -175,9 +169,9 @@ def singular_values_map(a: Array, hermitian: bool = False) -> LinearMap:
 SINGULAR_VALUES: dict[Any, Entry] = {
     np.linalg.svd: Derivation(svd),
     np.linalg.svdvals: Derivation(lambda x, /: singular_values(x)),
-    singular_triplets: outputs(triplets_partial, signature=triplets_signature),
+    singular_triplets: outputs(triplets_partial, signature=arguments_of(singular_triplets, "a")),
     singular_values: rule(
         lambda out, a, hermitian: Deferred(singular_values_map, (a, hermitian)),
-        signature=lambda a, hermitian=False: ((a,), {"hermitian": hermitian}),
+        signature=arguments_of(singular_values, "a"),
     ),
 }

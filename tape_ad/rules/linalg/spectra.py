@@ -31,9 +31,10 @@ from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, RealPart, adjoint
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, constants, outputs, rule
+from tape_ad.rules.base import Derivation, Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import Deferred, HermitianFromTriangle, ill_conditioned
 from tape_ad.rules.numpy.elementwise import is_complex
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "SPECTRA",
@@ -183,11 +184,6 @@ def hermitian_eigenpairs(a: Array, uplo: Any, *, ties: float) -> Any:
     return np.linalg.eigh(a, uplo)
 
 
-def eigvalsh_signature(a: Array, UPLO: str = "L") -> Call:  # noqa: N803 - NumPy's name
-    """Sort the arguments of `numpy.linalg.eigvalsh`."""
-    return (a,), {"UPLO": UPLO}
-
-
 def triangle(uplo: str) -> LinearMap:
     """Make the map from an array to the Hermitian matrix that `UPLO` says."""
     return HermitianFromTriangle(upper=uplo.upper() == "U")
@@ -290,16 +286,17 @@ SPECTRA: dict[Any, Entry] = {
         lambda a, UPLO="L": hermitian_eigenpairs(a, UPLO, ties=np.nan)  # noqa: N803 - NumPy's name
     ),
     hermitian_eigenpairs: outputs(
-        hermitian_partial, signature=lambda a, uplo, *, ties: ((a,), {"uplo": uplo, "ties": ties})
+        hermitian_partial, signature=arguments_of(hermitian_eigenpairs, "a")
     ),
     np.linalg.eigvalsh: rule(
         lambda out, a, UPLO: Deferred(eigvalsh_map, (a, UPLO)),  # noqa: N803 - NumPy's name
-        signature=eigvalsh_signature,
+        signature=arguments_of(np.linalg.eigvalsh, "a", "UPLO"),
     ),
     np.linalg.eig: Derivation(lambda a: eigenpairs(a, ties=np.nan)),
-    eigenpairs: outputs(eig_partial, signature=lambda a, *, ties: ((a,), {"ties": ties})),
+    eigenpairs: outputs(eig_partial, signature=arguments_of(eigenpairs, "a")),
     np.linalg.eigvals: rule(
-        lambda out, a: Deferred(eigvals_map, (a,)), signature=lambda a: ((a,), {})
+        lambda out, a: Deferred(eigvals_map, (a,)),
+        signature=arguments_of(np.linalg.eigvals, "a", ""),
     ),
     scaled: rule(lambda out, c, factor: Scaled(factor), lambda out, c, factor: c),
     **constants(indistinct, ill_conditioned),

@@ -21,9 +21,10 @@ from tape_ad.linear_maps import (
     WeightedSum,
     adjoint,
 )
-from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, as_array, constants, outputs, rule
+from tape_ad.rules.base import Derivation, Entry, as_array, constants, outputs, rule
 from tape_ad.rules.linalg.singular_values import singular_values_map
 from tape_ad.rules.linalg.triangles import Deferred, HermitianFromTriangle, solve_all
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["LINALG"]
 
@@ -80,13 +81,6 @@ class PseudoInverse:
         columns = triple_product(q, p, adjoint(ct))
         outside = rows - triple_product(a, p, rows) + columns - triple_product(columns, p, a)
         return outside - triple_product(q, ct, q)
-
-
-def pinv_signature(
-    a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE
-) -> Call:
-    """Sort the arguments of `numpy.linalg.pinv`."""
-    return (a,), {"rcond": rcond, "hermitian": hermitian, "rtol": rtol}
 
 
 def pinv_partial(out: Array, a: Array, hermitian: bool, **options: Any) -> LinearMap:
@@ -209,11 +203,6 @@ class LeastSquaresMatrix:
         return self.r @ ((back @ self.p) @ q) + kept
 
 
-def lstsq_signature(a: Array, b: Array, rcond: float | None = None) -> Call:
-    """Sort the arguments of `numpy.linalg.lstsq`."""
-    return (a, b), {"rcond": rcond}
-
-
 def lstsq_matrix(
     output: int, outs: tuple[Array, ...], a: Array, b: Array, rcond: float | None
 ) -> Any:
@@ -282,15 +271,21 @@ def truncated_pinv(a: Array, rank: Any, s: Array) -> Array:
 
 
 LINALG: dict[Any, Entry] = {
-    np.linalg.inv: rule(lambda out, a: Inverse(out), signature=lambda a: ((a,), {})),
-    np.linalg.pinv: rule(pinv_partial, signature=pinv_signature),
+    np.linalg.inv: rule(
+        lambda out, a: Inverse(out), signature=arguments_of(np.linalg.inv, "a", "")
+    ),
+    np.linalg.pinv: rule(
+        pinv_partial, signature=arguments_of(np.linalg.pinv, "a", "rcond hermitian rtol")
+    ),
     np.linalg.tensorinv: Derivation(tensorinv),
     np.linalg.solve: rule(
         lambda out, a, b: SolveLeft(a, out, b.ndim == 1),
         lambda out, a, b: SolveRight(a, b.ndim == 1),
-        signature=lambda a, b: ((a, b), {}),
+        signature=arguments_of(np.linalg.solve, "a b", ""),
     ),
     np.linalg.tensorsolve: Derivation(tensorsolve),
-    np.linalg.lstsq: outputs(lstsq_matrix, lstsq_right, signature=lstsq_signature),
+    np.linalg.lstsq: outputs(
+        lstsq_matrix, lstsq_right, signature=arguments_of(np.linalg.lstsq, "a b", "rcond")
+    ),
     **constants(np.linalg.matrix_rank),
 }

@@ -19,15 +19,11 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, Filled, Refused, as_array, axes_of, rule
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["BUILDING", "filled_like", "linspace"]
 
 # Triangles and diagonals
-
-
-def triangle_signature(m: Array, k: int = 0) -> Call:
-    """Sort the arguments of `numpy.tril` and `numpy.triu`."""
-    return (m,), {"k": k}
 
 
 def below(out: Array, m: Array, k: int) -> LinearMap:
@@ -44,11 +40,6 @@ def triangle(out: Array, k: int) -> Array:
     """Tell what is on the k-th diagonal of a matrix, or below it."""
     rows, columns = out.shape[-2:]
     return np.tri(rows, columns, k, dtype=bool)
-
-
-def diag_signature(v: Array, k: int = 0) -> Call:
-    """Sort the arguments of `numpy.diag` and `numpy.diagflat`."""
-    return (v,), {"k": k}
 
 
 def diagonal_index(matrix: Shape, k: int) -> Index:
@@ -73,11 +64,6 @@ def diagflat(out: Array, v: Array, k: int) -> LinearMap:
 
 
 # Powers
-
-
-def vander_signature(x: Array, N: int | None = None, increasing: bool = False) -> Call:  # noqa: N803 - the name that NumPy gives it
-    """Sort the arguments of `numpy.vander`."""
-    return (x,), {"N": N, "increasing": increasing}
 
 
 def powers(out: Array, x: Array, N: int | None, increasing: bool) -> LinearMap:  # noqa: N803 - the name that NumPy gives it
@@ -275,16 +261,16 @@ def full_like(
 
 
 BUILDING: dict[Any, Entry] = {
-    np.tril: rule(below, signature=triangle_signature),
-    np.triu: rule(above, signature=triangle_signature),
-    np.diag: rule(diag, signature=diag_signature),
-    np.diagflat: rule(diagflat, signature=diag_signature),
+    np.tril: rule(below, signature=arguments_of(np.tril, "m", "k")),
+    np.triu: rule(above, signature=arguments_of(np.triu, "m", "k")),
+    np.diag: rule(diag, signature=arguments_of(np.diag, "v", "k")),
+    np.diagflat: rule(diagflat, signature=arguments_of(np.diagflat, "v", "k")),
     np.fill_diagonal: Refused(
         "it writes to its first argument, and would drop the gradient; write "
         "np.where(np.eye(n, dtype=bool), value, t), or t = t.copy() and t[i, i] = value with "
         "i = np.arange(n)"
     ),
-    np.vander: rule(powers, signature=vander_signature),
+    np.vander: rule(powers, signature=arguments_of(np.vander, "x", "N increasing")),
     np.linspace: Derivation(linspace_and_step),
     linspace: rule(of_start, of_stop, signature=ends_signature),
     np.logspace: Derivation(logspace),

@@ -13,7 +13,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
-from tape_ad.rules.base import Call, Entry, axes_of, refuse, rule
+from tape_ad.rules.base import Entry, axes_of, rule
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["FFT"]
 
@@ -112,12 +113,13 @@ def chained(maps: Sequence[LinearMap]) -> LinearMap:
 # One axis
 
 
-def one_axis(name: str, function: Function, *, conjugate: str = "") -> Entry:
+def one_axis(own: Function, function: Function, *, conjugate: str = "") -> Entry:
     """Make the rule of a transform of one axis.
 
     Parameters
     ----------
-    name : str
+    own : callable
+        NumPy's function.
     function : callable
         The transform that it is, up to conjugation.
     conjugate : str
@@ -125,12 +127,6 @@ def one_axis(name: str, function: Function, *, conjugate: str = "") -> Entry:
         is conjugated: their "input" or their "output".
     """
     grows = function is np.fft.irfft
-
-    def signature(
-        a: Array, n: int | None = None, axis: int = -1, norm: Norm = None, out: None = None
-    ) -> Call:
-        refuse(f"fft.{name}", out=out)
-        return (a,), {"n": n, "axis": axis, "norm": norm}
 
     def partial(out: Array, a: Array, n: int | None, axis: int, norm: Norm) -> LinearMap:
         axis = axes_of(a.ndim, axis)[0]
@@ -145,30 +141,23 @@ def one_axis(name: str, function: Function, *, conjugate: str = "") -> Entry:
             maps.append(Conjugate())
         return chained(maps)
 
-    return rule(partial, signature=signature)
+    return rule(partial, signature=arguments_of(own, "a", "n axis norm"))
 
 
 # Several axes
 
 
-def several_axes(name: str, function: Function, default: tuple[int, ...] | None) -> Entry:
+def several_axes(own: Function, function: Function) -> Entry:
     """Make the rule of a transform of several axes.
 
     Parameters
     ----------
-    name : str
+    own : callable
+        NumPy's function.
     function : callable
         The transform of the last of the axes; a complex one of all others goes the same way.
-    default : tuple of int or None
-        The axes where none are given.
     """
     inverse = function in (np.fft.ifft, np.fft.irfft)
-
-    def signature(
-        a: Array, s: Any = None, axes: Any = default, norm: Norm = None, out: None = None
-    ) -> Call:
-        refuse(f"fft.{name}", out=out)
-        return (a,), {"s": s, "axes": axes, "norm": norm}
 
     def partial(out: Array, a: Array, s: Any, axes: Any, norm: Norm) -> LinearMap:
         if axes is None:
@@ -186,7 +175,7 @@ def several_axes(name: str, function: Function, default: tuple[int, ...] | None)
         order = slice(None) if function is np.fft.irfft else slice(None, None, -1)
         return chained(transforms(a.shape, functions[order], ns[order], axes[order], norm))
 
-    return rule(partial, signature=signature)
+    return rule(partial, signature=arguments_of(own, "a", "s axes norm"))
 
 
 # The zero frequency moved to the middle, and back
@@ -214,24 +203,24 @@ def shift(function: Function, inverse: Function) -> Entry:
     def partial(out: Array, x: Array, axes: Any) -> LinearMap:
         return Shift(function, inverse, axes_of(x.ndim, axes, repeated=True))
 
-    return rule(partial, signature=lambda x, axes=None: ((x,), {"axes": axes}))
+    return rule(partial, signature=arguments_of(function, "x", "axes"))
 
 
 FFT: dict[Any, Entry] = {
-    np.fft.fft: one_axis("fft", np.fft.fft),
-    np.fft.ifft: one_axis("ifft", np.fft.ifft),
-    np.fft.rfft: one_axis("rfft", np.fft.rfft),
-    np.fft.irfft: one_axis("irfft", np.fft.irfft),
-    np.fft.hfft: one_axis("hfft", np.fft.irfft, conjugate="input"),
-    np.fft.ihfft: one_axis("ihfft", np.fft.rfft, conjugate="output"),
-    np.fft.fft2: several_axes("fft2", np.fft.fft, (-2, -1)),
-    np.fft.ifft2: several_axes("ifft2", np.fft.ifft, (-2, -1)),
-    np.fft.rfft2: several_axes("rfft2", np.fft.rfft, (-2, -1)),
-    np.fft.irfft2: several_axes("irfft2", np.fft.irfft, (-2, -1)),
-    np.fft.fftn: several_axes("fftn", np.fft.fft, None),
-    np.fft.ifftn: several_axes("ifftn", np.fft.ifft, None),
-    np.fft.rfftn: several_axes("rfftn", np.fft.rfft, None),
-    np.fft.irfftn: several_axes("irfftn", np.fft.irfft, None),
+    np.fft.fft: one_axis(np.fft.fft, np.fft.fft),
+    np.fft.ifft: one_axis(np.fft.ifft, np.fft.ifft),
+    np.fft.rfft: one_axis(np.fft.rfft, np.fft.rfft),
+    np.fft.irfft: one_axis(np.fft.irfft, np.fft.irfft),
+    np.fft.hfft: one_axis(np.fft.hfft, np.fft.irfft, conjugate="input"),
+    np.fft.ihfft: one_axis(np.fft.ihfft, np.fft.rfft, conjugate="output"),
+    np.fft.fft2: several_axes(np.fft.fft2, np.fft.fft),
+    np.fft.ifft2: several_axes(np.fft.ifft2, np.fft.ifft),
+    np.fft.rfft2: several_axes(np.fft.rfft2, np.fft.rfft),
+    np.fft.irfft2: several_axes(np.fft.irfft2, np.fft.irfft),
+    np.fft.fftn: several_axes(np.fft.fftn, np.fft.fft),
+    np.fft.ifftn: several_axes(np.fft.ifftn, np.fft.ifft),
+    np.fft.rfftn: several_axes(np.fft.rfftn, np.fft.rfft),
+    np.fft.irfftn: several_axes(np.fft.irfftn, np.fft.irfft),
     np.fft.fftshift: shift(np.fft.fftshift, np.fft.ifftshift),
     np.fft.ifftshift: shift(np.fft.ifftshift, np.fft.fftshift),
 }

@@ -11,6 +11,7 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Transpose
 from tape_ad.rules.base import Call, Entry, along, axes_of, rule
 from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["FLIPPING"]
 
@@ -88,19 +89,9 @@ def windowed(out: Array, x: Array, window_shape: Any, axis: Any) -> LinearMap:
     )
 
 
-def flip_signature(m: Array, axis: int | tuple[int, ...] | None = None) -> Call:
-    """Sort the arguments of `numpy.flip`."""
-    return (m,), {"axis": axis}
-
-
 def flipped(out: Array, m: Array, axis: int | tuple[int, ...] | None) -> LinearMap:
     """Make the partial of a flip."""
     return Flip(axes_of(m.ndim, axis))
-
-
-def rot90_signature(m: Array, k: int = 1, axes: Sequence[int] = (0, 1)) -> Call:
-    """Sort the arguments of `numpy.rot90`."""
-    return (m,), {"k": k, "axes": axes}
 
 
 def rotated(out: Array, m: Array, k: int, axes: Sequence[int]) -> LinearMap:
@@ -118,11 +109,6 @@ def rotated(out: Array, m: Array, k: int, axes: Sequence[int]) -> LinearMap:
     return turns[k % 4]
 
 
-def roll_signature(a: Array, shift: Any, axis: Any = None) -> Call:
-    """Sort the arguments of `numpy.roll`."""
-    return (a,), {"shift": shift, "axis": axis}
-
-
 def rolled(out: Array, a: Array, shift: Any, axis: Any) -> LinearMap:
     """Make the partial of a roll; without an axis it is one of the flattened array."""
     number = -1 if axis is None else np.asarray(axis)
@@ -137,10 +123,10 @@ def rolled(out: Array, a: Array, shift: Any, axis: Any) -> LinearMap:
 
 
 FLIPPING: dict[Any, Entry] = {
-    np.flip: rule(flipped, signature=flip_signature),
-    np.flipud: rule(lambda out, m: Flip((-m.ndim,)), signature=lambda m: ((m,), {})),
-    np.fliplr: rule(lambda out, m: Flip((1 - m.ndim,)), signature=lambda m: ((m,), {})),
-    np.rot90: rule(rotated, signature=rot90_signature),
-    np.roll: rule(rolled, signature=roll_signature),
+    np.flip: rule(flipped, signature=arguments_of(np.flip, "m", "axis")),
+    np.flipud: rule(lambda out, m: Flip((-m.ndim,)), signature=arguments_of(np.flipud, "m", "")),
+    np.fliplr: rule(lambda out, m: Flip((1 - m.ndim,)), signature=arguments_of(np.fliplr, "m", "")),
+    np.rot90: rule(rotated, signature=arguments_of(np.rot90, "m", "k axes")),
+    np.roll: rule(rolled, signature=arguments_of(np.roll, "a", "shift axis")),
     sliding_window_view: rule(windowed, signature=windows_signature),
 }

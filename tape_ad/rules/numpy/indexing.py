@@ -7,6 +7,7 @@ import numpy as np
 
 from tape_ad.linear_maps import Adjoint, Index, scatter
 from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["INDEXING", "WHOLE", "plain_key"]
 
@@ -92,6 +93,6 @@ INDEXING: dict[Any, Entry] = {
     ),
     scatter: rule(
         lambda out, ct, index: Adjoint(index),
-        signature=lambda ct, index: ((ct,), {"index": index}),
+        signature=arguments_of(scatter, "ct"),
     ),
 }

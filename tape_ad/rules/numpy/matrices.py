@@ -19,6 +19,7 @@ from tape_ad.linear_maps import (
     Transpose,
 )
 from tape_ad.rules.base import Call, Derivation, Entry, Maker, as_array, refuse, rule
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["MATRICES"]
 
@@ -34,24 +35,6 @@ def reordering(order: tuple[int, ...]) -> tuple[LinearMap, ...]:
 
 
 # Diagonals
-
-
-def diagonal_signature(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Call:
-    """Sort the arguments of `numpy.diagonal`."""
-    return (a,), {"offset": offset, "axis1": axis1, "axis2": axis2}
-
-
-def trace_signature(
-    a: Array,
-    offset: int = 0,
-    axis1: int = 0,
-    axis2: int = 1,
-    dtype: Any = None,
-    out: None = None,
-) -> Call:
-    """Sort the arguments of `numpy.trace`."""
-    refuse("trace", out=out)
-    return (a,), {"offset": offset, "axis1": axis1, "axis2": axis2, "dtype": dtype}
 
 
 def diagonal_maps(
@@ -153,11 +136,6 @@ def cross_partial(parent: Array, other: Array, axes: tuple[int, int, int], left:
         return cross
     stretch = () if shape[:-1] == batch else (Stretch(shape, (*batch, 3)),)
     return Chain((*maps, *stretch, cross, *after))
-
-
-def linalg_cross_signature(x1: Array, x2: Array, /, *, axis: int | None = -1) -> Call:
-    """Sort the arguments of `numpy.linalg.cross`, which takes 3-vectors only."""
-    return (x1, x2), {"axis": axis}
 
 
 def linalg_cross(position: int) -> Maker:
@@ -272,8 +250,12 @@ def on_last_axes(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 MATRICES: dict[Any, Entry] = {
-    np.diagonal: rule(diagonal_partial, signature=diagonal_signature),
-    np.trace: rule(trace_partial, signature=trace_signature),
+    np.diagonal: rule(
+        diagonal_partial, signature=arguments_of(np.diagonal, "a", "offset axis1 axis2")
+    ),
+    np.trace: rule(
+        trace_partial, signature=arguments_of(np.trace, "a", "offset axis1 axis2 dtype")
+    ),
     np.cross: rule(
         lambda out, a, b, axisa, axisb, axisc: cross_partial(a, b, (axisa, axisb, axisc), True),
         lambda out, a, b, axisa, axisb, axisc: cross_partial(b, a, (axisb, axisa, axisc), False),
@@ -281,7 +263,9 @@ MATRICES: dict[Any, Entry] = {
     ),
     np.linalg.diagonal: Derivation(on_last_axes(np.diagonal)),
     np.linalg.trace: Derivation(on_last_axes(np.trace)),
-    np.linalg.cross: rule(linalg_cross(0), linalg_cross(1), signature=linalg_cross_signature),
+    np.linalg.cross: rule(
+        linalg_cross(0), linalg_cross(1), signature=arguments_of(np.linalg.cross, "x1 x2", "axis")
+    ),
     np.linalg.outer: Derivation(linalg_outer),
     np.linalg.vecdot: Derivation(linalg_vecdot),
     np.linalg.matmul: Derivation(lambda x1, x2, /: np.matmul(x1, x2)),

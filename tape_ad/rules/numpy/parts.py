@@ -37,6 +37,7 @@ from tape_ad.rules.base import (
     rule,
 )
 from tape_ad.rules.numpy.elementwise import is_complex, power_base, power_exponent
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PARTS"]
 
@@ -93,17 +94,6 @@ def copysign(out: Array, x: Array, y: Array) -> Array:
     return np.where(np.signbit(x) == np.signbit(y), one, -one)
 
 
-def unwrap_signature(
-    p: Array,
-    discont: float | None = None,
-    axis: int = -1,
-    *,
-    period: Array = 2 * math.pi,
-) -> Call:
-    """Sort the arguments of `numpy.unwrap`."""
-    return (p, period), {"discont": discont, "axis": axis}
-
-
 def unwrap(p: Array, period: Array, discont: float | None, axis: int) -> Array:
     """Call `numpy.unwrap` with the period by position."""
     return np.unwrap(p, discont, axis, period=period)
@@ -112,11 +102,6 @@ def unwrap(p: Array, period: Array, discont: float | None, axis: int) -> Array:
 def whole_periods(out: Array, p: Array, period: Array, **options: Any) -> Array:
     """Make the partial of `unwrap` with respect to the period: how many of them were added."""
     return np.rint((out - p) / period)
-
-
-def angle_signature(z: Array, deg: bool = False) -> Call:
-    """Sort the arguments of `numpy.angle`."""
-    return (z,), {"deg": deg}
 
 
 def angle(out: Array, z: Array, deg: bool) -> LinearMap | None:
@@ -189,13 +174,13 @@ PARTS: dict[Any, Entry] = {
     np.unwrap: rule(
         lambda out, p, period, **options: SAME,
         quiet(whole_periods),
-        signature=unwrap_signature,
+        signature=arguments_of(np.unwrap, "p period", "discont axis"),
         compute=unwrap,
     ),
-    np.angle: rule(quiet(angle), signature=angle_signature),
+    np.angle: rule(quiet(angle), signature=arguments_of(np.angle, "z", "deg")),
     # Special values
     np.nan_to_num: Derivation(nan_to_num),
-    np.real_if_close: rule(real_if_close, signature=lambda a, tol=100: ((a,), {"tol": tol})),
+    np.real_if_close: rule(real_if_close, signature=arguments_of(np.real_if_close, "a", "tol")),
     # Piecewise constant
     **constants(np.fix, np.spacing, np.nextafter),
     # Of integers only

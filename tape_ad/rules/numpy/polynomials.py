@@ -24,6 +24,7 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
 from tape_ad.rules.numpy.convolution import convolved
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["POLYNOMIALS"]
 
@@ -250,7 +251,7 @@ def polyfit(
 
 
 POLYNOMIALS: dict[Any, Entry] = {
-    np.roots: rule(root_partial, signature=lambda p: ((p,), {})),
+    np.roots: rule(root_partial, signature=arguments_of(np.roots, "p", "")),
     np.polyval: rule(lambda out, p, x: Values(x, p.size), slope, signature=polyval_signature),
     np.polyadd: rule(added(0), added(1), signature=two_polynomials("polyadd")),
     np.polysub: rule(added(0), added(1, Negate()), signature=two_polynomials("polysub")),

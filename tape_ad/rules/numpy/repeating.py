@@ -6,8 +6,9 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
-from tape_ad.rules.base import Call, Entry, axes_of, rule
+from tape_ad.rules.base import Entry, axes_of, rule
 from tape_ad.rules.plain_maps import Gather, PlainMap
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["REPEATING"]
 
@@ -28,11 +29,6 @@ class Repeat(PlainMap):
         length = ct.shape[-1] // self.times
         apart = ct.reshape((*ct.shape[:-1], length, self.times))
         return np.matmul(apart, np.ones(self.times, ct.dtype))
-
-
-def repeat_signature(a: Array, repeats: Any, axis: int | None = None) -> Call:
-    """Sort the arguments of `numpy.repeat`."""
-    return (a,), {"repeats": repeats, "axis": axis}
 
 
 def repeated(out: Array, a: Array, repeats: Any, axis: Any) -> LinearMap:
@@ -58,11 +54,6 @@ def stretched(parent: Shape, apart: Shape, repeats: Shape, node: Shape) -> Linea
     return Chain((Reshape(parent, apart), Stretch(apart, repeats), Reshape(repeats, node)))
 
 
-def tile_signature(A: Array, reps: Any) -> Call:  # noqa: N803 - the name that NumPy gives it
-    """Sort the arguments of `numpy.tile`."""
-    return (A,), {"reps": reps}
-
-
 def tiled(out: Array, a: Array, reps: Any) -> LinearMap:
     """Make the partial of `tile`: each axis is repeated as a whole."""
     counts = np.atleast_1d(reps).tolist()
@@ -71,11 +62,6 @@ def tiled(out: Array, a: Array, reps: Any) -> LinearMap:
     apart = tuple(n for length in lengths for n in (1, length))
     repeats = tuple(n for pair in zip(counts, lengths, strict=True) for n in pair)
     return stretched(a.shape, apart, repeats, out.shape)
-
-
-def resize_signature(a: Array, new_shape: Any) -> Call:
-    """Sort the arguments of `numpy.resize`."""
-    return (a,), {"new_shape": new_shape}
 
 
 def resized(out: Array, a: Array, new_shape: Any) -> LinearMap:
@@ -91,7 +77,7 @@ def resized(out: Array, a: Array, new_shape: Any) -> LinearMap:
 
 
 REPEATING: dict[Any, Entry] = {
-    np.repeat: rule(repeated, signature=repeat_signature),
-    np.tile: rule(tiled, signature=tile_signature),
-    np.resize: rule(resized, signature=resize_signature),
+    np.repeat: rule(repeated, signature=arguments_of(np.repeat, "a", "repeats axis")),
+    np.tile: rule(tiled, signature=arguments_of(np.tile, "A", "reps")),
+    np.resize: rule(resized, signature=arguments_of(np.resize, "a", "new_shape")),
 }

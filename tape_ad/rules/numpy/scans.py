@@ -27,6 +27,7 @@ from tape_ad.rules.base import (
 from tape_ad.rules.numpy.continued import difference
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import as_cast, reaches
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SCANS", "recurrence"]
 
@@ -128,11 +129,6 @@ class OfCoefficients:
         cts = Recurrence(self.coefficients, self.axis).pull(ct)
         kept = self.y[along(self.axis, slice(-1))].conjugate()
         return cts[along(self.axis, slice(1, None))] * kept
-
-
-def recurrence_signature(a: Array, b: Array, axis: int) -> Call:
-    """Sort the arguments of `recurrence`."""
-    return (a, b), {"axis": axis}
 
 
 # Sums
@@ -281,12 +277,10 @@ def cumulative(name: str, ufunc: np.ufunc) -> Derivation:
     return Derivation(compute)
 
 
-def scan_signature(name: str, default: int | None = None) -> Signature:
-    """Make the signature of `numpy.cumsum` and its like; of ``ufunc.accumulate`` with axis 0."""
+def accumulate_signature(name: str) -> Signature:
+    """Make the signature of ``ufunc.accumulate``."""
 
-    def signature(
-        a: Array, axis: int | None = default, dtype: Any = None, out: None = None
-    ) -> Call:
+    def signature(a: Array, axis: int = 0, dtype: Any = None, out: None = None) -> Call:
         refuse(name, out=out)
         return (a,), {"axis": axis, "dtype": dtype}
 
@@ -306,18 +300,26 @@ ACCUMULATED: dict[np.ufunc, Maker] = {
 }
 
 SCANS: dict[Any, Entry] = {
-    np.cumsum: rule(SUMMED, signature=scan_signature("cumsum"), compute=np.cumsum),
-    np.cumprod: rule(MULTIPLIED, signature=scan_signature("cumprod")),
-    np.nancumsum: rule(passing_nan(SUMMED, 0), signature=scan_signature("nancumsum")),
-    np.nancumprod: rule(passing_nan(MULTIPLIED, 1), signature=scan_signature("nancumprod")),
+    np.cumsum: rule(
+        SUMMED, signature=arguments_of(np.cumsum, "a", "axis dtype"), compute=np.cumsum
+    ),
+    np.cumprod: rule(MULTIPLIED, signature=arguments_of(np.cumprod, "a", "axis dtype")),
+    np.nancumsum: rule(
+        passing_nan(SUMMED, 0), signature=arguments_of(np.nancumsum, "a", "axis dtype")
+    ),
+    np.nancumprod: rule(
+        passing_nan(MULTIPLIED, 1), signature=arguments_of(np.nancumprod, "a", "axis dtype")
+    ),
     **{
-        ufunc.accumulate: rule(maker, signature=scan_signature(f"{ufunc.__name__}.accumulate", 0))
+        ufunc.accumulate: rule(
+            maker, signature=accumulate_signature(f"{ufunc.__name__}.accumulate")
+        )
         for ufunc, maker in ACCUMULATED.items()
     },
     recurrence: rule(
         lambda out, a, b, axis: OfCoefficients(a, out, axis),
         lambda out, a, b, axis: Recurrence(a, axis),
-        signature=recurrence_signature,
+        signature=arguments_of(recurrence, "a b"),
     ),
 }
 if hasattr(np, "cumulative_sum"):  # since NumPy 2.1

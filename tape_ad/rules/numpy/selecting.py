@@ -20,6 +20,7 @@ from tape_ad.rules.base import (
     rule,
 )
 from tape_ad.rules.numpy.indexing import index_map
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SELECTING"]
 
@@ -43,14 +44,6 @@ def picking(
     return picked if a.shape == shape else Chain((Reshape(a.shape, shape), picked))
 
 
-def take_signature(
-    a: Array, indices: Any, axis: int | None = None, out: None = None, mode: str = "raise"
-) -> Call:
-    """Sort the arguments of `numpy.take`."""
-    refuse("take", out=out)
-    return (a,), {"indices": indices, "axis": axis, "mode": mode}
-
-
 def taken(out: Array, a: Array, indices: Any, axis: int | None, mode: str) -> LinearMap:
     """Make the partial of `take`, with every index brought into its range."""
     length = a.size if axis is None else a.shape[axis] if a.ndim else 1
@@ -60,11 +53,6 @@ def taken(out: Array, a: Array, indices: Any, axis: int | None, mode: str) -> Li
     elif mode == "clip":
         indices = np.clip(indices, 0, max(length - 1, 0))
     return picking(a, out, axis, indices)
-
-
-def take_along_axis_signature(arr: Array, indices: Any, axis: int | None = -1) -> Call:
-    """Sort the arguments of `numpy.take_along_axis`."""
-    return (arr,), {"indices": indices, "axis": axis}
 
 
 def taken_along_axis(out: Array, arr: Array, indices: Any, axis: int | None) -> LinearMap:
@@ -81,14 +69,6 @@ def picked_along_axis(
     key: list[Any] = list(np.ogrid[tuple(slice(n) for n in arr.shape)])
     key[axis] = indices
     return Index(tuple(key), arr.shape, out.shape, repeats=repeats and indices.size > 1)
-
-
-def compress_signature(
-    condition: Array, a: Array, axis: int | None = None, out: None = None
-) -> Call:
-    """Sort the arguments of `numpy.compress`."""
-    refuse("compress", out=out)
-    return (condition, a), {"axis": axis}
 
 
 def compressed(out: Array, condition: Array, a: Array, axis: int | None) -> LinearMap:
@@ -199,13 +179,15 @@ def written(name: str, instead: str) -> Refused:
 
 
 SELECTING: dict[Any, Entry] = {
-    np.take: rule(taken, signature=take_signature),
-    np.take_along_axis: rule(taken_along_axis, signature=take_along_axis_signature),
-    np.compress: rule(None, compressed, signature=compress_signature),
+    np.take: rule(taken, signature=arguments_of(np.take, "a", "indices axis mode")),
+    np.take_along_axis: rule(
+        taken_along_axis, signature=arguments_of(np.take_along_axis, "arr", "indices axis")
+    ),
+    np.compress: rule(None, compressed, signature=arguments_of(np.compress, "condition a", "axis")),
     np.extract: rule(
         None,
         lambda out, condition, arr: compressed(out, condition, arr, None),
-        signature=lambda condition, arr: ((condition, arr), {}),
+        signature=arguments_of(np.extract, "condition arr", ""),
     ),
     np.choose: each(
         chosen,

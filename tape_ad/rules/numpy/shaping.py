@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Shape, Transpose
 from tape_ad.rules.base import Call, Derivation, Entry, Filled, as_array, axes_of, constants, rule
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SHAPING"]
 
@@ -54,11 +55,6 @@ def same_elements(out: Array, a: Array, **options: Any) -> LinearMap:
     return Reshape(a.shape, out.shape)
 
 
-def transpose_signature(a: Array, axes: Axes | None = None) -> Call:
-    """Sort the arguments of `numpy.transpose`."""
-    return (a,), {"axes": axes}
-
-
 def transposed(out: Array, a: Array, axes: Axes | None) -> LinearMap:
     """Make the partial of a permutation of the axes."""
     if axes is None:
@@ -89,21 +85,6 @@ def rollaxis(a: Array, axis: int, start: int = 0) -> Array:
 def axis_numbers(a: Array) -> np.ndarray[Any, Any]:
     """Make an array without memory whose axis i has length i, so that moved axes tell their way."""
     return np.broadcast_to(np.zeros(()), tuple(range(a.ndim)))
-
-
-def squeeze_signature(a: Array, axis: Axes | None = None) -> Call:
-    """Sort the arguments of `numpy.squeeze`."""
-    return (a,), {"axis": axis}
-
-
-def expand_dims_signature(a: Array, axis: Axes) -> Call:
-    """Sort the arguments of `numpy.expand_dims`."""
-    return (a,), {"axis": axis}
-
-
-def broadcast_to_signature(array: Array, shape: Any, subok: bool = False) -> Call:
-    """Sort the arguments of `numpy.broadcast_to`."""
-    return (array,), {"shape": shape}
 
 
 def atleast(shaped: Callable[[Shape], Shape]) -> Callable[..., Any]:
@@ -165,10 +146,12 @@ SHAPING: dict[Any, Entry] = {
         signature=ravel_signature,
         compute=lambda a, shape, order: np.ravel(a, order),  # a copy unless it is contiguous
     ),
-    np.squeeze: rule(same_elements, signature=squeeze_signature),
-    np.expand_dims: rule(same_elements, signature=expand_dims_signature),
+    np.squeeze: rule(same_elements, signature=arguments_of(np.squeeze, "a", "axis")),
+    np.expand_dims: rule(same_elements, signature=arguments_of(np.expand_dims, "a", "axis")),
     np.transpose: rule(
-        transposed, signature=transpose_signature, compute=lambda a, axes: a.transpose(axes)
+        transposed,
+        signature=arguments_of(np.transpose, "a", "axes"),
+        compute=lambda a, axes: a.transpose(axes),
     ),
     np.swapaxes: Derivation(swapaxes),
     np.moveaxis: Derivation(moveaxis),
@@ -181,9 +164,12 @@ SHAPING: dict[Any, Entry] = {
     np.meshgrid: Derivation(meshgrid),
     np.copy: rule(
         lambda out, a, **options: SAME,
-        signature=lambda a, order="K", subok=False: ((a,), {"order": order}),
+        signature=arguments_of(np.copy, "a", "order", ignored="subok"),
     ),
-    np.broadcast_to: rule(lambda out, a, shape: SAME, signature=broadcast_to_signature),
+    np.broadcast_to: rule(
+        lambda out, a, shape: SAME,
+        signature=arguments_of(np.broadcast_to, "array", "shape", ignored="subok"),
+    ),
     # About the array, not its values
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),

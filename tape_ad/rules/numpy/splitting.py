@@ -8,7 +8,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Stretch, Transpose
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
+from tape_ad.rules.base import Derivation, Entry, as_array, rule
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SPLITTING"]
 
@@ -114,21 +115,11 @@ def flattened(shape: tuple[int, ...], axis: int | None) -> tuple[tuple[LinearMap
     return (() if shape == flat else (Reshape(shape, flat),)), flat, 0
 
 
-def delete_signature(arr: Array, obj: Any, axis: int | None = None) -> Call:
-    """Sort the arguments of `numpy.delete`."""
-    return (arr,), {"obj": obj, "axis": axis}
-
-
 def deleted(out: Array, arr: Array, obj: Any, axis: int | None) -> LinearMap:
     """Make the partial of `delete`, which picks what is left."""
     maps, shape, axis = flattened(arr.shape, axis)
     kept = np.delete(np.arange(shape[axis]), obj)
     return Chain((*maps, Index(at(axis, len(shape), kept), shape, out.shape)))
-
-
-def insert_signature(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Call:
-    """Sort the arguments of `numpy.insert`."""
-    return (arr, values), {"obj": obj, "axis": axis}
 
 
 def origins(length: int, count: int, obj: Any) -> tuple[Array, Array]:
@@ -176,11 +167,11 @@ SPLITTING: dict[Any, Entry] = {
     np.vsplit: Derivation(vsplit),
     np.dsplit: Derivation(dsplit),
     np.trim_zeros: Derivation(trim_zeros),
-    np.delete: rule(deleted, signature=delete_signature),
+    np.delete: rule(deleted, signature=arguments_of(np.delete, "arr", "obj axis")),
     np.insert: rule(
         opened,
         inserted,
-        signature=insert_signature,
+        signature=arguments_of(np.insert, "arr values", "obj axis"),
         compute=lambda arr, values, obj, axis: np.insert(arr, obj, values, axis),
     ),
 }

@@ -18,6 +18,7 @@ from tape_ad.rules.scipy.linalg.systems import (
     outer,
     triangle,
 )
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "SOLVERS",
@@ -256,13 +257,6 @@ class Cholesky:
         return np.where(triangle(a.shape[-1], lower=self.lower), a, 0)
 
 
-def cholesky_solve_signature(
-    c: Array, b: Array, lower: bool, overwrite_b: bool = False, check_finite: bool = True
-) -> Call:
-    """Sort the arguments of `cholesky_solve`."""
-    return (c, b), {"lower": lower, "check_finite": check_finite}
-
-
 SOLVERS: dict[Any, Entry] = {
     solve_triangular: rule(
         lambda out, a, b, trans, lower, unit_diagonal, **options: Coefficients(
@@ -277,6 +271,6 @@ SOLVERS: dict[Any, Entry] = {
     cholesky_solve: rule(
         lambda out, c, b, lower, **options: Coefficients(Cholesky(c, lower), out, b.ndim == 1),
         lambda out, c, b, lower, **options: RightHandSide(Cholesky(c, lower), b.ndim == 1),
-        signature=cholesky_solve_signature,
+        signature=arguments_of(cholesky_solve, "c b", "lower check_finite", ignored="overwrite_b"),
     ),
 }

@@ -11,9 +11,10 @@ import numpy as np
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, quiet, rule
+from tape_ad.rules.base import Derivation, Entry, quiet, rule
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import BERNOULLI, in_double, no_partial
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["GAMMA", "comb", "digamma_step", "multigammaln", "polygamma"]
 
@@ -155,11 +156,6 @@ def multigammaln_partial(out: Array, a: Array, d: int) -> Array:
     return total
 
 
-def multigammaln_signature(a: Array, d: int) -> Call:
-    """Sort the arguments of `multigammaln`."""
-    return (a,), {"d": d}
-
-
 @overridable
 def comb(n: Array, k: Array, repetition: bool) -> Array:
     """Compute SciPy's inexact `comb`."""
@@ -183,7 +179,7 @@ GAMMA: dict[Any, Entry] = {
     sp.digamma: rule(quiet(lambda out, x: polygamma(1, x))),
     polygamma: rule(no_partial("polygamma", "n"), quiet(lambda out, n, x: polygamma(n + 1, x))),
     digamma_step: rule(quiet(first_step), lambda out, a, b: polygamma(1, a + b)),
-    multigammaln: rule(quiet(multigammaln_partial), signature=multigammaln_signature),
+    multigammaln: rule(quiet(multigammaln_partial), signature=arguments_of(multigammaln, "a")),
     sp.beta: rule(
         quiet(lambda out, a, b: -out * digamma_step(a, b)),
         quiet(lambda out, a, b: -out * digamma_step(b, a)),
