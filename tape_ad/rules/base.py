@@ -203,13 +203,13 @@ def refuse(name: str, **arguments: Any) -> None:
         if value is None or value is NO_VALUE:
             continue
         if argument == "out":
-            instead = "give it by its name, out=handle, or use the returned handle"
+            instead = " by position; write out=handle, or use the returned handle"
         elif argument == "where":
-            instead = "write np.where(mask, result, other) around the operands or the result"
+            instead = "; write np.where(mask, result, other) around the operands or the result"
         else:
-            instead = "combine it with the result yourself"
+            instead = "; combine it with the result yourself"
         raise UnsupportedArgumentError(
-            f"np.{name}: the argument {argument}= is not supported on handles; {instead}"
+            f"np.{name}: the argument {argument}= is not supported on handles{instead}"
         )
 
 
