@@ -96,12 +96,18 @@ def compiled(
             if name not in known
         ),
         f"    return ({''.join(f'{name}, ' for name in first)}), "
-        f"{{{', '.join(f'{name!r}: {name}' for name in second)}}}",
+        f"{{{', '.join(option(name, parameters[name].default) for name in second)}}}",
     ]
     namespace["refused"] = refused
     exec("\n".join(lines), namespace)  # noqa: S102 - the text is made here, of parameters' names
     made: types.FunctionType = namespace.pop(function.__name__)
     return made
+
+
+def option(name: str, default: Any) -> str:
+    """Write an option; of ``np.True_`` NumPy's reductions make an error where they get it."""
+    plain = name in ("keepdims", "hermitian") and isinstance(default, bool)
+    return f"{name!r}: bool({name})" if plain else f"{name!r}: {name}"
 
 
 class Default(str):

@@ -171,7 +171,7 @@ class Drawer:
             shape = self.related_shape()
         dtype = dtype or (self.dtype if self.chance(0.75) else self.one_of(DTYPES))
         array = self.laid_out(self.values(shape, dtype))
-        if self.chance(0.06):
+        if self.chance(0.06) and array.size:  # an empty list says nothing of shape and dtype
             return array.tolist()
         return array
 

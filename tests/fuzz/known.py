@@ -1,25 +1,91 @@
 """What random calls are known to find, and is not asked of them again."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
-__all__ = ["KNOWN"]
+import numpy as np
+import scipy.linalg
+from attrs import frozen
 
-KNOWN: Mapping[tuple[str, str], str] = {
-    ("np.histogram_bin_edges", "difference"): "edges count as constants",
-    ("np.histogram", "difference"): "edges count as constants",
-    ("np.histogram2d", "difference"): "edges count as constants",
-    ("np.histogramdd", "difference"): "edges count as constants",
-    ("np.histogram", "silent"): "weights that do not fit the sample's shape",
-    ("np.histogram", "value"): "complex samples",
-    ("np.nextafter", "difference"): "counts as piecewise constant",
-    ("np.linalg.eig", "difference"): "vectors are free in a factor",
-    ("np.linalg.eigh", "difference"): "vectors are free in a factor",
-    ("np.linalg.svd", "difference"): "vectors are free in a factor",
-    ("np.partition", "value"): "the order beside the chosen element is open",
-    ("np.empty_like", "value"): "whatever is in the memory",
-    ("tape_ad.linalg.cho_factor", "value"): "SciPy leaves the other triangle as it is",
-    ("tape_ad.linalg.lu_factor", "sweep"): "a singular matrix",
-    ("tape_ad.linalg.sqrtm", "difference"): "SciPy's own value is wrong in another byte order",
-    ("tape_ad.linalg.sqrtm", "sweep"): "SciPy's own value is wrong in another byte order",
+from tape_ad.trees import flatten
+from tests.fuzz.drawing import Call
+from tests.fuzz.problems import Problem
+
+__all__ = ["KNOWN", "is_known"]
+
+
+@frozen
+class Known:
+    """A kind of problem with some functions which is none, or not one of ours.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        As in `Problem`.
+    reason : str
+    when : callable
+        Tells whether a call is one of those that it is about.
+    """
+
+    kinds: tuple[str, ...]
+    reason: str
+    when: Callable[[Call], bool] = lambda call: True
+
+
+def is_empty(call: Call) -> bool:
+    return any(isinstance(leaf, np.ndarray) and not leaf.size for leaf in flatten(call.args))
+
+
+def is_on_branch_cut(call: Call) -> bool:
+    values = np.linalg.eigvals(np.asarray(call.args[0], complex))
+    return bool(np.any((values.real < 0) & (np.abs(values.imag) < 1e-12 * np.abs(values))))
+
+
+def is_singular(call: Call) -> bool:
+    s = scipy.linalg.svdvals(np.asarray(call.args[0], complex))
+    return bool(s.size and s[-1] <= 1e-10 * max(s[0], 1))
+
+
+EDGES = Known(("difference", "second"), "edges made from the sample count as constants")
+VECTORS = Known(
+    ("difference", "second"), "vectors are free in a factor, and in a null space in a rotation"
+)
+
+KNOWN: dict[str, tuple[Known, ...]] = {
+    "np.histogram_bin_edges": (EDGES,),
+    "np.histogram": (EDGES,),
+    "np.histogram2d": (EDGES,),
+    "np.histogramdd": (EDGES,),
+    "np.nextafter": (Known(("difference",), "counts as piecewise constant"),),
+    "np.linalg.eig": (VECTORS,),
+    "np.linalg.eigh": (VECTORS,),
+    "np.linalg.svd": (VECTORS,),
+    "np.partition": (Known(("value",), "the order beside the chosen element is open"),),
+    "np.unique": (
+        Known(("value",), "the order is open", lambda call: call.kwargs.get("sorted") is not True),
+    ),
+    "np.empty_like": (Known(("value",), "whatever is in the memory"),),
+    "np.fft.hfft": (Known(("value",), "NumPy gives whatever is in the memory", is_empty),),
+    "np.can_cast": (Known(("silent",), "NumPy finds the dtype of a handle before any dispatch"),),
+    "tape_ad.linalg.cho_factor": (Known(("value",), "SciPy leaves the other triangle as it is"),),
+    "tape_ad.linalg.logm": (
+        Known(
+            ("adjoint", "difference", "second", "stack"),
+            "on the branch cut rounding decides which side a value is on",
+            is_on_branch_cut,
+        ),
+    ),
+    "tape_ad.linalg.sqrtm": (
+        Known(
+            ("adjoint", "difference", "second", "stack"),
+            "the derivative at a singular matrix is infinite",
+            is_singular,
+        ),
+    ),
 }
-"""For a function and a kind of problem, why it is none, or not one of ours."""
+"""For functions by the names that users write, what is known of them."""
+
+
+def is_known(call: Call, problem: Problem) -> bool:
+    """Tell whether a problem with a call is a known one."""
+    entries = KNOWN.get(call.name.partition(" ")[0], ())
+    return any(problem.kind in known.kinds and known.when(call) for known in entries)

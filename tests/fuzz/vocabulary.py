@@ -35,6 +35,11 @@ def places(d: Any) -> Any:
     return d.rng.integers(-n, n, d.one_of([(), (2,), (3,), (2, 2), (0,)]))
 
 
+def increasing(d: Any) -> Any:
+    knots = d.array()
+    return np.sort(knots) if isinstance(knots, np.ndarray) and knots.ndim else knots
+
+
 def boundaries(d: Any) -> Any:
     return d.one_of([1, 2, 3, [1], [1, 2], [0, 2, 2], np.array([1, -1])])
 
@@ -97,7 +102,8 @@ def permutation(d: Any) -> Any:
 OPERANDS: Mapping[str, Draw] = {
     **dict.fromkeys(("a", "x", "array", "arr", "m", "v", "ary", "x1", "a1", "A"), first),
     **dict.fromkeys(("filt", "z", "val", "p", "ar1", "ar", "c", "f", "y", "element"), first),
-    **dict.fromkeys(("x2", "b", "a2", "ar2", "test_elements", "values", "xp", "fp"), related),
+    **dict.fromkeys(("x2", "b", "a2", "ar2", "test_elements", "values", "fp"), related),
+    "xp": increasing,  # NumPy does not look whether it is
     **dict.fromkeys(("arrays", "tup", "arrs", "choices", "choicelist"), several),
     **dict.fromkeys(("start", "stop"), related),
     **dict.fromkeys(("c_or_r", "r", "weights"), vector),

@@ -15,6 +15,7 @@ from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.layers.activations import real, sigmoid
+from tape_ad.rules.numpy.continued import bounded
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["RECTIFIERS", "elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
@@ -266,9 +267,9 @@ def gelu_partial(out: Array, x: Array, approximate: str) -> Array:
 
 
 def silu_partial(out: Array, x: Array) -> Array:
-    """s + x * s * (1 - s), of which the second term is ``out * (1 - s)``."""
+    """s + x * s * (1 - s), of which the second term is 0 at both infinities."""
     s = sigmoid(x)
-    return s + out * (1 - s)
+    return s + s * (1 - s) * bounded(x)
 
 
 def softplus_partial(out: Array, x: Array, beta: float, threshold: float) -> Array:

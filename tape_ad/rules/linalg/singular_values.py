@@ -108,6 +108,7 @@ def svd(
     a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
     """Decompose into singular vectors and values, or into values alone."""
+    hermitian = bool(hermitian)
     if compute_uv:
         return singular_triplets(a, full_matrices, hermitian, ties=np.nan)
     return singular_values(a, hermitian)

@@ -83,8 +83,10 @@ class PseudoInverse:
         return outside - triple_product(q, ct, q)
 
 
-def pinv_partial(out: Array, a: Array, hermitian: bool, **options: Any) -> LinearMap:
+def pinv_partial(out: Array, a: Array, hermitian: bool, **options: Any) -> LinearMap | None:
     """Make the partial of a pseudo-inverse; `hermitian` reads the lower triangle alone."""
+    if a.size == 0:
+        return None
     if not hermitian:
         return PseudoInverse(a, out)
     whole = HermitianFromTriangle(upper=False)
@@ -96,7 +98,7 @@ def tensorinv(a: Array, ind: int = 2) -> Array:
     if ind <= 0:
         raise ValueError(f"np.linalg.tensorinv takes a positive ind=, got {ind}")
     rows, columns = a.shape[:ind], a.shape[ind:]
-    matrix = a.reshape((math.prod(rows), math.prod(columns)))
+    matrix = a.reshape((math.prod(columns), -1))
     return np.linalg.inv(matrix).reshape(columns + rows)
 
 

@@ -147,9 +147,7 @@ def derivative(f: Array, h: Any, axis: int, edge_order: int) -> Array:
         )
     first, last = edges(f, h, axis, edge_order)
     parts = (first, interior(f, h, axis), last)
-    return np.concatenate(
-        [part if part.dtype == f.dtype else part.astype(f.dtype) for part in parts], axis=axis
-    )
+    return np.concatenate(parts, axis=axis, dtype=f.dtype, casting="same_kind")
 
 
 def interior(f: Array, h: Any, axis: int) -> Array:

@@ -116,6 +116,8 @@ def einsum(*arguments: Any, out: None = None, optimize: Any = False, **options: 
     terms, output = explicit(subscripts, shapes)
     if len(operands) <= 2:
         return contract(*operands, inputs=terms, output=output, **options)
+    if not optimize:  # NumPy multiplies all of them at once, in their common precision
+        operands = as_precise(operands)
     steps = path(
         terms,
         output,
@@ -132,6 +134,16 @@ def einsum(*arguments: Any, out: None = None, optimize: Any = False, **options: 
             a, term = contract(a, b, inputs=(term, other), output=kept, **options), kept
         left.append((a, term))
     return left[0][0]
+
+
+def as_precise(operands: list[Array]) -> list[Array]:
+    """Cast each to the precision of all of them together; what is real stays real."""
+    common = np.result_type(*operands)
+    if common.kind not in "fc":
+        return operands
+    precision = np.finfo(common).dtype
+    dtypes = [np.promote_types(a.dtype, precision) for a in operands]
+    return [a if a.dtype == d else a.astype(d) for a, d in zip(operands, dtypes, strict=True)]
 
 
 def sorted_out(arguments: tuple[Any, ...]) -> tuple[str, list[Array]]:

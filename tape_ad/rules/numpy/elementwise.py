@@ -69,9 +69,11 @@ def absolute(out: Array, x: Array) -> Partial:
     return np.sign(x)
 
 
-def sign(x: Array, /, out: None = None) -> Array:
+def sign(x: Array, /, out: None = None, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
     """Compute z / |z|, which on the reals is piecewise constant and so plain data."""
     refuse("sign", out=out)
+    if dtype is not None:
+        x = x.astype(dtype, casting=casting)
     if is_complex(x):
         return unit(x, np.absolute(x))
     signs = np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype.type)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Adjoint, Array, Index, LinearMap
 from tape_ad.overrides import overridable, takes_over
 from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, rule
@@ -85,6 +85,18 @@ def refuse_handles(name: str, **arguments: Any) -> None:
             )
 
 
+def refuse_complex(name: str, *arrays: Any) -> None:
+    """Refuse complex samples, which have no order, and complex weights where NumPy does.
+
+    Raises
+    ------
+    DtypeError
+    """
+    for each in arrays:
+        if each is not None and as_array(each).dtype.kind == "c":
+            raise DtypeError(f"np.{name} takes real numbers here, got {as_array(each).dtype}")
+
+
 def is_list(value: Any) -> bool:
     """Tell a sequence of arguments from one argument."""
     return isinstance(value, (list, tuple))
@@ -113,6 +125,9 @@ def histogram(
 ) -> tuple[Any, Any]:
     """Count, or add up weights, which may be handles."""
     refuse_handles("histogram", bins=bins, range=range)
+    refuse_complex("histogram", a)
+    if isinstance(bins, str) and weights is not None:
+        raise TypeError("Automated estimation of the number of bins takes no weights")
     places, edges = binned_along_line(a, bins, range)
     if weights is None:
         sums = counted(places, (edges.size - 1,))
@@ -120,7 +135,9 @@ def histogram(
         weights = as_array(weights)
         if weights.shape != np.shape(a):
             raise ValueError("weights should have the same shape as a.")
-        sums = weighed(places, np.ravel(weights), (edges.size - 1,)).astype(weights.dtype)
+        sums = weighed(places, np.ravel(weights), (edges.size - 1,))
+        even = np.ndim(bins) == 0  # where they are not, NumPy subtracts, which swaps bytes
+        sums = sums.astype(weights.dtype if even else weights.dtype.newbyteorder("="))
     if density:
         sums = sums / np.diff(edges).astype(float) / np.sum(sums)
     return sums, edges
@@ -137,6 +154,7 @@ def histogramdd(
     refuse_handles("histogramdd", bins=bins, range=range)
     points = sample if hasattr(sample, "ndim") else np.stack([as_array(x) for x in sample], axis=-1)
     points = np.reshape(points, (-1, 1)) if points.ndim < 2 else points
+    refuse_complex("histogramdd", points, weights)
     places, edges = binned(points, bins, range)
     shape = tuple(each.size - 1 for each in edges)
     if weights is None:

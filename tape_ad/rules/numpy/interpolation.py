@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.errors import DtypeError
 from tape_ad.linear_maps import Array, Index, LinearMap, scatter
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, quiet, rule
@@ -129,6 +130,9 @@ def interp(
 ) -> Array:
     """Interpolate, with other values outside of the knots or with a period."""
     x, xp, fp = (in_double(each) for each in (x, xp, fp))
+    ends = [as_array(each).dtype.kind for each in (left, right) if each is not None]
+    if "c" in (x.dtype.kind, xp.dtype.kind) or (fp.dtype.kind != "c" and "c" in ends):
+        raise DtypeError("np.interp: x and xp are real, and so are left and right where fp is")
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")

@@ -127,12 +127,14 @@ def nan_to_num(
             "out and use the returned handle"
         )
     x = as_array(x)
+    if x.dtype.kind not in "fc":  # has neither
+        return x
     if is_complex(x):
         return nan_to_num(x.real, True, nan, posinf, neginf) + 1j * nan_to_num(
             x.imag, True, nan, posinf, neginf
         )
     nan, posinf, neginf = (
-        as_array(value).astype(x.dtype)
+        as_array(value).astype(x.dtype, casting="same_kind")
         for value in (
             nan,
             np.finfo(x.dtype).max if posinf is None else posinf,
@@ -140,7 +142,8 @@ def nan_to_num(
         )
     )
     infinite = np.where(np.greater(x, 0), posinf, neginf)
-    return np.where(np.isfinite(x), x, np.where(np.isnan(x), nan, infinite))
+    found = np.where(np.isfinite(x), x, np.where(np.isnan(x), nan, infinite))
+    return found if found.dtype == x.dtype else found.astype(x.dtype)  # the byte order too
 
 
 OF_INTEGERS = Refused(

@@ -226,8 +226,9 @@ def polyfit(
         w = as_array(w) + 0.0
         if w.shape != x.shape:
             raise ShapeError(f"np.polyfit: w has shape {w.shape}, and x has {x.shape}")
-        lhs = lhs * w[:, None]
-        rhs = rhs * (w[:, None] if y.ndim == 2 else w)
+        # NumPy multiplies in place, and so in their own precision
+        lhs = (lhs * w[:, None]).astype(lhs.dtype, casting="same_kind")
+        rhs = (rhs * (w[:, None] if y.ndim == 2 else w)).astype(rhs.dtype, casting="same_kind")
     scale = np.sqrt(np.sum(lhs * lhs, axis=0))
     lhs = lhs / scale
     c, residuals, rank, s = np.linalg.lstsq(lhs, rhs, rcond)

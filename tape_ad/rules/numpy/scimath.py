@@ -20,7 +20,8 @@ def extended(x: Array, outside: Any) -> Array:
     x = as_array(x)
     if is_complex(x) or not outside(x).any():
         return x
-    return x.astype(np.result_type(x.dtype, np.complex64))
+    half = x.dtype.type is np.float16  # which goes to double precision, as single does not
+    return x.astype(np.complex128 if half else np.result_type(x.dtype, np.complex64))
 
 
 def for_roots(x: Array) -> Array:

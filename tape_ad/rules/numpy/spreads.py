@@ -8,9 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, Stretch, expanding_key
+from tape_ad.errors import ShapeError
+from tape_ad.linear_maps import (
+    Array,
+    Chain,
+    LinearMap,
+    RealPart,
+    Stretch,
+    WeightedSum,
+    expanding_key,
+)
 from tape_ad.rules.base import NO_VALUE, Call, Entry, Maker, Signature, axes_of, quiet, rule
 from tape_ad.rules.numpy.continued import unit
+from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.reductions import (
     Axis,
     count,
@@ -42,10 +52,30 @@ def spread_signature(name: str) -> Signature:
     ) -> Call:
         options = reduction_options(name, out, axis, dtype, keepdims, None, where)
         options["dtype"] = dtype
+        if correction is not NO_VALUE and ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
         options["ddof"] = ddof if correction is NO_VALUE else correction
-        return ((a,) if mean is NO_VALUE or mean is None else (a, mean)), options
+        if mean is NO_VALUE or mean is None:
+            return (a,), options
+        check_mean(name, np.shape(mean), np.shape(a))
+        return (a, mean), options
 
     return signature
+
+
+def check_mean(name: str, mean: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """Refuse a mean that stretches the array, whose elements NumPy then counts wrongly.
+
+    Raises
+    ------
+    ShapeError
+        When the shapes broadcast to another one than the array's.
+    """
+    if len(mean) > len(shape) or np.broadcast_shapes(mean, shape) != shape:
+        raise ShapeError(
+            f"np.{name}: a mean of shape {mean} does not broadcast to an array of shape {shape}; "
+            "take it with keepdims=True"
+        )
 
 
 def deviation(a: Array, mean: Any, axes: tuple[int, ...], dtype: Any, where: Any) -> Array:
@@ -99,8 +129,13 @@ def as_mean(one: Array, dtype: Any) -> Array:
     return one if np.dtype(dtype).kind == "c" else np.real(one)
 
 
-def spread_partials(weigh: Callable[..., Array]) -> tuple[Maker, Maker]:
-    """Make the makers of a variance: of its elements, and of a mean that is given."""
+def spread_partials(weigh: Callable[..., Array], *, casting: bool) -> tuple[Maker, Maker]:
+    """Make the makers of a variance: of its elements, and of a mean that is given.
+
+    About a complex mean, NumPy adds up the squares of what is real themselves, and not those of
+    their magnitudes; where it passes nan over, it drops the imaginary part of that mean, which is
+    what `casting` says.
+    """
 
     def weighted(
         out: Array,
@@ -118,16 +153,35 @@ def spread_partials(weigh: Callable[..., Array]) -> tuple[Maker, Maker]:
         return weigh(kept, a, mean, axes, dtype, ddof, where), axes
 
     def of_elements(out: Array, a: Array, *mean: Any, **options: Any) -> LinearMap:
+        squared = about_complex(a, *mean)
+        if squared and casting:
+            mean = tuple(each.real for each in mean)
         weights, axes = weighted(out, a, *mean, **options)
-        linear = real_weighted_sum(weights, a, axes, options["keepdims"])
-        return selecting(options.get("where", True), without_imaginary_part(out, linear))
+        if squared and not casting:
+            linear: LinearMap = WeightedSum(weights, a.ndim, axes, options["keepdims"])
+        else:
+            linear = without_imaginary_part(
+                out, real_weighted_sum(weights, a, axes, options["keepdims"])
+            )
+        return selecting(options.get("where", True), linear)
 
     def of_mean(out: Array, a: Array, mean: Array, **options: Any) -> LinearMap:
+        before: tuple[LinearMap, ...] = (Stretch(np.shape(mean), a.shape),)
+        squared = about_complex(a, mean)
+        if squared and casting:
+            mean, before = mean.real, (RealPart(), *before)
         weights, axes = weighted(out, a, mean, **options)
+        if squared and not casting:
+            return Chain((*before, WeightedSum(-weights, a.ndim, axes, options["keepdims"])))
         linear = real_weighted_sum(-weights, weights, axes, options["keepdims"])
-        return Chain((Stretch(mean.shape, a.shape), without_imaginary_part(out, linear)))
+        return Chain((*before, without_imaginary_part(out, linear)))
 
     return quiet(of_elements), quiet(of_mean)
+
+
+def about_complex(a: Array, mean: Any = None) -> bool:
+    """Tell whether it is about real numbers and a complex mean."""
+    return hasattr(mean, "dtype") and is_complex(mean) and a.dtype.kind != "c"
 
 
 def given_mean(function: Callable[..., Array]) -> Callable[..., Array]:
@@ -142,7 +196,7 @@ def given_mean(function: Callable[..., Array]) -> Callable[..., Array]:
 def spread_rule(
     function: Callable[..., Array],
     weigh: Callable[..., Array],
-    passing: Callable[[Maker], Maker] = lambda maker: maker,
+    passing: Callable[[Maker], Maker] | None = None,
 ) -> Entry:
     """Make the rule of a variance or a standard deviation.
 
@@ -151,11 +205,12 @@ def spread_rule(
     function : callable
     weigh : callable
         `var_weights` or `std_weights`.
-    passing : callable
-        What the makers are changed by.
+    passing : callable, optional
+        What the makers are changed by, of a function that passes nan over.
     """
+    makers = spread_partials(weigh, casting=passing is not None)
     return rule(
-        *map(passing, spread_partials(weigh)),
+        *(makers if passing is None else map(passing, makers)),
         signature=spread_signature(function.__name__),
         compute=given_mean(function),
     )

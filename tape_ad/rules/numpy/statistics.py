@@ -81,6 +81,8 @@ def cov(
     y = None if y is None else as_array(y)
     if dtype is None:
         dtype = np.result_type(m.dtype, np.float64, *([] if y is None else [y.dtype]))
+    elif np.dtype(dtype).kind not in "fc":
+        raise TypeError(f"np.cov: dtype= got {np.dtype(dtype)}, which cannot hold deviations")
     x = variables(m, dtype, transposed=not rowvar and m.ndim != 1)
     if x.shape[0] == 0:
         return np.zeros((0, 0))
@@ -97,7 +99,8 @@ def cov(
     freedom = degrees_of_freedom(x.shape[1], total[0], weights, aweights, ddof)
     products = np.matmul(x if weights is None else x * weights, np.swapaxes(x, 0, 1).conjugate())
     with np.errstate(all="ignore"):
-        return np.squeeze(products * np.true_divide(1, freedom))
+        found = np.squeeze(products * np.true_divide(1, freedom))
+    return found if found.dtype == products.dtype else found.astype(products.dtype)
 
 
 def variables(m: Array, dtype: Any, *, transposed: bool) -> Array:
@@ -128,6 +131,8 @@ def observation_weights(n: int, fweights: Any, aweights: Any) -> Any:
     if aweights is None:
         return weights
     aweights = as_array(aweights)
+    if aweights.dtype != np.float64:
+        aweights = aweights.astype(np.float64)
     return aweights if weights is None else weights * aweights
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
+from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array, LinearMap, adjoint
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, refuse, rule
@@ -72,6 +73,14 @@ def solve_sylvester(a: Array, b: Array, q: Array) -> Array:
     solved = [trsyl(r, s, each, tranb="C")[:2] for each in f.reshape((-1, *f.shape[-2:]))]
     y = np.stack([y * scale for y, scale in solved]).reshape(f.shape)
     return np.matmul(np.matmul(u, y), adjoint(v))
+
+
+def sylvester_signature(a: Array, b: Array, q: Array) -> Call:
+    """Sort the arguments of `solve_sylvester`."""
+    shapes = np.shape(a), np.shape(b), np.shape(q)
+    if any(len(shape) < 2 for shape in shapes):
+        raise ShapeError("solve_sylvester takes matrices, got shapes {}, {}, {}".format(*shapes))
+    return (a, b, q), {}
 
 
 @define(eq=False, repr=False)
@@ -177,7 +186,7 @@ def sqrtm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
     >>> sqrtm(np.array([[4.0, 4.0], [0.0, 4.0]]))
     array([[2., 1.], [0., 2.]])
     """
-    return scipy.linalg.sqrtm(A, **options)
+    return scipy.linalg.sqrtm(native(A), **options)
 
 
 @overridable
@@ -211,6 +220,12 @@ def logm_derivative(a: Array, e: Array) -> Array:
         return scipy.linalg.logm(block)[:n, n:] / scale
 
     return one_by_one(one, double(a), double(e))
+
+
+def native(a: Array) -> Array:
+    """Bring an array to the machine's byte order; of any other SciPy's `sqrtm` makes nonsense."""
+    a = np.asarray(a)
+    return a if a.dtype.isnative else a.astype(a.dtype.newbyteorder("="))
 
 
 def double(a: Array) -> Array:
@@ -306,11 +321,11 @@ def sqrtm_partial(out: Array, a: Array) -> LinearMap:
 
 
 def only_matrix(name: str) -> Callable[..., Call]:
-    """Make the signature of a function of one matrix."""
+    """Make the signature of a function of one matrix, or of its only element."""
 
     def signature(A: Array, **options: Any) -> Call:  # noqa: N803 - SciPy's name
         refuse(name, **options)
-        return (A,), {}
+        return (A if A.ndim > 1 or A.size != 1 else np.reshape(A, (1, 1)),), {}
 
     return signature
 
@@ -320,7 +335,7 @@ FUNCTIONS: dict[Any, Entry] = {
         lambda out, a, b, q: Coefficients(Sylvester(a, b), out, vector=False),
         lambda out, a, b, q: Coefficients(Sylvester(a, b, right=True), out, vector=False),
         lambda out, a, b, q: RightHandSide(Sylvester(a, b), vector=False),
-        signature=lambda a, b, q: ((a, b, q), {}),
+        signature=sylvester_signature,
     ),
     expm: rule(lambda out, a: Derivative(expm_derivative, a), signature=only_matrix("expm")),
     logm: rule(lambda out, a: Derivative(logm_derivative, a), signature=only_matrix("logm")),

@@ -74,6 +74,7 @@ class Factors:
     order: Array
 
     def push(self, t: Array) -> Array:
+        self._check()
         m = self._below(t[..., self.order, :], "N")
         m = adjoint(self._above(adjoint(m), "C"))
         below, above = triangles(m.shape[-1])
@@ -81,6 +82,7 @@ class Factors:
         return self._lower(low) + np.matmul(up, np.where(above, self.lu, 0))
 
     def pull(self, ct: Array) -> Array:
+        self._check()
         below, above = triangles(ct.shape[-1])
         low, up = np.where(below, ct, 0), np.where(above, ct, 0)
         by_lower = np.matmul(adjoint(np.where(below, self.lu, 0)), low) + low
@@ -88,6 +90,13 @@ class Factors:
         m = np.where(below, by_lower, by_upper)
         m = adjoint(self._above(adjoint(m), "N"))
         return self._below(m, "C")[..., np.argsort(self.order), :]
+
+    def _check(self) -> None:
+        """Refuse a singular matrix; rounding hides most of them."""
+        if np.any(np.equal(np.diagonal(self.lu, axis1=-2, axis2=-1), 0)):
+            raise np.linalg.LinAlgError(
+                "lu_factor: the matrix is singular, and so its factors have no derivative"
+            )
 
     def _lower(self, x: Array) -> Array:
         """Multiply by L."""

@@ -176,6 +176,7 @@ def cholesky_of_handle(
     """Factorise as `numpy.linalg.cholesky`, which has a rule."""
     if check_finite and not np.all(np.isfinite(a)):
         raise ValueError("array must not contain infs or NaNs")
+    a = a if a.ndim > 1 else np.atleast_2d(a)
     return np.linalg.cholesky(a, upper=not lower), bool(lower)
 
 

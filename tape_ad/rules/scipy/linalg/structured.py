@@ -96,15 +96,19 @@ class Diagonals:
         return np.add.reduce(flat.reshape((*stack, m, m + n - 1)), axis=-2)
 
 
-def column(out: Array, c: Array, r: Array) -> LinearMap:
+def column(out: Array, c: Array, r: Array) -> LinearMap | None:
     """Make the partial of `toeplitz` in the first column."""
+    if out.size == 0:
+        return None
     m, n = out.shape
     key = (slice(m - 1, None, -1),)
     return Chain((Adjoint(Index(key, (m + n - 1,), (m,))), Diagonals(m, n)))
 
 
-def row(out: Array, c: Array, r: Array) -> LinearMap:
+def row(out: Array, c: Array, r: Array) -> LinearMap | None:
     """Make the partial of `toeplitz` in the first row."""
+    if out.size == 0:
+        return None
     m, n = out.shape
     rest = Index((slice(1, None),), (n,), (n - 1,))
     placed = Adjoint(Index((slice(m, None),), (m + n - 1,), (n - 1,)))

@@ -7,9 +7,13 @@ Python cannot do that, and `tape_ad.special` has it under the same names.
 The rooms follow the chapters of the *NIST Digital Library of Mathematical Functions* (DLMF).
 """
 
+import functools
 from typing import Any
 
-from tape_ad.rules.base import Entry, constants, merged
+import numpy as np
+from attrs import evolve
+
+from tape_ad.rules.base import Entry, Maker, Rule, constants, merged
 from tape_ad.rules.scipy.special.bessel import BESSEL
 from tape_ad.rules.scipy.special.densities import DENSITIES
 from tape_ad.rules.scipy.special.error import ERROR
@@ -22,14 +26,44 @@ from tape_ad.rules.scipy.special.zeta import ZETA
 
 __all__ = ["SPECIAL"]
 
-SPECIAL: dict[Any, Entry] = merged(
-    GAMMA,
-    DENSITIES,
-    INCOMPLETE,
-    ERROR,
-    BESSEL,
-    LOGARITHMS,
-    INTEGRALS,
-    ZETA,
-    constants(sp.gammasgn, sp.round),
-)
+
+def of_floats(entry: Entry) -> Entry:
+    """Let the makers of a rule compute with floats, as the function itself does.
+
+    With whole numbers as they are, ``n - 1`` turns unsigned zeros into large numbers, and ``log``
+    of small integers and of truth values is in half precision.
+    """
+    if type(entry) is not Rule or entry.multiple or entry.saves:
+        return entry
+    return evolve(entry, makers=tuple(maker and taking_floats(maker) for maker in entry.makers))
+
+
+def taking_floats(maker: Maker) -> Maker:
+    """Cast integers and truth values among the operands of a maker."""
+
+    @functools.wraps(maker)
+    def cast(*arguments: Any, **options: Any) -> Any:
+        return maker(*map(as_float, arguments), **options)
+
+    return cast
+
+
+def as_float(x: Any) -> Any:
+    """Cast an array of integers or truth values; anything else is given as it is."""
+    return x.astype(np.float64) if hasattr(x, "dtype") and x.dtype.kind in "biu" else x
+
+
+SPECIAL: dict[Any, Entry] = {
+    function: of_floats(entry)
+    for function, entry in merged(
+        GAMMA,
+        DENSITIES,
+        INCOMPLETE,
+        ERROR,
+        BESSEL,
+        LOGARITHMS,
+        INTEGRALS,
+        ZETA,
+        constants(sp.gammasgn, sp.round),
+    ).items()
+}

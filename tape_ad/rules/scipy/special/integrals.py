@@ -18,7 +18,11 @@ __all__ = ["INTEGRALS"]
 
 
 def expn(out: Array, n: Array, x: Array) -> Array:
-    """-E_(n-1)(x), DLMF 8.19.13; for n = 0, of exp(-x) / x itself."""
+    """-E_(n-1)(x), DLMF 8.19.13; for n = 0, of exp(-x) / x itself.
+
+    SciPy drops what there is of `n` behind the point.
+    """
+    n = np.trunc(n)
     lowest = np.equal(n, 0)
     lower = -sp.expn(np.where(lowest, 0, np.subtract(n, 1)), x)
     return np.where(lowest, -out * (1 + 1 / x), lower) if lowest.any() else lower

@@ -92,7 +92,7 @@ def log_abs_sum_exp(a: Array, b: Array | None, axis: Axis, keepdims: bool) -> tu
 
 def sum_signature(a: Array, b: Array | None, axis: Axis, keepdims: bool) -> Call:
     """Sort the arguments of the two sums."""
-    options = {"axis": axis, "keepdims": keepdims}
+    options = {"axis": axis, "keepdims": bool(keepdims)}
     return ((a,) if b is None else (a, b)), options
 
 

@@ -1,0 +1,151 @@
+"""Calls that random ones found to go wrong, one of each kind."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+from attrs import frozen
+
+import tape_ad as ta
+from tape_ad import linalg, nn
+from tape_ad.errors import ConversionError, DtypeError, ShapeError, TapeError
+from tape_ad.trees import flatten
+from tests.fuzz.drawing import Call
+from tests.fuzz.problems import Attempt, is_inexact, problems_of
+
+
+@frozen(eq=False)
+class Mended:
+    """A function, and arguments of which every array of floats is differentiated."""
+
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def __str__(self) -> str:
+        return getattr(self.function, "__name__", "")
+
+
+def mended(function: Any, *args: Any, **kwargs: Any) -> Mended:
+    return Mended(function, args, kwargs)
+
+
+def normal(*shape: int) -> Any:
+    return np.random.default_rng(len(shape)).standard_normal(shape)
+
+
+X = normal(3, 2)
+Z = normal(3, 2) + 1j * normal(2, 3).T
+SWAPPED = normal(4, 5).astype(">f8")
+SINGLE = normal(3, 5).astype("f4")
+
+CALLS = [
+    mended(np.var, X, mean=Z[:1], axis=0),
+    mended(np.var, X, dtype=complex, mean=Z),
+    mended(np.std, X, mean=Z[:1], axis=0, where=X > -1),
+    mended(np.nanvar, X, mean=Z[:1], axis=0),
+    mended(np.nanstd, X, mean=Z[:1], axis=0, dtype=complex),
+    mended(np.nanstd, Z, mean=Z[:1], axis=0),
+    mended(np.linalg.norm, X, keepdims=np.True_),
+    mended(np.linalg.matrix_norm, X, keepdims=np.True_),
+    mended(np.linalg.vector_norm, X, keepdims=np.True_),
+    mended(nn.logsumexp, X, keepdims=np.True_),
+    mended(np.linalg.svd, X.T @ X, compute_uv=False, hermitian=np.True_),
+    mended(np.linalg.pinv, np.zeros((0, 3)), hermitian=True),
+    mended(np.sign, X, dtype="f8"),
+    mended(np.sign, X, dtype=complex),
+    mended(linalg.cho_factor, np.array([2.0])),
+    mended(linalg.expm, np.array([2.0])),
+    mended(linalg.toeplitz, np.zeros(0)),
+    mended(linalg.toeplitz, np.zeros(0), normal(3)),
+    mended(linalg.sqrtm, (np.eye(3) + 0.1 * normal(3, 3)).astype(">f8")),
+    mended(np.nan_to_num, SWAPPED),
+    mended(np.nan_to_num, np.array([np.nan, 1.5, np.inf]), 2.0, posinf=3.0),
+    mended(np.gradient, SWAPPED),
+    mended(np.gradient, SWAPPED, np.array([0.1, 0.4, 0.9, 1.1]), 2.0),
+    mended(np.cov, SINGLE, aweights=np.abs(SINGLE[0])),
+    mended(np.cov, SINGLE.astype("f8"), dtype="f4"),
+    mended(np.corrcoef, normal(1, 4), dtype="f4"),
+    mended(np.polyfit, np.arange(5.0), SINGLE.T, 2, w=normal(5)),
+    mended(np.einsum, "ij,j,k->ik", SINGLE.T, SINGLE[:, 0], normal(4)),
+    mended(np.emath.logn, normal(3).astype("f2"), normal(3) + 2),
+    mended(np.emath.power, -np.abs(normal(3)).astype("f2"), 2.5),
+    mended(np.histogram, normal(4), bins=[-2.0, 0.0, 2.0], weights=normal(4).astype(">f8")),
+    mended(scipy.special.boxcox1p, np.array([True, False]), np.array([0.2, 0.6])),
+    mended(scipy.special.boxcox, np.array([2, 3], "i1"), np.array([0.2, 0.6])),
+    mended(scipy.special.jv, np.array([0, 2], "u1"), np.array([0.2, 0.6])),
+    mended(scipy.special.kv, np.array([0, 2], "u1"), np.array([0.2, 0.6])),
+    mended(scipy.special.xlogy, np.array([0.2, 0.6]), np.array([3, 2], "i1")),
+]
+
+
+def attempted(function: Any, *args: Any, **kwargs: Any) -> list[Any]:
+    """List all problems with a call."""
+    leaves = flatten((args, kwargs))
+    active = [i for i, a in enumerate(leaves) if isinstance(a, np.ndarray) and is_inexact(a)]
+    call = Call("", function, args, kwargs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(problems_of(Attempt(call, leaves, tuple(active)), np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_it_is_numpys_and_its_derivatives_are_right(call: Mended) -> None:
+    assert attempted(call.function, *call.args, **call.kwargs) == []
+
+
+def test_the_whole_part_is_what_counts_of_the_order_of_expn() -> None:
+    n = np.array([0.4, 1.7, 2.2])
+
+    assert attempted(lambda x: scipy.special.expn(n, x), np.array([0.3, 0.7, 1.2])) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "kwargs", "error"),
+    [
+        (np.nanstd, (X,), {"ddof": 0.5, "correction": 0}, ValueError),
+        (np.var, (X,), {"ddof": 1, "correction": 1}, ValueError),
+        (np.var, (X[:, :1],), {"mean": np.zeros((1, 3))}, ShapeError),
+        (np.cov, (X,), {"dtype": int}, TypeError),
+        (np.nan_to_num, (X,), {"neginf": 1j}, TypeError),
+        (np.linalg.tensorinv, (np.zeros((0, 0)),), {"ind": 1}, ValueError),
+        (np.histogram, (X[:, 0],), {"bins": "auto", "weights": X[:, 1]}, TypeError),
+        (np.histogram, (Z,), {}, DtypeError),
+        (np.histogram2d, (X[:, 0], X[:, 1]), {"weights": Z[:, 0]}, DtypeError),
+        (np.interp, (Z[:, 0], X[:, 0], X[:, 1]), {"period": 2.0}, DtypeError),
+        (np.interp, (X[:, 0], X[:, 0], X[:, 1]), {"left": 1j}, DtypeError),
+        (linalg.solve_sylvester, (np.eye(2), np.eye(2), np.zeros(0)), {}, ShapeError),
+    ],
+)
+def test_it_is_refused(function: Any, args: Any, kwargs: Any, error: type[Exception]) -> None:
+    record = ta.ComputationRecord()
+
+    with pytest.raises(error):
+        function(*map(record.tensor, args), **kwargs)
+
+
+@pytest.mark.filterwarnings("ignore:Diagonal number 2")
+def test_the_factors_of_a_singular_matrix_have_no_derivative() -> None:
+    with pytest.raises(np.linalg.LinAlgError, match="no derivative"):
+        ta.jacobian(lambda a: linalg.lu_factor(a)[0])(np.array([[1.0, 2.0], [2.0, 4.0]]))
+
+
+def test_an_initial_value_that_is_a_handle_is_refused() -> None:
+    handle: Any = ta.ComputationRecord().tensor(2.0)
+
+    with pytest.raises((TapeError, ValueError)) as refused:
+        np.sum(X, initial=handle)
+
+    assert isinstance(refused.value.__cause__ or refused.value, ConversionError)
+
+
+def test_silu_is_the_identity_at_infinity() -> None:
+    x = np.array([-np.inf, -40.0, np.inf])
+    first = ta.grad(lambda x: np.sum(nn.silu(x)))
+    second = ta.grad(lambda x: np.sum(first(x)))
+
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(first(x), [0, -39 * np.exp(-40), 1], rtol=1e-14)
+        np.testing.assert_allclose(second(x), [0, -38 * np.exp(-40), 0], rtol=1e-14)
