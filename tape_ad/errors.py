@@ -42,7 +42,7 @@ class GradientCheckError(TapeError, AssertionError):
 
 
 class InPlaceError(TapeError, TypeError):
-    """An attempt to write to a handle, or to write a handle into a plain array."""
+    """An attempt to write to a leaf or a view of one, or to write a handle into a plain array."""
 
 
 class MissingParameterError(TapeError, KeyError):
@@ -90,4 +90,4 @@ class StoreMismatchError(TapeError, ValueError):
 
 
 class UnsupportedArgumentError(TapeError, TypeError):
-    """A NumPy argument that handles do not support, such as ``out=``."""
+    """A NumPy argument that handles do not support, such as ``order="A"``."""

@@ -14,7 +14,11 @@ from tape_ad.linear_maps import Array, Products, Scale, add_reduce, pull_chosen
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
 
 LARGE = 10_000
-"""From how many elements on a cotangent's memory is used again; below, asking takes longer."""
+"""A cotangent of more elements than this is written over when nobody needs it any more.
+
+A new array of fewer comes from memory that is at hand, and to find out whether the old one may go
+takes longer than to make it. `summed` lets BLAS add up larger ones, for the same reason: making the
+ones to multiply with is not worth it for fewer."""
 
 ndarray = np.ndarray
 NO_MORE: Mapping[int, Array] = MappingProxyType({})

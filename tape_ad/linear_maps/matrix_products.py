@@ -11,13 +11,19 @@ from tape_ad.linear_maps.base import Array
 __all__ = ["MatmulLeft", "MatmulRight", "Products", "adjoint"]
 
 LEAST = 1_000
-"""From how many elements on a product's factors may wait; below, asking takes what it saves."""
+"""A product of fewer elements is worked out at once, in the time that it takes to keep factors."""
 
 SMALLER = 4
-"""How many times as many elements as its two factors together a product has to have for that."""
+"""Factors wait if their product has at least this many times as many elements as they have.
+
+So a recurrent weight of 256 x 256 waits for 16 rows at a time, and one of 64 x 64 does not: there,
+to join the factors takes the time that the one large product saves (docs/performance.md)."""
 
 FULL = 4
-"""How many times as many elements as their product has may wait in factors."""
+"""Factors are multiplied once they have this many times as many elements as their product.
+
+That bounds the memory that they hold, and the product has by then so many rows that BLAS gains
+nothing from more."""
 
 Factors = tuple[Array, Array]
 """Two matrices a and b of as many rows, which stand for ``adjoint(a) @ b``."""

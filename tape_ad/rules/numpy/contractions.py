@@ -18,7 +18,10 @@ Terms = tuple[str, ...]
 """The indices of some arrays: a string each, and in it a letter an axis."""
 
 TINY = 4096
-"""Up to this many multiplications, preparing a matrix product takes longer than it saves."""
+"""Up to this many multiplications `numpy.einsum` goes over all indices in a loop.
+
+That loop takes a few microseconds then, as long as to bring the operands into the order that a
+product of matrices needs."""
 
 
 @overridable
