@@ -4,8 +4,12 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tape_ad.core import sweeps
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")  # new examples are for the fuzzers to find
 
 
 @pytest.fixture(scope="module", params=[sweeps.LARGE, -1], ids=["kept", "used again"])

@@ -44,11 +44,15 @@ def keys(draw: Any) -> tuple[tuple[int, ...], Any]:
     return shape, tuple(key)
 
 
+NO_KEY = (IndexError, DeprecationWarning)
+"""NumPy 2.0 only warns of a place outside of an array that is empty anyway."""
+
+
 def picked(x: Array, key: Any) -> Array:
     """Index an array, if NumPy can do it with that key."""
     try:
         return x[key]
-    except IndexError:
+    except NO_KEY:
         return None
 
 
@@ -65,7 +69,7 @@ def test_any_key_picks_what_numpy_picks(drawn: tuple[tuple[int, ...], Any]) -> N
     handle = record.tensor(x)
     expected = picked(x, key)
     if expected is None:
-        with pytest.raises(IndexError):
+        with pytest.raises(NO_KEY):
             handle[key]
         return
     out = handle[key]
