@@ -9,10 +9,10 @@ from tape_ad.handles.record import ComputationRecord, Node
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import LinearMap
 from tape_ad.memory import keep_freed_memory
-from tape_ad.transforms.checkpointing import checkpoint, checkpoint_sequential
 from tape_ad.transforms.custom_rules import custom_rule
 from tape_ad.transforms.gradients import grad, jvp, linearize, stop_gradient, value_and_grad, vjp
 from tape_ad.transforms.jacobians import hessian, hessian_diag, hvp, jacobian
+from tape_ad.transforms.recomputation import checkpoint, checkpoint_sequential
 
 if TYPE_CHECKING:
     from tape_ad import nn, optim, optimize, parameters, testing, training

@@ -1,8 +1,8 @@
 """What a training loop needs besides layers and optimizers; the loop itself is yours."""
 
 from tape_ad.training.batching import Batches, batches
-from tape_ad.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from tape_ad.training.reporting import Report, progress
+from tape_ad.training.saved_runs import Checkpoint, load_checkpoint, save_checkpoint
 
 __all__ = [
     "Batches",

@@ -1,4 +1,8 @@
-"""Computing again in the sweep what was not kept for it."""
+"""Computing again in the sweep what was not kept for it: `checkpoint` and its like.
+
+The files from which a run of training goes on are called checkpoints too; those are
+`tape_ad.training.save_checkpoint` and have nothing to do with this.
+"""
 
 import functools
 import math

@@ -15,7 +15,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import MutatedInputError, OutputError, RecordMismatchError
-from tape_ad.transforms.checkpointing import advance_by
+from tape_ad.transforms.recomputation import advance_by
 from tape_ad.trees import flatten
 
 Function = Callable[..., Any]

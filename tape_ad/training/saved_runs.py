@@ -1,4 +1,8 @@
-"""Checkpoints: all that a run needs to go on as if it had never stopped, in one file."""
+"""Files of saved runs: all that one needs to go on as if it had never stopped.
+
+Such a file is called a checkpoint; `tape_ad.checkpoint`, which computes again in a sweep what was
+not kept for it, has nothing to do with this.
+"""
 
 import operator
 import os
