@@ -7,22 +7,9 @@ shape (inputs, outputs), for ``x @ weight``; classes are on the last axis; there
 generator and no mode, so a call says ``rng=`` and ``training=True``.
 """
 
+from numpy import tanh
+
 from tape_ad.nn import initializers
-from tape_ad.nn.activations import (
-    elu,
-    gelu,
-    glu,
-    leaky_relu,
-    log_softmax,
-    logsumexp,
-    relu,
-    selu,
-    sigmoid,
-    silu,
-    softmax,
-    softplus,
-    tanh,
-)
 from tape_ad.nn.attention import MultiHeadAttention, scaled_dot_product_attention
 from tape_ad.nn.composition import Flatten, Residual, Sequential
 from tape_ad.nn.convolutions import Conv1d, Conv2d, conv1d, conv2d
@@ -55,7 +42,10 @@ from tape_ad.nn.pooling import (
 )
 from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
+from tape_ad.rules.layers import rectifiers
+from tape_ad.rules.layers.activations import log_softmax, logsumexp, relu, sigmoid, softmax
 from tape_ad.rules.layers.affine import linear
+from tape_ad.rules.layers.rectifiers import *  # noqa: F403 - its __all__ is the list of them
 
 __all__ = [
     "AvgPool1d",
@@ -86,17 +76,13 @@ __all__ = [
     "conv2d",
     "cross_entropy",
     "dropout",
-    "elu",
     "embedding",
-    "gelu",
-    "glu",
     "huber_loss",
     "init",
     "initializers",
     "kl_div",
     "l1_loss",
     "layer_norm",
-    "leaky_relu",
     "linear",
     "log_softmax",
     "logsumexp",
@@ -107,11 +93,9 @@ __all__ = [
     "partition",
     "relu",
     "scaled_dot_product_attention",
-    "selu",
     "sigmoid",
-    "silu",
     "softmax",
-    "softplus",
     "summary",
     "tanh",
 ]
+__all__ += rectifiers.__all__

@@ -9,11 +9,12 @@ import pytest
 import tape_ad as ta
 from tape_ad import nn
 from tape_ad.errors import DtypeError, ShapeError
+from tape_ad.rules.layers.rectifiers import RECTIFIERS
 from tests.shorthand import gradient, gradients_of
 
 Array = np.ndarray[Any, Any]
 
-ELEMENTWISE = [nn.leaky_relu, nn.elu, nn.selu, nn.gelu, nn.silu, nn.softplus]
+ELEMENTWISE = [function for function in RECTIFIERS if function is not nn.glu]
 
 each_activation = pytest.mark.parametrize("function", ELEMENTWISE, ids=lambda f: f.__name__)
 

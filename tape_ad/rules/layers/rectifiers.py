@@ -1,24 +1,30 @@
 """Activations that act element by element and NumPy lacks, each one node, stable for large inputs.
 
-`tape_ad.nn` publishes them. Names, parameters and their default values are PyTorch's, and so is
-the derivative at a kink: the one from the left.
+Each stands below its derivative, and `tape_ad.nn` publishes what `__all__` names. Names, parameters
+and their default values are PyTorch's, and so is the derivative at a kink: the one from the left.
 """
 
 import inspect
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tape_ad.extras import extra
 from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
 from tape_ad.overrides import overridable
-from tape_ad.rules.base import Entry, quiet, rule
+from tape_ad.rules.base import Entry, Maker, quiet, rule
 from tape_ad.rules.layers.activations import real, sigmoid
 from tape_ad.rules.numpy.continued import bounded
 from tape_ad.rules.signatures import arguments_of
 
-__all__ = ["RECTIFIERS", "elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
+__all__ = ["elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
+
+RECTIFIERS: dict[Any, Entry] = {}
+"""The rules of the functions below, which `activation` puts here."""
+
+F = TypeVar("F", bound=Callable[..., Array])
 
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
@@ -31,7 +37,24 @@ CUBIC = 0.044715
 NORMAL = 1 / math.sqrt(2 * math.pi)
 
 
-@overridable
+def activation(derivative: Maker) -> Callable[[F], F]:
+    """Let handles take a function of `x` over, whose maker of partials is `derivative`."""
+
+    def published(function: F) -> F:
+        public = overridable(function)
+        signature = arguments_of(public, "x") if function.__defaults__ else None
+        RECTIFIERS[public] = rule(derivative, signature=signature)
+        return public
+
+    return published
+
+
+def leaky_relu_partial(out: Array, x: Array, negative_slope: float) -> Array:
+    """1, or the slope."""
+    return np.where(np.greater(x, 0), 1, x.dtype.type(negative_slope))
+
+
+@activation(leaky_relu_partial)
 def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Array:
     """Compute x where it is positive, and ``negative_slope * x`` elsewhere.
 
@@ -53,7 +76,19 @@ def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Array:
     return np.where(np.greater(x, 0), x, x * negative_slope)
 
 
-@overridable
+def bent(x: Array, alpha: float, scale: float) -> Array:
+    """Compute what `elu` and `selu` have in common."""
+    return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))) * scale
+
+
+def bent_partial(x: Array, alpha: float, scale: float) -> Array:
+    """The scale, and below 0 times alpha * exp(x)."""
+    positive = np.greater(x, 0)
+    below = np.exp(np.where(positive, 0, x)) * (alpha * scale)
+    return np.where(positive, x.dtype.type(scale), below)
+
+
+@activation(lambda out, x, alpha: bent_partial(x, alpha, 1.0))
 def elu(x: Array, /, alpha: float = 1.0) -> Array:
     """Compute x where it is positive, and ``alpha * (exp(x) - 1)`` elsewhere.
 
@@ -74,7 +109,7 @@ def elu(x: Array, /, alpha: float = 1.0) -> Array:
     return bent(real(x, "elu"), alpha, 1.0)
 
 
-@overridable
+@activation(lambda out, x: bent_partial(x, SELU_ALPHA, SELU_SCALE))
 def selu(x: Array, /) -> Array:
     """Compute 1.0507 times `elu` with alpha = 1.6733, which keeps the variance from layer to layer.
 
@@ -99,7 +134,32 @@ def selu(x: Array, /) -> Array:
     return bent(real(x, "selu"), SELU_ALPHA, SELU_SCALE)
 
 
-@overridable
+def within_reach(x: Array) -> Array:
+    """Limit x to where the gate of `gelu` is neither 0 nor 1, so that no power of it overflows."""
+    return np.clip(x, -30.0, 30.0)
+
+
+def gelu_gate(x: Array, approximate: str) -> Array:
+    """Compute what `gelu` multiplies x with."""
+    if approximate == "tanh":  # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits
+        return sigmoid(SLOPE * within_reach(x) * (1 + CUBIC * within_reach(x) ** 2))
+    if approximate != "none":
+        raise ValueError(f'gelu: approximate must be "none" or "tanh", got {approximate!r}')
+    with extra("scipy", "gelu", instead='gelu(x, approximate="tanh")'):
+        from scipy.special import ndtr
+    return inspect.unwrap(ndtr)(x)  # with SCIPY_ARRAY_API set, a function that refuses handles
+
+
+def gelu_partial(out: Array, x: Array, approximate: str) -> Array:
+    """gate + x * gate'."""
+    gate = gelu_gate(x, approximate)
+    near = within_reach(x)
+    if approximate == "none":
+        return gate + near * np.exp(-0.5 * near * near) * NORMAL
+    return gate + near * gate * (1 - gate) * (SLOPE * (1 + 3 * CUBIC * near**2))
+
+
+@activation(gelu_partial)
 def gelu(x: Array, /, approximate: str = "none") -> Array:
     """Compute x times the normal distribution's cumulative probability of x.
 
@@ -132,7 +192,14 @@ def gelu(x: Array, /, approximate: str = "none") -> Array:
     return x * gelu_gate(x, approximate)
 
 
-@overridable
+@quiet
+def silu_partial(out: Array, x: Array) -> Array:
+    """s + x * s * (1 - s), of which the second term is 0 at both infinities."""
+    s = sigmoid(x)
+    return s + s * (1 - s) * bounded(x)
+
+
+@activation(silu_partial)
 def silu(x: Array, /) -> Array:
     """Compute x times its `sigmoid`, which is also called swish.
 
@@ -153,7 +220,13 @@ def silu(x: Array, /) -> Array:
     return x * sigmoid(x)
 
 
-@overridable
+def softplus_partial(out: Array, x: Array, beta: float, threshold: float) -> Array:
+    """sigmoid(beta * x), and 1 above the threshold."""
+    steep = x * beta
+    return np.where(np.greater(steep, threshold), 1, sigmoid(steep))
+
+
+@activation(softplus_partial)
 def softplus(x: Array, /, beta: float = 1.0, threshold: float = 20.0) -> Array:
     """Compute log(1 + exp(beta * x)) / beta, and x itself where beta * x is above a threshold.
 
@@ -179,7 +252,36 @@ def softplus(x: Array, /, beta: float = 1.0, threshold: float = 20.0) -> Array:
     return np.where(np.greater(steep, threshold), x, np.logaddexp(steep, 0) / beta)
 
 
-@overridable
+def halves(x: Array, axis: int) -> tuple[Array, Array]:
+    """Cut an axis in two."""
+    length = x.shape[axis]
+    if length % 2:
+        raise ValueError(f"glu: the axis {axis} of shape {x.shape} has an odd length")
+    key: list[Any] = [slice(None)] * x.ndim
+    key[axis] = slice(length // 2)
+    other = [*key]
+    other[axis] = slice(length // 2, None)
+    return x[tuple(key)], x[tuple(other)]
+
+
+@quiet
+def glu_partial(out: Array, x: Array, axis: int) -> LinearMap:
+    """Weigh the two halves, laid side by side on an axis of their own, and add them up."""
+    value, gate = halves(x, axis)
+    s = sigmoid(gate)
+    after = axis % x.ndim - x.ndim + 1  # where the axes behind this one begin, from the right
+    rest = x.shape[after:] if after else ()
+    apart = (*x.shape[: axis % x.ndim], 2, x.shape[axis] // 2, *rest)
+    weights = np.stack([s, value * s * (1 - s)], after - 2)
+    return Chain(
+        (
+            Reshape(x.shape, apart),
+            WeightedSum(weights, len(apart), (after - 2,), False),
+        )
+    )
+
+
+@activation(glu_partial)
 def glu(x: Array, /, axis: int = -1) -> Array:
     """Multiply the first half of an axis by the `sigmoid` of its second half.
 
@@ -207,99 +309,3 @@ def glu(x: Array, /, axis: int = -1) -> Array:
     x = real(x, "glu")
     value, gate = halves(x, axis)
     return value * sigmoid(gate)
-
-
-def bent(x: Array, alpha: float, scale: float) -> Array:
-    """Compute what `elu` and `selu` have in common."""
-    return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))) * scale
-
-
-def gelu_gate(x: Array, approximate: str) -> Array:
-    """Compute what `gelu` multiplies x with."""
-    if approximate == "tanh":  # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits
-        return sigmoid(SLOPE * within_reach(x) * (1 + CUBIC * within_reach(x) ** 2))
-    if approximate != "none":
-        raise ValueError(f'gelu: approximate must be "none" or "tanh", got {approximate!r}')
-    with extra("scipy", "gelu", instead='gelu(x, approximate="tanh")'):
-        from scipy.special import ndtr
-    return inspect.unwrap(ndtr)(x)  # with SCIPY_ARRAY_API set, a function that refuses handles
-
-
-def within_reach(x: Array) -> Array:
-    """Limit x to where the gate of `gelu` is neither 0 nor 1, so that no power of it overflows."""
-    return np.clip(x, -30.0, 30.0)
-
-
-def halves(x: Array, axis: int) -> tuple[Array, Array]:
-    """Cut an axis in two."""
-    length = x.shape[axis]
-    if length % 2:
-        raise ValueError(f"glu: the axis {axis} of shape {x.shape} has an odd length")
-    key: list[Any] = [slice(None)] * x.ndim
-    key[axis] = slice(length // 2)
-    other = [*key]
-    other[axis] = slice(length // 2, None)
-    return x[tuple(key)], x[tuple(other)]
-
-
-# The partials
-
-
-def leaky_relu_partial(out: Array, x: Array, negative_slope: float) -> Array:
-    """1, or the slope."""
-    return np.where(np.greater(x, 0), 1, x.dtype.type(negative_slope))
-
-
-def bent_partial(x: Array, alpha: float, scale: float) -> Array:
-    """The scale, and below 0 times alpha * exp(x)."""
-    positive = np.greater(x, 0)
-    below = np.exp(np.where(positive, 0, x)) * (alpha * scale)
-    return np.where(positive, x.dtype.type(scale), below)
-
-
-def gelu_partial(out: Array, x: Array, approximate: str) -> Array:
-    """gate + x * gate'."""
-    gate = gelu_gate(x, approximate)
-    near = within_reach(x)
-    if approximate == "none":
-        return gate + near * np.exp(-0.5 * near * near) * NORMAL
-    return gate + near * gate * (1 - gate) * (SLOPE * (1 + 3 * CUBIC * near**2))
-
-
-def silu_partial(out: Array, x: Array) -> Array:
-    """s + x * s * (1 - s), of which the second term is 0 at both infinities."""
-    s = sigmoid(x)
-    return s + s * (1 - s) * bounded(x)
-
-
-def softplus_partial(out: Array, x: Array, beta: float, threshold: float) -> Array:
-    """sigmoid(beta * x), and 1 above the threshold."""
-    steep = x * beta
-    return np.where(np.greater(steep, threshold), 1, sigmoid(steep))
-
-
-def glu_partial(out: Array, x: Array, axis: int) -> LinearMap:
-    """Weigh the two halves, laid side by side on an axis of their own, and add them up."""
-    value, gate = halves(x, axis)
-    s = sigmoid(gate)
-    after = axis % x.ndim - x.ndim + 1  # where the axes behind this one begin, from the right
-    rest = x.shape[after:] if after else ()
-    apart = (*x.shape[: axis % x.ndim], 2, x.shape[axis] // 2, *rest)
-    weights = np.stack([s, value * s * (1 - s)], after - 2)
-    return Chain(
-        (
-            Reshape(x.shape, apart),
-            WeightedSum(weights, len(apart), (after - 2,), False),
-        )
-    )
-
-
-RECTIFIERS: dict[Any, Entry] = {
-    leaky_relu: rule(leaky_relu_partial, signature=arguments_of(leaky_relu, "x")),
-    elu: rule(lambda out, x, alpha: bent_partial(x, alpha, 1.0), signature=arguments_of(elu, "x")),
-    selu: rule(lambda out, x: bent_partial(x, SELU_ALPHA, SELU_SCALE)),
-    gelu: rule(gelu_partial, signature=arguments_of(gelu, "x")),
-    silu: rule(quiet(silu_partial)),
-    softplus: rule(softplus_partial, signature=arguments_of(softplus, "x")),
-    glu: rule(quiet(glu_partial), signature=arguments_of(glu, "x")),
-}
