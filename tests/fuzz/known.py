@@ -40,6 +40,15 @@ def is_on_branch_cut(call: Call) -> bool:
     return bool(np.any((values.real < 0) & (np.abs(values.imag) < 1e-12 * np.abs(values))))
 
 
+def is_in_disorder(call: Call) -> bool:
+    return call.kwargs.get("period") is None and bool(np.any(np.diff(np.ravel(call.args[1])) < 0))
+
+
+def is_of_short_floats(call: Call) -> bool:
+    leaves = flatten((call.args, call.kwargs))
+    return any(getattr(leaf, "dtype", None) in (np.float16, np.float32) for leaf in leaves)
+
+
 def is_singular(call: Call) -> bool:
     s = scipy.linalg.svdvals(np.asarray(call.args[0], complex))
     return bool(s.size and s[-1] <= 1e-10 * max(s[0], 1))
@@ -52,7 +61,21 @@ VECTORS = Known(
 
 KNOWN: dict[str, tuple[Known, ...]] = {
     "np.histogram_bin_edges": (EDGES,),
-    "np.histogram": (EDGES,),
+    "np.histogram": (
+        EDGES,
+        Known(
+            ("value", "single"),
+            "we add weights up in double precision, and NumPy between uneven bins in their own",
+            is_of_short_floats,
+        ),
+    ),
+    "np.interp": (
+        Known(
+            ("value", "difference", "second", "single"),
+            "the knots must increase, and NumPy does not look",
+            is_in_disorder,
+        ),
+    ),
     "np.histogram2d": (EDGES,),
     "np.histogramdd": (EDGES,),
     "np.nextafter": (Known(("difference",), "counts as piecewise constant"),),
@@ -64,7 +87,30 @@ KNOWN: dict[str, tuple[Known, ...]] = {
         Known(("value",), "the order is open", lambda call: call.kwargs.get("sorted") is not True),
     ),
     "np.empty_like": (Known(("value",), "whatever is in the memory"),),
-    "np.fft.hfft": (Known(("value",), "NumPy gives whatever is in the memory", is_empty),),
+    **dict.fromkeys(
+        ("np.fft.hfft", "np.fft.irfft", "np.fft.irfft2", "np.fft.irfftn"),
+        (Known(("value",), "NumPy gives whatever is in the memory", is_empty),),
+    ),
+    **dict.fromkeys(
+        ("np.intersect1d", "np.setdiff1d", "np.setxor1d", "np.isin"),
+        (
+            Known(
+                ("raises", "value", "structure", "kind"),
+                "the elements are said to be distinct and are not",
+                lambda call: call.kwargs.get("assume_unique", False),
+            ),
+        ),
+    ),
+    **dict.fromkeys(
+        ("np.linalg.norm", "np.linalg.vector_norm", "np.linalg.matrix_norm"),
+        (
+            Known(
+                ("silent",),
+                "NumPy takes np.True_ for some orders and not for others; we for all",
+                lambda call: call.kwargs.get("keepdims") is np.True_,
+            ),
+        ),
+    ),
     "np.can_cast": (Known(("silent",), "NumPy finds the dtype of a handle before any dispatch"),),
     "tape_ad.linalg.cho_factor": (Known(("value",), "SciPy leaves the other triangle as it is"),),
     "tape_ad.linalg.logm": (

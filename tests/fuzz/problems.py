@@ -18,7 +18,7 @@ __all__ = ["Attempt", "Problem", "in_time", "is_inexact", "problems_of"]
 
 Array = Any
 
-SECONDS = 20
+SECONDS = 60
 """How long all that is done about a call may take; most take a few milliseconds."""
 
 

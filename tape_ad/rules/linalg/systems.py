@@ -97,6 +97,8 @@ def tensorinv(a: Array, ind: int = 2) -> Array:
     """Invert what `numpy.tensordot` over `ind` axes does."""
     if ind <= 0:
         raise ValueError(f"np.linalg.tensorinv takes a positive ind=, got {ind}")
+    if not a.ndim:
+        raise TypeError("np.linalg.tensorinv takes an array, got a number")
     rows, columns = a.shape[:ind], a.shape[ind:]
     matrix = a.reshape((math.prod(columns), -1))
     return np.linalg.inv(matrix).reshape(columns + rows)

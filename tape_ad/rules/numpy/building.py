@@ -208,6 +208,35 @@ def of_last(
     return Chain((Divide(stop), *spread(weights, out, np.shape(stop), axis)))
 
 
+@overridable
+def geomspace(
+    start: Array,
+    stop: Array,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Array:
+    """Give the samples of `numpy.geomspace` in a dtype that holds what the ends are."""
+    return np.geomspace(start, stop, num, endpoint, dtype, axis)
+
+
+def geomspace_in_any_dtype(
+    start: Array,
+    stop: Array,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Array:
+    """Space numbers evenly on a logarithmic scale; the real part is taken last, as NumPy does."""
+    wide = dtype
+    if dtype is not None:
+        wide = np.result_type(as_array(start), as_array(stop), 1.0, dtype)
+    samples = geomspace(start, stop, num, endpoint, wide, axis)
+    return samples if wide == dtype else np.astype(samples, np.dtype(dtype))
+
+
 def logspace(
     start: Array,
     stop: Array,
@@ -274,7 +303,8 @@ BUILDING: dict[Any, Entry] = {
     np.linspace: Derivation(linspace_and_step),
     linspace: rule(of_start, of_stop, signature=ends_signature),
     np.logspace: Derivation(logspace),
-    np.geomspace: rule(of_first, of_last, signature=ends_signature),
+    np.geomspace: Derivation(geomspace_in_any_dtype),
+    geomspace: rule(of_first, of_last, signature=ends_signature),
     np.full_like: Derivation(full_like),
     filled_like: Filled(),
 }

@@ -49,6 +49,8 @@ def diff_signature(
     parts = [end_of(prepend, a, axis), a, end_of(append, a, axis)]
     parts = [part for part in parts if part is not None]
     whole = np.concatenate(parts, axis=axis) if len(parts) > 1 else a
+    if not whole.size and not whole.dtype.isnative:  # as NumPy's differences of nothing are
+        whole = whole.astype(whole.dtype.newbyteorder("="))
     return (whole,), {"n": min(n, whole.shape[axis]), "axis": axis}
 
 
@@ -95,7 +97,9 @@ def gradient(f: Array, *varargs: Any, axis: Any = None, edge_order: int = 1) -> 
     for their derivatives are about spacings that are not even. The formulae are in Fornberg,
     "Generation of finite difference formulas on arbitrarily spaced grids" (1988).
     """
-    f = inexact(as_array(f))
+    f = as_array(f)
+    if f.dtype.kind != "b":  # of which NumPy takes no differences
+        f = inexact(f)
     numbers = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
     axes = tuple(number - f.ndim for number in numbers)
     if edge_order > 2:

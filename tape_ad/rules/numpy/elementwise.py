@@ -174,7 +174,7 @@ def clip(
     low, high = bounds((a_min, a_max), (min, max))
     if low is None and high is None:
         np.clip(np.zeros(0), None, None)  # NumPy 2.0 wants a bound
-        return np.copy(a)
+        return np.positive(a)
     if low is not None:
         a = np.maximum(a, low)
     return a if high is None else np.minimum(a, high)

@@ -160,7 +160,7 @@ def histogramdd(
     if weights is None:
         sums = counted(places, shape).astype(float)
     else:
-        sums = weighed(places, as_array(weights), shape)
+        sums = weighed(places, as_array(weights), shape).astype(float)
     if density:
         total = np.sum(sums)
         for axis, edge in enumerate(edges):

@@ -172,7 +172,8 @@ def matrix_power(a: Array, n: int) -> Array:
     exponent = operator.index(n)
     checked_square("matrix_power", a)
     if exponent == 0:
-        return np.zeros_like(a) + np.eye(a.shape[-1], dtype=a.dtype)
+        unit = np.zeros_like(a) + np.eye(a.shape[-1], dtype=a.dtype)
+        return unit if unit.dtype == a.dtype else unit.astype(a.dtype)  # the byte order too
     factor = a if exponent > 0 else np.linalg.inv(a)
     remaining = abs(exponent)
     power = None

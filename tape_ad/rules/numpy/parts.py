@@ -130,9 +130,8 @@ def nan_to_num(
     if x.dtype.kind not in "fc":  # has neither
         return x
     if is_complex(x):
-        return nan_to_num(x.real, True, nan, posinf, neginf) + 1j * nan_to_num(
-            x.imag, True, nan, posinf, neginf
-        )
+        parts = [nan_to_num(part, True, nan, posinf, neginf) for part in (x.real, x.imag)]
+        return like(x, parts[0] + 1j * parts[1])
     nan, posinf, neginf = (
         as_array(value).astype(x.dtype, casting="same_kind")
         for value in (
@@ -143,7 +142,12 @@ def nan_to_num(
     )
     infinite = np.where(np.greater(x, 0), posinf, neginf)
     found = np.where(np.isfinite(x), x, np.where(np.isnan(x), nan, infinite))
-    return found if found.dtype == x.dtype else found.astype(x.dtype)  # the byte order too
+    return like(x, found)
+
+
+def like(x: Array, found: Array) -> Array:
+    """Bring an array to the byte order of another; numbers have none."""
+    return found if x.ndim == 0 or found.dtype == x.dtype else found.astype(x.dtype)
 
 
 OF_INTEGERS = Refused(

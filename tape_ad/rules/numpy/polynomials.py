@@ -220,7 +220,7 @@ def polyfit(
             f"shapes {x.shape} and {y.shape}"
         )
     if rcond is None:
-        rcond = len(x) * float(np.finfo(x.dtype).eps)
+        rcond = len(x) * np.finfo(x.dtype).eps
     lhs, rhs = np.vander(x, order), y
     if w is not None:
         w = as_array(w) + 0.0

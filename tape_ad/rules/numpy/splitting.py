@@ -95,7 +95,7 @@ def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None =
         start = int(along.min()) if "f" in trim else None
         stop = int(along.max()) + 1 if "b" in trim else None
         key[number] = slice(start, stop)
-    return filt[tuple(key)]
+    return filt[(*key, ...)]
 
 
 # Putting in and taking out

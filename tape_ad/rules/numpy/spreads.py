@@ -109,7 +109,7 @@ def std_weights(
 
     The mean of equal elements may be one rounding error off them. Measured from one of them, all
     are exactly 0, and so is their mean. Of an only element the deviation is 0 whatever it is, and
-    so are all derivatives.
+    so are all derivatives; unless a real ``dtype=`` drops the imaginary part of its mean.
     """
     if mean is None:
         if where is True:
@@ -119,7 +119,8 @@ def std_weights(
             one = np.max(a, axis=axes, keepdims=True, where=where, initial=-np.inf)
             alone = np.equal(counts(where, a, axes, keepdims=True), 1)
         a = a - (one if dtype is None else as_mean(one, dtype))
-        out = np.where(alone, 1, out)
+        if dtype is None or not is_complex(a) or np.dtype(dtype).kind == "c":
+            out = np.where(alone, 1, out)  # where the mean has all of it
     weights = unit(deviation(a, mean, axes, dtype, where), out)
     return weights / freedom(a, axes, ddof, where)
 

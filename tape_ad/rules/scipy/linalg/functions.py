@@ -58,6 +58,7 @@ def solve_sylvester(a: Array, b: Array, q: Array) -> Array:
     array([[1.], [2.]])
     """
     a, b, q = np.asarray(a), np.asarray(b), np.asarray(q)
+    check_sylvester(a, b, q)
     if {each.dtype.kind for each in (a, b, q)} > {"c"}:
         common = np.result_type(a, b, q)
         a, b, q = a.astype(common), b.astype(common), q.astype(common)
@@ -75,12 +76,19 @@ def solve_sylvester(a: Array, b: Array, q: Array) -> Array:
     return np.matmul(np.matmul(u, y), adjoint(v))
 
 
-def sylvester_signature(a: Array, b: Array, q: Array) -> Call:
-    """Sort the arguments of `solve_sylvester`."""
-    shapes = np.shape(a), np.shape(b), np.shape(q)
-    if any(len(shape) < 2 for shape in shapes):
-        raise ShapeError("solve_sylvester takes matrices, got shapes {}, {}, {}".format(*shapes))
-    return (a, b, q), {}
+def check_sylvester(a: Array, b: Array, q: Array) -> None:
+    """Refuse shapes that do not fit; LAPACK reads what is beyond an array that is too small.
+
+    Raises
+    ------
+    ShapeError
+    """
+    m, n, mn = a.shape[-2:], b.shape[-2:], q.shape[-2:]
+    if not (len(m) == len(n) == len(mn) == 2 and m == (mn[0], mn[0]) and n == (mn[1], mn[1])):
+        raise ShapeError(
+            "solve_sylvester takes shapes (m, m), (n, n) and (m, n), got "
+            f"{a.shape}, {b.shape} and {q.shape}"
+        )
 
 
 @define(eq=False, repr=False)
@@ -160,7 +168,7 @@ def logm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
     >>> logm(np.array([[1.0, 1.0], [0.0, 1.0]]))
     array([[0., 1.], [0., 0.]])
     """
-    return scipy.linalg.logm(double(np.asarray(A)), **options)
+    return scipy.linalg.logm(double(matrix_of("logm", A)), **options)
 
 
 @overridable
@@ -186,7 +194,7 @@ def sqrtm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
     >>> sqrtm(np.array([[4.0, 4.0], [0.0, 4.0]]))
     array([[2., 1.], [0., 2.]])
     """
-    return scipy.linalg.sqrtm(native(A), **options)
+    return scipy.linalg.sqrtm(native(matrix_of("sqrtm", A)), **options)
 
 
 @overridable
@@ -206,7 +214,7 @@ def expm_derivative(a: Array, e: Array) -> Array:
     def one(a: Array, e: Array) -> Array:
         return scipy.linalg.expm_frechet(a, e, compute_expm=False, check_finite=False)
 
-    return one_by_one(one, a, e)
+    return one_by_one(one, at_least_single(a), at_least_single(e))
 
 
 @overridable
@@ -224,8 +232,25 @@ def logm_derivative(a: Array, e: Array) -> Array:
 
 def native(a: Array) -> Array:
     """Bring an array to the machine's byte order; of any other SciPy's `sqrtm` makes nonsense."""
-    a = np.asarray(a)
     return a if a.dtype.isnative else a.astype(a.dtype.newbyteorder("="))
+
+
+def matrix_of(name: str, a: Array) -> Array:
+    """Take what holds a matrix to an array; of anything else SciPy's `sqrtm` makes nonsense.
+
+    Raises
+    ------
+    ShapeError
+    """
+    a = np.asarray(a)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"{name} takes a square matrix, got shape {a.shape}")
+    return a
+
+
+def at_least_single(a: Array) -> Array:
+    """Take half precision, in which the coefficients overflow, to single."""
+    return a.astype(np.result_type(a, np.float32)) if a.dtype == np.float16 else a
 
 
 def double(a: Array) -> Array:
@@ -321,11 +346,12 @@ def sqrtm_partial(out: Array, a: Array) -> LinearMap:
 
 
 def only_matrix(name: str) -> Callable[..., Call]:
-    """Make the signature of a function of one matrix, or of its only element."""
+    """Make the signature of a function of one matrix, or for `expm` of its only element."""
 
     def signature(A: Array, **options: Any) -> Call:  # noqa: N803 - SciPy's name
         refuse(name, **options)
-        return (A if A.ndim > 1 or A.size != 1 else np.reshape(A, (1, 1)),), {}
+        only = name == "expm" and A.ndim < 2 and A.size == 1
+        return (double(np.reshape(A, (1, 1))) if only else A,), {}
 
     return signature
 
@@ -335,7 +361,7 @@ FUNCTIONS: dict[Any, Entry] = {
         lambda out, a, b, q: Coefficients(Sylvester(a, b), out, vector=False),
         lambda out, a, b, q: Coefficients(Sylvester(a, b, right=True), out, vector=False),
         lambda out, a, b, q: RightHandSide(Sylvester(a, b), vector=False),
-        signature=sylvester_signature,
+        signature=lambda a, b, q: ((a, b, q), {}),
     ),
     expm: rule(lambda out, a: Derivative(expm_derivative, a), signature=only_matrix("expm")),
     logm: rule(lambda out, a: Derivative(logm_derivative, a), signature=only_matrix("logm")),

@@ -177,6 +177,7 @@ def cholesky_of_handle(
     if check_finite and not np.all(np.isfinite(a)):
         raise ValueError("array must not contain infs or NaNs")
     a = a if a.ndim > 1 else np.atleast_2d(a)
+    a = a.astype(np.float32) if a.dtype == np.float16 else a
     return np.linalg.cholesky(a, upper=not lower), bool(lower)
 
 
