@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.numpy.building import filled_like, linspace
+from tape_ad.rules.numpy.building import filled_like, geomspace, linspace
 from tests.rules.table import POSITIVE, REAL, Row
 
 __all__ = ["FILLED", "ROWS"]
@@ -94,6 +94,7 @@ ROWS: list[Row] = [
         Row(np.geomspace, [POSITIVE(*start), POSITIVE(*stop)], options=options, complex=start == ())
         for start, stop, options in SPACED
     ),
+    Row(geomspace, [POSITIVE(), POSITIVE(3)], options={"num": 4}, note="ours", no_jax=OURS),
     Row(
         np.geomspace,
         [POSITIVE(2, 3)],
