@@ -1,0 +1,139 @@
+"""What layers refuse, and what they say then."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tape_ad import nn
+from tape_ad.errors import DtypeError, ShapeError
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: nn.conv2d(np.ones((1, 5, 5)), np.ones((2, 1, 6, 3))),
+            ShapeError,
+            "conv2d: no window of (6, 3) with dilation (1, 1) and stride (1, 1) fits into (5, 5), "
+            "an input of shape (1, 5, 5) with its padding",
+        ),
+        (
+            lambda: nn.conv2d(np.ones((2, 5, 5)), np.ones((2, 1, 3, 3))),
+            ShapeError,
+            "conv2d: an input of shape (2, 5, 5) and a weight of shape (2, 1, 3, 3) do not fit "
+            "with groups=1; the weight is (out_channels, in_channels // groups, ...)",
+        ),
+        (
+            lambda: nn.conv1d(np.ones(5), np.ones((1, 1, 3))),
+            ShapeError,
+            "conv1d: needs an input of 2 or 3 axes and a weight of 3, got shapes (5,) and "
+            "(1, 1, 3)",
+        ),
+        (
+            lambda: nn.conv1d(np.ones((1, 5)), np.ones((1, 1, 3)), padding="same", stride=2),
+            ValueError,
+            'conv1d: padding must be numbers, "valid", or "same" with a stride of 1, got \'same\' '
+            "with a stride of (2,)",
+        ),
+        (
+            lambda: nn.Conv2d("c", 4, 6, 3, groups=4),
+            ValueError,
+            "Conv2d: groups=4 must divide in_channels=4 and out_channels=6",
+        ),
+        (
+            lambda: nn.max_pool2d(np.ones((4, 4)), 2, padding=2),
+            ValueError,
+            "max_pool2d: padding must be at least 0 and at most half of the kernel's size (2, 2), "
+            "got 2",
+        ),
+        (
+            lambda: nn.avg_pool1d(np.ones(1), 2),
+            ShapeError,
+            "avg_pool1d: no window of (2,) with dilation (1,) and stride (2,) fits into (1,), an "
+            "input of shape (1,) with its padding",
+        ),
+        (
+            lambda: nn.conv2d(np.ones((1, 5, 5)), np.ones((1, 1, 3, 3)), stride=(1, 1, 1)),
+            ValueError,
+            "one number or 2 are needed, got (1, 1, 1)",
+        ),
+        (
+            lambda: nn.layer_norm(np.ones((2, 3)), 4),
+            ShapeError,
+            "layer_norm: the last axes of an input of shape (2, 3) are not (4,)",
+        ),
+        (
+            lambda: nn.MultiHeadAttention("a", 6, 4),
+            ValueError,
+            "MultiHeadAttention: num_heads=4 must divide embed_dim=6",
+        ),
+        (
+            lambda: nn.RNNCell("r", 2, 3, nonlinearity="gelu"),
+            ValueError,
+            'RNNCell: nonlinearity must be "tanh" or "relu", got \'gelu\'',
+        ),
+        (lambda: nn.Dropout(1.5), ValueError, "Dropout: p must lie in [0, 1], got 1.5"),
+        (
+            lambda: nn.dropout(np.ones(2), -0.5, rng=np.random.default_rng(0)),
+            ValueError,
+            "dropout: p must lie in [0, 1], got -0.5",
+        ),
+        (
+            lambda: nn.MultiHeadAttention("a", 6, 2, dropout=2.0),
+            ValueError,
+            "MultiHeadAttention: dropout must lie in [0, 1], got 2.0",
+        ),
+        (
+            lambda: nn.conv1d(np.ones((1, 5)), np.ones((1, 1, 3)), stride=0),
+            ValueError,
+            "conv1d: kernel, stride and dilation must be at least 1 and padding at least 0, got "
+            "(3,), (0,), (1,) and 0",
+        ),
+        (
+            lambda: nn.conv1d(np.ones((1, 5)), np.ones((1, 1, 3)), padding=-1),
+            ValueError,
+            "conv1d: kernel, stride and dilation must be at least 1 and padding at least 0, got "
+            "(3,), (1,), (1,) and -1",
+        ),
+        (
+            lambda: nn.conv1d(np.ones((1, 5)), np.ones((2, 1, 3)), np.ones(1)),
+            ShapeError,
+            "conv1d: a weight of shape (2, 1, 3) needs a bias of shape (2,), got (1,)",
+        ),
+        (
+            lambda: nn.max_pool2d(np.ones(4), 2),
+            ShapeError,
+            "max_pool2d: needs an input of 2 axes or more, got shape (4,)",
+        ),
+        (
+            lambda: nn.max_pool1d(np.ones(4) * 1j, 2),
+            DtypeError,
+            "max_pool1d takes real arrays, got one of dtype complex128; apply it to x.real and "
+            "x.imag, or to np.abs(x), whichever is meant",
+        ),
+        (
+            lambda: nn.layer_norm(np.ones(4) * 1j, 4),
+            DtypeError,
+            "layer_norm takes real arrays, got one of dtype complex128; apply it to x.real and "
+            "x.imag, or to np.abs(x), whichever is meant",
+        ),
+        (
+            lambda: nn.Embedding("e", 3, 2, padding_idx=3),
+            IndexError,
+            "embedding: padding_idx must lie in -3..2, got 3",
+        ),
+        (
+            lambda: nn.embedding([0], np.ones((3, 2)), -4),
+            IndexError,
+            "embedding: padding_idx must lie in -3..2, got -4",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    call: Callable[[], Any], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind) as raised:
+        call()
+    assert str(raised.value) == message
