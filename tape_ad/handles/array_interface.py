@@ -101,13 +101,21 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     @property
     def real(self) -> Self:
-        """The real part."""
+        """The real part; assigning to it changes that of the handle."""
         return self._call(np.real, (self,))
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
 
     @property
     def imag(self) -> Self:
-        """The imaginary part."""
+        """The imaginary part; assigning to it changes that of the handle."""
         return self._call(np.imag, (self,))
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
 
     def __repr__(self) -> str:
         value = self.data

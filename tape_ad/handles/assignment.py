@@ -16,7 +16,7 @@ import numpy as np
 from tape_ad.core.arena import Arena
 from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.handles.primals import primal
-from tape_ad.linear_maps import Chain, LinearMap, rearranges
+from tape_ad.linear_maps import Chain, LinearMap, Stretch, rearranges
 from tape_ad.naming import called, function_name
 from tape_ad.rules.numpy.updates import updated, viewed
 from tape_ad.rules.numpy.windows import Marks, Window
@@ -108,7 +108,7 @@ def overwrite(
     refuse_to_write(target, "give out= a handle with memory of its own, or leave it out")
     shape, dtype = np.shape(primal(result)), np.result_type(primal(result))
     if shape != target.shape:
-        stretches = isinstance(function, np.ufunc)  # as NumPy's results of other functions do not
+        stretches = isinstance(function, np.ufunc) or function is np.clip
         if not stretches or np.broadcast_shapes(shape, target.shape) != target.shape:
             raise ShapeError(
                 f"{called(function)} gives shape {shape}, which does not go into a handle of shape "
@@ -251,8 +251,12 @@ def way_to(view: Handle) -> LinearMap | None:
         edges = list(record.edges(node))
         if len(edges) != 1 or not rearranges(edges[0][1]):
             return None
-        node = edges[0][0]
-        maps.insert(0, edges[0][1])
+        parent, linear = edges[0]
+        shapes = record.shapes[parent], record.shapes[node]
+        if linear.broadcasts and shapes[0] != shapes[1]:  # the sweep sees to that between nodes
+            linear = Stretch(*shapes)
+        maps.insert(0, linear)
+        node = parent
     return maps[0] if len(maps) == 1 else Chain(tuple(maps))
 
 
@@ -268,13 +272,13 @@ def commit(base: Handle, new: Handle, followers: list[tuple[Handle, Handle]]) ->
     for _, node in followers:
         record.bases[node.index] = new.index
     record.views[new.index] = [node.index for _, node in followers]
-    try:
-        for handle, node in changes:
+    try:  # an interrupt may come before any instruction, and after the last one all is done
+        for (handle, node), (_, old, index, _) in zip(changes, before, strict=True):
+            old.handles[index] = GONE  # first, as a view may go on standing for the same node
+            node.record.handles[node.index] = ref(handle)
             handle.record, handle.index, handle.data = node.record, node.index, node.data
     except BaseException:
-        for handle, *node in before:
-            handle.record, handle.index, handle.data = node
+        for handle, old, index, data in before:
+            handle.record, handle.index, handle.data = old, index, data
+            old.handles[index] = ref(handle)
         raise
-    for handle, old, index, _ in before:
-        old.handles[index] = GONE
-        handle.record.handles[handle.index] = ref(handle)

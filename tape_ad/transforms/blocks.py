@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from attrs import define, field
 
-from tape_ad.core.spaces import float_to_array
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import OutputError, RecordMismatchError
 from tape_ad.handles.assignment import link
 from tape_ad.handles.dispatch import record_call
-from tape_ad.handles.primals import is_view
+from tape_ad.handles.primals import is_view, primal
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called, function_name
@@ -128,7 +127,10 @@ class Use:
             return [flat]
         parts, start = [], 0
         for space in spaces:
-            part = flat[..., start : start + space.size].reshape(stack + space.shape)
+            if isinstance(space, np.generic):  # a number: nothing that can be written to
+                part = flat[(..., start) if stack else start]
+            else:
+                part = flat[..., start : start + space.size].reshape(stack + space.shape)
             parts.append(conform(part, space.shape, space.dtype, len(stack)))
             start += space.size
         return parts
@@ -272,13 +274,14 @@ def named_node(handle: Tensor) -> str:
 
 
 def as_leaf(name: str, leaf: Any, path: str) -> Any:
-    """Check a leaf of a block's output, and take floats to arrays.
+    """Check a leaf of a block's output, and take floats to numbers of NumPy.
 
     Raises
     ------
     OutputError
     """
-    leaf = float_to_array(leaf)
+    if isinstance(leaf, (float, complex)):
+        return np.asarray(leaf)[()]  # no array: nobody can assign to a number
     if path or isinstance(leaf, int) or hasattr(leaf, "dtype"):
         return leaf
     raise OutputError(
@@ -296,6 +299,8 @@ def without_data(leaf: Any, path: str = "") -> Any:
     """Give an array of the same shape and dtype that takes no memory."""
     if not has_derivative(leaf):
         return leaf
+    if isinstance(primal(leaf), np.generic):
+        return leaf.dtype.type(0)
     return np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape)
 
 

@@ -239,9 +239,13 @@ def run_in(
 ) -> Any:
     """Call a function, and let transforms in it nest their records in this one."""
     before = CURRENT.get()
-    try:  # a token would be lost if an interrupt came before it had a name
-        CURRENT.set(record)
-        return function(*args, **kwargs)
+    try:  # twice, for an interrupt may come before the first instruction of one
+        try:  # a token would be lost if one came before it had a name
+            CURRENT.set(record)
+            return function(*args, **kwargs)
+        finally:
+            CURRENT.set(before)
+            record.ended = True
     finally:
         CURRENT.set(before)
         record.ended = True

@@ -208,3 +208,62 @@ def test_a_value_with_more_axes_than_its_place() -> None:
     a = x * np.ones((2, 3))
     a[0] = x[None] * 2.0
     np.testing.assert_array_equal(a.sum().grad().wrt(x), [3.0, 3.0, 3.0])
+
+
+@pytest.mark.parametrize("part", ["real", "imag"])
+def test_real_and_imaginary_parts_are_assigned_to(part: str) -> None:
+    z = handle(np.array([1.0 + 2.0j, 3.0 - 1.0j]))
+    a, plain = z * 1.0, z.data * 1.0
+    for array in (a, plain):
+        setattr(array, part, getattr(array, part)[::-1] * 3.0)
+    np.testing.assert_array_equal(a.data, plain)
+
+
+def test_of_a_complex_value_a_real_part_takes_the_real_part() -> None:
+    def assigned(z: Any) -> Any:
+        a = z * 1.0
+        a.real[...] = 2.0j * z
+        return a
+
+    z, t = np.array([1.0 + 2.0j]), np.array([0.5 - 0.25j])
+    with pytest.warns(np.exceptions.ComplexWarning):
+        _, pushed = ta.jvp(assigned, (z,), (t,))
+    np.testing.assert_array_equal(pushed, [0.5 - 0.25j])
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: np.broadcast_to(a, (2, 2, 3))[:, None],
+        lambda a: np.meshgrid(a[0], a[1], copy=False)[1],
+        lambda a: np.broadcast_arrays(a[:, :1], a)[0],
+    ],
+    ids=["broadcast_to", "meshgrid", "broadcast_arrays"],
+)
+def test_a_view_that_repeats_elements_follows(view: Callable[[Any], Any]) -> None:
+    x = handle()
+    a = x * 1.0
+    seen = view(a)
+    a *= 2.0
+    np.testing.assert_array_equal(seen.data, view(2.0 * X))
+    found = seen.grad(seed=np.ones(seen.shape)).wrt(x)
+    np.testing.assert_array_equal(found, view(x).sum().grad().wrt(x) * 2.0)
+
+
+def test_a_number_from_a_checkpoint_is_no_array() -> None:
+    x = handle(2.0)
+    square = ta.checkpoint(lambda a: (a * a, a))(x)[0]
+    same = square[...]
+    same[...] = 1.0
+    assert square.item() == 4.0
+
+
+def test_views_that_a_checkpoint_gave_follow_twice() -> None:
+    rows = ta.checkpoint(lambda a: (a[::-1], a[0]))
+    a, plain = handle() * 1.0, X * 1.0
+    (turned, first), (expected, last) = rows(a), rows(plain)
+    for array in (turned, expected):
+        array[0] = 5.0
+        array[1] *= 2.0
+    np.testing.assert_array_equal(turned.data, expected)
+    np.testing.assert_array_equal(first.data, last)

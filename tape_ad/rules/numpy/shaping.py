@@ -111,6 +111,8 @@ def broadcast_arrays(*args: Array, subok: bool = False) -> tuple[Array, ...]:
     """Broadcast arrays against each other."""
     arrays = [as_array(a) for a in args]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    if not shape:  # numbers become arrays
+        return tuple(a[...] for a in arrays)
     return tuple(a if a.shape == shape else np.broadcast_to(a, shape) for a in arrays)
 
 

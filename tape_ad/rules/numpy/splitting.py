@@ -85,6 +85,8 @@ def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None =
     filt, trim = as_array(filt), trim.lower()
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    if filt.ndim == 0 and axis is None:
+        return filt
     key = [slice(None)] * filt.ndim
     found = np.nonzero(np.not_equal(filt, 0)) if filt.ndim else ()
     for number in range(filt.ndim) if axis is None else normalize_axis_tuple(axis, filt.ndim):

@@ -119,7 +119,8 @@ def written(out: Array, a: Array, value: Array, key: Any, window: Window | None)
     places, half = marks.halves(), window.half
     if half is None:
         return Chain(landing(marks, places[0], np.shape(value)))
-    return Chain((*landing(marks, places[half], np.shape(value)), Adjoint(HALVES[half])))
+    maps = (*landing(marks, places[half], np.shape(value)), Adjoint(HALVES[half]))
+    return Chain((RealPart(), *maps) if np.iscomplexobj(value) else maps)
 
 
 def landing(marks: Marks, own: Plain, value: tuple[int, ...]) -> tuple[LinearMap, ...]:
