@@ -200,8 +200,8 @@ def pad_signature(array: Array, pad_width: Any, mode: Any = "constant", **option
     """Sort the arguments of `numpy.pad`; the values to pad with are its second operand."""
     if callable(mode):
         raise UnsupportedArgumentError(
-            "np.pad: a function as mode= writes to the array that it is given, and a handle is "
-            "never written to; pad by one of the named modes, or np.concatenate the margins"
+            "np.pad: a function as mode= is given plain arrays to write to, which would drop the "
+            "gradient; pad by one of the named modes, or np.concatenate the margins"
         )
     values = options.pop(VALUES[mode], 0) if mode in VALUES else 0
     return (array, values), {"pad_width": pad_width, "mode": mode, **options}

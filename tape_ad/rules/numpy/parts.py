@@ -123,8 +123,8 @@ def nan_to_num(
     """Put numbers in the place of nan and the infinities, of complex numbers part by part."""
     if not copy:
         raise UnsupportedArgumentError(
-            "np.nan_to_num: copy=False writes to x, and a handle is never written to; leave it "
-            "out and use the returned handle"
+            "np.nan_to_num: copy=False writes to x; leave it out, and write x[...] = "
+            "np.nan_to_num(x) where x itself is to change"
         )
     x = as_array(x)
     if x.dtype.kind not in "fc":  # has neither
