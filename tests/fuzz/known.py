@@ -41,7 +41,10 @@ def is_on_branch_cut(call: Call) -> bool:
 
 
 def is_in_disorder(call: Call) -> bool:
-    return call.kwargs.get("period") is None and bool(np.any(np.diff(np.ravel(call.args[1])) < 0))
+    knots, period = np.ravel(call.args[1]), call.kwargs.get("period")
+    if period:
+        knots = np.sort(knots % abs(period))
+    return bool(np.any(np.diff(knots) <= 0))
 
 
 def is_of_short_floats(call: Call) -> bool:
@@ -85,6 +88,15 @@ KNOWN: dict[str, tuple[Known, ...]] = {
     "np.partition": (Known(("value",), "the order beside the chosen element is open"),),
     "np.unique": (
         Known(("value",), "the order is open", lambda call: call.kwargs.get("sorted") is not True),
+    ),
+    "np.trim_zeros": (
+        Known(
+            ("silent", "value", "kind", "structure"),
+            "NumPy before 2.2 trims along one axis alone",
+            lambda call: (
+                np.ndim(call.args[0]) != 1 and np.lib.NumpyVersion(np.__version__) < "2.2.0"
+            ),
+        ),
     ),
     "np.empty_like": (Known(("value",), "whatever is in the memory"),),
     **dict.fromkeys(

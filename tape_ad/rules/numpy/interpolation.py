@@ -81,6 +81,8 @@ def width(j: Array, xp: Array) -> Array:
 @overridable
 def outside(x: Array, xp: Array) -> tuple[Array, Array]:
     """Tell which x lie before the first knot and which lie behind the last one."""
+    if len(xp) == 0:  # which NumPy takes where there are no x either
+        return np.zeros(x.shape, bool), np.zeros(x.shape, bool)
     return np.less(x, xp[0]), np.greater(x, xp[-1])
 
 

@@ -81,11 +81,11 @@ def cov(
     y = None if y is None else as_array(y)
     if dtype is None:
         dtype = np.result_type(m.dtype, np.float64, *([] if y is None else [y.dtype]))
-    elif np.dtype(dtype).kind not in "fc":
-        raise TypeError(f"np.cov: dtype= got {np.dtype(dtype)}, which cannot hold deviations")
     x = variables(m, dtype, transposed=not rowvar and m.ndim != 1)
     if x.shape[0] == 0:
         return np.zeros((0, 0))
+    if np.dtype(dtype).kind not in "fc":
+        raise TypeError(f"np.cov: dtype= got {np.dtype(dtype)}, which cannot hold deviations")
     if y is not None:
         more = variables(y, dtype, transposed=False)
         if not rowvar and more.shape[0] != 1:
@@ -93,6 +93,9 @@ def cov(
         x = np.concatenate((x, more), axis=0)
     if ddof is None:
         ddof = 0 if bias else 1
+    if aweights is not None:
+        aweights = as_array(aweights)
+        aweights = aweights if aweights.dtype == np.float64 else aweights.astype(np.float64)
     weights = observation_weights(x.shape[1], fweights, aweights)
     mean, total = np.average(x, axis=1, weights=weights, returned=True)
     x = x - mean[:, None]
@@ -130,9 +133,6 @@ def observation_weights(n: int, fweights: Any, aweights: Any) -> Any:
             raise ValueError(f"{name} cannot be negative")
     if aweights is None:
         return weights
-    aweights = as_array(aweights)
-    if aweights.dtype != np.float64:
-        aweights = aweights.astype(np.float64)
     return aweights if weights is None else weights * aweights
 
 
@@ -153,8 +153,19 @@ def degrees_of_freedom(n: int, total: Any, weights: Any, aweights: Any, ddof: in
     return freedom
 
 
-def corrcoef(x: Array, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Array:
-    """Compute correlation coefficients; 1 with itself, whatever the variable."""
+def corrcoef(
+    x: Array,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: Any = None,
+    ddof: Any = None,
+    *,
+    dtype: Any = None,
+) -> Array:
+    """Compute correlation coefficients; 1 with itself, whatever the variable.
+
+    Older releases of NumPy take `bias` and `ddof`, and do nothing with them.
+    """
     covariances = np.cov(x, y, rowvar, dtype=dtype)
     if covariances.ndim == 0:
         return covariances / covariances
