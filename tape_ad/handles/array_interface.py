@@ -187,10 +187,10 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         )
 
     def __copy__(self) -> Self:
-        return self.copy()
+        return self.copy("K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
+        return self.copy("K")
 
     def copy(self, order: str = "C") -> Self:
         """Give a new handle of the same value, which can be assigned to; see `numpy.copy`.

@@ -198,7 +198,7 @@ def same_layout(value: Any, base: Handle) -> bool:
 def live_views(base: Handle) -> list[Handle]:
     """List the handles of the views of an array that are alive."""
     record: Arena = base.record
-    seen = [i for i in record.views.get(base.index, ()) if record.bases[i] == base.index]
+    seen = [i for i in record.views.get(base.index, ()) if record.bases.get(i) == base.index]
     found = (record.handles[view]() for view in seen)
     return [view for view in found if view is not None]
 

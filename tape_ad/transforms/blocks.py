@@ -76,6 +76,8 @@ class Use:
     views : list of tuple
         Which of several arrays of the output are views of operands: its number, the array itself
         and the position of the operand.
+    turned : list of tuple
+        Which of several have memory of their own in another order than C's: number and array.
     """
 
     public: Function
@@ -89,6 +91,7 @@ class Use:
     errors: Any = field(factory=np.geterr, init=False)
     latest: tuple[Array, bool, list[Any]] | None = field(default=None, init=False)
     views: list[tuple[int, Array, int]] = field(factory=list, init=False)
+    turned: list[tuple[int, Array]] = field(factory=list, init=False)
 
     def arguments(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fill the operands into the arguments."""
@@ -117,6 +120,8 @@ class Use:
         if len(arrays) > 1:
             pairs = itertools.product(enumerate(arrays), enumerate(values))
             self.views = [(i, a, j) for (i, a), (j, value) in pairs if is_view(a, value)]
+            seen = {i for i, _, _ in self.views}
+            self.turned = [(i, a) for i, a in enumerate(arrays) if i not in seen and is_turned(a)]
         used = Use(self.public, self.block, self.tree, self.slots, values, self.output, saved)
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
 
@@ -259,6 +264,9 @@ def block(function: Function, behind: Block) -> Function:
             for i, array, position in use.views:
                 parts[i].data = array  # the same values, in the memory that NumPy would show
                 link(parts[i], leaves[slots[position]])
+            for i, array in use.turned:
+                parts[i].data = array  # the same values; what views it has depends on the order
+                flat.record.bases.pop(parts[i].index, None)
         following = iter(parts)
         return map_leaves(
             lambda leaf, path: next(following) if has_derivative(leaf) else leaf, use.output
@@ -293,6 +301,11 @@ def as_leaf(name: str, leaf: Any, path: str) -> Any:
 def has_derivative(leaf: Any) -> bool:
     """Tell whether a leaf is an array of a floating or complex dtype."""
     return hasattr(leaf, "dtype") and leaf.dtype.kind in "fc"
+
+
+def is_turned(leaf: Any) -> bool:
+    """Tell whether a plain array lies in memory in another order than C's."""
+    return isinstance(leaf, np.ndarray) and not leaf.flags.c_contiguous
 
 
 def without_data(leaf: Any, path: str = "") -> Any:

@@ -119,7 +119,7 @@ class Run:
             exec(self.program.codes[len(self.errors)], self.names)  # noqa: S102 - our own lines
             self.errors.append(None)
         except Exception as error:
-            self.errors.append(error)
+            self.errors.append(error.with_traceback(None))  # whose frames would keep handles alive
 
     def finish(self, skipped: Sequence[int] = ()) -> "Run":
         """Run the lines that are left, but for some."""

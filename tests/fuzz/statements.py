@@ -216,7 +216,7 @@ class Drawer:
         if kind < 0.55:
             change = self.one(CHANGES)
             shapes = {np.shape(self.names[a]), np.shape(self.names[b])}
-            if len(shapes) > 1 and ("cumsum" in change or "accumulate" in change):
+            if (len(shapes) > 1 or () in shapes) and ("cumsum" in change or "accumulate" in change):
                 change = "{a} += 1.0"  # NumPy would write beyond the end of what it is given
             return self.filled(change, a, b)
         target = f"a{self.count}"

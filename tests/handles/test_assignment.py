@@ -1,5 +1,6 @@
 """Assignment to parts of a handle: it makes a new node, and lets the handle stand for it."""
 
+import copy
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -267,3 +268,24 @@ def test_views_that_a_checkpoint_gave_follow_twice() -> None:
         array[1] *= 2.0
     np.testing.assert_array_equal(turned.data, expected)
     np.testing.assert_array_equal(first.data, last)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda a: np.sort(a, axis=0),
+        lambda a: ta.checkpoint(lambda b: (b * 2.0, b * 3.0))(a)[1],
+    ],
+    ids=["copy", "deepcopy", "sort", "checkpoint"],
+)
+def test_a_result_keeps_numpys_order_in_memory_on_which_views_depend(
+    make: Callable[[Any], Any],
+) -> None:
+    turned = np.asfortranarray(X)
+    made, expected = make(handle(turned) * 1.0), make(turned * 1.0)
+    flat, raveled = made.ravel("F"), expected.ravel("F")
+    made *= 2.0
+    expected *= 2.0
+    np.testing.assert_array_equal(flat.data, raveled)

@@ -52,7 +52,11 @@ def line_of(a: Array, axis: Any) -> tuple[Array, int]:
 def sort(a: Array, axis: int, **descending: Any) -> tuple[Array, Array]:
     """Sort stably, whichever algorithm was asked for, and keep the order."""
     order = argsort(a, axis, stable=True, **descending) if descending else stable_order(a, axis)
-    return picked(a, order, axis), order
+    out = picked(a, order, axis)
+    if isinstance(a, np.ndarray) and not a.flags.c_contiguous:  # NumPy sorts a copy in its order
+        out, found = np.empty_like(a), out
+        out[...] = found
+    return out, order
 
 
 def picked(a: Array, order: Array, axis: int) -> Array:
