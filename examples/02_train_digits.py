@@ -62,7 +62,7 @@ def train_step(params: dict[str, Array], sgd: ta.optim.SGD, batch: Digits) -> fl
     p = rec.bind(params)  # handles, under the names of the parameters
     value = loss(p, batch)
     sgd.step(params, value.grad().wrt(p))
-    return float(value)
+    return float(value.item())
 
 
 def accuracy(params: dict[str, Array], digits: Digits) -> float:

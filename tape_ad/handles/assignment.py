@@ -23,6 +23,7 @@ from tape_ad.rules.numpy.windows import Marks, Window
 
 __all__ = ["assign", "change", "link", "overwrite"]
 
+Plain = np.ndarray[Any, Any]
 Handle = Any
 """A Tensor, whose methods end here."""
 
@@ -69,7 +70,10 @@ def assign(target: Handle, key: Any, value: Any) -> None:
         When the value does not fit.
     """
     refuse_to_write(target, "write x = x.copy() first and assign to that")
-    refuse_moving(target, value)
+    if getattr(value, "record", None) is not None and value.index in value.record.bases:
+        if is_that_part(primal(target.data), key, primal(value.data)):
+            return  # what Python does last for x[key] += y
+        refuse_moving(target, value)
     replace(target, key, value)
 
 
@@ -148,9 +152,6 @@ def refuse_moving(target: Handle, value: Any) -> None:
     `numpy.random.Generator.shuffle` swaps the rows of arrays by way of a buffer, and of all else by
     ``x[i], x[j] = x[j], x[i]``.
     """
-    record = getattr(value, "record", None)
-    if record is None or value.index not in record.bases:
-        return
     frame = sys._getframe(3)
     if dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("CALL") and np.shares_memory(
         primal(target.data), primal(value.data)
@@ -160,6 +161,16 @@ def refuse_moving(target: Handle, value: Any) -> None:
             "be lost; write x = x[rng.permutation(len(x))] in place of rng.shuffle(x), and copy a "
             "view before it is assigned to another place"
         )
+
+
+def is_that_part(array: Plain, key: Any, part: Plain) -> bool:
+    """Tell whether a view shows the very part of an array that a key picks."""
+    picked = array[key]
+    return (
+        type(picked) is type(part) is np.ndarray
+        and picked.size > 0
+        and picked.__array_interface__ == part.__array_interface__
+    )
 
 
 def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> None:

@@ -72,7 +72,7 @@ def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_
 
 def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
     """Do what `record_call` does; NotImplemented where another library is to have the say."""
-    if kwargs or function not in STRAIGHT or decline(args):
+    if kwargs or function not in STRAIGHT or decline(function, args):
         return record_any(function, args, kwargs)
     if len(args) > 2:
         return record_several(function, args)
@@ -132,7 +132,7 @@ def record_beside(function: Function, x: Any, y: Any) -> Any:
     NEP 13 has two ways for arrays with an arithmetic of their own: an operator leaves the whole of
     it to those that take part in no ufunc, and calls the ufunc for others, which are asked then.
     """
-    if not decline((x, y)):
+    if not decline(function, (x, y)):
         return record_any(function, (x, y))
     outside = any(getattr(type(each), "__array_ufunc__", False) is None for each in (x, y))
     return NotImplemented if outside else function(x, y)
@@ -207,7 +207,7 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
         handles: tuple[tuple[int, Any], ...] = ((place, x),)
         record, values = x.record, (*operands[:place], x.data, *operands[place + 1 :])
     else:
-        if decline(operands):
+        if decline(function, operands):
             return NotImplemented
         record = common_record(function, operands)
         handles = tuple((i, x) for i, x in enumerate(operands) if is_of(x, record))
@@ -296,7 +296,7 @@ def call_unrecorded(
             args, kwargs = entry.signature(*args, **kwargs)
         return entry.compute(*args, **kwargs)
     if type(entry) is Constant:
-        if isinstance(function, np.ufunc) and decline(args):
+        if decline(function, args):
             return NotImplemented
         return constant_value(function, args, kwargs)
     if type(entry) is Filled:

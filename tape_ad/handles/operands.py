@@ -80,16 +80,19 @@ def common_record(function: Callable[..., Any], args: Iterable[Any]) -> Arena:
     return record
 
 
-def decline(args: tuple[Any, ...]) -> bool:
+def decline(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     """Tell whether an operand's own library is to have the say, as NumPy's arrays leave it to it.
 
-    That is so for types with an ``__array_ufunc__`` of their own, or with None in its place, unless
-    they lie below records: as arrays that look like NumPy's do, and those of a handle's own kind.
+    In ufuncs that is so for types with an ``__array_ufunc__`` of their own, or with None in its
+    place, unless they lie below records: as arrays that look like NumPy's do, and those of a
+    handle's own kind. Other functions take what can be made an array of.
 
     Notes
     -----
     The rules are those of NEP 13, https://numpy.org/neps/nep-0013-ufunc-overrides.html.
     """
+    if not isinstance(function, np.ufunc):
+        return False
     foreign = set(filter(is_foreign, map(type, args)))
     own = {type(primal(each)) for each in args if hasattr(each, "record")} if foreign else set()
     return not foreign <= own

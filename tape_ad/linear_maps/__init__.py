@@ -12,7 +12,7 @@ enclosing record, or any other array that speaks NEP 13 and NEP 18.
 """
 
 from tape_ad.linear_maps.base import Array, LinearMap, Partial, Shape, rearranges
-from tape_ad.linear_maps.chosen import pull_chosen
+from tape_ad.linear_maps.chosen import pull_chosen, unless_all_zero
 from tape_ad.linear_maps.compounds import Adjoint, Chain
 from tape_ad.linear_maps.elementwise import (
     SAME,
@@ -66,4 +66,5 @@ __all__ = [
     "pull_chosen",
     "rearranges",
     "scatter",
+    "unless_all_zero",
 ]

@@ -28,6 +28,11 @@ class LinearMap(Protocol):
     ``rearranges`` : bool, or a property
         The node holds elements of the parent and nothing else, as `push` would give them.
 
+    ``multiplies`` : bool
+        `pull` gives sums of products of a cotangent's elements with those of the one array of
+        numbers that the map holds, all with the same sign. So it is known what of the array meets
+        a 0, and it need not be finite there.
+
     And methods:
 
     ``pull_chosen(ct)``

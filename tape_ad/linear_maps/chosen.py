@@ -12,15 +12,15 @@ import numpy as np
 
 from tape_ad.linear_maps.base import Array, LinearMap
 
-__all__ = ["pull_chosen"]
+__all__ = ["pull_chosen", "unless_all_zero"]
 
 
 def pull_chosen(linear: LinearMap, ct: Array) -> Array:
     """Pull a cotangent whose zeros count for nothing, even where the partial is nan or inf.
 
-    A map without a ``pull_chosen`` of its own is taken to be a product with each of the arrays that
-    it holds: those are pulled through without what is nan or inf in them, and an element is what
-    `pull` gives only where a cotangent other than 0 meets such a one.
+    A map that `multiplies` with the arrays that it holds pulls through them without what is nan or
+    inf there, and an element is what `pull` gives only where a cotangent other than 0 meets such a
+    one. Any other, without a ``pull_chosen`` of its own, is left to its `pull`.
     """
     own: Any = getattr(linear, "pull_chosen", None)
     if callable(own):
@@ -28,30 +28,26 @@ def pull_chosen(linear: LinearMap, ct: Array) -> Array:
         return pulled
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         plain = linear.pull(ct)
-        if np.isfinite(plain).all():
+        if getattr(linear, "multiplies", None) is not True or np.isfinite(plain).all():
             return plain
         finite, broken = of_finite(linear)
-        if finite is None:
-            return plain
         met = broken.pull(np.where(np.equal(ct, 0), 0.0, 1.0))
         return np.where(np.equal(met, 0), finite.pull(ct), plain)
 
 
-def of_finite(linear: Any) -> tuple[Any, Any]:
-    """Make a map of what is finite in a map's arrays, and one with 1 for all that is not, else 0.
+def unless_all_zero(ct: Array, pulled: Array, axes: tuple[int, ...]) -> Array:
+    """Give what a cotangent pulls to, and 0 where it is 0 everywhere along some axes."""
+    unseen = np.logical_and.reduce(np.equal(ct, 0), axis=axes, keepdims=True)
+    return np.where(unseen, 0, pulled)
 
-    None in their place for a map that holds no arrays to be multiplied with.
-    """
-    kind = type(linear)
-    if not attrs.has(kind):
-        return None, None
+
+def of_finite(linear: Any) -> tuple[Any, Any]:
+    """Make a map of what is finite in a map's arrays, and one with 1 for what is not, else 0."""
     held = {
         field.alias: value
-        for field in attrs.fields(kind)
+        for field in attrs.fields(type(linear))
         if field.init and holds_numbers(value := getattr(linear, field.name))
     }
-    if not held:
-        return None, None
     finite = {name: each(value, finite_part) for name, value in held.items()}
     broken = {name: each(value, not_finite) for name, value in held.items()}
     return attrs.evolve(linear, **finite), attrs.evolve(linear, **broken)

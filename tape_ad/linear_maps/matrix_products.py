@@ -39,6 +39,7 @@ class MatmulLeft:
     """``parent @ right``, for a parent with `ndim` axes."""
 
     broadcasts: ClassVar[bool] = True
+    multiplies: ClassVar[bool] = True
     right: Array
     ndim: int
 
@@ -71,6 +72,7 @@ class MatmulRight:
     """``left @ parent``, for a parent with `ndim` axes."""
 
     broadcasts: ClassVar[bool] = True
+    multiplies: ClassVar[bool] = True
     left: Array
     ndim: int
 

@@ -35,6 +35,7 @@ class WeightedSum:
     """
 
     broadcasts: ClassVar[bool] = False
+    multiplies: ClassVar[bool] = True
     weights: Array
     ndim: int
     axes: tuple[int, ...]

@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad.core.spaces import shape_of
 from tape_ad.errors import OutputError
-from tape_ad.handles.primals import primal
+from tape_ad.handles.primals import read_only_primal
 from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
 from tape_ad.trees import map_leaves
 
@@ -270,10 +270,11 @@ def stop_gradient(x: Any) -> Any:
     Returns
     -------
     array or tree
+        In place of a handle a read-only array, as it is that of the handle and of partials too.
 
     Examples
     --------
     >>> grad(lambda x: x * stop_gradient(x))(3.0)
     array(3.)
     """
-    return map_leaves(primal, x)
+    return map_leaves(read_only_primal, x)

@@ -86,6 +86,8 @@ def captured(function: Any, args: Any, kwargs: Any = None) -> Any:
     """Compute a function of captured arrays at once, and note the call."""
     options = kwargs or {}
     out = function(*map_leaves(concrete, args), **map_leaves(concrete, options))
+    if not isinstance(out, (np.ndarray, np.generic, tuple)):
+        return out  # a dtype, for example
     Captured.program.append((function, args, options))
     place = len(Captured.program) - 1
     if not isinstance(out, tuple):

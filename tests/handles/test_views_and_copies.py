@@ -173,6 +173,8 @@ def test_parts_of_a_complex_array_are_views(part: str) -> None:
         seen[0, 0] = 5.0
         array[1] = 2j
         seen *= 3.0
+        setattr(array, part, getattr(array, part) + 1.0)
+        array.real += 2.0
     np.testing.assert_array_equal(z.data, plain)
     np.testing.assert_array_equal(getattr(z, part).data, getattr(plain, part))
 
@@ -238,6 +240,14 @@ def test_what_a_transform_gives_may_be_written_to_before_its_map_is_used() -> No
     output, push = ta.linearize(np.exp, outer * 1.0)
     output *= 0.0
     np.testing.assert_allclose(push(np.ones(2)).data, np.exp([1.0, 2.0]))
+
+
+def test_a_stopped_gradient_is_read_only() -> None:
+    x = handle([1.0, 2.0]) * 1.0
+    stopped = ta.stop_gradient(x)
+    with pytest.raises(ValueError, match="read-only"):
+        stopped += 1.0
+    np.testing.assert_array_equal(x.data, [1.0, 2.0])
 
 
 def test_a_record_within_keeps_what_an_outer_handle_was() -> None:

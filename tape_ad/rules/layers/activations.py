@@ -11,7 +11,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.errors import DtypeError, ShapeError
-from tape_ad.linear_maps import Array, LinearMap, WeightedSum
+from tape_ad.linear_maps import Array, LinearMap, WeightedSum, unless_all_zero
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, as_array, axes_of, quiet, rule
 from tape_ad.rules.signatures import arguments_of
@@ -263,6 +263,9 @@ class SoftmaxMap:
     def pull(self, ct: Array) -> Array:
         return self.push(ct)
 
+    def pull_chosen(self, ct: Array) -> Array:
+        return unless_all_zero(ct, self.pull(ct), self.axes)
+
 
 @define(eq=False, repr=False)
 class LogSoftmaxMap:
@@ -277,6 +280,9 @@ class LogSoftmaxMap:
 
     def pull(self, ct: Array) -> Array:
         return ct - self.p * np.add.reduce(ct, axis=self.axes, keepdims=True)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        return unless_all_zero(ct, self.pull(ct), self.axes)
 
 
 def logsumexp_partial(saved: Any, x: Array, axis: Axis, keepdims: bool) -> LinearMap:

@@ -20,6 +20,7 @@ from tape_ad.linear_maps import (
     Reshape,
     WeightedSum,
     adjoint,
+    unless_all_zero,
 )
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, outputs, rule
 from tape_ad.rules.linalg.singular_values import singular_values_map
@@ -53,6 +54,9 @@ class Inverse:
     def pull(self, ct: Array) -> Array:
         x = adjoint(self.x)
         return -(x @ ct @ x)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        return unless_all_zero(ct, self.pull(ct), (-2, -1))
 
 
 @define(eq=False, repr=False)

@@ -34,6 +34,7 @@ class Convolution:
     """
 
     broadcasts: ClassVar[bool] = False
+    multiplies: ClassVar[bool] = True
     other: Array
     n: int
     start: int

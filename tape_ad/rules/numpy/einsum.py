@@ -45,6 +45,7 @@ class Contraction:
     """
 
     broadcasts: ClassVar[bool] = False
+    multiplies: ClassVar[bool] = True
     own: str
     output: str
     others: Terms
