@@ -65,9 +65,7 @@ def reverse_sweep(
     ReleasedError
         When the sweep meets a node whose partials are released.
     """
-    edges = arena.starts[root + 1]
-    kinds = set(map(type, arena.partials[:edges])) if release else ()
-    at_once = release and not chosen and not any(traits_of(kind).may_hide for kind in kinds)
+    at_once = release and not chosen and not may_hide(arena.partials)
     reached: list[int] | None = [] if release and not at_once else None
     with np.errstate(all="ignore"):  # a pole is inf or nan, and NumPy has warned of the value
         kept, hidden = swept(arena, root, seed, more, at_once, reached)
@@ -77,6 +75,11 @@ def reverse_sweep(
         for edge in range(*arena.starts[node : node + 2]):
             arena.partials[edge] = None
     return kept
+
+
+def may_hide(partials: list[Any]) -> bool:
+    """Tell whether some partials are of kinds that leave elements out."""
+    return any((KNOWN.get(kind) or traits_of(kind)).may_hide for kind in set(map(type, partials)))
 
 
 def all_finite(arrays: Iterable[Array]) -> bool:

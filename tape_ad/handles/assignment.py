@@ -16,7 +16,7 @@ import numpy as np
 from tape_ad.core.arena import Arena
 from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.handles.primals import primal
-from tape_ad.linear_maps import Chain, LinearMap, Stretch, rearranges
+from tape_ad.linear_maps import Chain, Index, LinearMap, Stretch, rearranges
 from tape_ad.naming import called, function_name
 from tape_ad.rules.numpy.updates import updated, viewed
 from tape_ad.rules.numpy.windows import Marks, Window
@@ -180,7 +180,11 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
     base = target
     if target.index in record.bases:
         base = target.view_base
-        window = Window.of(primal(base.data), primal(target.data))
+        way = way_to(target) if key is ... else None
+        if type(way) is Index:  # a row, as in x[key] += y
+            key = way.key
+        else:
+            window = Window.of(primal(base.data), primal(target.data))
     views = live_views(base)
     if fresh and window is None and not views and same_layout(value, base):
         new = value

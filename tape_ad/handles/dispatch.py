@@ -37,7 +37,12 @@ __all__ = ["NO_OPTIONS", "record_call"]
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
 
+Call = tuple[Function, tuple[Any, ...], Options]
+
 straight_makers = STRAIGHT.get
+COMPARISONS = frozenset(
+    {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
+)
 NO_OPTIONS: Options = MappingProxyType({})
 
 
@@ -96,9 +101,11 @@ def record_one(function: Function, x: Any) -> Any:
 def record_two(function: Function, x: Any, y: Any) -> Any:
     """Do what `record_call` does for two operands: in straight lines, where most calls go."""
     makers = straight_makers(function)
-    if makers is None:
-        return record_beside(function, x, y)
     x_kind, y_kind = type(x), type(y)
+    if makers is None:
+        if function in COMPARISONS and x_kind is Tensor and y_kind in AS_THEY_ARE:
+            return function(x.data, y)  # plain data, for which nothing is looked up
+        return record_beside(function, x, y)
     parents: Any
     partials: Any
     try:
@@ -201,23 +208,16 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
             raise misplaced_handle(function)
     elif kwargs:
         check_ufunc_options(function, kwargs)
-    place = odd_one(operands)
-    if place is not None and type(operands[place]) is Tensor:
-        x = operands[place]
-        handles: tuple[tuple[int, Any], ...] = ((place, x),)
-        record, values = x.record, (*operands[:place], x.data, *operands[place + 1 :])
-    else:
-        if decline(function, operands):
-            return NotImplemented
-        record = common_record(function, operands)
-        handles = tuple((i, x) for i, x in enumerate(operands) if is_of(x, record))
-        values = tuple(x.data if is_of(x, record) else as_constant(x) for x in operands)
-    try:
-        out = (rule.compute or function)(*values, **call_options)
-    except ValueError as error:
-        raise_with_name(function, values, error)
-    out, saved = out if rule.saves else (out, out)
     call = function, args, kwargs
+    place = None if rule.multiple else odd_one(operands)
+    if place is not None and type(operands[place]) is Tensor:
+        return record_lone(call, rule, operands, place, options, call_options)
+    if decline(function, operands):
+        return NotImplemented
+    record = common_record(function, operands)
+    handles = tuple((i, x) for i, x in enumerate(operands) if is_of(x, record))
+    values = tuple(x.data if is_of(x, record) else as_constant(x) for x in operands)
+    out, saved = computed(function, rule, values, call_options)
     if not rule.multiple:
         return record_output(record, call, rule, handles, out, (saved, *values), options)
     nodes = [
@@ -227,9 +227,48 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     return out._make(nodes) if hasattr(out, "_make") else type(out)(nodes)
 
 
+def computed(
+    function: Function, rule: Rule, values: tuple[Any, ...], options: Options
+) -> tuple[Any, Any]:
+    """Compute what a call gives, and what its partials are made of."""
+    try:
+        out = (rule.compute or function)(*values, **options)
+    except ValueError as error:
+        raise_with_name(function, values, error)
+    return out if rule.saves else (out, out)
+
+
+def record_lone(
+    call: Call,
+    rule: Rule,
+    operands: tuple[Any, ...],
+    place: int,
+    options: Options,
+    call_options: Options,
+) -> Any:
+    """Do what `record_general` does for one handle among plain operands, and one output."""
+    function, args, kwargs = call
+    x = operands[place]
+    if len(operands) == 1:
+        values: tuple[Any, ...] = (x.data,)
+    else:
+        values = (*operands[:place], x.data, *operands[place + 1 :])
+    out, saved = computed(function, rule, values, call_options)
+    if type(out) is tuple or out.dtype.kind not in "fc":
+        return checked_constant(function, out)
+    maker = rule.maker(place)
+    partial = maker and maker(saved, *values, **options)
+    if partial is None:
+        return out
+    handle = x.record.note(function, args, kwargs, out, x.index, partial)
+    if is_view(out, x.data):
+        link(handle, x)
+    return handle
+
+
 def record_output(
     record: Any,
-    call: tuple[Function, tuple[Any, ...], Options],
+    call: Call,
     rule: Rule,
     handles: tuple[tuple[int, Tensor], ...],
     out: Array,

@@ -110,11 +110,11 @@ def written(out: Array, a: Array, value: Array, key: Any, window: Window | None)
     Where the key names an element more than once, NumPy keeps the last value.
     """
     if window is None:
-        plain = np.zeros(out.shape, bool)
+        plain = np.broadcast_to(False, out.shape)  # which takes no memory
         index = index_map(key, out.shape, np.shape(plain[key]))
         if not index.repeats:
             return Chain((Stretch(np.shape(value), index.node), Adjoint(index)))
-        window = Window.of(plain, plain)
+        window = Window.of(out_like := np.zeros(out.shape, bool), out_like)
     marks = Marks.of_assignment(window, key)
     places, half = marks.halves(), window.half
     if half is None:
