@@ -4,6 +4,7 @@ A tracer raises at the k-th instruction inside the library, for every k. That is
 Python itself would: it looks for signals at calls and jumps only.
 """
 
+import inspect
 import itertools
 import sys
 from collections.abc import Callable, Iterator
@@ -196,6 +197,23 @@ def same(one: list[Any], other: list[Any]) -> bool:
     return len(one) == len(other) and all(map(np.array_equal, one, other))
 
 
+Outcome = tuple[list[Any], list[Any], list[Any]]
+
+
+def check_scene(scene: Scene, outcomes: list[Outcome], moment: int) -> None:
+    """Check that an action has happened to a scene wholly or not at all, and go on."""
+    assert CURRENT.get() is None
+    assert_consistent(scene.record)
+    found = scene.values()
+    fitting = [each for each in outcomes if same(found, each[0])]
+    assert fitting, f"neither happened nor not, at {moment}: {found}"
+    scene.continued()
+    assert any(
+        same(scene.values(), later) and same(scene.gradients(), gradients)
+        for _, later, gradients in fitting
+    ), f"wrong after {moment}"
+
+
 def is_next(numbers: Iterator[int], moment: int, frame: FrameType) -> bool:
     """Tell whether the next number is that of a moment."""
     return next(numbers) == moment
@@ -210,16 +228,7 @@ def check_interrupts(name: str, error: type[BaseException], each: int) -> None:
         scene = Scene()
         numbers = itertools.count()
         assert traced(partial(action, scene), partial(is_next, numbers, moment), error)
-        assert CURRENT.get() is None
-        assert_consistent(scene.record)
-        found = scene.values()
-        fitting = [each for each in outcomes if same(found, each[0])]
-        assert fitting, f"neither happened nor not, at {moment}: {found}"
-        scene.continued()
-        assert any(
-            same(scene.values(), later) and same(scene.gradients(), gradients)
-            for _, later, gradients in fitting
-        ), f"wrong after {moment}"
+        check_scene(scene, outcomes, moment)
 
 
 @pytest.mark.parametrize("name", ACTIONS)
@@ -231,3 +240,23 @@ def test_an_interrupted_operation_has_happened_wholly_or_not_at_all(name: str) -
 @pytest.mark.parametrize("name", ACTIONS)
 def test_nor_has_one_half_that_lacks_memory(name: str, error: type[BaseException]) -> None:
     check_interrupts(name, error, 29)
+
+
+def below(depth: int, action: Callable[[], Any]) -> Any:
+    """Run something at the end of so many calls."""
+    return action() if depth == 0 else below(depth - 1, action)
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_near_the_end_of_the_stack_an_operation_happens_or_not(name: str) -> None:
+    action = ACTIONS[name]
+    outcomes = [outcome(None), outcome(action)]
+    height, ends = len(inspect.stack(0)), 0
+    for room in range(1, 32):
+        scene = Scene()
+        try:
+            below(sys.getrecursionlimit() - height - room, partial(action, scene))
+        except RecursionError:
+            ends += 1
+        check_scene(scene, outcomes, room)
+    assert 0 < ends < 31
