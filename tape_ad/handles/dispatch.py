@@ -12,23 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.core.arena import CONSTANT, Arena
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.core.arena import Arena
 from tape_ad.handles.assignment import assign, change, link, overwrite
 from tape_ad.handles.operands import as_operand, common_record, decline, odd_one
-from tape_ad.handles.primals import AS_THEY_ARE, is_view, primal, read_only_primal
+from tape_ad.handles.primals import AS_THEY_ARE, is_view, primal
 from tape_ad.handles.refusals import (
     misplaced_handle,
-    no_derivative,
     no_implementation,
     plain_output,
     raise_with_name,
 )
 from tape_ad.handles.tensor import Tensor
+from tape_ad.handles.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
 from tape_ad.linear_maps import Array, Index
-from tape_ad.naming import called, function_name
 from tape_ad.rules import STRAIGHT, entry_of
-from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
+from tape_ad.rules.base import Constant, Entry, Rule
 from tape_ad.rules.numpy.indexing import WHOLE, plain_key
 from tape_ad.trees import flatten, map_leaves
 
@@ -311,51 +309,6 @@ def as_constant(operand: Any) -> Any:
     it later.
     """
     return operand.snapshot() if type(operand) is Tensor else as_operand(operand)
-
-
-def checked_constant(function: Function, out: Any) -> Any:
-    """Give a result that has no derivative, if it is numbers."""
-    if type(out) is not tuple and out.dtype.kind not in "biu":
-        raise no_derivative(function, out.dtype)
-    return out
-
-
-def check_ufunc_options(function: Function, options: Options) -> None:
-    """Refuse the keyword arguments of a ufunc that its rule knows nothing of."""
-    for name in options.keys() - {"dtype", "casting", "order", "subok", "signature"}:
-        refuse(function_name(function), **{name: options[name]})
-
-
-def call_unrecorded(
-    function: Function, entry: Entry, args: tuple[Any, ...], kwargs: Options
-) -> Any:
-    """Run a function that adds no node of its own: a derivation, or a piecewise constant one."""
-    if type(entry) is Derivation:
-        if entry.signature is not None:
-            args, kwargs = entry.signature(*args, **kwargs)
-        return entry.compute(*args, **kwargs)
-    if type(entry) is Constant:
-        if decline(function, args):
-            return NotImplemented
-        return constant_value(function, args, kwargs)
-    if type(entry) is Filled:
-        record: Any = common_record(function, args)
-        filled = function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
-        return record.note(CONSTANT, args, kwargs, filled) if filled.dtype.kind in "fc" else filled
-    refused: Any = entry
-    raise UnsupportedArgumentError(f"{called(function)}: {refused.instead}")
-
-
-def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -> Any:
-    """Run a piecewise constant function on the primals, which it must not write to."""
-    try:
-        if isinstance(function, np.ufunc):  # which writes to nothing without out=
-            return function(*map(primal, args), **kwargs)
-        return function(*map_leaves(read_only_primal, args), **map_leaves(read_only_primal, kwargs))
-    except ValueError as error:
-        if "read-only" in str(error):
-            refuse(function_name(function), out="by position")
-        raise_with_name(function, args, error)
 
 
 def record_output_into(
