@@ -55,6 +55,8 @@ CALLS = [
     mended(np.linalg.matrix_power, SWAPPED[:, :4], 0),
     mended(np.ediff1d, SWAPPED[:0]),
     mended(np.nan_to_num, Z.astype(">c16")),
+    mended(np.nan_to_num, np.array([1 + np.inf * 1j, 2 - 1j]), posinf=np.inf),
+    mended(np.compress, np.array([True, False, True]), np.zeros((2, 0)), axis=1),
     mended(linalg.expm, SINGLE[:3, :3].astype("f2")),
     mended(linalg.cho_factor, (np.eye(3) * 2).astype("f2")),
     mended(np.clip, SWAPPED),

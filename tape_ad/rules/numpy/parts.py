@@ -131,7 +131,7 @@ def nan_to_num(
         return x
     if is_complex(x):
         parts = [nan_to_num(part, True, nan, posinf, neginf) for part in (x.real, x.imag)]
-        return like(x, parts[0] + 1j * parts[1])
+        return like(x, parts[0] + turned(parts[1]))
     nan, posinf, neginf = (
         as_array(value).astype(x.dtype, casting="same_kind")
         for value in (
@@ -143,6 +143,18 @@ def nan_to_num(
     infinite = np.where(np.greater(x, 0), posinf, neginf)
     found = np.where(np.isfinite(x), x, np.where(np.isnan(x), nan, infinite))
     return like(x, found)
+
+
+def turned(y: Array) -> Array:
+    """Compute 1j * y, without nan where y is infinite."""
+    finite = np.isfinite(y)
+    if finite.all():
+        return 1j * y
+    product = 1j * np.where(finite, y, 0)
+    sign = np.where(np.isnan(y), np.nan, np.where(np.greater(y, 0), 1.0, -1.0))
+    ends = np.zeros(product.shape, product.dtype)
+    ends.imag = np.inf * sign
+    return np.where(finite, product, ends)
 
 
 def like(x: Array, found: Array) -> Array:

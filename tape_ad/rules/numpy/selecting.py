@@ -71,8 +71,10 @@ def picked_along_axis(
     return Index(tuple(key), arr.shape, out.shape, repeats=repeats and indices.size > 1)
 
 
-def compressed(out: Array, condition: Array, a: Array, axis: int | None) -> LinearMap:
+def compressed(out: Array, condition: Array, a: Array, axis: int | None) -> LinearMap | None:
     """Make the partial of `compress`, and of `extract` with its condition flattened."""
+    if a.size == 0:  # where NumPy does not look at the condition
+        return None
     return Chain((SHIELD, picking(a, out, axis, np.flatnonzero(condition), repeats=False)))
 
 
