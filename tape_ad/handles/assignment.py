@@ -278,22 +278,24 @@ def way_to(view: Handle) -> LinearMap | None:
 def commit(base: Handle, new: Handle, followers: list[tuple[Handle, Handle]]) -> None:
     """Point handles at their new nodes, all of them or none."""
     record: Arena = new.record
-    changes = [(base, new), *followers]
-    before = [(handle, handle.record, handle.index, handle.data) for handle, _ in changes]
-    for handle, *node in before:
+    changes = [
+        (handle, handle.record, handle.index, handle.data, node, ref(handle))
+        for handle, node in [(base, new), *followers]
+    ]
+    for handle, old, index, *_ in changes:
         if not hasattr(handle, "earlier"):
             handle.earlier = []
-        handle.earlier.append((node[0], node[1]))
+        handle.earlier.append((old, index))
     for _, node in followers:
         record.bases[node.index] = new.index
     record.views[new.index] = [node.index for _, node in followers]
     try:  # an interrupt may come before any instruction, and after the last one all is done
-        for (handle, node), (_, old, index, _) in zip(changes, before, strict=True):
+        for handle, old, index, _, node, reference in changes:
             old.handles[index] = GONE  # first, as a view may go on standing for the same node
-            node.record.handles[node.index] = ref(handle)
+            node.record.handles[node.index] = reference
             handle.record, handle.index, handle.data = node.record, node.index, node.data
-    except BaseException:
-        for handle, old, index, data in before:
+    except BaseException:  # no call here, as this may be the end of stack or memory
+        for handle, old, index, data, _, reference in changes:
             handle.record, handle.index, handle.data = old, index, data
-            old.handles[index] = ref(handle)
+            old.handles[index] = reference
         raise
