@@ -290,8 +290,8 @@ class Absent:
     def __get__(self, handle: Any, owner: type) -> NoReturn:
         if self.name in WRITING:
             raise AttributeError(
-                f"a handle is never written to, so it has no .{self.name}(); if NumPy has it as a "
-                f"function, write np.{self.name}(t), or use t.data"
+                f"handles have no .{self.name}(), which writes to the array; write t[...] = value, "
+                "with NumPy's function of that name where it has one, or use t.data"
             )
         raise AttributeError(
             f"handles do not have the ndarray attribute .{self.name}, for it has no rule; "

@@ -93,9 +93,9 @@ class ArrayMethods:
         """Find what is not zero, as plain indices; see `numpy.nonzero`."""
         return self._call(np.nonzero, (self,))
 
-    def round(self, decimals: int = 0, out: None = None) -> Any:
+    def round(self, decimals: int = 0, out: Any = None) -> Any:
         """Round, as plain data; see `numpy.round`."""
-        return self._call(np.round, (self, decimals, out))
+        return self._call(np.round, (self, decimals), {"out": out} if out is not None else {})
 
     def reshape(self, *shape: Any, **options: Any) -> Self:
         """Reshape, to ``reshape(2, 3)`` or ``reshape((2, 3))``; see `numpy.reshape`."""
@@ -144,19 +144,21 @@ class ArrayMethods:
         """Take a diagonal; see `numpy.diagonal`."""
         return self._call(np.diagonal, (self, offset, axis1, axis2))
 
-    def dot(self, b: Any, out: None = None) -> Self:
+    def dot(self, b: Any, out: Any = None) -> Self:
         """Multiply; see `numpy.dot`."""
-        return self._call(np.dot, (self, b, out))
+        return self._call(np.dot, (self, b), {"out": out} if out is not None else {})
 
     def clip(
         self,
         min: Any = None,  # noqa: A002 - ndarray's name
         max: Any = None,  # noqa: A002 - ndarray's name
-        out: None = None,
+        out: Any = None,
         **options: Any,
     ) -> Self:
         """Limit the values; see `numpy.clip`."""
-        return self._call(np.clip, (self, min, max, out), options)
+        if out is not None:
+            options["out"] = out
+        return self._call(np.clip, (self, min, max), options)
 
     def conjugate(self) -> Self:
         """Give the complex conjugate, which for a real handle is the handle."""

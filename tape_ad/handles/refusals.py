@@ -67,8 +67,8 @@ def plain_output(function: Function) -> InPlaceError:
 def written_to(ufunc: np.ufunc) -> InPlaceError:
     """Say that a ufunc's method writes to a handle."""
     return InPlaceError(
-        f"np.{ufunc.__name__}.at writes to its first argument, and a handle is never written to; "
-        "write np.where, or x[key] = value on a copy"
+        f"np.{ufunc.__name__}.at writes to its first argument, which a handle is not in, or does "
+        "not follow; write x[key] += value, or np.bincount for keys that repeat"
     )
 
 
