@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.core.arena import Arena
-from tape_ad.core.traits import KNOWN, NUMBERS, traits_of
+from tape_ad.core.traits import KNOWN, NUMBERS, OPEN, traits_of
 from tape_ad.linear_maps import Array, Products, Scale, add_reduce, pull_chosen
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
@@ -79,7 +79,8 @@ def reverse_sweep(
 
 def may_hide(partials: list[Any]) -> bool:
     """Tell whether some partials are of kinds that leave elements out."""
-    return any((KNOWN.get(kind) or traits_of(kind)).may_hide for kind in set(map(type, partials)))
+    doubtful = set(map(type, partials)) - OPEN
+    return bool(doubtful) and any(traits_of(kind).may_hide for kind in doubtful)
 
 
 def all_finite(arrays: Iterable[Array]) -> bool:

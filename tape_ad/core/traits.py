@@ -3,7 +3,7 @@
 import numpy as np
 from attrs import frozen
 
-__all__ = ["KNOWN", "NUMBERS", "Traits", "traits_of"]
+__all__ = ["KNOWN", "NUMBERS", "OPEN", "Traits", "traits_of"]
 
 NUMBERS = frozenset({float, int, np.float64, np.float32})
 """The partials that are real numbers; those of other kinds take a longer way to the same."""
@@ -47,8 +47,13 @@ def traits_of(kind: type) -> Traits:
             pulls_into=callable(getattr(kind, "pull_into", None)),
             has_factors=callable(getattr(kind, "pull_factors", None)),
         )
+        if not found.may_hide:
+            OPEN.add(kind)
     return found
 
 
 KNOWN: dict[type, Traits] = {}
 """Kept for good: there are few kinds of maps."""
+
+OPEN: set[type] = set()
+"""Those of them that leave nothing out."""
