@@ -121,7 +121,7 @@ class Gather(PlainMap):
         shape = list(ct.shape)
         shape[self.axis] = self.length
         total = np.zeros(shape, ct.dtype)
-        if self.index.size:
+        if ct.size:  # NumPy picks anything of an array without elements
             places, sums = summed_by_index(ct, self.index, self.axis)
             total[along(self.axis, places)] = sums
         return total

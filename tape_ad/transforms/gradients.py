@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad.core.spaces import shape_of
 from tape_ad.errors import OutputError
-from tape_ad.handles.primals import read_only_primal
+from tape_ad.handles.primals import primal, read_only_primal
 from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
 from tape_ad.trees import map_leaves
 
@@ -256,7 +256,8 @@ def linearize(f: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 def own(leaf: Any, path: str = "") -> Any:
     """Copy an array which partials may hold, so that the caller may write to it before a sweep."""
-    return np.copy(leaf) if isinstance(leaf, np.ndarray) or hasattr(leaf, "record") else leaf
+    array = isinstance(primal(leaf), np.ndarray)  # a number cannot be written to
+    return np.copy(leaf) if array else leaf
 
 
 def stop_gradient(x: Any) -> Any:
