@@ -112,7 +112,8 @@ def overwrite(
     refuse_to_write(target, "give out= a handle with memory of its own, or leave it out")
     shape, dtype = np.shape(primal(result)), np.result_type(primal(result))
     if shape != target.shape:
-        stretches = isinstance(function, np.ufunc) or function is np.clip
+        elementwise = isinstance(function, np.ufunc) and function.signature is None
+        stretches = elementwise or function is np.clip
         if not stretches or np.broadcast_shapes(shape, target.shape) != target.shape:
             raise ShapeError(
                 f"{called(function)} gives shape {shape}, which does not go into a handle of shape "

@@ -92,6 +92,8 @@ def scatter(ct: Array, index: Index) -> Array:
     key = (slice(None),) * stack + index.key
     if stack and index.front:
         ct = np.moveaxis(ct, range(stack, stack + index.front), range(index.front))
+    if ct.size == 0:  # NumPy picks anything of an array without elements
+        return zeros
     if not index.repeats:
         zeros[key] = ct
     else:

@@ -32,7 +32,7 @@ VIEWS = listed(
     np.matrix_transpose({a}); np.split({a}, 1)[0]; np.array_split({a}, 2)[1];
     np.array_split({a}, 2, {axis})[0]; np.broadcast_to({a}, (2, *{a}.shape));
     np.broadcast_arrays({a}, {b})[0]; sliding({a}, 2, axis={axis}); sliding({a}, {a}.shape);
-    np.einsum('ij->ji', {a}); picked({a}); np.einsum('...', {a}); np.trim_zeros({a});
+    np.einsum('ij->ji', {a}); picked({a}); np.einsum('...', {a});
     {a}.astype({a}.dtype, copy=False); np.squeeze(np.expand_dims({a}, 0), 0);
     np.permute_dims({a}); checkpointed_view({a}); ruled_view({a}); checkpointed_row({a});
     ruled_row({a}); checkpointed_tree({a})['up']

@@ -42,6 +42,10 @@ ROWS = {
 OF_SCIPY = {row.function for row in (*rows_special.ROWS, *rows_special_gamma.ROWS)}
 
 
+OUTSIDE = (ValueError, TypeError, np.linalg.LinAlgError)
+"""Of arguments outside of the domain; the TypeError is of how SciPy 1.14 words a ValueError."""
+
+
 def places(row: Row) -> list[list[Any]]:
     """Give a row's operands, filled with every combination of the points."""
     case = Case(row, "real")
@@ -51,7 +55,7 @@ def places(row: Row) -> list[list[Any]]:
     for values in itertools.product(points, repeat=count):  # some of SciPy's take forever at inf
         leaves = zip(case.leaves(), values, strict=True)
         filled = case.filled([np.full_like(leaf, value) for leaf, value in leaves])
-        with np.errstate(all="ignore"), contextlib.suppress(ValueError, np.linalg.LinAlgError):
+        with np.errstate(all="ignore"), contextlib.suppress(*OUTSIDE):
             row.apply(filled)
             found.append(filled)
     return found
