@@ -345,6 +345,11 @@ def record_output_into(
     return filled if isinstance(results, tuple) else filled[0]
 
 
+def plain_call(function: Function, args: tuple[Any, ...], kwargs: Options) -> Any:
+    """Call a function that has been given no handle but the one to write into."""
+    return function(*args, **kwargs)
+
+
 def record_where(
     function: Function, args: tuple[Any, ...], kwargs: Options, outs: tuple[Any, ...]
 ) -> Any:
@@ -354,10 +359,11 @@ def record_where(
     """
     options = dict(kwargs)
     where = options.pop("where")
+    call = record_call if Tensor in map(type, args) else plain_call
     if where is True or where is np.True_:
-        return record_call(function, args, options)
+        return call(function, args, options)
     with np.errstate(all="ignore"):  # NumPy does not calculate there at all
-        result = record_call(function, args, options)
+        result = call(function, args, options)
     others = [0 if out is None else out for out in outs]
     if not isinstance(result, tuple):
         return np.where(where, result, others[0])

@@ -52,6 +52,8 @@ class Index:
 
     def push(self, t: Array) -> Array:
         stack = t.ndim - len(self.parent)
+        if 0 in self.node:  # np.take gives that where indexing finds nothing to pick
+            return np.zeros(t.shape[:stack] + self.node, t.dtype)
         if stack == 0:
             return t[self.key]
         picked = t[(slice(None),) * stack + self.key]

@@ -276,6 +276,19 @@ def test_shuffling_moves_rows_or_is_refused(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(np.sort(h.data, axis=0), data)
 
 
+def test_plain_operands_are_written_into_a_handle_where_a_mask_says() -> None:
+    y = handle([1.0, 2.0]) * 1.0
+    np.add(np.array([5.0, 6.0]), 1.0, out=y, where=np.array([True, False]))
+    np.testing.assert_array_equal(y.data, [6.0, 2.0])
+
+
+@pytest.mark.parametrize("transform", [ta.jvp, lambda f, x, t: ta.vjp(f, *x)[1](f(*t))])
+def test_what_take_finds_in_an_array_without_elements(transform: Callable[..., Any]) -> None:
+    empty = np.zeros((0, 0))
+    found = transform(lambda x: x.take([0], axis=-1) * 1.0, (empty,), (empty,))
+    assert np.shape(found[-1]) in {(0, 0), (0, 1)}
+
+
 def test_a_view_keeps_no_more_alive_than_numpys() -> None:
     rec: Any = ta.ComputationRecord()
     x = rec.tensor(np.ones(3))
