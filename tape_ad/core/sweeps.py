@@ -88,8 +88,7 @@ def all_finite(arrays: Iterable[Array]) -> bool:
 
     A sum that is too large for its dtype counts as inf: the answer may be False for finite arrays.
     """
-    with np.errstate(all="ignore"):
-        return all(np.isfinite(add_reduce(each, axis=None)) for each in arrays)
+    return all(np.isfinite(add_reduce(each, axis=None)) for each in arrays)
 
 
 def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would cost a tenth

@@ -21,7 +21,7 @@ from tape_ad.naming import called, function_name
 from tape_ad.rules.numpy.updates import updated, viewed
 from tape_ad.rules.numpy.windows import Marks, Window
 
-__all__ = ["assign", "change", "link", "overwrite"]
+__all__ = ["assign", "change", "check_fit", "link", "refuse_to_write", "replace"]
 
 Plain = np.ndarray[Any, Any]
 Handle = Any
@@ -92,29 +92,27 @@ def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
     sign = SIGNS[function]
     refuse_to_write(target, f"write x = x {sign} y in place of x {sign}= y")
     result = target._two(function, target, other)
-    if result is not NotImplemented:
-        overwrite(target, result, function, fresh=True)
-    return target if result is not NotImplemented else result
+    if result is NotImplemented:
+        return result
+    check_fit(target, result, function)
+    replace(target, ..., result, fresh=True)
+    return target
 
 
-def overwrite(
-    target: Handle, result: Any, function: Callable[..., Any], *, fresh: bool = False
-) -> None:
-    """Assign the result of a function to a handle as a whole, as ``out=`` does.
-
-    A result that is `fresh`, so that nobody else has it, may be taken without a copy.
+def check_fit(target: Handle, result: Any, function: Callable[..., Any]) -> None:
+    """Raise if the result of a function cannot be assigned to a handle as a whole.
 
     Raises
     ------
-    InPlaceError
+    ShapeError, InPlaceError
         When its shape or its kind of number is another.
     """
-    refuse_to_write(target, "give out= a handle with memory of its own, or leave it out")
     shape, dtype = np.shape(primal(result)), np.result_type(primal(result))
     if shape != target.shape:
         elementwise = isinstance(function, np.ufunc) and function.signature is None
-        stretches = elementwise or function is np.clip
-        if not stretches or np.broadcast_shapes(shape, target.shape) != target.shape:
+        pairs = zip(shape[::-1], target.shape[::-1], strict=False)
+        stretches = len(shape) <= target.ndim and all(have in (1, want) for have, want in pairs)
+        if not (stretches and (elementwise or function is np.clip)):
             raise ShapeError(
                 f"{called(function)} gives shape {shape}, which does not go into a handle of shape "
                 f"{target.shape}; leave out= out, or write x = x + y in place of x += y"
@@ -124,7 +122,6 @@ def overwrite(
             f"{called(function)} gives dtype {dtype}, which does not go into a handle of dtype "
             f"{target.dtype}; leave out= out, or write x = x + y in place of x += y"
         )
-    replace(target, ..., result, fresh=fresh)
 
 
 def refuse_to_write(target: Handle, instead: str) -> None:
@@ -175,7 +172,10 @@ def is_that_part(array: Plain, key: Any, part: Plain) -> bool:
 
 
 def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> None:
-    """Make the new nodes, and then point all handles of the same memory at them."""
+    """Make the new nodes, and then point all handles of the same memory at them.
+
+    A value that is `fresh`, so that nobody else has it, may be taken without a copy.
+    """
     record: Arena = target.record
     window = None
     base = target

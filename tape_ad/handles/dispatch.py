@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from tape_ad.core.arena import Arena
-from tape_ad.handles.assignment import assign, change, link, overwrite
+from tape_ad.handles.assignment import (
+    assign,
+    change,
+    check_fit,
+    link,
+    refuse_to_write,
+    replace,
+)
 from tape_ad.handles.operands import as_operand, common_record, decline, odd_one
 from tape_ad.handles.primals import AS_THEY_ARE, is_view, primal
 from tape_ad.handles.refusals import (
@@ -329,6 +336,8 @@ def record_output_into(
             return function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
         raise plain_output(function)
     given = [each for each in outs if each is not None]
+    for target in given:
+        refuse_to_write(target, "give out= a handle with memory of its own, or leave it out")
     if "where" in options and given and isinstance(function, np.ufunc):
         results = record_where(function, args, options, outs)
     elif any(type(leaf) is Tensor for leaf in flatten((args, options))):
@@ -338,9 +347,11 @@ def record_output_into(
     if not given or results is NotImplemented:
         return results
     several = results if isinstance(results, tuple) else (results,)
-    for target, result in zip(outs, several, strict=True):
-        if target is not None:
-            overwrite(target, result, function)
+    pairs = [pair for pair in zip(outs, several, strict=True) if pair[0] is not None]
+    for target, result in pairs:
+        check_fit(target, result, function)
+    for target, result in pairs:
+        replace(target, ..., result)
     filled = tuple(b if a is None else a for a, b in zip(outs, several, strict=True))
     return filled if isinstance(results, tuple) else filled[0]
 

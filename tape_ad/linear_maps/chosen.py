@@ -26,13 +26,12 @@ def pull_chosen(linear: LinearMap, ct: Array) -> Array:
     if callable(own):
         pulled: Array = own(ct)
         return pulled
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        plain = linear.pull(ct)
-        if getattr(linear, "multiplies", None) is not True or np.isfinite(plain).all():
-            return plain
-        finite, broken = of_finite(linear)
-        met = broken.pull(np.where(np.equal(ct, 0), 0.0, 1.0))
-        return np.where(np.equal(met, 0), finite.pull(ct), plain)
+    plain: Array = linear.pull(ct)
+    if getattr(linear, "multiplies", None) is not True or np.isfinite(plain).all():
+        return plain
+    finite, broken = of_finite(linear)
+    met = broken.pull(np.where(np.equal(ct, 0), 0.0, 1.0))
+    return np.where(np.equal(met, 0), finite.pull(ct), plain)
 
 
 def unless_all_zero(ct: Array, pulled: Array, axes: tuple[int, ...]) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import InPlaceError
+from tape_ad.errors import InPlaceError, ShapeError
 from tests.shorthand import X, handle
 
 Program = Callable[[Any], Any]
@@ -280,6 +280,16 @@ def test_plain_operands_are_written_into_a_handle_where_a_mask_says() -> None:
     y = handle([1.0, 2.0]) * 1.0
     np.add(np.array([5.0, 6.0]), 1.0, out=y, where=np.array([True, False]))
     np.testing.assert_array_equal(y.data, [6.0, 2.0])
+
+
+def test_of_several_outputs_all_are_assigned_or_none() -> None:
+    x = handle([1.5, -2.25])
+    whole, part = x.record.constant(np.zeros(2)), x.record.constant(np.zeros(3))
+    with pytest.raises(ShapeError, match="does not go into a handle of shape"):
+        np.modf(x, out=(whole, part))
+    with pytest.raises(InPlaceError, match="a leaf stands for"):
+        np.modf(x, out=(whole, x))
+    np.testing.assert_array_equal(whole.data, [0.0, 0.0])
 
 
 @pytest.mark.parametrize("transform", [ta.jvp, lambda f, x, t: ta.vjp(f, *x)[1](f(*t))])
