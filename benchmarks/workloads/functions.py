@@ -56,6 +56,18 @@ class Function:
     operands: tuple[Make, ...] = field(default=(MATRIX,))
 
 
+def composed_softmax(x: Any) -> Any:
+    """Write softmax as a user of NumPy does."""
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+def composed_softmax_in_torch(x: Any) -> Any:
+    """Write the same with tensors."""
+    e = (x - x.amax(-1, keepdim=True)).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
 FUNCTIONS = [
     # elementwise, one operand
     Function("np.negative", lambda x: -x, lambda t, x: -x),
@@ -186,7 +198,7 @@ FUNCTIONS = [
     Function("nn.logsumexp", lambda x: nn.logsumexp(x, axis=-1), lambda t, x: t.logsumexp(x, -1)),
     Function(
         "softmax in plain NumPy",
-        lambda x: composed_softmax(x),
+        composed_softmax,
         lambda t, x: composed_softmax_in_torch(x),
     ),
     Function(
@@ -202,20 +214,8 @@ FUNCTIONS = [
     ),
     Function(
         "nn.conv2d",
-        lambda x, w, b: nn.conv2d(x, w, b),
+        nn.conv2d,
         lambda t, x, w, b: t.nn.functional.conv2d(x, w, b),
         (normal(8, 3, 18, 18), normal(8, 3, 3, 3), normal(8)),
     ),
 ]
-
-
-def composed_softmax(x: Any) -> Any:
-    """Write softmax as a user of NumPy does."""
-    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
-    return e / np.sum(e, axis=-1, keepdims=True)
-
-
-def composed_softmax_in_torch(x: Any) -> Any:
-    """Write the same with tensors."""
-    e = (x - x.amax(-1, keepdim=True)).exp()
-    return e / e.sum(-1, keepdim=True)
