@@ -113,6 +113,9 @@ def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
         When the seed is missing or does not fit.
     """
     if seed is not None:
+        data = root.data
+        if type(seed) is np.ndarray and seed.shape == data.shape and seed.dtype is data.dtype:
+            return seed.copy(), ()  # as in `fitted`, where all others go
         return fitted(seed, root, None, "the seed")
     if root.shape != ():
         raise SeedError(

@@ -24,6 +24,7 @@ ndarray = np.ndarray
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
 
 
+@np.errstate(all="ignore")  # a pole is inf or nan, and NumPy has warned of the value
 def reverse_sweep(
     arena: Arena,
     root: int,
@@ -67,10 +68,9 @@ def reverse_sweep(
     """
     at_once = release and not chosen and not may_hide(arena.partials)
     reached: list[int] | None = [] if release and not at_once else None
-    with np.errstate(all="ignore"):  # a pole is inf or nan, and NumPy has warned of the value
-        kept, hidden = swept(arena, root, seed, more, at_once, reached)
-        if (hidden or chosen) and not all_finite(kept.values()):
-            kept = swept_with_care(arena, root, seed, more, chosen)
+    kept, hidden = swept(arena, root, seed, more, at_once, reached)
+    if (hidden or chosen) and not all_finite(kept.values()):
+        kept = swept_with_care(arena, root, seed, more, chosen)
     for node in reached or ():
         for edge in range(*arena.starts[node : node + 2]):
             arena.partials[edge] = None
@@ -114,8 +114,9 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
     stack = seed.ndim - len(shapes[root])
     cotangents: list[Array] = [None] * (root + 1)
     cotangents[root] = seed
-    for node, ct in more.items():
-        cotangents[node] = ct
+    if more:
+        for node, ct in more.items():
+            cotangents[node] = ct
     owned = bytearray(root + 1)  # 1 where a cotangent is an array that nobody else has
     kept: dict[int, Array] = {}
     hidden = False

@@ -60,6 +60,8 @@ class Gradients:
         >>> grads.wrt(x), grads.wrt({"y": y})
         (array(3.), {'y': array(2.)})
         """
+        if getattr(tree, "record", None) is not None:  # a handle, as most trees are
+            return self._entry(tree, "")
         return map_leaves(self._entry, tree)
 
     def __contains__(self, handle: Any) -> bool:
@@ -124,6 +126,8 @@ def sealed(array: Array) -> Array:
     NumPy lets ``setflags(write=True)`` make a view of a writeable array writeable again. A view
     through a read-only buffer takes no memory either, and that NumPy refuses.
     """
+    if type(array) is np.ndarray:
+        return np.asarray(array.data.toreadonly())
     if isinstance(array, np.generic):
         array = np.asarray(array)
     if hasattr(array, "record"):  # a handle of an outer record, which may be a partial's as well

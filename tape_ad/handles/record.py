@@ -119,7 +119,7 @@ class ComputationRecord(Arena):
         >>> ComputationRecord().tensor([1, 2])
         Tensor(%0, float64[2], [1. 2.])
         """
-        return self.note(None, (), NO_OPTIONS, self._leaf_data(data))
+        return self.note(None, (), NO_OPTIONS, self._data_of(data, ""))
 
     def constant(self, data: Any) -> Tensor:
         """Make a handle that nothing is differentiated with respect to, to be filled by code.
@@ -149,7 +149,7 @@ class ComputationRecord(Arena):
         >>> np.sum(powers).grad().wrt(x)
         array(7.)
         """
-        return self.note(CONSTANT, (), NO_OPTIONS, self._leaf_data(data))
+        return self.note(CONSTANT, (), NO_OPTIONS, self._data_of(data, ""))
 
     def bind(self, tree: Any) -> Any:
         """Make a leaf of every array in a nested structure.
@@ -296,17 +296,14 @@ class ComputationRecord(Arena):
             f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
         )
 
-    def _leaf_data(self, data: Any) -> Any:
-        return self._data_of(data, "") if type(data) is Tensor else as_data(data, "")
-
     def _leaf_of(self, leaf: Any, path: str) -> Any:
-        if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
-            return self.note(None, (), NO_OPTIONS, leaf)
-        if not is_number_like(leaf):
+        if not (type(leaf) is np.ndarray or is_number_like(leaf)):
             return leaf
         return self.note(None, (), NO_OPTIONS, self._data_of(leaf, path))
 
     def _data_of(self, leaf: Any, path: str) -> Any:
+        if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
+            return leaf
         if type(leaf) is not Tensor:
             return as_data(leaf, path)
         if leaf.record is self:
