@@ -3,8 +3,8 @@
 Run from the repository's root::
 
     pip install '.[bench]'                 # a peer that is missing is left out, and named
-    python -m benchmarks                   # all of it: about ten minutes; writes docs/benchmarks.md
-    python -m benchmarks --only step       # the workloads whose names contain "step"; no files
+    python -m benchmarks                   # all of it: about 20 minutes; writes docs/benchmarks.md
+    python -m benchmarks --only step       # what has "step" in its name; no files
     python -m benchmarks --quick           # agreement and memory alone: under a minute
 
 Each library has its own process, and they run in turn on one core, with one thread for linear
@@ -31,7 +31,9 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="agreement and memory, no times")
-    parser.add_argument("--only", metavar="NAME", default="", help="workloads with NAME in theirs")
+    parser.add_argument(
+        "--only", metavar="NAME", default="", help="workloads and functions with NAME in theirs"
+    )
     parser.add_argument("--without", metavar="LIBRARY", action="append", default=[])
     arguments = parser.parse_args()
     os.environ |= ONE_THREAD  # the libraries' processes read it when they start

@@ -5,8 +5,8 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 
+from benchmarks.found import Run
 from benchmarks.libraries import COMPILED, LIBRARIES, OURS, TORCH
-from benchmarks.results import Run
 
 __all__ = ["draw"]
 

@@ -1,13 +1,15 @@
-"""What is printed, and the page that is written."""
+"""What is printed in a terminal."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 
 from benchmarks.agreement import TOLERANCE
+from benchmarks.found import Run, losses
 from benchmarks.libraries import LIBRARIES, OURS
-from benchmarks.results import Result, Run, Target, losses
+from benchmarks.results import Result, Target
+from benchmarks.tables import duration, megabytes
 from benchmarks.timing import Times
 
-__all__ = ["markdown", "printed", "printed_targets"]
+__all__ = ["printed", "printed_targets"]
 
 COLUMNS = "  {:<26} {:>12} {:>25} {:>16}  {}"
 
@@ -61,157 +63,3 @@ def target_lines(targets: Iterable[Target]) -> list[str]:
         f"{'met    ' if t.met else 'NOT MET'}  {t.what}: {t.measured:.4g} (at most {t.bound:g})"
         for t in targets
     ]
-
-
-def duration(seconds: float) -> str:
-    """Write a time with three digits."""
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.3g} us"
-    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
-
-
-def megabytes(size: float) -> str:
-    """Write a size in bytes with three digits."""
-    return f"{size / 1e6:.3g} MB" if size < 1e9 else f"{size / 1e9:.3g} GB"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lay out a table in Markdown; the first column is text, the others are numbers."""
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return ["| " + " | ".join(row) + " |" for row in (head, rule, *rows)]
-
-
-def markdown(found: Run, chart: str) -> str:
-    """Write the page."""
-    targets = found.targets()
-    missed = [target for target in targets if not target.met]
-    lines = [
-        "# Benchmarks",
-        "",
-        "This page is written by `python -m benchmarks`; do not edit it. Every library has its own",
-        "process; they run in turn, on one core, with one thread for linear algebra. Before any",
-        f"time is taken, all derivatives are compared in float64 and agree to {TOLERANCE:.0e}.",
-        "Importing tape_ad teaches the C library to keep freed memory, in its own process alone.",
-        "",
-        *(f"- {what}: {value}" for what, value in found.setting.items()),
-        "- Versions: " + "; ".join(f"{LIBRARIES[n].title} {v}" for n, v in found.versions.items()),
-        *(f"- {LIBRARIES[n].title} is left out: {why}" for n, why in found.missing.items()),
-        "",
-        f"![How many times as long as tape_ad each library takes]({chart})",
-        "",
-        f"## Targets: {len(targets) - len(missed)} of {len(targets)} met",
-        "",
-        *table(
-            ("what", "measured", "at most", "met"),
-            (
-                (t.what, f"{t.measured:.4g}", f"{t.bound:g}", "yes" if t.met else "**no**")
-                for t in targets
-            ),
-        ),
-        "",
-        "## Where tape_ad loses",
-        "",
-        "How many times as long it takes as the other library, or as much memory.",
-        "",
-        *lost(found),
-        "",
-        "## Medians",
-        "",
-        "Below each median stands tape_ad's time as a fraction of it: below 1, tape_ad is quicker.",
-        "A compiled program is in a class of its own; its compilation is not counted.",
-        "",
-        *medians(found),
-        "",
-        "## Spread",
-        "",
-        "The distance between the quartiles, as a percentage of the median.",
-        "",
-        *spreads(found),
-        "",
-        "## Peak memory beyond the inputs",
-        "",
-        "Allocated: NumPy's arrays and Python's objects as `tracemalloc` sees them, PyTorch's",
-        "tensors as its profiler sees them, without what PyTorch keeps about its graph. Resident:",
-        "all of it, and what the allocator wastes, as Linux sees it. It is the memory of",
-        "`grad(release=True)`, for PyTorch too frees its graph in the sweep unless told otherwise.",
-        "",
-        *memory(found),
-        "",
-        "## Import time",
-        "",
-        "What importing a library adds to importing NumPy, by `python -X importtime`. The rules",
-        "for many functions, the `further` ones, are imported when one of them is first called.",
-        "",
-        *table(("library", "ms"), ((name, f"{t:.0f}") for name, t in found.imports.items())),
-        "",
-        "## Growth",
-        "",
-        "The time per node of a chain of cheap functions on one element, recorded and swept.",
-        "",
-        *table(
-            ("nodes", "ns per node"), ((f"{n:,}", f"{t:.0f}") for n, t in found.per_node.items())
-        ),
-        "",
-        "## What each workload is, and who does not take part",
-        "",
-        *(
-            f"- **{r.workload.name}** ({r.workload.dtype}): {r.workload.title}.{absent(r)}"
-            for r in found.results
-        ),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def lost(found: Run) -> list[str]:
-    """List who is quicker, and where."""
-    lines = [f"- **{title}**: {'; '.join(where)}" for title, where in losses(found).items()]
-    return lines or ["Nowhere in this run."]
-
-
-def medians(found: Run) -> list[str]:
-    names = list(found.versions)
-
-    def cell(result: Result, name: str) -> str:
-        if name not in result.times:
-            return ""
-        median = duration(result.times[name].median)
-        return median if name == OURS else f"{median}<br>{result.ratio(name):.3g}"
-
-    return by_library(found, names, cell)
-
-
-def spreads(found: Run) -> list[str]:
-    def cell(result: Result, name: str) -> str:
-        return f"{result.times[name].spread:.0%}" if name in result.times else ""
-
-    return by_library(found, list(found.versions), cell)
-
-
-def memory(found: Run) -> list[str]:
-    looked = [
-        (f"{result.workload.name}, {kind}", peaks)
-        for result in found.results
-        for kind, peaks in (("allocated", result.peaks), ("resident", result.resident))
-        if peaks
-    ]
-    names = list(dict.fromkeys(name for _, peaks in looked for name in peaks))
-    rows = (
-        (what, *(megabytes(peaks[name]) if name in peaks else "" for name in names))
-        for what, peaks in looked
-    )
-    return table(("workload", *(LIBRARIES[name].title for name in names)), rows)
-
-
-def by_library(found: Run, names: Sequence[str], cell: Callable[[Result, str], str]) -> list[str]:
-    rows = (
-        (result.workload.name, *(cell(result, name) for name in names))
-        for result in found.results
-        if result.times
-    )
-    return table(("workload", *(LIBRARIES[name].title for name in names)), rows)
-
-
-def absent(result: Result) -> str:
-    """Say who does not take part, and why."""
-    said = "; ".join(f"{LIBRARIES[name].title}: {why}" for name, why in result.absent.items())
-    return f" Not there: {said}." if said else ""

@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from benchmarks.agreement import disagreements
 from benchmarks.chart import draw
+from benchmarks.found import Run
+from benchmarks.functions import DTYPES, printed_function
 from benchmarks.growth import nanoseconds_per_node
 from benchmarks.imports import import_milliseconds
 from benchmarks.libraries import LIBRARIES, OURS, TORCH
-from benchmarks.report import markdown, printed, printed_targets
-from benchmarks.results import Result, Run
-from benchmarks.timing import in_turns
+from benchmarks.page import markdown
+from benchmarks.report import printed, printed_targets
+from benchmarks.results import Result
+from benchmarks.timing import BRIEF, THOROUGH, Pace, in_turns
 from benchmarks.workers import Worker, WorkerError, apart, peak_of, resident_peak_of
-from benchmarks.workloads import WORKLOADS, Workload
+from benchmarks.workloads import EVERY, FUNCTIONS, WORKLOADS, Workload
 
 __all__ = ["Options", "run"]
 
@@ -65,8 +68,9 @@ def run(options: Options) -> int:
         for name, workload in WORKLOADS.items()
         if options.only in name and (workload.timed or not options.quick)
     ]
-    if not chosen:
-        print(f"no workload has {options.only!r} in its name; there are:", *WORKLOADS, sep="\n  ")
+    functions = [workload for name, workload in FUNCTIONS.items() if options.only in name]
+    if not chosen and not functions:
+        print(f"no workload has {options.only!r} in its name; there are:", *EVERY, sep="\n  ")
         return 2
     with contextlib.ExitStack() as stack:
         started = [Worker(name) for name in LIBRARIES if name not in options.left_out]
@@ -85,6 +89,12 @@ def run(options: Options) -> int:
             result = one(workload, present, found.missing, options)
             found.results.append(result)
             print(printed(result), flush=True)
+        for workload in functions:
+            for dtype in DTYPES[:1] if options.quick else DTYPES:
+                in_dtype = evolve(workload, dtype=dtype)
+                result = one(in_dtype, present, found.missing, options, BRIEF)
+                found.functions.append(result)
+                print(printed_function(result), flush=True)
     if not options.quick and not options.only:
         found.imports = {
             name: import_milliseconds(name)
@@ -98,11 +108,15 @@ def run(options: Options) -> int:
     if options.complete:
         write(found)
     broken_bound = not all(t.met for result in found.results for t in result.memory_targets())
-    return int(broken_bound or any(result.problems for result in found.results))
+    return int(broken_bound or any(each.problems for each in found.results + found.functions))
 
 
 def one(
-    workload: Workload, present: Mapping[str, Worker], missing: Mapping[str, str], options: Options
+    workload: Workload,
+    present: Mapping[str, Worker],
+    missing: Mapping[str, str],
+    options: Options,
+    pace: Pace = THOROUGH,
 ) -> Result:
     """Check a workload's agreement, and measure it if there is any."""
     result = Result(workload, absent=dict.fromkeys(missing, "not installed"))
@@ -124,7 +138,7 @@ def one(
             name: functools.partial(worker.ask, "seconds", workload.name, workload.dtype)
             for name, worker in taking_part.items()
         }
-        result.times = in_turns(timers)
+        result.times = in_turns(timers, pace)
     looks = workload.arrays is not None or (workload.memory is not None and not options.quick)
     if looks:
         result.input_bytes = first_input(workload).nbytes

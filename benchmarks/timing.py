@@ -6,10 +6,31 @@ from collections.abc import Callable, Mapping
 
 from attrs import frozen
 
-__all__ = ["Times", "in_turns", "seconds_of"]
+__all__ = ["BRIEF", "THOROUGH", "Pace", "Times", "in_turns", "seconds_of"]
 
-ROUND = 0.05
-"""The seconds that calls are repeated for in each turn, to be well above the clock's grain."""
+
+@frozen
+class Pace:
+    """How long to look.
+
+    Attributes
+    ----------
+    seconds : float
+        For which calls are repeated in each turn, to be well above the clock's grain.
+    turns : int
+        How many a program gets whose calls are short.
+    """
+
+    seconds: float
+    turns: int
+
+    def turns_for(self, seconds: float) -> int:
+        """Say how many turns a program gets: fewer where a call takes long."""
+        return self.turns if seconds < 0.1 else 9 if seconds < 1 else 3
+
+
+THOROUGH = Pace(seconds=0.05, turns=25)
+BRIEF = Pace(seconds=0.012, turns=11)
 
 
 @frozen
@@ -22,6 +43,11 @@ class Times:
     def median(self) -> float:
         """The middle of the turns."""
         return statistics.median(self.turns)
+
+    @property
+    def least(self) -> float:
+        """The quickest turn: what the call takes when nothing comes in between."""
+        return min(self.turns)
 
     @property
     def quartiles(self) -> tuple[float, float]:
@@ -49,7 +75,9 @@ def seconds_of(program: Callable[[], object], calls: int) -> float:
     return (time.perf_counter() - start) / calls
 
 
-def in_turns(timers: Mapping[str, Callable[[int], float]]) -> dict[str, Times]:
+def in_turns(
+    timers: Mapping[str, Callable[[int], float]], pace: Pace = THOROUGH
+) -> dict[str, Times]:
     """Time several programs, one after the other, again and again.
 
     So a machine that turns slow for a while slows all of them. Every round starts with another
@@ -59,10 +87,12 @@ def in_turns(timers: Mapping[str, Callable[[int], float]]) -> dict[str, Times]:
     ----------
     timers : dict of str to callable
         ``timer(calls)`` gives the seconds for one of that many calls in a row.
+    pace : Pace
     """
     once = {name: timer(1) for name, timer in timers.items()}
-    calls = {name: max(1, round(ROUND / max(taken, 1e-7))) for name, taken in once.items()}
-    turns = {name: turns_for(taken) for name, taken in once.items()}
+    once |= {name: timers[name](10) for name, taken in once.items() if taken < 1e-3}  # now warm
+    calls = {name: max(1, round(pace.seconds / max(taken, 1e-7))) for name, taken in once.items()}
+    turns = {name: pace.turns_for(taken) for name, taken in once.items()}
     names = list(timers)
     seconds: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(max(turns.values())):
@@ -71,8 +101,3 @@ def in_turns(timers: Mapping[str, Callable[[int], float]]) -> dict[str, Times]:
             if turn < turns[name]:
                 seconds[name].append(timers[name](calls[name]))
     return {name: Times(taken) for name, taken in seconds.items()}
-
-
-def turns_for(seconds: float) -> int:
-    """Say how many turns a program gets: fewer where a call takes long."""
-    return 25 if seconds < 0.1 else 9 if seconds < 1 else 3

@@ -17,7 +17,7 @@ from benchmarks.libraries import LIBRARIES
 from benchmarks.libraries.plain import Outcome, Program
 from benchmarks.memory import resident_peak
 from benchmarks.timing import seconds_of
-from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads import EVERY
 
 __all__ = ["Worker", "WorkerError", "apart", "peak_of", "resident_peak_of"]
 
@@ -73,7 +73,7 @@ class Desk:
 
 def make_program(library: ModuleType, name: str, dtype: str, *, lean: bool = False) -> Program:
     """Give a workload's inputs to the library's function for its kind, or to a leaner one."""
-    workload = WORKLOADS[name]
+    workload = EVERY[name]
     module = library.__name__.rpartition(".")[2]
     p, data = (
         {key: in_dtype(array, dtype) for key, array in arrays.items()}

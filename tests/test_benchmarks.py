@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 
 from benchmarks.agreement import disagreements
+from benchmarks.found import Run, losses
+from benchmarks.functions import functions_section
 from benchmarks.libraries import BY_HAND, FORWARD, LIBRARIES, OURS, TORCH
-from benchmarks.results import Result, Run, losses
+from benchmarks.results import Result
 from benchmarks.timing import Times, in_turns
-from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads import EVERY, FUNCTIONS, WORKLOADS
 
 ONE = np.array(1.0)
 
@@ -95,10 +97,50 @@ def test_losses_name_who_needs_less_of_what_and_not_the_forward_pass() -> None:
     }
 
 
-@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
+@pytest.mark.parametrize("workload", EVERY.values(), ids=EVERY)
 def test_a_library_without_array_functions_needs_a_formula_of_its_own(workload: object) -> None:
     assert isinstance(workload, type(WORKLOADS["determinant, 8x8"]))
     bare = [name for name, library in LIBRARIES.items() if not library.has_functions]
     for name in bare:
         assert bool(workload.reason_against(name)) == (name not in workload.own)
     assert BY_HAND in bare
+
+
+def function(name: str, **seconds: float) -> Result:
+    return Result(FUNCTIONS[name], times={k: Times([v, 9.0, 9.0]) for k, v in seconds.items()})
+
+
+def test_the_median_is_of_all_functions_and_the_worst_of_those_that_numpy_does_not_bound() -> None:
+    found = run_of()
+    found.functions = [
+        function("np.exp", **{OURS: 1.0, TORCH: 2.0, FORWARD: 0.5}),
+        function("np.add", **{OURS: 1.4, TORCH: 1.0, FORWARD: 0.1}),
+        function("np.sin", **{OURS: 3.0, TORCH: 1.0, FORWARD: 0.9, BY_HAND: 1.6}),
+        function("x**3", **{OURS: 8.0, TORCH: 1.0, FORWARD: 7.0}),
+        function("np.abs", **{OURS: 1.3, TORCH: 1.0, FORWARD: 1.2}),
+    ]
+    median, worst = found.targets()
+    assert (median.measured, median.met) == (1.4, False)
+    assert (worst.measured, worst.met) == (1.4, True)
+
+
+def test_the_page_sorts_functions_and_names_those_that_numpy_bounds() -> None:
+    page = functions_section(
+        [
+            function("np.exp", **{OURS: 1.0, TORCH: 2.0, FORWARD: 0.5}),
+            function("x**3", **{OURS: 8.0, TORCH: 1.0, FORWARD: 7.0}),
+        ]
+    )
+    assert "- x**3 (float64): NumPy alone 7.00, tape_ad 8.00" in page
+    rows = [line.split(" | ")[:2] for line in page if line.startswith("| ")]
+    assert rows[2:] == [["| x**3", "8.00"], ["| np.exp", "0.50"]]
+
+
+def test_a_page_without_functions_has_no_section_for_them() -> None:
+    assert functions_section([]) == []
+    assert functions_section([Result(FUNCTIONS["np.exp"])]) == []
+
+
+def test_no_function_has_the_name_of_a_workload() -> None:
+    assert len(EVERY) == len(WORKLOADS) + len(FUNCTIONS)
+    assert len(FUNCTIONS) == 81

@@ -6,6 +6,8 @@ workload that the library can express a function that makes a program:
 
 gradient(formula, p, data)
     The value and gradient of ``formula(p, data)`` with respect to all of the dict `p`.
+function(formula, p, data)
+    The same of a single function whose value is an array: it is swept with `plain.seed_like`.
 step(formula, p, data, rate, momentum)
     The same, and a step of gradient descent on `p`.
 jacobian(formula, p, data), hessian(formula, p, data)

@@ -16,6 +16,7 @@ from benchmarks.libraries.tape_ad import (
 __all__ = [
     "cross_entropy",
     "fill_triangles",
+    "function",
     "gradient",
     "linear",
     "logsumexp",
@@ -32,3 +33,6 @@ def gradient(formula: Formula, p: Data, data: Data) -> Program:
         return formula(p, data), {}
 
     return program
+
+
+function = gradient

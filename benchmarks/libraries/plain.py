@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Data", "Formula", "Outcome", "Program", "linear", "peak", "to_numpy"]
+__all__ = ["Data", "Formula", "Outcome", "Program", "linear", "peak", "seed_like", "to_numpy"]
 
 Data = dict[str, Any]
 """Arrays by name, and a few numbers."""
@@ -26,6 +26,11 @@ def to_numpy(array: Any) -> np.ndarray[Any, Any]:
 
 def linear(x: Any, weight: Any, bias: Any) -> Any:
     return x @ weight + bias
+
+
+def seed_like(value: Any) -> np.ndarray[Any, Any]:
+    """Make a seed of a value's shape and dtype: not of ones, which would hide what sums to zero."""
+    return np.linspace(0.5, 1.5, value.size, dtype=value.dtype).reshape(value.shape)
 
 
 def peak(program: Program) -> int:

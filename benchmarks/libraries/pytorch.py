@@ -10,11 +10,12 @@ import torch as xp
 from torch.nn.functional import cross_entropy
 from torch.profiler import ProfilerActivity, profile
 
-from benchmarks.libraries.plain import Data, Formula, Outcome, Program
+from benchmarks.libraries.plain import Data, Formula, Outcome, Program, seed_like
 
 __all__ = [
     "cross_entropy",
     "fill_triangles",
+    "function",
     "gradient",
     "hessian",
     "hvp",
@@ -71,6 +72,18 @@ def gradient(formula: Formula, p: Data, data: Data) -> Program:
         value = formula(leaves, data)
         gradients = xp.autograd.grad(value, list(leaves.values()))
         return value.detach(), dict(zip(leaves, gradients, strict=True))
+
+    return program
+
+
+def function(formula: Formula, p: Data, data: Data) -> Program:
+    leaves, data = tensors(p, requires_grad=True), tensors(data)
+    each, value = list(leaves.values()), to_numpy(formula(leaves, data))
+    seed = xp.tensor(seed_like(value)) if value.ndim else None
+
+    def program() -> Outcome:
+        value = formula(leaves, data)
+        return value, dict(zip(leaves, xp.autograd.grad(value, each, seed), strict=True))
 
     return program
 

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 import tape_ad as ta
-from benchmarks.libraries.plain import Data, Formula, Outcome, Program, peak, to_numpy
+from benchmarks.libraries.plain import Data, Formula, Outcome, Program, peak, seed_like, to_numpy
 from tape_ad.nn import cross_entropy, linear, logsumexp, relu, sigmoid
 from tape_ad.optim import SGD
 
 __all__ = [
     "cross_entropy",
     "fill_triangles",
+    "function",
     "gradient",
     "hessian",
     "hvp",
@@ -47,6 +48,20 @@ def gradient(formula: Formula, p: Data, data: Data, *, release: bool = False) ->
         handles = rec.bind(p)
         value = formula(handles, data)
         return value.data, value.grad(release=release).wrt(handles)
+
+    return program
+
+
+def function(formula: Formula, p: Data, data: Data) -> Program:
+    value = formula(p, data)
+    seed = seed_like(value) if np.ndim(value) else None
+
+    def program() -> Outcome:
+        rec = ta.ComputationRecord()
+        handles = {name: rec.tensor(array) for name, array in p.items()}
+        value = formula(handles, data)
+        gradients = value.grad(seed)
+        return value.data, {name: gradients.wrt(handle) for name, handle in handles.items()}
 
     return program
 

@@ -1,12 +1,23 @@
 """What is computed, each in every library that can express it."""
 
-from benchmarks.workloads import elementwise, matrices, mixtures, networks, recurrent
+from benchmarks.workloads import (
+    elementwise,
+    functions,
+    matrices,
+    mixtures,
+    networks,
+    recurrent,
+)
 from benchmarks.workloads.base import Workload
 
-__all__ = ["WORKLOADS", "Workload"]
+__all__ = ["EVERY", "FUNCTIONS", "WORKLOADS", "Workload"]
 
 WORKLOADS: dict[str, Workload] = {
     workload.name: workload
     for themed in (elementwise, networks, mixtures, recurrent, matrices)
     for workload in themed.WORKLOADS
 }
+
+FUNCTIONS: dict[str, Workload] = {workload.name: workload for workload in functions.WORKLOADS}
+
+EVERY = WORKLOADS | FUNCTIONS

@@ -79,7 +79,7 @@ class Workload:
             return ""
         if not LIBRARIES[library].has_functions:
             return "not written by hand" if library == BY_HAND else "it has no such functions"
-        if library == FORWARD and self.kind != "gradient":
+        if library == FORWARD and self.kind not in ("gradient", "function"):
             return "there is more to it than a forward pass"
         if library == "my_grad" and self.kind not in ("gradient", "step"):
             return "it has neither Jacobians nor second derivatives"

@@ -1,14 +1,19 @@
 """Single functions with their sweep: the commonest ones, each as NumPy and as PyTorch has it."""
 
+import functools
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad import nn, special
+from benchmarks.libraries import BY_HAND, TORCH
+from benchmarks.libraries.plain import Data, Outcome, Program, seed_like
+from benchmarks.workloads import functions_by_hand as by_hand
+from benchmarks.workloads.base import Workload
 
-__all__ = ["FUNCTIONS", "Function"]
+__all__ = ["FUNCTIONS", "WORKLOADS", "Function"]
 
 Make = Callable[[np.random.Generator], np.ndarray[Any, Any]]
 
@@ -35,25 +40,75 @@ ORDER = np.argsort(np.random.default_rng(3).normal(size=(64, 128)), axis=1)
 CHOSEN = np.random.default_rng(4).random((64, 128)) < 0.5
 
 
-@frozen
+OTHERS = ("hips_autograd", "my_grad", "jax_eager", "jax_jit")
+
+
+@frozen(slots=False)  # for its cached property
 class Function:
     """One function, and the arrays that it is called with.
 
     Attributes
     ----------
     name : str
-    ours : callable
-        ``ours(*operands)``, of handles or of arrays.
+    ours : callable or str
+        ``ours(*operands, *constants)``, of handles or of arrays; a name is one in `our_functions`.
     torch : callable
-        ``torch(library, *operands)``, the same with PyTorch's module.
+        ``torch(library, *operands, *constants)``, the same with PyTorch's module.
     operands : tuple of callable
         Make each operand; its gradient is taken.
+    constants : tuple of array
+        What is an array, or a tensor, without a gradient: a permutation, a mask, labels.
+    by_hand : callable or None
+        ``by_hand(ct, *operands)``: the value and the cotangent of each operand in the best NumPy,
+        where that alone comes near to PyTorch's time or exceeds it.
     """
 
     name: str
-    ours: Callable[..., Any]
+    ours: Callable[..., Any] | str
     torch: Callable[..., Any]
     operands: tuple[Make, ...] = field(default=(MATRIX,))
+    constants: tuple[np.ndarray[Any, Any], ...] = field(default=(), kw_only=True)
+    by_hand: Callable[..., Any] | None = field(default=None, kw_only=True)
+
+    @functools.cached_property
+    def function(self) -> Callable[..., Any]:
+        """Find what is ours; PyTorch's process must not import tape_ad, which changes `malloc`."""
+        if callable(self.ours):
+            return self.ours
+        module = importlib.import_module("benchmarks.workloads.our_functions")
+        function: Callable[..., Any] = getattr(module, self.ours)
+        return function
+
+    def workload(self) -> Workload:
+        """Give it as what the libraries' processes run."""
+        own = {TORCH: lambda library, p, data: self.torch(library.xp, *p.values(), *data.values())}
+        return Workload(
+            self.name,
+            "one function with its sweep",
+            lambda library, p, data: self.function(*p.values(), *data.values()),
+            self.inputs,
+            kind="function",
+            own=own | ({BY_HAND: self.program_by_hand} if self.by_hand else {}),
+            cannot=dict.fromkeys(OTHERS, "single functions are beside PyTorch"),
+        )
+
+    def inputs(self) -> tuple[Data, Data]:
+        """Make the operands and the constants."""
+        rng = np.random.default_rng(0)
+        p = {f"operand {i}": make(rng) for i, make in enumerate(self.operands)}
+        return p, {f"constant {i}": each for i, each in enumerate(self.constants)}
+
+    def program_by_hand(self, p: Data, data: Data) -> Program:
+        """Make a program of the formulas by hand."""
+        by_hand, operands = self.by_hand, tuple(p.values())
+        assert by_hand is not None
+        ct = seed_like(self.function(*operands))
+
+        def program() -> Outcome:
+            value, *cotangents = by_hand(ct, *operands)
+            return value, dict(zip(p, cotangents, strict=True))
+
+        return program
 
 
 def composed_softmax(x: Any) -> Any:
@@ -73,24 +128,24 @@ FUNCTIONS = [
     Function("np.negative", lambda x: -x, lambda t, x: -x),
     Function("np.abs", np.abs, lambda t, x: t.abs(x)),
     Function("np.exp", np.exp, lambda t, x: t.exp(x)),
-    Function("np.expm1", np.expm1, lambda t, x: t.expm1(x)),
+    Function("np.expm1", np.expm1, lambda t, x: t.expm1(x), by_hand=by_hand.expm1),
     Function("np.log", np.log, lambda t, x: t.log(x), POSITIVE),
     Function("np.log1p", np.log1p, lambda t, x: t.log1p(x), POSITIVE),
     Function("np.log2", np.log2, lambda t, x: t.log2(x), POSITIVE),
     Function("np.sqrt", np.sqrt, lambda t, x: t.sqrt(x), POSITIVE),
     Function("np.square", np.square, lambda t, x: t.square(x)),
-    Function("x**3", lambda x: x**3, lambda t, x: x**3),
+    Function("x**3", lambda x: x**3, lambda t, x: x**3, by_hand=by_hand.cube),
     Function("np.reciprocal", np.reciprocal, lambda t, x: t.reciprocal(x), POSITIVE),
-    Function("np.sin", np.sin, lambda t, x: t.sin(x)),
-    Function("np.cos", np.cos, lambda t, x: t.cos(x)),
+    Function("np.sin", np.sin, lambda t, x: t.sin(x), by_hand=by_hand.sin),
+    Function("np.cos", np.cos, lambda t, x: t.cos(x), by_hand=by_hand.cos),
     Function("np.tan", np.tan, lambda t, x: t.tan(x), WITHIN),
     Function("np.arcsin", np.arcsin, lambda t, x: t.arcsin(x), WITHIN),
     Function("np.arctan", np.arctan, lambda t, x: t.arctan(x)),
     Function("np.sinh", np.sinh, lambda t, x: t.sinh(x)),
     Function("np.tanh", np.tanh, lambda t, x: t.tanh(x)),
     Function("np.clip", lambda x: np.clip(x, -1, 1), lambda t, x: t.clamp(x, -1, 1)),
-    Function("special.erf", special.erf, lambda t, x: t.erf(x)),
-    Function("special.gammaln", special.gammaln, lambda t, x: t.lgamma(x), POSITIVE),
+    Function("special.erf", "erf", lambda t, x: t.erf(x), by_hand=by_hand.erf),
+    Function("special.gammaln", "gammaln", lambda t, x: t.lgamma(x), POSITIVE),
     # elementwise, two operands
     Function("np.add", np.add, lambda t, x, y: t.add(x, y), PAIR),
     Function("np.subtract", np.subtract, lambda t, x, y: t.sub(x, y), PAIR),
@@ -99,16 +154,23 @@ FUNCTIONS = [
     Function("np.power", np.power, lambda t, x, y: t.pow(x, y), POSITIVE * 2),
     Function("np.maximum", np.maximum, lambda t, x, y: t.maximum(x, y), PAIR),
     Function("np.minimum", np.minimum, lambda t, x, y: t.minimum(x, y), PAIR),
-    Function("np.hypot", np.hypot, lambda t, x, y: t.hypot(x, y), PAIR),
+    Function("np.hypot", np.hypot, lambda t, x, y: t.hypot(x, y), PAIR, by_hand=by_hand.hypot),
     Function("np.arctan2", np.arctan2, lambda t, x, y: t.arctan2(x, y), PAIR),
-    Function("np.logaddexp", np.logaddexp, lambda t, x, y: t.logaddexp(x, y), PAIR),
+    Function(
+        "np.logaddexp",
+        np.logaddexp,
+        lambda t, x, y: t.logaddexp(x, y),
+        PAIR,
+        by_hand=by_hand.logaddexp,
+    ),
     Function("x + row", np.add, lambda t, x, y: x + y, (MATRIX, normal(128))),
     Function("x * column", np.multiply, lambda t, x, y: x * y, (MATRIX, normal(64, 1))),
     Function(
         "np.where",
-        lambda x, y: np.where(CHOSEN, x, y),
-        lambda t, x, y: t.where(t.from_numpy(CHOSEN), x, y),
+        lambda x, y, chosen: np.where(chosen, x, y),
+        lambda t, x, y, chosen: t.where(chosen, x, y),
         PAIR,
+        constants=(CHOSEN,),
     ),
     # reductions and scans
     Function("np.sum", np.sum, lambda t, x: t.sum(x)),
@@ -151,12 +213,13 @@ FUNCTIONS = [
     Function("x[3]", lambda x: x[3], lambda t, x: x[3]),
     Function("x[:, 2:5]", lambda x: x[:, 2:5], lambda t, x: x[:, 2:5]),
     Function("x[..., 0]", lambda x: x[..., 0], lambda t, x: x[..., 0]),
-    Function("x[permutation]", lambda x: x[ROWS], lambda t, x: x[t.from_numpy(ROWS)]),
-    Function("x[mask]", lambda x: x[CHOSEN], lambda t, x: x[t.from_numpy(CHOSEN)]),
+    Function("x[permutation]", lambda x, i: x[i], lambda t, x, i: x[i], constants=(ROWS,)),
+    Function("x[mask]", lambda x, i: x[i], lambda t, x, i: x[i], constants=(CHOSEN,)),
     Function(
         "np.take_along_axis",
-        lambda x: np.take_along_axis(x, ORDER, axis=1),
-        lambda t, x: t.take_along_dim(x, t.from_numpy(ORDER), 1),
+        lambda x, order: np.take_along_axis(x, order, axis=1),
+        lambda t, x, order: t.take_along_dim(x, order, 1),
+        constants=(ORDER,),
     ),
     # products and linear algebra
     Function("x @ y", np.matmul, lambda t, x, y: x @ y, (MATRIX, normal(128, 64))),
@@ -176,6 +239,7 @@ FUNCTIONS = [
         np.linalg.solve,
         lambda t, x, y: t.linalg.solve(x, y),
         (*SQUARE, MATRIX),
+        by_hand=by_hand.solve,
     ),
     Function(
         "np.linalg.slogdet",
@@ -190,12 +254,17 @@ FUNCTIONS = [
         DEFINITE,
     ),
     # layers
-    Function("nn.relu", nn.relu, lambda t, x: t.relu(x)),
-    Function("nn.sigmoid", nn.sigmoid, lambda t, x: t.sigmoid(x)),
-    Function("nn.gelu", nn.gelu, lambda t, x: t.nn.functional.gelu(x)),
-    Function("nn.softplus", nn.softplus, lambda t, x: t.nn.functional.softplus(x)),
-    Function("nn.softmax", nn.softmax, lambda t, x: t.softmax(x, -1)),
-    Function("nn.logsumexp", lambda x: nn.logsumexp(x, axis=-1), lambda t, x: t.logsumexp(x, -1)),
+    Function("nn.relu", "relu", lambda t, x: t.relu(x)),
+    Function("nn.sigmoid", "sigmoid", lambda t, x: t.sigmoid(x), by_hand=by_hand.sigmoid),
+    Function("nn.gelu", "gelu", lambda t, x: t.nn.functional.gelu(x), by_hand=by_hand.gelu),
+    Function(
+        "nn.softplus",
+        "softplus",
+        lambda t, x: t.nn.functional.softplus(x),
+        by_hand=by_hand.softplus,
+    ),
+    Function("nn.softmax", "softmax", lambda t, x: t.softmax(x, -1)),
+    Function("nn.logsumexp", "logsumexp", lambda t, x: t.logsumexp(x, -1)),
     Function(
         "softmax in plain NumPy",
         composed_softmax,
@@ -203,19 +272,22 @@ FUNCTIONS = [
     ),
     Function(
         "nn.cross_entropy",
-        lambda x: nn.cross_entropy(x, LABELS),
-        lambda t, x: t.nn.functional.cross_entropy(x, t.from_numpy(LABELS)),
+        "cross_entropy",
+        lambda t, x, labels: t.nn.functional.cross_entropy(x, labels),
+        constants=(LABELS,),
     ),
     Function(
         "nn.layer_norm",
-        lambda x, w, b: nn.layer_norm(x, 128, w, b),
+        "layer_norm",
         lambda t, x, w, b: t.nn.functional.layer_norm(x, (128,), w, b),
         (MATRIX, normal(128), normal(128)),
     ),
     Function(
         "nn.conv2d",
-        nn.conv2d,
+        "conv2d",
         lambda t, x, w, b: t.nn.functional.conv2d(x, w, b),
         (normal(8, 3, 18, 18), normal(8, 3, 3, 3), normal(8)),
     ),
 ]
+
+WORKLOADS = [function.workload() for function in FUNCTIONS]

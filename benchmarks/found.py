@@ -1,0 +1,65 @@
+"""All that a run finds out."""
+
+from attrs import define, field
+
+from benchmarks.functions import function_targets
+from benchmarks.growth import GROWTH_TARGET, growth
+from benchmarks.imports import IMPORT_TARGET
+from benchmarks.libraries import FORWARD, LIBRARIES, OURS
+from benchmarks.results import Result, Target
+
+__all__ = ["Run", "losses"]
+
+
+@define
+class Run:
+    """What was found in all."""
+
+    setting: dict[str, str]
+    versions: dict[str, str]
+    missing: dict[str, str]
+    results: list[Result] = field(factory=list)
+    functions: list[Result] = field(factory=list)
+    imports: dict[str, float] = field(factory=dict)
+    per_node: dict[int, float] = field(factory=dict)
+
+    def targets(self) -> list[Target]:
+        """All bounds that were looked at."""
+        found = [target for result in self.results for target in result.time_targets()]
+        found += [target for result in self.results for target in result.memory_targets()]
+        found += function_targets(self.functions)
+        if self.imports:
+            what = "import of tape_ad beyond NumPy's, milliseconds"
+            found.append(Target(what, self.imports["tape_ad"], IMPORT_TARGET))
+        if self.per_node:
+            what = "time per node, the slowest number of nodes / the quickest"
+            found.append(Target(what, growth(self.per_node), GROWTH_TARGET))
+        return found
+
+
+def losses(found: Run) -> dict[str, list[str]]:
+    """List where others need less than we do, and how many times as much we need.
+
+    NumPy's forward pass is left out, for it derives nothing.
+    """
+    lost: dict[str, list[tuple[float, str]]] = {}
+    for result in found.results:
+        looked: list[tuple[str, dict[str, float]]] = [
+            ("", {name: times.median for name, times in result.times.items()}),
+            (", allocated memory", dict(result.peaks)),
+            (", resident memory", dict(result.resident)),
+        ]
+        for what, needs in looked:
+            for name, need in needs.items():
+                ratio = needs.get(OURS, 0.0) / need
+                if name not in (OURS, FORWARD) and round(ratio, 2) > 1:
+                    entry = (ratio, result.workload.name + what)
+                    lost.setdefault(LIBRARIES[name].title, []).append(entry)
+    ours = found.imports.get("tape_ad", 0.0)
+    for module, taken in found.imports.items():
+        if taken < ours and not module.startswith("tape_ad"):
+            lost.setdefault(module, []).append((ours / taken, "import"))
+    return {
+        title: [f"{ratio:.2f} x {what}" for ratio, what in sorted(entries, reverse=True)]
+        for title, entries in lost.items()
+    }

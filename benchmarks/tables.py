@@ -1,0 +1,28 @@
+"""How numbers and tables are written."""
+
+from collections.abc import Iterable, Sequence
+
+__all__ = ["duration", "megabytes", "microseconds", "table"]
+
+
+def duration(seconds: float) -> str:
+    """Write a time with three digits."""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.3g} us"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def microseconds(seconds: float) -> str:
+    """Write a time in microseconds, without the unit."""
+    return f"{seconds * 1e6:.1f}" if seconds < 1e-4 else f"{seconds * 1e6:.0f}"
+
+
+def megabytes(size: float) -> str:
+    """Write a size in bytes with three digits."""
+    return f"{size / 1e6:.3g} MB" if size < 1e9 else f"{size / 1e9:.3g} GB"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lay out a table in Markdown; the first column is text, the others are numbers."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return ["| " + " | ".join(row) + " |" for row in (head, rule, *rows)]
