@@ -2,10 +2,12 @@
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
+from attrs import frozen
 
 __all__ = ["flatten", "map_leaves", "paired", "unflatten", "with_paths"]
 
@@ -38,42 +40,93 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
     >>> map_leaves(lambda leaf, path: (path, leaf), {"a": [1, 2]})
     {'a': [("['a'][0]", 1), ("['a'][1]", 2)]}
     """
-    kind = type(tree)
-    if hasattr(kind, "__array_function__"):
+    structure = structure_of(tree.__class__)
+    if structure is None:
         return function(tree, path)
-    if kind is dict or isinstance(tree, Mapping):
-        return {k: map_leaves(function, v, f"{path}[{k!r}]") for k, v in tree.items()}
-    if isinstance(tree, (list, tuple)):
-        items = [map_leaves(function, v, f"{path}[{i}]") for i, v in enumerate(tree)]
-        if hasattr(tree, "_fields"):
-            return kind(*items)
-        return items if isinstance(tree, list) else tuple(items)
-    if attrs.has(kind) or dataclasses.is_dataclass(kind):
-        return map_fields(function, tree, path)
-    return function(tree, path)
+    below = zip(structure.steps(tree), structure.values(tree), strict=True)
+    return structure.rebuilt(tree, [map_leaves(function, v, path + step) for step, v in below])
 
 
-def map_fields(function: Callable[[Any, str], Any], tree: Any, path: str) -> Any:
-    """Do what `map_leaves` does for an instance of an attrs class or a dataclass.
+@frozen
+class Structure:
+    """What can be opened and put together again.
+
+    Attributes
+    ----------
+    values : callable
+        ``values(tree)``: what is in it, in order.
+    steps : callable
+        ``steps(tree)``: how Python writes the way to each of them.
+    rebuilt : callable
+        ``rebuilt(tree, values)``: the same with other values.
+    """
+
+    values: Callable[[Any], Iterable[Any]]
+    steps: Callable[[Any], Iterable[str]]
+    rebuilt: Callable[[Any, list[Any]], Any]
+
+
+def fields_of(tree: Any) -> Any:
+    """List the fields of an instance of an attrs class or a dataclass."""
+    kind = type(tree)
+    return attrs.fields(kind) if attrs.has(kind) else dataclasses.fields(tree)
+
+
+def given(fields: Any) -> list[Any]:
+    """Pick the fields that an instance is made of."""
+    return [field for field in fields if field.init]
+
+
+def with_fields(tree: Any, values: list[Any]) -> Any:
+    """Make another instance of an attrs class or a dataclass.
 
     Validators and converters were made for arrays, so they are passed by, unless the class has to
     work out some fields from the others.
     """
-    kind = type(tree)
-    fields: Any = attrs.fields(kind) if attrs.has(kind) else dataclasses.fields(tree)
-    changes = {
-        field: map_leaves(function, getattr(tree, field.name), f"{path}.{field.name}")
-        for field in fields
-        if field.init
-    }
+    fields = fields_of(tree)
+    changes = list(zip(given(fields), values, strict=True))
     if len(changes) == len(fields):
         changed = copy.copy(tree)
-        for field, value in changes.items():
+        for field, value in changes:
             object.__setattr__(changed, field.name, value)  # also where the class is frozen
         return changed
-    if attrs.has(kind):
-        return attrs.evolve(tree, **{field.alias: value for field, value in changes.items()})
-    return dataclasses.replace(tree, **{field.name: value for field, value in changes.items()})
+    if attrs.has(type(tree)):
+        return attrs.evolve(tree, **{field.alias: value for field, value in changes})
+    return dataclasses.replace(tree, **{field.name: value for field, value in changes})
+
+
+def places(tree: Any) -> list[str]:
+    """Write the places in a list or tuple."""
+    return [f"[{i}]" for i in range(len(tree))]
+
+
+MAPPING = Structure(
+    lambda tree: tree.values(),
+    lambda tree: [f"[{key!r}]" for key in tree],
+    lambda tree, values: dict(zip(tree, values, strict=True)),
+)
+LIST = Structure(iter, places, lambda tree, values: values)
+TUPLE = Structure(iter, places, lambda tree, values: tuple(values))
+NAMED_TUPLE = Structure(iter, places, lambda tree, values: type(tree)(*values))
+FIELDS = Structure(
+    lambda tree: [getattr(tree, field.name) for field in given(fields_of(tree))],
+    lambda tree: [f".{field.name}" for field in given(fields_of(tree))],
+    with_fields,
+)
+
+
+@functools.lru_cache(maxsize=1024)
+def structure_of(kind: type) -> Structure | None:
+    """Find out, once for each class, how its instances are opened; None for leaves."""
+    if hasattr(kind, "__array_function__"):
+        return None
+    if issubclass(kind, Mapping):
+        return MAPPING
+    if issubclass(kind, (list, tuple)):
+        if hasattr(kind, "_fields"):
+            return NAMED_TUPLE
+        return LIST if issubclass(kind, list) else TUPLE
+    return FIELDS if attrs.has(kind) or dataclasses.is_dataclass(kind) else None
 
 
 def flatten(tree: Any) -> list[Any]:
@@ -84,26 +137,32 @@ def flatten(tree: Any) -> list[Any]:
     >>> flatten({"a": [1, 2], "b": 3})
     [1, 2, 3]
     """
-    if hasattr(type(tree), "__array_function__"):  # as most trees are one bare array
+    structure = structure_of(tree.__class__)
+    if structure is None:
         return [tree]
-    return [leaf for _, leaf in with_paths(tree)]
+    leaves: list[Any] = []
+    for value in structure.values(tree):
+        if structure_of(value.__class__) is None:  # without a list for each
+            leaves.append(value)
+        else:
+            leaves += flatten(value)
+    return leaves
 
 
-def with_paths(tree: Any) -> list[tuple[str, Any]]:
-    """List the leaves of a nested structure, each behind its path.
+def with_paths(tree: Any, path: str = "") -> list[tuple[str, Any]]:
+    """List the leaves of a nested structure, each behind its path; see `map_leaves`.
 
     Examples
     --------
     >>> with_paths({"a": [1, 2], "b": 3})
     [("['a'][0]", 1), ("['a'][1]", 2), ("['b']", 3)]
     """
+    structure = structure_of(tree.__class__)
+    if structure is None:
+        return [(path, tree)]
     pairs: list[tuple[str, Any]] = []
-
-    def note(leaf: Any, path: str) -> Any:
-        pairs.append((path, leaf))
-        return leaf
-
-    map_leaves(note, tree)
+    for step, value in zip(structure.steps(tree), structure.values(tree), strict=True):
+        pairs += with_paths(value, path + step)
     return pairs
 
 
@@ -125,6 +184,8 @@ def paired(tree: Any, other: Any) -> list[tuple[str, Any, Any]]:
     >>> paired({"a": 1, "b": 2}, {"b": 20, "a": 10})
     [("['a']", 1, 10), ("['b']", 2, 20)]
     """
+    if structure_of(tree.__class__) is structure_of(other.__class__) is None:
+        return [("", tree, other)]
     ours, theirs = with_paths(tree), with_paths(other)
     given = dict(theirs)
     if len(given) == len(theirs) == len(ours) and given.keys() == dict(ours).keys():
@@ -161,4 +222,11 @@ def unflatten(tree: Any, leaves: Iterable[Any]) -> Any:
     {'a': [4, 5], 'b': 6}
     """
     following = iter(leaves)
-    return map_leaves(lambda leaf, path: next(following), tree)
+
+    def rebuilt(tree: Any) -> Any:
+        structure = structure_of(tree.__class__)
+        if structure is None:
+            return next(following)
+        return structure.rebuilt(tree, [rebuilt(value) for value in structure.values(tree)])
+
+    return rebuilt(tree)

@@ -11,7 +11,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import DtypeError, RecordMismatchError
-from tape_ad.trees import map_leaves, paired
+from tape_ad.trees import flatten, map_leaves, paired, unflatten, with_paths
 
 
 class Pair(NamedTuple):
@@ -56,6 +56,24 @@ def test_the_identity_rebuilds_the_structure(tree: Any) -> None:
     rebuilt = map_leaves(lambda leaf, path: leaf, tree)
     assert rebuilt == tree
     assert type(rebuilt) is type(tree)
+
+
+@attrs.define
+class Listed:
+    items: list[Any] = []  # noqa: RUF008 - a default that has no hash is what is tested
+
+
+def test_a_field_may_have_a_default_without_a_hash() -> None:
+    assert map_leaves(lambda leaf, path: path, Listed([1])) == Listed([".items[0]"])
+
+
+@pytest.mark.parametrize("tree", [1, {"a": [1, (2, 3)], "b": Layer(4, {5: 6})}, Frozen([7])])
+def test_the_leaves_come_in_one_order(tree: Any) -> None:
+    met: list[tuple[str, Any]] = []
+    map_leaves(lambda leaf, path: met.append((path, leaf)), tree)
+    assert with_paths(tree) == met
+    assert flatten(tree) == [leaf for _, leaf in met]
+    assert unflatten(tree, flatten(tree)) == tree
 
 
 def test_the_containers_are_new() -> None:

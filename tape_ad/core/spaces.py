@@ -1,5 +1,6 @@
 """Tangents and cotangents that users hand in, brought into the spaces that they belong to."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,12 @@ def float_to_array(leaf: Any, path: str = "") -> Any:
     return np.asarray(leaf) if isinstance(leaf, (float, complex)) else leaf
 
 
-def matched(tree: Any, other: Any, what: str, name: str) -> list[tuple[str, Any, Any]]:
+def matched(
+    tree: Any, other: Any, what: str, name: Callable[[], str]
+) -> list[tuple[str, Any, Any]]:
     """Pair the leaves of two trees of one structure, with their paths; see `paired`.
+
+    For an error, `what` says what the leaves are, and `name` finds out for what.
 
     Raises
     ------
@@ -47,7 +52,7 @@ def matched(tree: Any, other: Any, what: str, name: str) -> list[tuple[str, Any,
         return paired(tree, other)
     except ValueError as error:
         raise SeedError(
-            f"the {what} for {name} have another structure than they need: {error}"
+            f"the {what} for {name()} have another structure than they need: {error}"
         ) from None
 
 

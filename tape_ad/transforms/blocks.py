@@ -3,7 +3,7 @@
 import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -13,7 +13,8 @@ from tape_ad.core.sweeps import conform
 from tape_ad.errors import OutputError, RecordMismatchError
 from tape_ad.handles.assignment import link
 from tape_ad.handles.dispatch import record_call
-from tape_ad.handles.primals import is_view, primal
+from tape_ad.handles.primals import AS_THEY_ARE, is_view, primal, read_only
+from tape_ad.handles.refusals import raise_with_name
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called, function_name
@@ -24,6 +25,12 @@ __all__ = ["Block", "Use", "block"]
 
 Function = Callable[..., Any]
 Shape = tuple[int, ...]
+
+BARE = AS_THEY_ARE | {Tensor}
+"""The types of arguments that are no structures."""
+
+ZERO = read_only(np.zeros((), np.clongdouble))
+"""The memory of arrays that take none, as long as the longest number."""
 
 
 class Block(Protocol):
@@ -55,14 +62,19 @@ class Use:
     public : callable
         The function that was called.
     block : Block
-    tree : tuple
-        Its arguments, ``(args, kwargs)``, with placeholders where the operands were.
+    tree : tuple or None
+        Its arguments, ``(args, kwargs)``, with placeholders for the leaves; None where the leaves
+        themselves are the arguments, in their order.
+    leaves : list
+        The leaves of the arguments, with None where the operands were.
     slots : tuple of int
-        Which of the tree's leaves are operands.
+        Which of the leaves are operands.
     values : tuple of array
         The operands' values.
     output : any
         The function's output, with placeholders for the arrays that have derivatives.
+    spaces : sequence
+        Those placeholders.
     saved : any
         What the block has kept; in the use that the function was called with, that of its last
         computation.
@@ -83,21 +95,27 @@ class Use:
     public: Function
     block: Block
     tree: Any
+    leaves: list[Any]
     slots: tuple[int, ...]
     values: tuple[Array, ...] = ()
     output: Any = None
+    spaces: Sequence[Any] = ()
     saved: Any = None
+    errors: Any = None
     last: int = field(default=0, init=False)
-    errors: Any = field(factory=np.geterr, init=False)
     latest: tuple[Array, bool, list[Any]] | None = field(default=None, init=False)
     views: list[tuple[int, Array, int]] = field(factory=list, init=False)
     turned: list[tuple[int, Array]] = field(factory=list, init=False)
 
     def arguments(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fill the operands into the arguments."""
-        leaves = flatten(self.tree)
-        for slot, value in zip(self.slots, values, strict=True):
-            leaves[slot] = value
+        leaves = list(values)
+        if len(values) < len(self.leaves):  # there are constants among them
+            leaves = self.leaves.copy()
+            for slot, value in zip(self.slots, values, strict=True):
+                leaves[slot] = value
+        if self.tree is None:
+            return tuple(leaves), {}
         args, kwargs = unflatten(self.tree, leaves)
         return args, kwargs
 
@@ -108,30 +126,31 @@ class Use:
         as one node too.
         """
         args, kwargs = self.arguments(values)
-        if any(type(value) is Tensor for value in values):
+        if Tensor in map(type, values):
             output, saved = self.public(*args, **kwargs), None
         else:
             output, saved = self.block.run(*args, **kwargs)
-        output = map_leaves(functools.partial(as_leaf, called(self.public)), output)
-        arrays = [leaf for leaf in flatten(output) if has_derivative(leaf)]
+        output = map_leaves(functools.partial(as_leaf, self.public), output)
+        arrays = list(filter(has_derivative, flatten(output)))
         if self.block.keeps_output:
             saved = output
         self.output, self.saved = map_leaves(without_data, output), saved
+        self.spaces = list(filter(has_derivative, flatten(self.output)))
         if len(arrays) > 1:
             pairs = itertools.product(enumerate(arrays), enumerate(values))
             self.views = [(i, a, j) for (i, a), (j, value) in pairs if is_view(a, value)]
             seen = {i for i, _, _ in self.views}
             self.turned = [(i, a) for i, a in enumerate(arrays) if i not in seen and is_turned(a)]
-        used = Use(self.public, self.block, self.tree, self.slots, values, self.output, saved)
+        asked = self.public, self.block, self.tree, self.leaves, self.slots
+        used = Use(*asked, values, self.output, self.spaces, saved, np.geterr())
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
 
     def unpacked(self, flat: Array, stack: Shape = ()) -> list[Array]:
         """Take the array that `compute` gives, or a cotangent of it, to the output's arrays."""
-        spaces = [leaf for leaf in flatten(self.output) if has_derivative(leaf)]
-        if len(spaces) == 1:
+        if len(self.spaces) == 1:
             return [flat]
         parts, start = [], 0
-        for space in spaces:
+        for space in self.spaces:
             if isinstance(space, np.generic):  # a number: nothing that can be written to
                 part = flat[(..., start) if stack else start]
             else:
@@ -172,8 +191,7 @@ class Use:
 
     def stack_of(self, ct: Array) -> Shape:
         """Give the leading axes of a cotangent of the node."""
-        spaces = [leaf for leaf in flatten(self.output) if has_derivative(leaf)]
-        ndim = spaces[0].ndim if len(spaces) == 1 else 1
+        ndim = self.spaces[0].ndim if len(self.spaces) == 1 else 1
         stack: Shape = ct.shape[: ct.ndim - ndim]
         return stack
 
@@ -200,7 +218,8 @@ class BlockPartial:
 
 
 def make_partial(position: int, used: Use, *values: Array, use: Use) -> BlockPartial:
-    """Make the partial for one operand."""
+    """Make the partial for one operand; they are made one after the other."""
+    used.last = position
     return BlockPartial(used, position)
 
 
@@ -239,15 +258,16 @@ def block(function: Function, behind: Block) -> Function:
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
-        leaves = flatten((args, kwargs))
-        slots = tuple(i for i, leaf in enumerate(leaves) if type(leaf) is Tensor)
-        if not slots:
+        bare = not kwargs and BARE.issuperset(map(type, args))
+        leaves = list(args) if bare else flatten((args, kwargs))
+        if Tensor not in map(type, leaves):
             return behind.run(*args, **kwargs)[0]
-        tree = map_leaves(
-            lambda leaf, path: without_data(leaf) if type(leaf) is Tensor else leaf, (args, kwargs)
-        )
-        use = Use(public, behind, tree, slots)
-        flat = record_call(public, tuple(leaves[slot] for slot in slots), {"use": use})
+        slots = tuple([i for i, leaf in enumerate(leaves) if type(leaf) is Tensor])
+        handles = tuple([leaves[slot] for slot in slots])
+        tree = None if bare else unflatten((args, kwargs), itertools.repeat(None))
+        constants = [None if type(leaf) is Tensor else leaf for leaf in leaves]
+        use = Use(public, behind, tree, constants, slots)
+        flat = recorded(public, handles, use)
         value = flat.data if type(flat) is Tensor else flat
         if type(value) is Tensor and not flat.record.is_within(value.record):
             raise RecordMismatchError(
@@ -255,15 +275,12 @@ def block(function: Function, behind: Block) -> Function:
                 "pass them as arguments, on which the derivative depends"
             )
         if type(flat) is Tensor and flat.record.watch is not None:
-            constants = [leaf for slot, leaf in enumerate(leaves) if slot not in slots]
             flat.record.watch.see(flatten((constants, use.saved)), named_node(flat))
         parts = use.unpacked(flat)
         if type(flat) is Tensor:
-            for _, partial in flat.record.edges(flat.index):
-                partial.use.last = partial.position
             for i, array, position in use.views:
                 parts[i].data = array  # the same values, in the memory that NumPy would show
-                link(parts[i], leaves[slots[position]])
+                link(parts[i], handles[position])
             for i, array in use.turned:
                 parts[i].data = array  # the same values; what views it has depends on the order
                 flat.record.bases.pop(parts[i].index, None)
@@ -276,12 +293,32 @@ def block(function: Function, behind: Block) -> Function:
     return public
 
 
+def recorded(public: Function, handles: tuple[Tensor, ...], use: Use) -> Any:
+    """Record the call of a block: in straight lines where its operands are of one record."""
+    record = handles[0].record
+    for x in handles:
+        if x.record is not record:
+            return record_call(public, handles, {"use": use})
+    try:
+        out, used = use.compute(*[x.data for x in handles])
+    except ValueError as error:
+        raise_with_name(public, handles, error)
+    used.last = len(handles) - 1
+    partials = [BlockPartial(used, position) for position in range(len(handles))]
+    parents = [x.index for x in handles]
+    handle = record.note(public, handles, {"use": use}, out, parents, partials)
+    for x in handles:
+        if is_view(out, x.data):
+            link(handle, x)
+    return handle
+
+
 def named_node(handle: Tensor) -> str:
     """Name a handle's node, for an error."""
     return f"node %{handle.index} ({function_name(handle.record.functions[handle.index])})"
 
 
-def as_leaf(name: str, leaf: Any, path: str) -> Any:
+def as_leaf(function: Function, leaf: Any, path: str) -> Any:
     """Check a leaf of a block's output, and take floats to numbers of NumPy.
 
     Raises
@@ -293,8 +330,8 @@ def as_leaf(name: str, leaf: Any, path: str) -> Any:
     if path or isinstance(leaf, int) or hasattr(leaf, "dtype"):
         return leaf
     raise OutputError(
-        f"{name} returned a {type(leaf).__name__}; it has to return an array or a number, or "
-        "nested dicts, lists, tuples and attrs classes of them"
+        f"{called(function)} returned a {type(leaf).__name__}; it has to return an array or a "
+        "number, or nested dicts, lists, tuples and attrs classes of them"
     )
 
 
@@ -314,7 +351,8 @@ def without_data(leaf: Any, path: str = "") -> Any:
         return leaf
     if isinstance(primal(leaf), np.generic):
         return leaf.dtype.type(0)
-    return np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape)
+    shape = leaf.shape
+    return np.ndarray(shape, leaf.dtype, ZERO, 0, (0,) * len(shape))
 
 
 def joined(arrays: list[Array], stack: Shape = ()) -> Array:

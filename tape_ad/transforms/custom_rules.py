@@ -11,7 +11,7 @@ from attrs import frozen
 
 from tape_ad.core.spaces import fitted, float_to_array, matched
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
-from tape_ad.handles.primals import read_only
+from tape_ad.handles.primals import AS_THEY_ARE, read_only
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array, LinearMap, Partial, Scale, as_map
 from tape_ad.transforms.blocks import Use, block, has_derivative
@@ -95,17 +95,20 @@ def custom_rule(
     def decorator(function: Function) -> Function:
         custom = Custom(function, pull, push, partials, stacked)
         public = block(function, custom)
+        signature = functools.cache(lambda: inspect.signature(function))
 
         @functools.wraps(function)
         def with_rule(*args: Any, **kwargs: Any) -> Any:
             if kwargs:
-                bound = inspect.signature(function).bind(*args, **kwargs)
+                bound = signature().bind(*args, **kwargs)
                 args, kwargs = bound.args, bound.kwargs
                 if any(type(leaf) is Tensor for leaf in flatten(kwargs)):
                     raise UnsupportedArgumentError(
                         f"{custom.name} got a handle in a keyword-only argument, which its rule "
                         "takes for a constant; pass .data of it"
                     )
+            elif AS_THEY_ARE.issuperset(map(type, args)):
+                return function(*args)
             return public(*args, **kwargs)
 
         return with_rule
@@ -165,11 +168,15 @@ class Custom:
             )
         found: list[Any] = []
         for i, (arg, cts) in enumerate(zip(args, result, strict=True)):
+            if type(cts) is type(arg) is np.ndarray and is_like(cts, arg, stack):
+                found.append(cts.copy())  # which is what `fitted` would do
+                continue
             if cts is None:
                 found += [None] * len(flatten(arg))
                 continue
             what = f"the cotangent that the pull of {self.name} gave for argument {i}"
-            for path, leaf, ct in matched(arg, cts, "cotangents", f"argument {i} of {self.name}"):
+            whole = f"argument {i} of {self.name}"
+            for path, leaf, ct in matched(arg, cts, "cotangents", whole.__str__):
                 fits = ct is not None and type(leaf) is not int and has_derivative(leaf)
                 found.append(fitted(ct, leaf, stack, what + path)[0] if fits else None)
         return [found[slot] for slot in use.slots]
@@ -205,7 +212,9 @@ class Custom:
         what = f"the tangent that the push of {self.name} gave for the output"
         fits = [
             fitted(t, leaf, stack, what + path)[0] if has_derivative(leaf) else None
-            for path, leaf, t in matched(use.output, result, "tangents", f"what {self.name} gives")
+            for path, leaf, t in matched(
+                use.output, result, "tangents", lambda: f"what {self.name} gives"
+            )
         ]
         return unflatten(use.output, fits)
 
@@ -256,8 +265,15 @@ def by_user(use: Use, derivative: Function, given: Any, *args: Any, **kwargs: An
 
 def applied(use: Use, linear: LinearMap, method: str, given: Array) -> Array:
     """Pull or push with a map; one of the user's own may warn, as in `by_user`."""
-    with np.errstate(**({} if isinstance(linear, Scale) else use.errors)):
+    if isinstance(linear, Scale):
         return getattr(linear, method)(given)
+    with np.errstate(**use.errors):
+        return getattr(linear, method)(given)
+
+
+def is_like(ct: Array, arg: Array, stack: Shape) -> bool:
+    """Tell whether an array is in the space of an argument as it is, as nearly all are."""
+    return ct.dtype is arg.dtype and ct.shape == stack + arg.shape
 
 
 def shielded(leaf: Any, path: str = "") -> Any:

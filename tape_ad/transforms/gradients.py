@@ -9,6 +9,7 @@ import numpy as np
 from tape_ad.core.spaces import shape_of
 from tape_ad.errors import OutputError
 from tape_ad.handles.primals import primal, read_only_primal
+from tape_ad.handles.tensor import Tensor
 from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
 from tape_ad.trees import map_leaves
 
@@ -112,6 +113,8 @@ def check_real_number(traced: Trace) -> None:
         It says what to write instead.
     """
     leaf = traced.output
+    if type(leaf) is Tensor and leaf.shape == () and leaf.dtype.kind == "f":
+        return
     dtype = getattr(leaf, "dtype", None)
     if dtype is None and isinstance(leaf, (int, float, complex)):
         dtype = np.asarray(leaf).dtype

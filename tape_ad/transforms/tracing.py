@@ -7,13 +7,14 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import define
 
 from tape_ad.core.arena import innermost
 from tape_ad.core.spaces import dtype_of, fitted, inexact, matched, shape_of
 from tape_ad.core.sweeps import forward_sweep, reverse_sweep
 from tape_ad.errors import DtypeError, OutputError, RecordMismatchError
 from tape_ad.handles.gradients import Gradients
+from tape_ad.handles.primals import AS_THEY_ARE
 from tape_ad.handles.record import ComputationRecord, is_number_like
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
@@ -35,7 +36,7 @@ CURRENT: ContextVar[Any] = ContextVar("tape_ad_current_record", default=None)
 """The record that the function of the innermost transform is traced in."""
 
 
-@frozen(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Trace:
     """A function's run on handles: the record, and both its ends.
 
@@ -103,6 +104,8 @@ class Trace:
 
     def value(self, tree: Any) -> Any:
         """Take the handles of this record to what they hold: arrays, or handles further out."""
+        if type(tree) is Tensor:  # as what is differentiated mostly returns
+            return tree.data if tree.record is self.record else tree
         return map_leaves(lambda leaf, path: leaf.data if self.depends(leaf) else leaf, tree)
 
     def pull(
@@ -111,7 +114,7 @@ class Trace:
         """Sweep cotangents, in the structure of the output, back to the inputs."""
         pairs = []
         stack: tuple[int, ...] | None = None
-        for path, leaf, ct in matched(self.output, cotangents, "cotangents", self.name):
+        for path, leaf, ct in matched(self.output, cotangents, "cotangents", lambda: self.name):
             if ct is not None and is_number_like(leaf):
                 seed, stack = fitted(ct, leaf, stack, f"the cotangent of the output{path}")
                 pairs.append((leaf, seed))
@@ -120,13 +123,17 @@ class Trace:
 
     def gradient(self) -> tuple[Any, ...]:
         """Sweep back from an output that is one real number, once and for all."""
-        one = np.ones((), inexact(self.output))
-        kept = self.swept([(self.output, one)], release=True)
+        output, kept = self.output, {}
+        if self.depends(output):
+            one = output.dtype.type(1)
+            kept = reverse_sweep(self.record, output.index, one, release=True)
         return self.gradients(kept, ())
 
     def gradients(self, kept: dict[int, Array], stack: tuple[int, ...]) -> tuple[Any, ...]:
         """Give the cotangents of the inputs, out of what a sweep has kept."""
         gradients = Gradients(weakref.ref(self.record), len(self.record), 0, stack, kept)
+        if set(map(type, self.inputs)) == {Tensor}:  # no structure to rebuild
+            return tuple(map(gradients.wrt, self.inputs))
         found: tuple[Any, ...] = gradients.wrt(self.inputs)
         return found
 
@@ -156,7 +163,7 @@ class Trace:
         """Sweep tangents, in the structure of the inputs, forward to the output."""
         starts: dict[int, Array] = {}
         stack: tuple[int, ...] | None = None
-        for path, leaf, t in matched(self.inputs, tangents, "tangents", self.name):
+        for path, leaf, t in matched(self.inputs, tangents, "tangents", lambda: self.name):
             if t is not None and type(leaf) is Tensor:
                 start, stack = fitted(t, leaf, stack, f"the tangent of the argument {path}")
                 starts[leaf.index] = start
@@ -208,8 +215,8 @@ def trace(
         When it returns a handle of a record that is nested further in, or has nothing to do with
         the arguments.
     """
-    varied = tuple(args[position] for position in positions)
-    record = fresh_record([leaf for arg in varied for leaf in flatten(arg)])
+    varied = tuple([args[position] for position in positions])
+    record = fresh_record(flatten(varied))
     inputs = tuple(map(record.bind, varied))
     filled = list(args)
     for position, handles in zip(positions, inputs, strict=True):
@@ -223,7 +230,8 @@ def trace(
             )
         output, aux = output
     traced = Trace(record, inputs, output, aux, function)
-    map_leaves(traced.check_output, output)
+    if not traced.depends(output):
+        map_leaves(traced.check_output, output)
     return traced
 
 
@@ -315,6 +323,8 @@ def chosen(argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> tuple[int, 
         When it is not about numbers.
     """
     count = len(args)
+    if type(argnums) is int and 0 <= argnums < count and type(args[argnums]) in AS_THEY_ARE:
+        return (argnums,)
     numbers = (argnums,) if isinstance(argnums, int) else argnums
     for number in numbers:
         if not -count <= number < count:
