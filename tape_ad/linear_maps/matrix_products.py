@@ -25,6 +25,11 @@ FULL = 4
 That bounds the memory that they hold, and the product has by then so many rows that BLAS gains
 nothing from more."""
 
+LARGE = 2**18
+"""With more multiplications than this a product is worth a look whether it is one of few elements.
+
+It is a look at one row, of some hundred elements, and at all of them only if that has but one."""
+
 Factors = tuple[Array, Array]
 """Two matrices a and b of as many rows, which stand for ``adjoint(a) @ b``."""
 
@@ -44,16 +49,24 @@ class MatmulLeft:
     ndim: int
 
     def push(self, t: Array) -> Array:
-        if self.ndim == 1 and self.right.ndim > 1:
-            return np.matmul(t[..., None, :], self.right)[..., 0, :]
-        return np.matmul(t, self.right)
+        right = self.right
+        if self.ndim > 1 or right.ndim <= 2 or t.ndim == 1:
+            return rows_times(t, right)
+        stack = t.shape[: t.ndim - right.ndim + 1]
+        product = np.matmul(t.reshape((math.prod(stack), t.shape[-1])), right)
+        return np.moveaxis(product, -2, 0).reshape((*stack, *right.shape[:-2], right.shape[-1]))
 
     def pull(self, ct: Array) -> Array:
-        if self.right.ndim == 1:
-            return ct[..., None] * self.right.conjugate()
-        if self.ndim == 1:
-            return np.matmul(self.right.conjugate(), ct[..., None])[..., 0]
-        return np.matmul(ct, adjoint(self.right))
+        right = self.right
+        if right.ndim == 1:
+            return ct[..., None] * right.conjugate()
+        if self.ndim > 1 or right.ndim == 2:
+            return rows_times(ct, adjoint(right))
+        stack = ct.shape[: ct.ndim - right.ndim + 1]
+        rows = ct.reshape((math.prod(stack), *ct.shape[len(stack) :]))
+        products = np.matmul(np.moveaxis(rows, 0, -2), adjoint(right))
+        total = np.add.reduce(products, axis=tuple(range(right.ndim - 2)))
+        return total.reshape((*stack, right.shape[-2]))
 
     def pull_factors(self, ct: Array) -> Factors | None:
         """Give `pull` as two factors, if they may wait; see `small_and_plain`."""
@@ -77,24 +90,29 @@ class MatmulRight:
     ndim: int
 
     def push(self, t: Array) -> Array:
-        if self.ndim == 1:
-            if self.left.ndim == 1:
-                return np.matmul(t, self.left)
-            return np.matmul(self.left, t[..., None])[..., 0]
-        return np.matmul(self.left, t)
+        left = self.left
+        if left.ndim == 1:
+            return rows_times(t, left) if self.ndim == 1 else np.matmul(left, t)
+        if self.ndim > 1:
+            return times_columns(left, t)
+        if t.ndim == 1:
+            return rows_times(left, t)
+        stack = t.shape[: t.ndim - left.ndim + 1]
+        rows = t.reshape((*stack, t.shape[-1]))
+        return rows_times(rows, as_matrix(left).mT).reshape((*stack, *left.shape[:-1]))
 
     def pull(self, ct: Array) -> Array:
         left = self.left
         if left.ndim == 1:
             column = left.conjugate() if self.ndim == 1 else left.conjugate()[:, None]
             return column * (ct[..., None] if self.ndim == 1 else ct[..., None, :])
+        if self.ndim <= 2 < left.ndim:
+            stack = ct.shape[: ct.ndim - left.ndim - self.ndim + 2]
+            left = as_matrix(left)
+            ct = ct.reshape((*stack, left.shape[0], *ct.shape[ct.ndim - self.ndim + 1 :]))
         if self.ndim == 1:
-            return np.matmul(adjoint(left), ct[..., None])[..., 0]
-        if self.ndim == 2 and left.ndim > 2:
-            stack, rows = ct.shape[: ct.ndim - left.ndim], math.prod(left.shape[:-1])
-            left = left.reshape((rows, left.shape[-1]))
-            ct = ct.reshape((*stack, rows, ct.shape[-1]))
-        return np.matmul(adjoint(left), ct)
+            return rows_times(ct, left.conjugate())
+        return times_columns(adjoint(left), ct)
 
     def pull_factors(self, ct: Array) -> Factors | None:
         """Give `pull` as two factors, if they may wait; see `small_and_plain`."""
@@ -102,6 +120,56 @@ class MatmulRight:
         if self.ndim != 2 or not small_and_plain(left, ct, left.shape[-1] * ct.shape[-1]):
             return None
         return left.reshape((-1, left.shape[-1])), ct.reshape((-1, ct.shape[-1]))
+
+
+def rows_times(rows: Array, right: Array) -> Array:
+    """Compute ``rows @ right``: if that is one matrix or vector, as one product.
+
+    `numpy.matmul` takes one product for each matrix of a stack, so one for each seed.
+    """
+    if right.ndim > 2 or rows.ndim == 1:
+        return np.matmul(rows, right)
+    matrix = rows if rows.ndim == 2 else as_matrix(rows)
+    product = picked(matrix, right) if matrix.size * right.shape[-1] > LARGE else None
+    if product is None:
+        product = np.matmul(matrix, right)
+    return product if rows.ndim == 2 else product.reshape(rows.shape[:-1] + right.shape[1:])
+
+
+def picked(rows: Array, right: Array) -> Array | None:
+    """Compute ``rows @ right`` where each row has one element at most that is not 0; else None.
+
+    So are the unit vectors that a Jacobian starts from, and what elementwise maps make of them.
+    """
+    if type(rows) is not np.ndarray or type(right) is not np.ndarray or right.ndim != 2:
+        return None
+    length = len(rows)
+    if np.count_nonzero(rows[0]) > 1:
+        return None
+    there = np.not_equal(rows, 0)
+    if np.count_nonzero(there) > length:
+        return None
+    columns = there.argmax(axis=1)
+    factors = rows[np.arange(length), columns]
+    one_each = np.count_nonzero(factors) == np.count_nonzero(there)
+    if not one_each or not np.isfinite(right).all():
+        return None  # 0 times nan is nan
+    begin = columns[0]
+    if (columns == np.arange(begin, begin + length)).all():
+        return factors[:, None] * right[begin : begin + length]
+    return factors[:, None] * right[columns]
+
+
+def times_columns(left: Array, columns: Array) -> Array:
+    """Compute ``left @ columns``: as one product where a matrix meets a stack of single columns."""
+    if left.ndim > 2 or columns.ndim <= 2 or columns.shape[-1] != 1:
+        return np.matmul(left, columns)
+    return rows_times(columns[..., 0], left.mT)[..., None]
+
+
+def as_matrix(array: Array) -> Array:
+    """Put the rows of a stack of matrices below each other."""
+    return array.reshape((math.prod(array.shape[:-1]), array.shape[-1]))
 
 
 def small_and_plain(a: Array, b: Array, size: int) -> bool:
