@@ -1,5 +1,7 @@
 """Rows for the functions of our own that rules are written with."""
 
+import math
+
 from tape_ad.rules.numpy import continued as ours
 from tests.rules.table import POSITIVE, REAL, Row, fixed
 
@@ -10,8 +12,18 @@ OURS = "JAX has no such function"
 ROWS: list[Row] = [
     *(
         Row(function, operands, no_jax=OURS)
-        for function in (ours.difference, ours.ratio, ours.unit)
+        for function in (ours.difference, ours.ratio, ours.unit, ours.over_square)
         for operands in ([REAL(2, 3), REAL(2, 3)], [REAL(2, 3), POSITIVE(3)])
+    ),
+    *(
+        Row(
+            ours.logistic,
+            [REAL(2, 3)],
+            call=lambda f, x, base=base: f(x, base),
+            note=f"base {base:.2g}",
+            no_jax=OURS,
+        )
+        for base in (math.e, 2)
     ),
     *(
         Row(

@@ -4,6 +4,10 @@
 equal it has no slope, and second derivatives are wrong in silence. Each function here has a value
 of its own at such points and, by its own rule, the derivative of the formula everywhere: inf or
 nan where that has none.
+
+Holes are rare, and to look for them element by element takes longer than the formula. So most of
+these compute it first as it stands: a hole shows as nan in what it gives, or as an operand beyond
+some bound, which one reduction finds.
 """
 
 import math
@@ -11,14 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import SAME, Array, Negate
+from tape_ad.linear_maps import SAME, Array, Negate, add_reduce
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, as_array, quiet, rule
 
 __all__ = [
     "CONTINUED",
+    "all_finite",
     "bounded",
     "difference",
+    "logistic",
+    "over_square",
     "power_derivative",
     "ratio",
     "signed_power",
@@ -27,30 +34,67 @@ __all__ = [
 ]
 
 
+LN2 = math.log(2.0)
+
+SQUARES = {"d": (2.0**-960, 2.0**1020), "f": (2.0**-100, 2.0**120)}
+"""Between what bounds a sum of two squares has lost nothing, by the codes of the floats.
+
+Below, a square may have fewer digits than its operand, or none; above, it may be inf."""
+
+
 @overridable
 def difference(x: Array, y: Array) -> Array:
     """x - y, and 0 where they are equal, also where both are infinite."""
     with np.errstate(all="ignore"):
-        return np.where(np.equal(x, y), 0, np.subtract(x, y))
+        plain = np.subtract(x, y)
+        return plain if no_nan(plain) else np.where(np.equal(x, y), 0, plain)
 
 
 @overridable
 def ratio(x: Array, y: Array) -> Array:
     """x / y, and 0 where both are 0."""
     with np.errstate(all="ignore"):
+        plain = np.divide(x, y)
+        if no_nan(plain):
+            return plain
         return np.divide(x, np.where(np.equal(x, 0) & np.equal(y, 0), 1, y))
 
 
 @overridable
 def unit(x: Array, length: Array) -> Array:
     """x / length, for a length that is 0 only where x is; there it is 0."""
+    if least(length) > 0:
+        return x / length
     return x / np.where(np.equal(length, 0), 1, length)
+
+
+@overridable
+def over_square(x: Array, y: Array) -> Array:
+    """x / (x**2 + y**2), for real numbers, without squares that could overflow."""
+    with np.errstate(all="ignore"):
+        square = x * x + y * y
+        low, high = SQUARES.get(square.dtype.char, (np.inf, 0))
+        if least(square) > low and np.maximum.reduce(square, axis=None, initial=0) < high:
+            return x / square
+        radius = np.hypot(x, y)
+        return x / radius / radius
+
+
+@overridable
+def logistic(x: Array, base: float) -> Array:
+    """1 / (1 + base**-x), for the base e or 2."""
+    with np.errstate(all="ignore"):
+        power = np.exp2(-x) if base == 2 else np.exp(-x)
+        return 1 / (1 + power)
 
 
 @overridable
 def signed_power(x: Array, exponent: float) -> Array:
     """sign(x) abs(x)**exponent, for real x; 0 at 0 with a negative exponent too."""
-    return np.sign(x) * np.where(np.equal(x, 0), 1, np.abs(x)) ** exponent
+    size = np.abs(x)
+    if exponent < 0:
+        size = np.where(np.equal(x, 0), 1, size)
+    return np.sign(x) * size**exponent
 
 
 @overridable
@@ -62,6 +106,10 @@ def power_derivative(x: Array, y: Array, n: int, k: int) -> Array:
     in its exponent.
     """
     with np.errstate(all="ignore"):
+        if n + k == 1:
+            plain = y * x ** (y - 1) if n else x**y * np.log(x)
+            if all_finite(plain):
+                return plain
         power = x ** (y - n)
         log: Array = np.log(x) if k else 0.0
         total: Array = 0.0
@@ -78,6 +126,21 @@ def power_derivative(x: Array, y: Array, n: int, k: int) -> Array:
 def within(x: Array, low: float, high: float) -> Array:
     """Clip real numbers that only rounding can take beyond two bounds; the slope stays 1."""
     return np.clip(x, low, high)
+
+
+def least(x: Array) -> Any:
+    """Find the least element of plain numbers: nan if there is one, and inf if there are none."""
+    return np.minimum.reduce(x, axis=None, initial=np.inf)
+
+
+def no_nan(x: Array) -> bool:
+    """Tell whether plain numbers are all different from nan."""
+    return not np.isnan(least(x))
+
+
+def all_finite(x: Array) -> bool:
+    """Tell whether plain numbers are all finite, by their sum; if that overflows, say no."""
+    return bool(np.isfinite(add_reduce(x, axis=None)))
 
 
 def bounded(x: Array) -> Array:
@@ -103,6 +166,18 @@ def ratio_second(out: Array, x: Array, y: Array) -> Array:
     return -ratio(ratio(x, y), y)
 
 
+def over_square_first(out: Array, x: Array, y: Array) -> Array:
+    """(y**2 - x**2) / (x**2 + y**2)**2."""
+    other = over_square(y, x)
+    return (other - out) * (other + out)
+
+
+def logistic_slope(out: Array, x: Array, base: float) -> Array:
+    """The product of the logistic functions of x and -x, as 1 - out would lose its digits."""
+    slope = out * logistic(-x, base)
+    return slope * LN2 if base == 2 else slope
+
+
 CONTINUED: dict[Any, Entry] = {
     difference: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
     ratio: rule(quiet(lambda out, x, y: 1 / as_array(y)), ratio_second),
@@ -110,6 +185,8 @@ CONTINUED: dict[Any, Entry] = {
         quiet(lambda out, x, length: 1 / length),
         lambda out, x, length: -unit(unit(x, length), length),
     ),
+    over_square: rule(over_square_first, lambda out, x, y: -2 * out * over_square(y, x)),
+    logistic: rule(logistic_slope, None),
     signed_power: rule(
         quiet(lambda out, x, exponent: exponent * np.abs(x) ** (exponent - 1)), None
     ),

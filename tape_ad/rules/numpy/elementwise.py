@@ -36,7 +36,16 @@ from tape_ad.rules.base import (
     refuse,
     rule,
 )
-from tape_ad.rules.numpy.continued import CONTINUED, bounded, difference, power_derivative, unit
+from tape_ad.rules.numpy.continued import (
+    CONTINUED,
+    all_finite,
+    bounded,
+    difference,
+    logistic,
+    over_square,
+    power_derivative,
+    unit,
+)
 
 __all__ = ["ELEMENTWISE"]
 
@@ -92,7 +101,13 @@ def power_base(out: Array, x: Array, y: Array) -> Array:
 
 def power_exponent(out: Array, x: Array, y: Array) -> Array:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
-    return power_derivative(in_dtype(x, out.dtype), in_dtype(y, out.dtype), 0, 1)
+    x, y = in_dtype(x, out.dtype), in_dtype(y, out.dtype)
+    if type(out) is np.ndarray:
+        with np.errstate(all="ignore"):
+            plain = out * np.log(x)
+            if all_finite(plain):
+                return plain
+    return power_derivative(x, y, 0, 1)
 
 
 def in_dtype(x: Array, dtype: Any) -> Array:
@@ -131,32 +146,10 @@ def cbrt(out: Array, x: Array) -> Array:
     return 1 / (root * root) / 3
 
 
-def arctan2_y(out: Array, y: Array, x: Array) -> Array:
-    """x / (x**2 + y**2), without squares that could overflow."""
-    radius = np.hypot(x, y)
-    return x / radius / radius
-
-
-def arctan2_x(out: Array, y: Array, x: Array) -> Array:
-    """-y / (x**2 + y**2), in the same way."""
-    radius = np.hypot(x, y)
-    return -(y / radius) / radius
-
-
 def share(out: Array, x: Array, y: Array) -> LinearMap:
     """Give the gradient to `x` where the extremum is `x`, half of it where `y` ties."""
     chosen = np.equal(x, out)
     return Mask(chosen, chosen & np.equal(y, out))
-
-
-def first_logistic(out: Array, x: Array, y: Array) -> Array:
-    """d logaddexp(x, y) / dx = 1 / (1 + exp(y - x)), without overflow, 1/2 where x = y."""
-    return np.exp(-np.logaddexp(0, difference(y, x)))
-
-
-def first_logistic2(out: Array, x: Array, y: Array) -> Array:
-    """The same in base 2."""
-    return np.exp2(-np.logaddexp2(0, difference(y, x)))
 
 
 def clip(
@@ -233,9 +226,13 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.log1p: rule(lambda out, x: Divide(1 + x)),
     np.log2: rule(quiet(lambda out, x: 1 / LN2 / x)),
     np.log10: rule(quiet(lambda out, x: 1 / LN10 / x)),
-    np.logaddexp: rule(quiet(first_logistic), quiet(lambda out, x, y: first_logistic(out, y, x))),
+    np.logaddexp: rule(
+        lambda out, x, y: logistic(difference(x, y), math.e),
+        lambda out, x, y: logistic(difference(y, x), math.e),
+    ),
     np.logaddexp2: rule(
-        quiet(first_logistic2), quiet(lambda out, x, y: first_logistic2(out, y, x))
+        lambda out, x, y: logistic(difference(x, y), 2),
+        lambda out, x, y: logistic(difference(y, x), 2),
     ),
     # Trigonometric and hyperbolic functions
     np.sin: rule(lambda out, x: np.cos(x)),
@@ -244,7 +241,10 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.arcsin: rule(quiet(lambda out, x: 1 / cosine_of_arcsin(x))),
     np.arccos: rule(quiet(lambda out, x: -1 / cosine_of_arcsin(x))),
     np.arctan: rule(quiet(arctan)),
-    np.arctan2: rule(quiet(arctan2_y), quiet(arctan2_x)),
+    np.arctan2: rule(
+        lambda out, y, x: over_square(in_dtype(x, out.dtype), in_dtype(y, out.dtype)),
+        lambda out, y, x: -over_square(in_dtype(y, out.dtype), in_dtype(x, out.dtype)),
+    ),
     np.hypot: rule(
         quiet(lambda out, x, y: unit(x, out)),
         quiet(lambda out, x, y: unit(y, out)),
