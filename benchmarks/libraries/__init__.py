@@ -1,7 +1,8 @@
 """The libraries that are compared, each a module with the same few functions.
 
 Such a module has the array functions of its library as `xp`, some functions that each
-library has under its own name (`relu`, `logsumexp`, `fill_triangles`, ...), and for each kind of
+library has under its own name (`relu`, `logsumexp`, `fill_triangles`, ...), those of networks in
+`layers`, a function with a derivative of its own, `own_square`, and for each kind of
 workload that the library can express a function that makes a program:
 
 gradient(formula, p, data)
@@ -12,6 +13,8 @@ step(formula, p, data, rate, momentum)
     The same, and a step of gradient descent on `p`.
 jacobian(formula, p, data), hessian(formula, p, data)
     The derivative with respect to ``p["x"]``.
+derivative(formula, p, data)
+    The same of a function of a number, by the library's own transform.
 hvp(formula, p, data)
     The product of the Hessian with ``data["v"]``.
 
@@ -25,7 +28,7 @@ turns its arrays into NumPy's, and `peak` gives the bytes that a call holds at i
 
 from attrs import frozen
 
-__all__ = ["BY_HAND", "COMPILED", "FORWARD", "LIBRARIES", "OURS", "TORCH", "Library"]
+__all__ = ["BY_HAND", "COMPILED", "FORWARD", "LIBRARIES", "OURS", "PLAIN", "TORCH", "Library"]
 
 
 @frozen
@@ -52,6 +55,7 @@ class Library:
 
 
 OURS = "tape_ad"
+PLAIN = "tape_ad_plain"
 TORCH = "pytorch"
 FORWARD = "numpy_forward"
 BY_HAND = "numpy_by_hand"
@@ -61,6 +65,7 @@ LIBRARIES: dict[str, Library] = {
     library.module: library
     for library in (
         Library(OURS, "tape_ad", "tape-ad"),
+        Library(PLAIN, "tape_ad, layers in plain NumPy", "tape-ad"),
         Library(FORWARD, "NumPy, forward pass only", "numpy"),
         Library(BY_HAND, "NumPy, gradients by hand", "numpy", has_functions=False),
         Library(TORCH, "PyTorch eager", "torch"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import autograd
 import autograd.numpy as xp
+from autograd.extend import defvjp, primitive
 from autograd.scipy.special import expit as sigmoid
 from autograd.scipy.special import logsumexp
 
@@ -11,6 +12,7 @@ from benchmarks.libraries.plain import Data, Formula, Outcome, Program, linear, 
 
 __all__ = [
     "cross_entropy",
+    "derivative",
     "fill_triangles",
     "gradient",
     "hessian",
@@ -18,6 +20,7 @@ __all__ = [
     "jacobian",
     "linear",
     "logsumexp",
+    "own_square",
     "peak",
     "relu",
     "sigmoid",
@@ -25,6 +28,10 @@ __all__ = [
     "to_numpy",
     "xp",
 ]
+
+
+own_square = primitive(lambda x: x * x)
+defvjp(own_square, lambda out, x: lambda ct: ct * (2 * x))
 
 
 def relu(x: Any) -> Any:
@@ -78,6 +85,11 @@ def jacobian(formula: Formula, p: Data, data: Data) -> Program:
 def hessian(formula: Formula, p: Data, data: Data) -> Program:
     derivative = autograd.hessian(lambda x: formula({"x": x}, data))
     return lambda: (None, {"x": derivative(p["x"])})
+
+
+def derivative(formula: Formula, p: Data, data: Data) -> Program:
+    of_x = autograd.grad(lambda x: formula({"x": x}, data))
+    return lambda: (None, {"x": of_x(p["x"])})
 
 
 def hvp(formula: Formula, p: Data, data: Data) -> Program:

@@ -15,6 +15,7 @@ from benchmarks.libraries.jax_shared import (
 
 __all__ = [
     "cross_entropy",
+    "derivative",
     "fill_triangles",
     "gradient",
     "hessian",
@@ -36,3 +37,4 @@ step = programs.step
 jacobian = programs.jacobian
 hessian = programs.hessian
 hvp = programs.hvp
+derivative = programs.derivative

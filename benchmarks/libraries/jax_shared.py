@@ -111,6 +111,12 @@ class Programs:
         derivative = self.compiled(jax.hessian(lambda x: formula({"x": x}, data)))
         return lambda: (None, {"x": finished(derivative(x))})
 
+    def derivative(self, formula: Formula, p: Data, data: Data) -> Program:
+        """Give the derivative of a function of a number."""
+        x, data = xp.asarray(p["x"]), on_device(data)
+        of_x = self.compiled(jax.grad(lambda x: formula({"x": x}, data)))
+        return lambda: (None, {"x": finished(of_x(x))})
+
     def hvp(self, formula: Formula, p: Data, data: Data) -> Program:
         """Give the Hessian times a vector, forward over reverse."""
         x, data = xp.asarray(p["x"]), on_device(data)

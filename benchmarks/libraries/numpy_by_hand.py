@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from benchmarks.libraries.plain import Data, Program, peak, to_numpy
 
-__all__ = ["function", "gradient", "jacobian", "peak", "step", "to_numpy"]
+__all__ = ["function", "gradient", "hessian", "jacobian", "peak", "step", "to_numpy"]
 
 
 def gradient(make: Callable[[Data, Data], Program], p: Data, data: Data) -> Program:
@@ -21,4 +21,4 @@ def step(
     return make(p, data, rate, momentum)
 
 
-function = jacobian = gradient
+function = jacobian = hessian = gradient

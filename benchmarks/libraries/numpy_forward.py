@@ -1,11 +1,13 @@
 """NumPy running the very lines that tape_ad differentiates: what the value alone costs."""
 
+from benchmarks.libraries.layers import tape_ad as layers
 from benchmarks.libraries.plain import Data, Formula, Outcome, Program
 from benchmarks.libraries.tape_ad import (
     cross_entropy,
     fill_triangles,
     linear,
     logsumexp,
+    own_square,
     peak,
     relu,
     sigmoid,
@@ -18,8 +20,10 @@ __all__ = [
     "fill_triangles",
     "function",
     "gradient",
+    "layers",
     "linear",
     "logsumexp",
+    "own_square",
     "peak",
     "relu",
     "sigmoid",

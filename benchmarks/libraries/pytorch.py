@@ -10,18 +10,23 @@ import torch as xp
 from torch.nn.functional import cross_entropy
 from torch.profiler import ProfilerActivity, profile
 
+from benchmarks.libraries.layers import pytorch as layers
+from benchmarks.libraries.layers.pytorch import linear
 from benchmarks.libraries.plain import Data, Formula, Outcome, Program, seed_like
 
 __all__ = [
     "cross_entropy",
+    "derivative",
     "fill_triangles",
     "function",
     "gradient",
     "hessian",
     "hvp",
     "jacobian",
+    "layers",
     "linear",
     "logsumexp",
+    "own_square",
     "peak",
     "relu",
     "sigmoid",
@@ -40,8 +45,23 @@ def logsumexp(x: Any, axis: int = -1) -> Any:
     return xp.logsumexp(x, axis)
 
 
-def linear(x: Any, weight: Any, bias: Any) -> Any:
-    return xp.addmm(bias, x, weight)
+class Square(xp.autograd.Function):
+    """A square with a derivative of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        """Compute it, and save its operand."""
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, ct: Any) -> Any:
+        """Pull a cotangent back."""
+        (x,) = ctx.saved_tensors
+        return ct * (2 * x)
+
+
+own_square = Square.apply
 
 
 def fill_triangles(diagonals: Any, below: Any, places: Any) -> Any:
@@ -113,6 +133,16 @@ def hessian(formula: Formula, p: Data, data: Data) -> Program:
     x, data = xp.tensor(p["x"]), tensors(data)
     derivative = xp.func.hessian(lambda x: formula({"x": x}, data))
     return lambda: (None, {"x": derivative(x)})
+
+
+def derivative(formula: Formula, p: Data, data: Data) -> Program:
+    x, data = xp.tensor(p["x"]), tensors(data)
+
+    def program() -> Outcome:
+        leaf = x.detach().requires_grad_()
+        return None, {"x": xp.autograd.grad(formula({"x": leaf}, data), leaf)[0]}
+
+    return program
 
 
 def hvp(formula: Formula, p: Data, data: Data) -> Program:

@@ -6,22 +6,26 @@ from typing import Any
 import numpy as np
 
 import tape_ad as ta
+from benchmarks.libraries.layers import tape_ad as layers
 from benchmarks.libraries.plain import Data, Formula, Outcome, Program, peak, seed_like, to_numpy
 from tape_ad.nn import cross_entropy, linear, logsumexp, relu, sigmoid
 from tape_ad.optim import SGD
 
 __all__ = [
     "cross_entropy",
+    "derivative",
     "fill_triangles",
     "function",
     "gradient",
     "hessian",
     "hvp",
     "jacobian",
+    "layers",
     "lean_gradient",
     "lean_step",
     "linear",
     "logsumexp",
+    "own_square",
     "peak",
     "relu",
     "sigmoid",
@@ -31,6 +35,8 @@ __all__ = [
 ]
 
 xp = np
+
+own_square = ta.custom_rule(pull=lambda ct, out, x: ct * (2 * x))(lambda x: x * x)
 
 
 def fill_triangles(diagonals: Any, below: Any, places: Any) -> Any:
@@ -95,6 +101,11 @@ def jacobian(formula: Formula, p: Data, data: Data) -> Program:
 def hessian(formula: Formula, p: Data, data: Data) -> Program:
     derivative = ta.hessian(lambda x: formula({"x": x}, data))
     return lambda: (None, {"x": derivative(p["x"])})
+
+
+def derivative(formula: Formula, p: Data, data: Data) -> Program:
+    of_x = ta.grad(lambda x: formula({"x": x}, data))
+    return lambda: (None, {"x": of_x(p["x"])})
 
 
 def hvp(formula: Formula, p: Data, data: Data) -> Program:

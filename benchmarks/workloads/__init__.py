@@ -1,8 +1,11 @@
 """What is computed, each in every library that can express it."""
 
 from benchmarks.workloads import (
+    calls,
+    dense,
     elementwise,
     functions,
+    layers,
     matrices,
     mixtures,
     networks,
@@ -14,7 +17,7 @@ __all__ = ["EVERY", "FUNCTIONS", "WORKLOADS", "Workload"]
 
 WORKLOADS: dict[str, Workload] = {
     workload.name: workload
-    for themed in (elementwise, networks, mixtures, recurrent, matrices)
+    for themed in (elementwise, networks, dense, layers, mixtures, recurrent, matrices, calls)
     for workload in themed.WORKLOADS
 }
 

@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from benchmarks.libraries import BY_HAND, FORWARD, LIBRARIES
+from benchmarks.libraries import BY_HAND, FORWARD, LIBRARIES, PLAIN
 from benchmarks.libraries.plain import Data
 
 __all__ = ["Array", "Workload", "seeded"]
 
 Array = Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+ONLY = {
+    FORWARD: (("gradient", "function"), "there is more to it than a forward pass"),
+    "my_grad": (("gradient", "step"), "it has neither Jacobians nor second derivatives"),
+}
+"""The kinds of workloads that a library can express, where they are not all, and why not others."""
 
 
 @frozen
@@ -39,7 +45,10 @@ class Workload:
     not_quick : frozenset of str
         Libraries that are left out of a quick run.
     targets : dict of str to float
-        The most that our time may be, as a fraction of another library's.
+        The most that our time may be, as a fraction of another library's; and the most that the
+        time with layers in plain NumPy may be, as a fraction of ours.
+    layers : bool
+        Whether it is made of layers, to be compared with the same in plain NumPy.
     small : bool
         Whether the arrays are so small that the time is the libraries' own.
     dtype : str
@@ -63,6 +72,7 @@ class Workload:
     cannot: Mapping[str, str] = field(default=NOTHING, kw_only=True)
     not_quick: frozenset[str] = field(default=frozenset(), kw_only=True)
     targets: Mapping[str, float] = field(default=NOTHING, kw_only=True)
+    layers: bool = field(default=False, kw_only=True)
     small: bool = field(default=False, kw_only=True)
     dtype: str = field(default="float64", kw_only=True)
     rate: float = field(default=0.0, kw_only=True)
@@ -73,17 +83,14 @@ class Workload:
 
     def reason_against(self, library: str) -> str:
         """Say why a library does not take part; nothing when it does."""
-        if library in self.cannot:
-            return self.cannot[library]
-        if library in self.own:
-            return ""
+        if library in self.cannot or library in self.own:
+            return self.cannot.get(library, "")
         if not LIBRARIES[library].has_functions:
             return "not written by hand" if library == BY_HAND else "it has no such functions"
-        if library == FORWARD and self.kind not in ("gradient", "function"):
-            return "there is more to it than a forward pass"
-        if library == "my_grad" and self.kind not in ("gradient", "step"):
-            return "it has neither Jacobians nor second derivatives"
-        return ""
+        kinds, otherwise = ONLY.get(library, ((self.kind,), ""))
+        if library == PLAIN and not self.layers:
+            return "there are no layers in it"
+        return "" if self.kind in kinds else otherwise
 
 
 def seeded(*shapes: tuple[int, ...], seed: int = 0) -> list[Array]:

@@ -1,11 +1,13 @@
 """Least squares, a determinant by its definition, and a Jacobian."""
 
+import functools
 import itertools
+import math
 from typing import Any
 
 import numpy as np
 
-from benchmarks.libraries import BY_HAND, TORCH
+from benchmarks.libraries import BY_HAND, LIBRARIES, TORCH
 from benchmarks.libraries.plain import Data, Outcome, Program
 from benchmarks.workloads.base import Array, Workload, seeded
 
@@ -86,6 +88,47 @@ def scaled_tanh_inputs() -> tuple[Data, Data]:
     return {"x": 0.1 * x}, {"a": a}
 
 
+def tanh_squares(library: Any, p: Data, data: Data) -> Array:
+    t = library.xp.tanh(library.xp.matmul(data["a"], p["x"]))
+    return library.xp.sum(t * t)
+
+
+def tanh_squares_by_hand(p: Data, data: Data) -> Program:
+    a, x = data["a"], p["x"]
+
+    def program() -> Outcome:
+        t = np.tanh(a @ x)
+        slope = 1 - t * t
+        curvature = 2 * slope * (slope - 2 * t * t)
+        return None, {"x": a.T @ (curvature[:, None] * a)}
+
+    return program
+
+
+def tanh_of_product(library: Any, p: Data, data: Data) -> Array:
+    return library.xp.tanh(library.xp.matmul(data["a"], p["x"]))
+
+
+def tanh_of_product_by_hand(p: Data, data: Data) -> Program:
+    a, x = data["a"], p["x"]
+
+    def program() -> Outcome:
+        t = np.tanh(a @ x)
+        return None, {"x": (1 - t * t)[:, None] * a}
+
+    return program
+
+
+def square_inputs(size: int) -> tuple[Data, Data]:
+    a, x = seeded((size, size), (size,))
+    return {"x": x}, {"a": a / math.sqrt(size)}
+
+
+STACKED = {
+    "hips_autograd": "it makes one sweep for each row",
+    "jax_eager": "it is slow in all that is like it",
+}
+
 WORKLOADS = [
     Workload(
         "least squares, 512",
@@ -110,6 +153,30 @@ WORKLOADS = [
         scaled_tanh_inputs,
         kind="jacobian",
         own={BY_HAND: scaled_tanh_by_hand},
+        targets={TORCH: 0.5},
+    ),
+    *(
+        Workload(
+            f"Hessian of a network, {size:,}",
+            f"the Hessian of sum(tanh(A x)**2), by {size:,} variables",
+            tanh_squares,
+            functools.partial(square_inputs, size),
+            kind="hessian",
+            own={BY_HAND: tanh_squares_by_hand},
+            cannot=STACKED,
+            not_quick=frozenset(LIBRARIES) if size > 500 else frozenset(),
+            targets={TORCH: 0.5},
+        )
+        for size in (500, 2_000)
+    ),
+    Workload(
+        "Jacobian, 500x500",
+        "the Jacobian of tanh(A x), 500 values of 500 variables",
+        tanh_of_product,
+        functools.partial(square_inputs, 500),
+        kind="jacobian",
+        own={BY_HAND: tanh_of_product_by_hand},
+        cannot=STACKED,
         targets={TORCH: 0.5},
     ),
 ]
