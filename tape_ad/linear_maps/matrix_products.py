@@ -132,7 +132,7 @@ def rows_times(rows: Array, right: Array) -> Array:
     matrix = rows if rows.ndim == 2 else as_matrix(rows)
     product = picked(matrix, right) if matrix.size * right.shape[-1] > LARGE else None
     if product is None:
-        product = np.matmul(matrix, right)
+        product = multiplied(matrix, right)
     return product if rows.ndim == 2 else product.reshape(rows.shape[:-1] + right.shape[1:])
 
 
@@ -163,8 +163,15 @@ def picked(rows: Array, right: Array) -> Array | None:
 def times_columns(left: Array, columns: Array) -> Array:
     """Compute ``left @ columns``: as one product where a matrix meets a stack of single columns."""
     if left.ndim > 2 or columns.ndim <= 2 or columns.shape[-1] != 1:
-        return np.matmul(left, columns)
+        return multiplied(left, columns)
     return rows_times(columns[..., 0], left.mT)[..., None]
+
+
+def multiplied(a: Array, b: Array) -> Array:
+    """Compute ``a @ b``; a column and a row with `dot`, as `matmul` does not take them to BLAS."""
+    if a.shape[-1] == 1 and a.ndim == b.ndim == 2:
+        return np.dot(a, b)
+    return np.matmul(a, b)
 
 
 def as_matrix(array: Array) -> Array:
@@ -205,7 +212,7 @@ class Products:
 
     def collect(self) -> None:
         """Multiply all that waits."""
-        product = np.matmul(adjoint(np.concatenate(self.left)), np.concatenate(self.right))
+        product = multiplied(adjoint(np.concatenate(self.left)), np.concatenate(self.right))
         if self.total is not None:
             product += self.total
         self.total = product
