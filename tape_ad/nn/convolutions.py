@@ -4,6 +4,7 @@ Arrays have PyTorch's axes: (n, channels, length) and (n, channels, height, widt
 may be left out. Kernels have the shape (out_channels, in_channels // groups, *kernel_size).
 """
 
+import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,8 @@ from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
 from tape_ad.rules.base import as_array
-from tape_ad.rules.layers.images import Windows, correlate_images
+from tape_ad.rules.layers.images import convolve_images, correlate_images
+from tape_ad.rules.layers.windows import Windows
 
 __all__ = ["Conv1d", "Conv2d", "conv1d", "conv2d"]
 
@@ -132,15 +134,16 @@ def convolve(
         )
     windows = windows_of(name, x, weight.shape[2:], stride, padding, dilation, groups)
     batch = x if x.ndim == rank + 2 else x[None]
-    out = correlate_images(batch, weight, windows=windows)
-    if bias is not None:
+    if bias is None:
+        out = correlate_images(batch, weight, windows=windows)
+    else:
         bias = as_array(bias)
         if bias.shape != weight.shape[:1]:
             raise ShapeError(
                 f"{name}: a weight of shape {weight.shape} needs a bias of shape "
                 f"{weight.shape[:1]}, got {bias.shape}"
             )
-        out = out + np.reshape(bias, (-1,) + (1,) * rank)
+        out = convolve_images(batch, weight, bias, windows=windows)
     return out if batch is x else out[0]
 
 
@@ -163,22 +166,44 @@ def windows_of(
         When there is no such window.
     """
     rank = len(kernel)
-    steps, within = lengths(rank, stride), lengths(rank, dilation)
-    around = padding_of(name, kernel, steps, padding, within)
-    if min(*kernel, *steps, *within) < 1 or min(map(min, around)) < 0:
-        raise ValueError(
-            f"{name}: kernel, stride and dilation must be at least 1 and padding at least 0, got "
-            f"{tuple(kernel)}, {steps}, {within} and {padding}"
-        )
     if x.ndim < rank:
         raise ShapeError(f"{name}: needs an input of {rank} axes or more, got shape {x.shape}")
-    windows = Windows(x.shape[x.ndim - rank :], tuple(kernel), steps, around, within, groups)
+    windows = checked_windows(
+        name,
+        x.shape[x.ndim - rank :],
+        tuple(kernel),
+        lengths(rank, stride),
+        lengths(rank, padding) if isinstance(padding, (tuple, list)) else padding,
+        lengths(rank, dilation),
+        operator.index(groups),
+    )
     if min(windows.out) < 1:
         raise ShapeError(
-            f"{name}: no window of {tuple(kernel)} with dilation {within} and stride {steps} fits "
-            f"into {windows.padded}, an input of shape {x.shape} with its padding"
+            f"{name}: no window of {windows.kernel} with dilation {windows.dilation} and stride "
+            f"{windows.stride} fits into {windows.padded}, an input of shape {x.shape} with its "
+            "padding"
         )
     return windows
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def checked_windows(
+    name: str,
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: Lengths | str,
+    dilation: tuple[int, ...],
+    groups: int,
+) -> Windows:
+    """Make windows from checked lengths; a network asks for the same ones in every step."""
+    around = padding_of(name, kernel, stride, padding, dilation)
+    if min(*kernel, *stride, *dilation) < 1 or min(map(min, around)) < 0:
+        raise ValueError(
+            f"{name}: kernel, stride and dilation must be at least 1 and padding at least 0, got "
+            f"{kernel}, {stride}, {dilation} and {padding}"
+        )
+    return Windows(size, kernel, stride, around, dilation, groups)
 
 
 def padding_of(

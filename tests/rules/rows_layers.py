@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.rules.layers import affine, images, normalization, pooling, recurrent
-from tape_ad.rules.layers.images import Windows
+from tape_ad.rules.layers.windows import Windows
 from tests.rules.table import DISTINCT, REAL, Row
 
 __all__ = ["CONSTANTS", "ROWS"]
@@ -34,18 +34,31 @@ def standardized(jax: Any) -> Any:
     return lambda x, axes, eps=1e-5: jax.nn.standardize(x, axis=axes, epsilon=eps)
 
 
+def with_bias(jax: Any) -> Any:
+    """Add the bias to JAX's convolution."""
+    plain = convolution(jax)
+    return lambda x, w, bias, windows: (
+        plain(x, w, windows) + bias.reshape((-1,) + (1,) * len(windows.size))
+    )
+
+
 ONE = Windows((6,), (3,), (2,), ((1, 0),), (1,))
 TWO = Windows((5, 4), (2, 3), (2, 1), ((1, 1), (0, 1)), (1, 1), 2)
 WIDE = Windows((5, 5), (2, 2), (1, 2), ((0, 0), (2, 2)), (2, 3))
 
+UNIT = Windows((4, 3), (3, 2), (1, 1), ((1, 0), (0, 0)), (1, 2))
+APART = Windows((4,), (2,), (1,), ((1, 1),), (2,), 3)
+POINTS = Windows((3, 2), (1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1))
+
 CONVOLUTIONS = [
-    (windows, n, channels, out)
-    for windows, n, channels, out in (
-        (ONE, 2, 3, 2),
-        (TWO, 2, 4, 2),
-        (WIDE, 1, 2, 3),
-        (ONE, 0, 1, 1),
-    )
+    (ONE, 2, 3, 2),
+    (TWO, 2, 4, 2),
+    (WIDE, 1, 2, 3),
+    (ONE, 0, 1, 1),
+    (UNIT, 2, 2, 2),  # a stride of 1, where contributions to images are added up in another way
+    (UNIT, 2, 1, 7),  # as many kernels as make that not worth it
+    (APART, 2, 3, 3),
+    (POINTS, 2, 3, 2),
 ]
 """Windows, the number of images, and how many channels go in and out."""
 
@@ -84,6 +97,21 @@ ROWS: list[Row] = [
             ],
             options={"windows": windows},
             jax=convolution,
+            complex=True,
+        )
+        for windows, n, channels, out in CONVOLUTIONS
+    ),
+    *(
+        Row(
+            images.convolve_images,
+            [
+                REAL(n, channels, *windows.size),
+                REAL(out, channels // windows.groups, *windows.kernel),
+                REAL(out),
+            ],
+            options={"windows": windows},
+            jax=with_bias,
+            complex=True,
         )
         for windows, n, channels, out in CONVOLUTIONS
     ),
@@ -93,6 +121,7 @@ ROWS: list[Row] = [
             [REAL(n, out, *windows.out), REAL(out, channels // windows.groups, *windows.kernel)],
             options={"windows": windows},
             no_jax="an adjoint, which the gradient of correlate_images is compared with",
+            complex=True,
         )
         for windows, n, channels, out in CONVOLUTIONS
     ),
@@ -102,14 +131,45 @@ ROWS: list[Row] = [
             [REAL(n, channels, *windows.size), REAL(n, out, *windows.out)],
             options={"windows": windows},
             no_jax="an adjoint, which the gradient of correlate_images is compared with",
+            complex=True,
         )
         for windows, n, channels, out in CONVOLUTIONS
     ),
+    *(
+        Row(
+            images.correlate_images,
+            [REAL(*x, windows.groups, *windows.size), REAL(*w, 1, *windows.kernel)],
+            options={"windows": windows},
+            no_jax="JAX does not broadcast leading axes",
+            complex=True,
+        )
+        for windows, x, w in (
+            (ONE, (2, 1), (2,)),
+            (ONE, (1,), (2, 2)),
+            (APART, (2, 2), (2, 3)),
+            (APART, (2, 1, 2), (3, 3)),
+        )
+    ),
     Row(
-        images.correlate_images,
-        [REAL(2, 1, 3, 6), REAL(2, 3, 3)],
+        images.convolve_images,
+        [REAL(2, 1, 3, 6), REAL(2, 3, 3), REAL(2)],
         options={"windows": ONE},
         no_jax="JAX does not broadcast leading axes",
+    ),
+    *(
+        Row(
+            function,
+            [REAL(*first), REAL(*second)],
+            options={"windows": APART},
+            no_jax="an adjoint, which the gradient of correlate_images is compared with",
+            complex=True,
+        )
+        for function, first, second in (
+            (images.image_adjoint, (2, 2, 3, 4), (3, 1, 2)),
+            (images.image_adjoint, (2, 3, 4), (2, 3, 1, 2)),
+            (images.kernel_adjoint, (2, 2, 3, 4), (2, 3, 4)),
+            (images.kernel_adjoint, (2, 3, 4), (2, 2, 3, 4)),
+        )
     ),
     *(
         Row(

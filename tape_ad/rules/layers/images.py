@@ -2,130 +2,36 @@
 
 Convolution is bilinear in the image and the kernel. Its two adjoints are functions of their own,
 with rules in terms of each other, so the three are closed under differentiation of any order. All
-of them are one matrix product on the image's patches ("im2col"): Chellapilla, Puri & Simard,
-"High performance convolutional neural networks for document processing", 2006.
+of them are matrix products with the images' patches ("im2col"): Chellapilla, Puri & Simard,
+"High performance convolutional neural networks for document processing", 2006. Patches are made of
+a few images at a time and given up again: so they stay in the cache, and to make them twice takes
+less time than to keep them.
 
 Like NumPy's generalized ufuncs they act on trailing axes, and leading ones broadcast.
 """
 
-import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define
 
 from tape_ad.linear_maps import Array, LinearMap
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.layers.windows import Windows
 
 __all__ = [
     "IMAGES",
-    "Windows",
+    "convolve_images",
     "correlate_images",
     "image_adjoint",
     "kernel_adjoint",
 ]
 
-Shape = tuple[int, ...]
-
-
-@frozen
-class Windows:
-    """How a window moves over images, and how large they are.
-
-    Attributes
-    ----------
-    size : tuple of int
-        The image's lengths, one for each axis.
-    kernel, stride, dilation : tuple of int
-        The window's lengths, the steps between windows, and the steps within one.
-    padding : tuple of (int, int)
-        What is added before and behind each axis.
-    groups : int
-        How many groups of channels there are, which do not mix.
-    """
-
-    size: Shape
-    kernel: Shape
-    stride: Shape
-    padding: tuple[tuple[int, int], ...]
-    dilation: Shape
-    groups: int = 1
-    padded: Shape = field(init=False)
-    out: Shape = field(init=False)
-
-    @padded.default
-    def _padded(self) -> Shape:
-        return tuple(n + a + b for n, (a, b) in zip(self.size, self.padding, strict=True))
-
-    @out.default
-    def _out(self) -> Shape:
-        reach = (d * (k - 1) + 1 for d, k in zip(self.dilation, self.kernel, strict=True))
-        lengths = zip(self.padded, reach, self.stride, strict=True)
-        return tuple((n - r) // s + 1 for n, r, s in lengths)
-
-    def pad(self, x: Array, value: float = 0.0) -> Array:
-        """Put padding around images."""
-        if self.padded == self.size:
-            return x
-        out = np.full(x.shape[: -len(self.size)] + self.padded, value, x.dtype)
-        out[self._inside()] = x
-        return out
-
-    def crop(self, x: Array) -> Array:
-        """Take padding away."""
-        return x if self.padded == self.size else x[self._inside()]
-
-    def _inside(self) -> tuple[Any, ...]:
-        pairs = zip(self.size, self.padding, strict=True)
-        return (..., *(slice(before, before + n) for n, (before, _) in pairs))
-
-    def offsets(self) -> Iterator[tuple[Shape, tuple[Any, ...]]]:
-        """List the window's places, each with the key of what all windows have there."""
-        steps = list(zip(self.dilation, self.stride, self.out, strict=True))
-        for place in itertools.product(*map(range, self.kernel)):
-            key = (
-                slice(p * d, p * d + (n - 1) * s + 1, s)
-                for p, (d, s, n) in zip(place, steps, strict=True)
-            )
-            yield place, (..., *key)
-
-    def patches(self, x: Array) -> Array:
-        """Copy all windows: shape (..., n, channels, *size) -> (..., groups, k, n * windows)."""
-        rank = len(self.size)
-        reach = tuple(d * (k - 1) + 1 for d, k in zip(self.dilation, self.kernel, strict=True))
-        view = np.lib.stride_tricks.sliding_window_view(
-            self.pad(x), reach, axis=tuple(range(-rank, 0))
-        )
-        steps: Any = (..., *(slice(None, None, step) for step in self.stride + self.dilation))
-        view = view[steps]
-        lead = x.ndim - rank - 2
-        order = (
-            *range(lead),
-            lead + 1,
-            *range(lead + 2 + rank, lead + 2 + 2 * rank),
-            lead,
-            *range(lead + 2, lead + 2 + rank),
-        )
-        rows = x.shape[lead + 1] // self.groups * math.prod(self.kernel)
-        columns = x.shape[lead] * math.prod(self.out)
-        return view.transpose(order).reshape((*x.shape[:lead], self.groups, rows, columns))
-
-    def as_matrix(self, w: Array) -> Array:
-        """Reshape kernels: (..., out_channels, channels, *kernel) -> (..., groups, o, k)."""
-        lead = w.shape[: w.ndim - len(self.size) - 2]
-        rows, columns = w.shape[len(lead)] // self.groups, math.prod(w.shape[len(lead) + 1 :])
-        return w.reshape((*lead, self.groups, rows, columns))
-
-    def as_columns(self, ct: Array) -> Array:
-        """Reshape results: (..., n, out_channels, *out) -> (..., groups, o, n * windows)."""
-        lead = ct.shape[: ct.ndim - len(self.size) - 2]
-        n, channels = ct.shape[len(lead) : len(lead) + 2]
-        columns = n * math.prod(self.out)
-        swapped = np.swapaxes(ct, len(lead), len(lead) + 1)
-        return swapped.reshape((*lead, self.groups, channels // self.groups, columns))
+IN_CACHE = 1 << 20
+"""How many bytes of patches are made at a time; half and twice as many are as quick."""
 
 
 @overridable
@@ -148,11 +54,51 @@ def correlate_images(x: Array, w: Array, /, windows: Windows) -> Array:
     >>> correlate_images(np.arange(5.0).reshape(1, 1, 5), np.ones((1, 1, 3)), three)
     array([[[3., 6., 9.]]])
     """
+    return correlated(x, w, None, windows)
+
+
+@overridable
+def convolve_images(x: Array, w: Array, bias: Array, /, windows: Windows) -> Array:
+    """Compute `correlate_images` and add a number to each channel, as one node.
+
+    Parameters
+    ----------
+    x, w, windows
+        As for `correlate_images`, but `w` without leading axes.
+    bias : array or Tensor, shape (out_channels,)
+
+    Returns
+    -------
+    array or Tensor, shape (..., n, out_channels, *windows.out)
+
+    Examples
+    --------
+    >>> three = Windows((5,), (3,), (1,), ((0, 0),), (1,))
+    >>> convolve_images(np.arange(5.0).reshape(1, 1, 5), np.ones((1, 1, 3)), np.ones(1), three)
+    array([[[ 4.,  7., 10.]]])
+    """
+    return correlated(x, w, bias, windows)
+
+
+def correlated(x: Array, w: Array, bias: Array | None, windows: Windows) -> Array:
+    """Compute `correlate_images`, and add a bias if there is one."""
     rank = len(windows.size)
-    out = windows.as_matrix(w) @ windows.patches(x)
-    n, channels = x.shape[-rank - 2], w.shape[-rank - 2]
-    out = out.reshape((*out.shape[:-3], channels, n, *windows.out))
-    return np.swapaxes(out, -rank - 1, -rank - 2)
+    kernels = as_matrices(w, windows)
+    view = windows.view(images_of(x, rank) if kernels.ndim == 3 else x)
+    lead = np.broadcast_shapes(view.shape[: -2 * rank - 2], kernels.shape[:-3])
+    n, area = view.shape[-2 * rank - 2], math.prod(windows.out)
+    out = np.empty((*lead, n, *kernels.shape[-3:-1], area), np.result_type(x, w))
+    column = None if bias is None else bias.reshape((windows.groups, -1, 1))
+    adds = column is not None and np.result_type(out, column) == out.dtype
+    for part in parts_of(view, rank):
+        piece = out[(..., part, *WHOLE)]
+        np.matmul(kernels[..., None, :, :, :], patches(view, part, windows), out=piece)
+        if adds:
+            piece += column  # while it is in the cache
+    if column is not None and not adds:
+        out = out + column
+    stack = x.shape[: -rank - 1] if kernels.ndim == 3 else (*lead, n)
+    return out.reshape((*stack, w.shape[-rank - 2], *windows.out))
 
 
 @overridable
@@ -170,14 +116,43 @@ def image_adjoint(ct: Array, w: Array, /, windows: Windows) -> Array:
     array or Tensor, shape (..., n, channels, *windows.size)
     """
     rank = len(windows.size)
-    parts = np.swapaxes(windows.as_matrix(w), -1, -2) @ windows.as_columns(ct)
-    n, channels = ct.shape[-rank - 2], windows.groups * w.shape[-rank - 1]
-    parts = parts.reshape((*parts.shape[:-3], channels, *windows.kernel, n, *windows.out))
-    lead = parts.ndim - 2 * rank - 2
-    out = np.zeros((*parts.shape[: lead + 1], n, *windows.padded), parts.dtype)
-    for place, key in windows.offsets():
-        out[key] += parts[(..., *place, *(slice(None),) * (rank + 1))]
-    return np.swapaxes(windows.crop(out), -rank - 1, -rank - 2)
+    kernels = as_matrices(w, windows).mT
+    stack = ct.shape[: -rank - 1]
+    sheared = is_sheared(ct, w, windows)
+    ct = windows.spread(ct) if sheared else ct
+    columns = as_columns(images_of(ct, rank) if kernels.ndim == 3 else ct, windows)
+    lead = np.broadcast_shapes(columns.shape[:-4], kernels.shape[:-3])
+    channels, n = windows.groups * w.shape[-rank - 1], columns.shape[-4]
+    dtype = np.result_type(ct, w)
+    make = np.empty if sheared else np.zeros
+    out = make((*lead, n, channels, *windows.padded), dtype)
+    flat = out.reshape((*out.shape[:-rank], math.prod(windows.padded)))
+    taps = tuple(range(-rank - 1, -1))
+    each = math.prod(lead) * channels * windows.taps * columns.shape[-1] * dtype.itemsize
+    for part in slices(n, each):
+        parts = np.matmul(kernels[..., None, :, :, :], columns[(..., part, *WHOLE)])
+        shape = (*parts.shape[:-3], channels, *windows.kernel)
+        if sheared:
+            parts = windows.sheared(parts.reshape((*shape, parts.shape[-1])))
+            np.add.reduce(parts, axis=taps, out=flat[..., part, :, :])
+        else:
+            parts, into = parts.reshape(shape + windows.out), out[(WHOLE[0],) * len(lead) + (part,)]
+            for place, key in windows.offsets():
+                into[key] += parts[(..., *place, *(slice(None),) * rank)]
+    stack = stack if kernels.ndim == 3 else (*lead, n)
+    return windows.crop(out).reshape((*stack, channels, *windows.size))
+
+
+def is_sheared(ct: Array, w: Array, windows: Windows) -> bool:
+    """Tell whether to add up contributions to images in the way of `Windows.sheared`.
+
+    It goes through memory once, but takes zeros for products with the kernels, which they are not
+    where those are nan or inf, and makes a copy of the results that is larger than they are.
+    """
+    rank = len(windows.size)
+    given, taken = ct.shape[-rank - 1], w.shape[-rank - 1] * windows.groups * windows.taps
+    worth = windows.taps > 1 and max(windows.stride) == 1 and given <= taken
+    return worth and bool(np.isfinite(w).all())
 
 
 @overridable
@@ -195,10 +170,94 @@ def kernel_adjoint(x: Array, ct: Array, /, windows: Windows) -> Array:
     array or Tensor, shape (..., out_channels, channels // groups, *windows.kernel)
     """
     rank = len(windows.size)
-    out = windows.as_columns(ct) @ np.swapaxes(windows.patches(x), -1, -2)
+    view, columns = windows.view(x), as_columns(ct, windows)
+    total: Any = None
+    for part in parts_of(view, rank):
+        products = over_images(view, columns[(..., part, *WHOLE)], part, windows)
+        if total is None:
+            total = products
+        else:
+            total += products
     channels = x.shape[-rank - 1] // windows.groups
+    out = total.mT
     return out.reshape((*out.shape[:-3], ct.shape[-rank - 1], channels, *windows.kernel))
 
+
+def over_images(view: Array, columns: Array, part: slice, windows: Windows) -> Array:
+    """Multiply patches of images with their results, and sum over the images.
+
+    Either the images stand side by side in one product, or each has its own: what is smaller is
+    copied, the operands or the products.
+
+    Returns
+    -------
+    array, shape (..., groups, elements of a window, out_channels // groups)
+    """
+    rank = len(windows.size)
+    n, area = columns.shape[-4], columns.shape[-1]
+    if n == 1 or area >= view.shape[-2 * rank - 1] // windows.groups * windows.taps:
+        products = np.matmul(patches(view, part, windows), columns.mT)
+        return products[..., 0, :, :, :] if n == 1 else np.add.reduce(products, axis=-4)
+    at = view.ndim - 2 * rank - 2
+    axes = (*range(at), *range(at + 1, at + 2 + rank), at, *range(at + 2 + rank, view.ndim))
+    chosen = view[(slice(None),) * at + (part,)].transpose(axes)
+    side_by_side = chosen.reshape((*chosen.shape[:at], windows.groups, -1, n * area))
+    ct = np.moveaxis(columns, -4, -2)
+    return np.matmul(side_by_side, ct.reshape((*ct.shape[:-2], n * area)).mT)
+
+
+# Shapes
+
+WHOLE = (slice(None),) * 3
+
+
+def images_of(x: Array, rank: int) -> Array:
+    """Make one axis of all that stand before the channels."""
+    if x.ndim == rank + 2:
+        return x
+    lead = x.shape[: -rank - 1]
+    return x.reshape((math.prod(lead), *x.shape[-rank - 1 :]))
+
+
+def as_matrices(w: Array, windows: Windows) -> Array:
+    """Reshape kernels: (..., out_channels, channels, *kernel) -> (..., groups, o, k)."""
+    *lead, out_channels, channels = w.shape[: w.ndim - len(windows.size)]
+    each = out_channels // windows.groups
+    return w.reshape((*lead, windows.groups, each, channels * windows.taps))
+
+
+def as_columns(ct: Array, windows: Windows) -> Array:
+    """Reshape results: (..., n, out_channels, *out) -> (..., n, groups, o, length)."""
+    *lead, channels = ct.shape[: ct.ndim - len(windows.size)]
+    length = math.prod(ct.shape[ct.ndim - len(windows.size) :])
+    return ct.reshape((*lead, windows.groups, channels // windows.groups, length))
+
+
+def patches(view: Array, part: slice, windows: Windows) -> Array:
+    """Copy the windows of some images: (..., n, channels, *kernel, *out) -> (..., m, groups, k, l).
+
+    What is seen through a window of one element is not copied.
+    """
+    rank = len(windows.size)
+    at = view.ndim - 2 * rank - 2
+    chosen = view[(slice(None),) * at + (part,)]
+    rows = view.shape[at + 1] // windows.groups * windows.taps
+    return chosen.reshape((*chosen.shape[: at + 1], windows.groups, rows, math.prod(windows.out)))
+
+
+def parts_of(view: Array, rank: int) -> list[slice]:
+    """Divide images into parts whose patches stay in the cache."""
+    n = view.shape[-2 * rank - 2]
+    return slices(n, view.size // max(n, 1) * view.itemsize)
+
+
+def slices(n: int, each: int) -> list[slice]:
+    """Divide `n` things of so many bytes into slices; there is one at least."""
+    step = max(1, IN_CACHE // max(1, each))
+    return [slice(start, start + step) for start in range(0, max(n, 1), step)]
+
+
+# The rules
 
 Product = Callable[[Array, Array, Windows], Array]
 
@@ -225,7 +284,29 @@ class Half:
         return self.forward(t, self.held, self.windows)
 
     def pull(self, ct: Array) -> Array:
-        return self.backward(ct, self.held, self.windows)
+        return self.backward(ct, self.held.conjugate(), self.windows)
+
+
+@define(eq=False, repr=False)
+class PerChannel:
+    """A number for each channel, the same for all images and all windows.
+
+    Parameters
+    ----------
+    lead, rank : int
+        How many axes stand before that of the channels, and behind it.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
+    lead: int
+    rank: int
+
+    def push(self, t: Array) -> Array:
+        return t.reshape((*t.shape[:-1], *(1,) * self.lead, t.shape[-1], *(1,) * self.rank))
+
+    def pull(self, ct: Array) -> Array:
+        return np.add.reduce(ct, axis=(-self.rank - 2, *range(-self.rank, 0)))
 
 
 def swapped(product: Product) -> Product:
@@ -248,7 +329,29 @@ def bilinear(first: tuple[Product, Product], second: tuple[Product, Product]) ->
     return rule(by_first, by_second, signature=signature)
 
 
+def by_image(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
+    """See `correlate_images`."""
+    return Half(w, windows, correlate_images, image_adjoint)
+
+
+def by_kernel(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
+    """See `correlate_images`."""
+    return Half(x, windows, swapped(correlate_images), swapped(kernel_adjoint))
+
+
+def by_bias(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
+    """See `PerChannel`."""
+    rank = len(windows.size)
+    return PerChannel(out.ndim - rank - 1, rank)
+
+
+def with_bias(x: Array, w: Array, bias: Array, windows: Windows) -> Call:
+    """Sort the arguments of `convolve_images`."""
+    return (x, w, bias), {"windows": windows}
+
+
 IMAGES: dict[Any, Entry] = {
+    convolve_images: rule(by_image, by_kernel, by_bias, signature=with_bias),
     correlate_images: bilinear(
         (correlate_images, image_adjoint),
         (swapped(correlate_images), swapped(kernel_adjoint)),

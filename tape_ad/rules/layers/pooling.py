@@ -9,7 +9,7 @@ import numpy as np
 from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Reshape
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, constants, rule
-from tape_ad.rules.layers.images import Windows
+from tape_ad.rules.layers.windows import Windows
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["POOLING", "largest_places", "pick"]
