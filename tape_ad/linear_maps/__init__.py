@@ -26,6 +26,7 @@ from tape_ad.linear_maps.elementwise import (
     Same,
     Scale,
     as_map,
+    unless_zero,
 )
 from tape_ad.linear_maps.indexing import FEW, Index, scatter
 from tape_ad.linear_maps.matrix_products import MatmulLeft, MatmulRight, Products, adjoint
@@ -67,4 +68,5 @@ __all__ = [
     "rearranges",
     "scatter",
     "unless_all_zero",
+    "unless_zero",
 ]

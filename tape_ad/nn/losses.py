@@ -3,14 +3,17 @@
 Where there are classes they are on the last axis; PyTorch has them on the second one.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
-from tape_ad.rules.layers import activations
-from tape_ad.rules.layers.activations import log_softmax
+from tape_ad.rules.layers import cross_entropies
+from tape_ad.rules.layers.activations import log_softmax, real
+from tape_ad.rules.layers.cross_entropies import checked_batch, places
+from tape_ad.rules.layers.rectifiers import softplus
 
 __all__ = [
     "binary_cross_entropy_with_logits",
@@ -71,11 +74,11 @@ def cross_entropy(
     kept = np.not_equal(targets, ignore_index) if numbers else np.True_
     plain = weight is None and reduction == "mean" and not label_smoothing
     if plain and (not numbers or np.count_nonzero(kept) == kept.size):
-        return activations.cross_entropy(logits, targets)
-    logits = activations.real(logits, "cross_entropy")
+        return cross_entropies.cross_entropy(logits, targets)
+    logits = real(logits, "cross_entropy")
     if numbers:
         targets = np.where(kept, targets, 0)
-    activations.checked_batch(logits, targets)
+    checked_batch(logits, targets)
     classes = logits.shape[-1]
     shares = targets
     if numbers:
@@ -121,16 +124,16 @@ def nll_loss(
     >>> nll_loss(np.log([[0.5, 0.5], [0.25, 0.75]]), np.array([0, 0]), reduction="sum")
     np.float64(2.0794415416798357)
     """
-    log_p = activations.real(log_p, "nll_loss")
+    log_p = real(log_p, "nll_loss")
     targets = np.asarray(targets)
     if targets.dtype.kind not in "iu":
         raise TypeError(f"nll_loss: the targets must be class numbers, got dtype {targets.dtype}")
     kept = np.not_equal(targets, ignore_index)
     targets = np.where(kept, targets, 0)
-    activations.checked_batch(log_p, targets)
+    checked_batch(log_p, targets)
     each = np.ones(log_p.shape[-1], log_p.dtype) if weight is None else np.asarray(weight)
     counted = each[targets] * kept
-    picked = log_p[activations.places(targets)]
+    picked = log_p[places(targets)]
     losses = -counted * np.where(np.equal(counted, 0), 0, picked)
     return reduced("nll_loss", losses, reduction, counted)
 
@@ -171,10 +174,10 @@ def binary_cross_entropy_with_logits(
     """
     name = "binary_cross_entropy_with_logits"
     logits, targets = checked_pair(name, logits, targets)
-    positive = targets * np.logaddexp(-logits, 0)
+    positive = targets * softplus(-logits, threshold=math.inf)
     if pos_weight is not None:
         positive = positive * pos_weight
-    losses = positive + (1 - targets) * np.logaddexp(logits, 0)
+    losses = positive + (1 - targets) * softplus(logits, threshold=math.inf)
     return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
@@ -310,7 +313,7 @@ def beside(share: Array, log_p: Array) -> Array:
 
 def checked_pair(name: str, x: Any, target: Any) -> tuple[Array, Array]:
     """Refuse two arrays that would broadcast: (n,) beside (n, 1) is hardly ever meant."""
-    x, target = activations.real(x, name), activations.real(target, name)
+    x, target = real(x, name), real(target, name)
     if x.shape != target.shape:
         raise ShapeError(
             f"{name}: the input has shape {x.shape}, but the target has {target.shape}; reshape "

@@ -15,7 +15,7 @@ from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
 from tape_ad.rules.layers.activations import real
-from tape_ad.rules.layers.normalization import standardize
+from tape_ad.rules.layers.normalization import normalize, standardize
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "LayerNorm", "layer_norm"]
 
@@ -63,14 +63,17 @@ def layer_norm(
         raise ShapeError(
             f"layer_norm: the last axes of an input of shape {x.shape} are not {shape}"
         )
-    out = standardize(x, axes=tuple(range(-len(shape), 0)), eps=eps)
+    axes = tuple(range(-len(shape), 0))
+    if weight is not None and bias is not None:
+        return normalize(x, weight, bias, axes, eps)
+    out = standardize(x, axes, eps)
     out = out if weight is None else out * weight
     return out if bias is None else out + bias
 
 
 def as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     """Write a length as a shape of one axis."""
-    lengths = shape if isinstance(shape, Sequence) else (shape,)
+    lengths = (shape,) if type(shape) is int or not isinstance(shape, Sequence) else shape
     return tuple(map(operator.index, lengths))
 
 
@@ -226,7 +229,10 @@ class BatchNorm(Layer):
                 )
             if self.track_running_stats:
                 self._update(value, primal(x), axes)
-            out = standardize(x, axes=axes, eps=self.eps)
+            if "bias" in value:
+                scale, shift = (np.reshape(value[name], spread) for name in ("weight", "bias"))
+                return normalize(x, scale, shift, axes, self.eps)
+            out = standardize(x, axes, self.eps)
         else:
             divisor = np.sqrt(value["running_var"] + self.eps)
             out = (x - np.reshape(value["running_mean"], spread)) / np.reshape(divisor, spread)

@@ -14,6 +14,7 @@ from tape_ad.naming import called
 from tape_ad.rules.base import Entry, Maker, Rule, merged
 from tape_ad.rules.layers.activations import ACTIVATIONS
 from tape_ad.rules.layers.affine import AFFINE
+from tape_ad.rules.layers.cross_entropies import CROSS_ENTROPY
 from tape_ad.rules.numpy.building import BUILDING
 from tape_ad.rules.numpy.einsum import EINSUM
 from tape_ad.rules.numpy.elementwise import ELEMENTWISE
@@ -111,6 +112,7 @@ add_rules(
         PRODUCTS,
         SPARSE,
         ACTIVATIONS,
+        CROSS_ENTROPY,
         AFFINE,
         SPREADS,
         SCANS,

@@ -82,7 +82,7 @@ SPOKEN: Mapping[str, str] = {
     "tape_ad.rules.numpy.updates.viewed": "t[key] = value (seen by a view)",
     "tape_ad.rules.scipy.sparse.sparse_matmul": "sparse @ t",
     "tape_ad.rules.scipy.sparse.matmul_sparse": "t @ sparse",
-    "tape_ad.rules.layers.activations.cross_entropy": "tape_ad.nn.cross_entropy",
+    "tape_ad.rules.layers.cross_entropies.cross_entropy": "tape_ad.nn.cross_entropy",
     "tape_ad.rules.scipy.linalg.solvers.cholesky_solve": "tape_ad.linalg.cho_solve",
     "tape_ad.rules.scipy.linalg.lu.lu_factors_solve": "tape_ad.linalg.lu_solve",
     "tape_ad.rules.scipy.special.gamma.polygamma": "tape_ad.special.polygamma",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tape_ad.rules.layers import activations
+from tape_ad.rules.layers import activations, cross_entropies
 from tests.rules.table import POSITIVE, REAL, Row, elementwise, plain
 
 __all__ = ["ROWS"]
@@ -32,7 +32,7 @@ ROWS: list[Row] = [
         )
     ),
     Row(
-        activations.cross_entropy,
+        cross_entropies.cross_entropy,
         [REAL(4, 3), plain([0, 2, 1, 2])],
         jax=lambda jax: (
             lambda logits, targets: (
@@ -42,7 +42,7 @@ ROWS: list[Row] = [
     ),
     *(
         Row(
-            activations.cross_entropy,
+            cross_entropies.cross_entropy,
             [REAL(*shape), POSITIVE(*shape)],
             jax=lambda jax: (
                 lambda logits, targets: (
@@ -53,7 +53,7 @@ ROWS: list[Row] = [
         for shape in ((4, 3), (3,), (2, 2, 3))
     ),
     Row(
-        activations.cross_entropy,
+        cross_entropies.cross_entropy,
         [REAL(3), plain(1)],
         jax=lambda jax: lambda logits, target: -jax.nn.log_softmax(logits)[target],
     ),

@@ -42,6 +42,12 @@ def with_bias(jax: Any) -> Any:
     )
 
 
+def normalized(jax: Any) -> Any:
+    """Scale and shift what JAX has standardized."""
+    standard = standardized(jax)
+    return lambda x, weight, bias, axes, eps=1e-5: standard(x, axes, eps) * weight + bias
+
+
 ONE = Windows((6,), (3,), (2,), ((1, 0),), (1,))
 TWO = Windows((5, 4), (2, 3), (2, 1), ((1, 1), (0, 1)), (1, 1), 2)
 WIDE = Windows((5, 5), (2, 2), (1, 2), ((0, 0), (2, 2)), (2, 3))
@@ -187,6 +193,20 @@ ROWS: list[Row] = [
             ((3, 2, 4), {"axes": (-3, -1)}),
             ((2, 4), {"axes": (-2, -1), "eps": 0.5}),
             ((0, 4), {"axes": (-1,)}),
+        )
+    ),
+    *(
+        Row(
+            normalization.normalize,
+            [REAL(*shape) for shape in shapes],
+            options=options,
+            jax=normalized,
+        )
+        for shapes, options in (
+            (((2, 4), (4,), (4,)), {"axes": (-1,)}),
+            (((3, 2, 4), (2, 1), (2, 1)), {"axes": (-3, -1)}),
+            (((2, 4), (2, 4), ()), {"axes": (-2, -1), "eps": 0.5}),
+            (((0, 4), (4,), (4,)), {"axes": (-1,)}),
         )
     ),
 ]

@@ -1,4 +1,4 @@
-"""Activations and losses that NumPy lacks, each one node, stable for large inputs.
+"""Activations that NumPy lacks, each one node, stable for large inputs.
 
 They are functions of real arrays like NumPy's own: plain arrays in, plain arrays out, and recorded
 when they meet a handle. `tape_ad.nn` publishes them. The formulas are the usual ones, as in
@@ -10,15 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.errors import DtypeError, ShapeError
-from tape_ad.linear_maps import Array, LinearMap, WeightedSum, unless_all_zero
+from tape_ad.errors import DtypeError
+from tape_ad.linear_maps import (
+    Array,
+    LinearMap,
+    add_reduce,
+    expanding_key,
+    unless_all_zero,
+    unless_zero,
+)
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, as_array, axes_of, quiet, rule
+from tape_ad.rules.layers.steps import exponential, highest, inner, logistic_slope, spare
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "ACTIVATIONS",
-    "cross_entropy",
     "log_softmax",
     "logsumexp",
     "relu",
@@ -70,9 +77,8 @@ def sigmoid(x: Array, /) -> Array:
     >>> sigmoid(np.array([-1e4, 0.0, 1e4]))
     array([0. , 0.5, 1. ])
     """
-    x = real(x, "sigmoid")
-    e = np.exp(-np.abs(x))
-    return np.where(np.greater_equal(x, 0), 1, e) / (1 + e)
+    e = exponential(real(x, "sigmoid"))
+    return np.divide(e, 1 + e, out=spare(e))
 
 
 @overridable
@@ -118,9 +124,10 @@ def softmax(x: Array, /, axis: Axis = -1) -> Array:
     >>> softmax(np.array([1e4, 1e4, -1e4]))
     array([0.5, 0.5, 0. ])
     """
-    x = real(x, "softmax")
-    e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True))
-    return e / np.add.reduce(e, axis=axis, keepdims=True)
+    x = floats(x, "softmax")
+    shifted = x - highest(x, axis)
+    e = np.exp(shifted, out=spare(shifted))
+    return np.divide(e, add_reduce(e, axis=axis, keepdims=True), out=spare(e))
 
 
 @overridable
@@ -142,70 +149,22 @@ def log_softmax(x: Array, /, axis: Axis = -1) -> Array:
     >>> log_softmax(np.array([1e4, -1e4]))
     array([     0., -20000.])
     """
-    x = real(x, "log_softmax")
-    shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
-    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
-
-
-@overridable
-def cross_entropy(logits: Array, targets: Array, /) -> Array:
-    """Average -log(softmax(logits)) of the targets over a batch.
-
-    Parameters
-    ----------
-    logits : array or Tensor, shape (..., classes)
-    targets : array of int, shape (...), or array or Tensor of float, shape (..., classes)
-        Class numbers, or a probability for each class. A class of probability 0 contributes 0,
-        also where its logit is -inf.
-
-    Returns
-    -------
-    array or Tensor, shape ()
-
-    Raises
-    ------
-    ShapeError
-        When the shapes do not fit, or the batch is empty.
-    IndexError
-        When a class number is not one of the classes.
-
-    Examples
-    --------
-    >>> cross_entropy(np.array([[1e4, -1e4], [0.0, 0.0]]), np.array([0, 1]))
-    np.float64(0.34657359027997264)
-    """
-    return cross_entropy_and_more(logits, targets)[0]
+    x = floats(x, "log_softmax")
+    shifted = x - highest(x, axis)
+    totals = add_reduce(np.exp(shifted), axis=axis, keepdims=True)
+    return np.subtract(shifted, np.log(totals), out=spare(shifted))
 
 
 def logsumexp_and_more(x: Array, axis: Axis, keepdims: bool) -> tuple[Array, Any]:
     """Compute logsumexp, and what its partial is made of: exp(x) up to a factor, and its sums."""
-    x = real(x, "logsumexp")
-    top = np.max(x, axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)
-    e = np.exp(x - top)
-    totals = np.add.reduce(e, axis=axis, keepdims=True)
+    x = floats(x, "logsumexp")
+    top = highest(x, axis)
+    shifted = x - np.where(np.isfinite(top), top, 0)
+    e = np.exp(shifted, out=spare(shifted))
+    totals = add_reduce(e, axis=axis, keepdims=True)
     with np.errstate(divide="ignore"):  # log(0) is the -inf that is meant
         out = np.log(totals) + top
     return out if keepdims else np.squeeze(out, axis=axis)[()], (e, totals)
-
-
-def cross_entropy_and_more(logits: Array, targets: Array) -> tuple[Array, Any]:
-    """Compute the cross entropy, and what its partials are made of.
-
-    That is log_softmax(logits), or for class numbers exp(logits) up to a factor, its sums, and the
-    index of the classes' elements.
-    """
-    logits, targets = real(logits, "cross_entropy"), real(targets, "cross_entropy")
-    size = checked_batch(logits, targets)
-    if targets.dtype.kind not in "iu":
-        log_p = log_softmax(logits)
-        return -np.sum(targets * np.where(targets == 0, 0, log_p)) / size, log_p
-    shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
-    e = np.exp(shifted)
-    totals = np.add.reduce(e, axis=-1, keepdims=True)
-    chosen = places(targets)
-    losses = np.log(totals)[..., 0] - shifted[chosen]
-    return np.add.reduce(losses, axis=None) / size, (e, totals, chosen)
 
 
 def real(x: Any, name: str) -> Array:
@@ -219,33 +178,10 @@ def real(x: Any, name: str) -> Array:
     return x
 
 
-def places(targets: Array) -> tuple[Array, ...]:
-    """Make the index that picks from each row of logits the one of its class."""
-    if targets.ndim == 1:  # what nearly all batches are
-        return np.arange(targets.size), targets
-    return (*np.indices(targets.shape, sparse=True), targets)
-
-
-def checked_batch(logits: Array, targets: Array) -> int:
-    """Give the number of samples in a batch whose shapes and class numbers fit."""
-    by_number = targets.dtype.kind in "iu"
-    expected = logits.shape[:-1] if by_number else logits.shape
-    if logits.ndim == 0 or targets.shape != expected:
-        kind = "class numbers" if by_number else "probabilities"
-        raise ShapeError(
-            f"cross_entropy: logits of shape {logits.shape} need {kind} of shape {expected}, "
-            f"got targets of shape {targets.shape}"
-        )
-    if logits.size == 0:
-        raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
-    if by_number:
-        numbers = targets.astype(np.uint64)  # where a negative one is huge
-        if np.maximum.reduce(numbers, axis=None) >= logits.shape[-1]:
-            raise IndexError(
-                f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
-                f"got {np.min(targets)}..{np.max(targets)}"
-            )
-    return int(logits.size // logits.shape[-1])
+def floats(x: Any, name: str) -> Array:
+    """Do what `real` does, and take integers to floats: the difference of two may have no place."""
+    x = real(x, name)
+    return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
 @define(eq=False, repr=False)
@@ -257,8 +193,8 @@ class SoftmaxMap:
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
-        weighted = self.p * t
-        return weighted - self.p * np.add.reduce(weighted, axis=self.axes, keepdims=True)
+        rest = t - inner(self.p, t, self.axes)
+        return np.multiply(rest, self.p, out=spare(rest))
 
     def pull(self, ct: Array) -> Array:
         return self.push(ct)
@@ -276,45 +212,51 @@ class LogSoftmaxMap:
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
-        return t - np.add.reduce(self.p * t, axis=self.axes, keepdims=True)
+        return t - inner(self.p, t, self.axes)
 
     def pull(self, ct: Array) -> Array:
-        return ct - self.p * np.add.reduce(ct, axis=self.axes, keepdims=True)
+        shared = self.p * add_reduce(ct, axis=self.axes, keepdims=True)
+        return np.subtract(ct, shared, out=spare(shared))
 
     def pull_chosen(self, ct: Array) -> Array:
         return unless_all_zero(ct, self.pull(ct), self.axes)
 
 
+@define(eq=False, repr=False)
+class LogSumExpMap:
+    """The derivative of logsumexp, sum(e * t) / totals, where e / totals is the softmax."""
+
+    broadcasts: ClassVar[bool] = False
+    e: Array
+    totals: Array
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    def push(self, t: Array) -> Array:
+        mean = inner(self.e, t, self.axes) / self.totals
+        return mean if self.keepdims else np.squeeze(mean, axis=self.axes)
+
+    def pull(self, ct: Array) -> Array:
+        return self._expanded(ct) / self.totals * self.e
+
+    def pull_chosen(self, ct: Array) -> Array:
+        return unless_zero(self._expanded(ct), self.pull(ct))
+
+    def _expanded(self, ct: Array) -> Array:
+        plain = self.keepdims or not ct.ndim
+        return ct if plain else ct[expanding_key(self.e.ndim, self.axes)]
+
+
 def logsumexp_partial(saved: Any, x: Array, axis: Axis, keepdims: bool) -> LinearMap:
     """Weigh the sum by softmax(x); by 0 where every element is -inf."""
-    weights, totals = saved
-    weights = weights / np.where(np.equal(totals, 0), 1, totals)
-    return WeightedSum(weights, x.ndim, axes_of(x.ndim, axis), keepdims)
-
-
-def cross_entropy_logits(saved: Any, logits: Array, targets: Array) -> LinearMap:
-    """(softmax(logits) * sum(targets) - targets) / n; a class number stands for a one-hot row."""
-    scale = logits.shape[-1] / logits.size
-    targets = as_array(targets)
-    if targets.dtype.kind in "iu":
-        weights, totals, chosen = saved
-        weights = weights / totals
-        weights[chosen] -= 1
-        weights *= scale
-    else:
-        weights = (np.exp(saved) * np.sum(targets, axis=-1, keepdims=True) - targets) * scale
-    return WeightedSum(weights, logits.ndim, axes_of(logits.ndim, None), False)
-
-
-def cross_entropy_targets(saved: Any, logits: Array, targets: Array) -> LinearMap:
-    """-log(softmax(logits)) / n."""
-    weights = saved * (-logits.shape[-1] / logits.size)
-    return WeightedSum(weights, targets.ndim, axes_of(targets.ndim, None), False)
+    e, totals = saved
+    totals = np.where(np.equal(totals, 0), 1, totals)
+    return LogSumExpMap(e, totals, axes_of(x.ndim, axis), keepdims)
 
 
 ACTIVATIONS: dict[Any, Entry] = {
     relu: rule(lambda out, x: np.greater(x, 0)),
-    sigmoid: rule(lambda out, x: out * (1 - out)),
+    sigmoid: rule(lambda out, x: logistic_slope(out)),
     logsumexp: rule(
         quiet(logsumexp_partial),
         signature=arguments_of(logsumexp, "x"),
@@ -328,11 +270,5 @@ ACTIVATIONS: dict[Any, Entry] = {
     log_softmax: rule(
         lambda out, x, axis: LogSoftmaxMap(np.exp(out), axes_of(x.ndim, axis)),
         signature=arguments_of(log_softmax, "x"),
-    ),
-    cross_entropy: rule(
-        cross_entropy_logits,
-        cross_entropy_targets,
-        compute=cross_entropy_and_more,
-        saves=True,
     ),
 }

@@ -60,13 +60,11 @@ def two_linear(x: Array, w: Array, h: Array, u: Array, bias: Array, /) -> Array:
 
 def plus(total: Array, more: Array) -> Array:
     """Add to an array that nobody else has seen, in its own memory where that is possible."""
-    if (
-        type(total) is type(more) is np.ndarray
-        and total.dtype is more.dtype
-        and total.shape[total.ndim - more.ndim :] == more.shape
-    ):
-        total += more
-        return total
+    if type(total) is type(more) is np.ndarray and total.dtype is more.dtype:
+        place = total.shape[total.ndim - more.ndim :]
+        if place == more.shape or np.broadcast_shapes(total.shape, more.shape) == total.shape:
+            total += more
+            return total
     return total + more
 
 

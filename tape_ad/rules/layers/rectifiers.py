@@ -16,6 +16,14 @@ from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, Maker, quiet, rule
 from tape_ad.rules.layers.activations import real, sigmoid
+from tape_ad.rules.layers.steps import (
+    either,
+    exponential,
+    logistic_slope,
+    reach,
+    replaced,
+    spare,
+)
 from tape_ad.rules.numpy.continued import bounded
 from tape_ad.rules.signatures import arguments_of
 
@@ -37,13 +45,17 @@ CUBIC = 0.044715
 NORMAL = 1 / math.sqrt(2 * math.pi)
 
 
-def activation(derivative: Maker) -> Callable[[F], F]:
-    """Let handles take a function of `x` over, whose maker of partials is `derivative`."""
+def activation(derivative: Maker, compute: Maker | None = None) -> Callable[[F], F]:
+    """Let handles take a function of `x` over, whose maker of partials is `derivative`.
+
+    Where `compute` is given, it gives the value and what the maker then takes in its place.
+    """
 
     def published(function: F) -> F:
         public = overridable(function)
         signature = arguments_of(public, "x") if function.__defaults__ else None
-        RECTIFIERS[public] = rule(derivative, signature=signature)
+        saves = compute is not None
+        RECTIFIERS[public] = rule(derivative, signature=signature, compute=compute, saves=saves)
         return public
 
     return published
@@ -51,7 +63,7 @@ def activation(derivative: Maker) -> Callable[[F], F]:
 
 def leaky_relu_partial(out: Array, x: Array, negative_slope: float) -> Array:
     """1, or the slope."""
-    return np.where(np.greater(x, 0), 1, x.dtype.type(negative_slope))
+    return either(np.greater(x, 0), 1.0, negative_slope, x.dtype)
 
 
 @activation(leaky_relu_partial)
@@ -73,19 +85,20 @@ def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Array:
     array([-0.01,  0.  ,  2.  ])
     """
     x = real(x, "leaky_relu")
-    return np.where(np.greater(x, 0), x, x * negative_slope)
+    return np.maximum(x, 0) + np.minimum(x, 0) * negative_slope
 
 
 def bent(x: Array, alpha: float, scale: float) -> Array:
     """Compute what `elu` and `selu` have in common."""
-    return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))) * scale
+    return (np.maximum(x, 0) + alpha * np.expm1(np.minimum(x, 0))) * scale
 
 
 def bent_partial(x: Array, alpha: float, scale: float) -> Array:
     """The scale, and below 0 times alpha * exp(x)."""
     positive = np.greater(x, 0)
-    below = np.exp(np.where(positive, 0, x)) * (alpha * scale)
-    return np.where(positive, x.dtype.type(scale), below)
+    plain = type(x) is np.ndarray
+    e = np.exp(np.minimum(x, 0) if plain else np.where(positive, 0, x))  # at 0 from the left
+    return e * either(positive, scale, alpha * scale, x.dtype)
 
 
 @activation(lambda out, x, alpha: bent_partial(x, alpha, 1.0))
@@ -142,7 +155,8 @@ def within_reach(x: Array) -> Array:
 def gelu_gate(x: Array, approximate: str) -> Array:
     """Compute what `gelu` multiplies x with."""
     if approximate == "tanh":  # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits
-        return sigmoid(SLOPE * within_reach(x) * (1 + CUBIC * within_reach(x) ** 2))
+        near = within_reach(x)
+        return sigmoid(SLOPE * near * (1 + CUBIC * near * near))
     if approximate != "none":
         raise ValueError(f'gelu: approximate must be "none" or "tanh", got {approximate!r}')
     with extra("scipy", "gelu", instead='gelu(x, approximate="tanh")'):
@@ -150,16 +164,22 @@ def gelu_gate(x: Array, approximate: str) -> Array:
     return inspect.unwrap(ndtr)(x)  # with SCIPY_ARRAY_API set, a function that refuses handles
 
 
-def gelu_partial(out: Array, x: Array, approximate: str) -> Array:
-    """gate + x * gate'."""
+def gelu_and_gate(x: Array, approximate: str) -> tuple[Array, Array]:
+    """Compute `gelu`, and its gate."""
+    x = real(x, "gelu")
     gate = gelu_gate(x, approximate)
+    return x * gate, gate
+
+
+def gelu_partial(gate: Array, x: Array, approximate: str) -> Array:
+    """gate + x * gate'."""
     near = within_reach(x)
     if approximate == "none":
         return gate + near * np.exp(-0.5 * near * near) * NORMAL
-    return gate + near * gate * (1 - gate) * (SLOPE * (1 + 3 * CUBIC * near**2))
+    return gate + near * logistic_slope(gate) * (SLOPE * (1 + 3 * CUBIC * near * near))
 
 
-@activation(gelu_partial)
+@activation(gelu_partial, gelu_and_gate)
 def gelu(x: Array, /, approximate: str = "none") -> Array:
     """Compute x times the normal distribution's cumulative probability of x.
 
@@ -188,18 +208,23 @@ def gelu(x: Array, /, approximate: str = "none") -> Array:
     >>> gelu(np.array([-1e4, 0.0, 1.0]), approximate="tanh").round(4)
     array([-0.    ,  0.    ,  0.8412])
     """
-    x = real(x, "gelu")
-    return x * gelu_gate(x, approximate)
+    return gelu_and_gate(x, approximate)[0]
+
+
+def silu_and_gate(x: Array) -> tuple[Array, Array]:
+    """Compute `silu`, and the sigmoid that it multiplies x with."""
+    x = real(x, "silu")
+    s = sigmoid(x)
+    return x * s, s
 
 
 @quiet
-def silu_partial(out: Array, x: Array) -> Array:
+def silu_partial(s: Array, x: Array) -> Array:
     """s + x * s * (1 - s), of which the second term is 0 at both infinities."""
-    s = sigmoid(x)
-    return s + s * (1 - s) * bounded(x)
+    return s + logistic_slope(s) * bounded(x)
 
 
-@activation(silu_partial)
+@activation(silu_partial, silu_and_gate)
 def silu(x: Array, /) -> Array:
     """Compute x times its `sigmoid`, which is also called swish.
 
@@ -216,17 +241,30 @@ def silu(x: Array, /) -> Array:
     >>> silu(np.array([-1e4, 0.0, 1e4]))
     array([   -0.,     0., 10000.])
     """
-    x = real(x, "silu")
-    return x * sigmoid(x)
+    return silu_and_gate(x)[0]
 
 
-def softplus_partial(out: Array, x: Array, beta: float, threshold: float) -> Array:
-    """sigmoid(beta * x), and 1 above the threshold."""
-    steep = x * beta
-    return np.where(np.greater(steep, threshold), 1, sigmoid(steep))
+def softplus_of(e: Array, x: Array, beta: float, threshold: float) -> Array:
+    """Compute `softplus` from exp(beta * x)."""
+    out = np.log1p(e)
+    return replaced(out if beta == 1 else out / beta, is_above(x, beta, threshold), x)
 
 
-@activation(softplus_partial)
+def is_above(x: Array, beta: float, threshold: float) -> Array:
+    """Tell where `softplus` is x itself."""
+    return np.greater(x if beta == 1 else x * beta, min(threshold, reach(x.dtype)))
+
+
+def softplus_and_slope(x: Array, beta: float, threshold: float) -> tuple[Array, Array]:
+    """Compute `softplus`, and sigmoid(beta * x), which is 1 above the threshold."""
+    x = real(x, "softplus")
+    e = exponential(x if beta == 1 else x * beta)
+    out = softplus_of(e, x, beta, threshold)
+    slope = np.divide(e, 1 + e, out=spare(e))
+    return out, replaced(slope, is_above(x, beta, threshold), 1)
+
+
+@activation(lambda slope, x, beta, threshold: slope, softplus_and_slope)
 def softplus(x: Array, /, beta: float = 1.0, threshold: float = 20.0) -> Array:
     """Compute log(1 + exp(beta * x)) / beta, and x itself where beta * x is above a threshold.
 
@@ -248,8 +286,7 @@ def softplus(x: Array, /, beta: float = 1.0, threshold: float = 20.0) -> Array:
     array([ 0.    ,  0.6931, 30.    ])
     """
     x = real(x, "softplus")
-    steep = x * beta
-    return np.where(np.greater(steep, threshold), x, np.logaddexp(steep, 0) / beta)
+    return softplus_of(exponential(x if beta == 1 else x * beta), x, beta, threshold)
 
 
 def halves(x: Array, axis: int) -> tuple[Array, Array]:
@@ -272,7 +309,7 @@ def glu_partial(out: Array, x: Array, axis: int) -> LinearMap:
     after = axis % x.ndim - x.ndim + 1  # where the axes behind this one begin, from the right
     rest = x.shape[after:] if after else ()
     apart = (*x.shape[: axis % x.ndim], 2, x.shape[axis] // 2, *rest)
-    weights = np.stack([s, value * s * (1 - s)], after - 2)
+    weights = np.stack([s, value * logistic_slope(s)], after - 2)
     return Chain(
         (
             Reshape(x.shape, apart),

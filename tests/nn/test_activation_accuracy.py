@@ -1,0 +1,242 @@
+"""Activations against mpmath, near 0 and far out, and where there are no numbers to compare."""
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad import nn
+from tape_ad.linear_maps import pull_chosen
+from tape_ad.rules.layers.rectifiers import SELU_ALPHA, SELU_SCALE
+from tests.shorthand import gradient
+
+Array = Any
+Function = Callable[[Any], Any]
+
+INF = np.inf
+NAN = np.nan
+
+
+def logistic(x: Any) -> Any:
+    return 1 / (1 + mpmath.exp(-x))
+
+
+def soft_plus(x: Any) -> Any:
+    return mpmath.log1p(mpmath.exp(x))
+
+
+def bent(x: Any, alpha: float, scale: float) -> Any:
+    return scale * (x if x > 0 else alpha * mpmath.expm1(x))
+
+
+def by_tanh(x: Any) -> Any:
+    inner = mpmath.sqrt(2 / mpmath.pi) * (x + mpmath.mpf("0.044715") * x**3)
+    return x * logistic(2 * inner)
+
+
+# A function, the same in mpmath, and by how many units of rounding its second derivative may be
+# off: in 1 - s the rounding of s shows, and the approximate gelu multiplies it with x u'(x)**2
+AGAINST_MPMATH: list[tuple[str, Function, Function, float]] = [
+    ("sigmoid", nn.sigmoid, logistic, 2),
+    ("softplus", lambda x: nn.softplus(x, threshold=INF), soft_plus, 2),
+    ("softplus 3", lambda x: nn.softplus(x, 3.0, INF), lambda x: soft_plus(3 * x) / 3, 8),
+    ("silu", nn.silu, lambda x: x * logistic(x), 8),
+    ("elu", nn.elu, lambda x: bent(x, 1.0, 1.0), 2),
+    ("elu 0.5", lambda x: nn.elu(x, 0.5), lambda x: bent(x, 0.5, 1.0), 2),
+    ("selu", nn.selu, lambda x: bent(x, SELU_ALPHA, SELU_SCALE), 2),
+    ("gelu", nn.gelu, lambda x: x * mpmath.ncdf(x), 8),
+    ("gelu tanh", lambda x: nn.gelu(x, "tanh"), by_tanh, 500),
+]
+
+POINTS = [0.0, 1e-30, -1e-30, 1e-3, -1e-3, 0.3, -0.3, 1.7, -1.7, 6.0, 12.0, -12.0, 19.0, 21.0]
+POINTS += [36.0, 79.0, 81.0, 700.0, 1e4, 1e30]
+
+every_function = pytest.mark.parametrize(
+    ("function", "exact", "units"),
+    [row[1:] for row in AGAINST_MPMATH],
+    ids=[row[0] for row in AGAINST_MPMATH],
+)
+in_both_precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+
+
+def at_points(function: Function, x: Array) -> Array:
+    with mpmath.workdps(60):
+        return np.array([float(function(mpmath.mpf(float(each)))) for each in x])
+
+
+def slopes(function: Function, order: int) -> Function:
+    """Differentiate one of mpmath's functions from the left."""
+    return lambda x: mpmath.diff(function, x, order, direction=-1)
+
+
+@every_function
+@in_both_precisions
+def test_values_are_those_of_a_rounded_argument(
+    function: Function, exact: Any, units: float, dtype: Any
+) -> None:
+    x = np.array(POINTS, dtype)
+    expected, slope = at_points(exact, x), at_points(slopes(exact, 1), x)
+    allowed = 3 * float(np.finfo(dtype).eps) * (np.abs(expected) + np.abs(x * slope))
+    error = np.abs(function(x) - expected)
+    assert (error <= allowed + float(np.finfo(dtype).smallest_subnormal)).all()
+
+
+@every_function
+@in_both_precisions
+def test_slopes_are_within_rounding(
+    function: Function, exact: Any, units: float, dtype: Any
+) -> None:
+    x = np.array(POINTS, dtype)
+    x = x[np.abs(x) < 1e3]
+    eps = float(np.finfo(dtype).eps)
+    first = at_points(slopes(exact, 1), x)
+    np.testing.assert_allclose(gradient(function, x), first, rtol=8 * eps, atol=2 * eps)
+    second = ta.grad(lambda v: np.sum(ta.grad(lambda u: np.sum(function(u)))(v)))(x)
+    expected = at_points(slopes(exact, 2), x)
+    np.testing.assert_allclose(second, expected, rtol=8 * eps, atol=units * eps)
+
+
+FALLING: list[tuple[str, Function, Function]] = [
+    ("sigmoid", nn.sigmoid, logistic),
+    ("softplus", nn.softplus, soft_plus),
+    ("elu", nn.elu, lambda x: bent(x, 1.0, 1.0)),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "exact"), [row[1:] for row in FALLING], ids=[row[0] for row in FALLING]
+)
+@pytest.mark.parametrize(("dtype", "ends"), [(np.float64, -740.0), (np.float32, -100.0)])
+def test_slopes_far_to_the_left_keep_all_their_digits(
+    function: Function, exact: Any, dtype: Any, ends: float
+) -> None:
+    x = np.array([-1.0, -17.0, -40.0, -80.0, -85.0], dtype)
+    rtol = 4 * float(np.finfo(dtype).eps)
+    np.testing.assert_allclose(gradient(function, x), at_points(slopes(exact, 1), x), rtol=rtol)
+    last = function(np.array([ends], dtype)) - function(np.array([-INF], dtype))
+    assert (last > 0) | (function is nn.elu)  # down to the smallest number
+
+
+# The function, and its value, slope and second derivative at -inf, inf and nan
+
+ENDS: list[tuple[str, Function, list[list[float]]]] = [
+    ("sigmoid", nn.sigmoid, [[0, 1, NAN], [0, 0, NAN], [0, 0, NAN]]),
+    ("softplus", nn.softplus, [[0, INF, NAN], [0, 1, NAN], [0, 0, NAN]]),
+    (
+        "softplus without a threshold",
+        lambda x: nn.softplus(x, threshold=INF),
+        [[0, INF, NAN], [0, 1, NAN], [0, 0, NAN]],
+    ),
+    ("elu", nn.elu, [[-1, INF, NAN], [0, 1, NAN], [0, 0, NAN]]),
+    ("leaky_relu", lambda x: nn.leaky_relu(x, 0.5), [[-INF, INF, NAN], [0.5, 1, 0.5], [0, 0, 0]]),
+    ("silu", nn.silu, [[NAN, INF, NAN], [0, 1, NAN], [0, 0, NAN]]),
+    ("gelu", nn.gelu, [[NAN, INF, NAN], [0, 1, NAN], [0, 0, NAN]]),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"), [row[1:] for row in ENDS], ids=[row[0] for row in ENDS]
+)
+@in_both_precisions
+def test_infinities_and_nan(function: Function, expected: list[list[float]], dtype: Any) -> None:
+    x = np.array([-INF, INF, NAN], dtype)
+    with np.errstate(invalid="ignore"):  # -inf times 0
+        value = function(x)
+        first = gradient(function, x)
+        second = ta.grad(lambda v: np.sum(ta.grad(lambda u: np.sum(function(u)))(v)))(x)
+    found = np.array([value, first, second])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-190)  # gelu takes -30 for -inf
+
+
+@pytest.mark.parametrize("function", [nn.sigmoid, nn.softplus, nn.silu, nn.elu])
+def test_half_precision_does_not_overflow(function: Function) -> None:
+    x = np.array([-6e4, -12.0, -1.0, 0.0, 1.0, 10.5, 11.5, 15.0, 6e4], np.float16)
+    exact = function(x.astype(np.float64))
+    assert function(x).dtype == np.float16
+    np.testing.assert_allclose(function(x), exact, rtol=2e-3, atol=1e-7)
+    slope = gradient(function, x.astype(np.float64))
+    np.testing.assert_allclose(gradient(function, x), slope, rtol=4e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("function", [nn.sigmoid, nn.softplus, nn.silu, nn.elu, nn.softmax])
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint8])
+def test_integers_are_numbers(function: Function, dtype: Any) -> None:
+    x = np.array([0, 1, 100], dtype)
+    given = x.copy()
+    np.testing.assert_allclose(function(x), function(x.astype(float)), rtol=2e-3)
+    np.testing.assert_array_equal(x, given)
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "0-d"])
+@pytest.mark.parametrize(
+    "function",
+    [nn.sigmoid, nn.softplus, nn.silu, nn.elu, nn.leaky_relu, nn.softmax, nn.log_softmax],
+)
+def test_no_layout_changes_a_number_and_nothing_is_written_to(
+    function: Function, layout: str
+) -> None:
+    x = np.random.default_rng(0).normal(size=(3, 4)) * 20
+    given = {"C": x, "F": np.asfortranarray(x), "strided": np.repeat(x, 2, 1)[:, ::2], "0-d": x[1]}
+    array = given[layout] if layout != "0-d" else np.array(x[1, 2])
+    expected = function(x) if layout != "0-d" else function(x[1, 2:3])[0]
+    before = array.copy()
+    np.testing.assert_allclose(function(array), expected, rtol=1e-15)
+    np.testing.assert_array_equal(array, before)
+
+
+# Functions of rows
+
+
+@pytest.mark.parametrize("function", [nn.softmax, nn.log_softmax, nn.logsumexp])
+@pytest.mark.parametrize("axis", [-1, 1, 0, (0, 1), None])
+@in_both_precisions
+def test_rows_with_nan_and_infinities(function: Any, axis: Any, dtype: Any) -> None:
+    rows = np.array([[1.0, 2.0, 2.0], [NAN, 1.0, 3.0], [-INF, 1.0, 0.0], [3.0, NAN, NAN]], dtype)
+    hit = np.isnan(rows).any(axis=axis, keepdims=True)
+    out = np.broadcast_to(
+        function(rows, axis=axis) if function is not nn.logsumexp else function(rows, axis, True),
+        rows.shape,
+    )
+    np.testing.assert_array_equal(np.isnan(out), np.broadcast_to(hit, rows.shape))
+
+
+def test_the_largest_of_rows_without_elements_is_refused() -> None:
+    with pytest.raises(ValueError, match="zero-size array to reduction operation maximum"):
+        nn.softmax(np.ones((3, 0)))
+
+
+@pytest.mark.parametrize("axis", [-1, 0, None])
+def test_logsumexp_leaves_out_what_was_not_chosen(axis: Any) -> None:
+    rows = np.array([[INF, 1.0], [2.0, 3.0]])
+    record = ta.ComputationRecord()
+    out: Any = nn.logsumexp(record.tensor(rows), axis=axis)
+    ((_, linear),) = record.edges(out.index)
+    with np.errstate(invalid="ignore"):
+        pulled = pull_chosen(linear, np.zeros(out.shape))
+    np.testing.assert_array_equal(pulled, np.zeros((2, 2)))
+
+
+def test_cross_entropy_leaves_out_what_was_not_chosen() -> None:
+    record = ta.ComputationRecord()
+    with np.errstate(invalid="ignore"):
+        out: Any = nn.cross_entropy(record.tensor([[INF, 1.0], [2.0, 3.0]]), np.array([1, 0]))
+        ((_, linear),) = record.edges(out.index)
+        pulled = pull_chosen(linear, np.zeros(()))
+    np.testing.assert_array_equal(pulled, np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 2, 3)])
+def test_cross_entropy_of_a_stack_of_seeds(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    record = ta.ComputationRecord()
+    x = record.tensor(rng.normal(size=shape))
+    targets = rng.integers(3, size=shape[:-1])
+    out: Any = nn.cross_entropy(x, targets)
+    seeds = rng.normal(size=(4, 5))
+    one = out.grad().wrt(x)
+    np.testing.assert_allclose(
+        out.grad(seed=seeds).wrt(x), seeds.reshape(4, 5, *(1,) * len(shape)) * one, rtol=1e-14
+    )
