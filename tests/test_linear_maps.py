@@ -26,6 +26,7 @@ from tape_ad.linear_maps import (
     Reshape,
     Same,
     Scale,
+    Shield,
     Stretch,
     Sum,
     Transpose,
@@ -95,6 +96,8 @@ REAL_CASES = [
     Case("Scale, number", lambda hold: Scale(2.5)),
     Case("Divide", lambda hold: Divide(hold(FACTOR))),
     Case("Mask", lambda hold: Mask(MASK)),
+    Case("Mask, ties", lambda hold: Mask(MASK, MASK[::-1])),
+    Case("Shield", lambda hold: Shield()),
     Case("Conjugate", lambda hold: Conjugate()),
     Case("WeightedSum", lambda hold: WeightedSum(hold(FACTOR), 2, (-1,), False), node=(2,)),
     Case(

@@ -158,8 +158,8 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
                 contribution = ct
                 mine = fresh = False  # its memory is handed on
             else:
-                if traits.may_hide and partial.hides:
-                    hidden = True
+                if traits.may_hide and starts[parent] < starts[parent + 1] and partial.hides:
+                    hidden = True  # from what is further back; behind a leaf there is nothing
                 if traits.adds_into and owned[parent] and not stack and both_plain(total, ct):
                     partial.add_into(total, ct)
                     continue

@@ -25,6 +25,7 @@ from tape_ad.linear_maps.elementwise import (
     RealPart,
     Same,
     Scale,
+    Shield,
     as_map,
     unless_zero,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "Same",
     "Scale",
     "Shape",
+    "Shield",
     "Stretch",
     "Sum",
     "Transpose",

@@ -106,21 +106,19 @@ CHOICE = [
     *elementwise(np.minimum, REAL, REAL),
     *elementwise(np.fmax, REAL, REAL),
     *elementwise(np.fmin, REAL, REAL),
-    Row(np.clip, [REAL(3, 4), uniform(-1.1, -0.4)(4), uniform(0.4, 1.1)(3, 1)], nodes=2),
+    Row(np.clip, [REAL(3, 4), uniform(-1.1, -0.4)(4), uniform(0.4, 1.1)(3, 1)]),
     *(
-        Row(np.clip, [REAL(3, 4)], call=lambda f, x, a=a, b=b: f(x, a, b), note=f"{a},{b}", nodes=2)
+        Row(np.clip, [REAL(3, 4)], call=lambda f, x, a=a, b=b: f(x, a, b), note=f"{a},{b}")
         for a, b in ((-0.8, None), (None, 0.8), (-0.8, 0.8))
     ),
     Row(
         np.clip,
         [plain([[-3.0], [0.1], [3.0]]), uniform(-1.1, -0.4)(4), uniform(0.4, 1.1)(4)],
-        nodes=2,
     ),
     Row(
         CLIP,
         [plain([[-3.0], [0.1], [3.0]]), uniform(-1.1, -0.4)(4), uniform(0.4, 1.1)(4)],
         note="ufunc",
-        nodes=2,
         no_jax="JAX has no such ufunc",
         torch="clamp",
     ),
@@ -129,11 +127,10 @@ CHOICE = [
         [REAL(3, 4)],
         call=lambda f, x: f(x, -0.8, 0.8),
         note="ufunc",
-        nodes=2,
         no_jax="JAX has no such ufunc",
         torch="clamp",
     ),
-    Row(np.clip, [REAL()], call=lambda f, x: f(x, -0.2, 0.2), nodes=2),
+    Row(np.clip, [REAL()], call=lambda f, x: f(x, -0.2, 0.2)),
     Row(np.where, [MASK, REAL(2, 3), REAL(2, 3)], complex=True),
     Row(np.where, [MASK, REAL(3), REAL()], complex=True),
     Row(np.where, [plain([[True], [False]]), REAL(3), REAL(4, 1, 1)]),

@@ -73,9 +73,10 @@ def over_square(x: Array, y: Array) -> Array:
     """x / (x**2 + y**2), for real numbers, without squares that could overflow."""
     with np.errstate(all="ignore"):
         square = x * x + y * y
-        low, high = SQUARES.get(square.dtype.char, (np.inf, 0))
-        if least(square) > low and np.maximum.reduce(square, axis=None, initial=0) < high:
-            return x / square
+        if type(square) is np.ndarray:  # of one number the square root takes no time
+            low, high = SQUARES.get(square.dtype.char, (np.inf, 0))
+            if least(square) > low and np.maximum.reduce(square, axis=None, initial=0) < high:
+                return x / square
         radius = np.hypot(x, y)
         return x / radius / radius
 

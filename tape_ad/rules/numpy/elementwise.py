@@ -148,8 +148,32 @@ def cbrt(out: Array, x: Array) -> Array:
 
 def share(out: Array, x: Array, y: Array) -> LinearMap:
     """Give the gradient to `x` where the extremum is `x`, half of it where `y` ties."""
-    chosen = np.equal(x, out)
-    return Mask(chosen, chosen & np.equal(y, out))
+    return Mask(np.equal(x, out), np.equal(x, y))
+
+
+def clip_a(out: Array, a: Array, low: Array, high: Array) -> LinearMap:
+    """Give the gradient to what is between the bounds, half of it where that is one of them."""
+    if not is_complex(out) and in_order(low, high):
+        return Mask(np.equal(a, out), np.equal(a, low) | np.equal(a, high))
+    raised = np.maximum(a, low)
+    return Chain((share(raised, a, low), share(out, raised, high)))
+
+
+def in_order(low: Array, high: Array) -> bool:
+    """Tell whether one bound is everywhere below the other."""
+    below = low < high
+    return below if type(below) is bool else bool(np.all(below))
+
+
+def clip_low(out: Array, a: Array, low: Array, high: Array) -> LinearMap:
+    """Differentiate min(max(a, low), high) by the lower bound."""
+    raised = np.maximum(a, low)
+    return Chain((share(raised, low, a), share(out, raised, high)))
+
+
+def clip_high(out: Array, a: Array, low: Array, high: Array) -> LinearMap:
+    """Differentiate min(max(a, low), high) by the upper bound."""
+    return share(out, high, np.maximum(a, low))
 
 
 def clip(
@@ -162,15 +186,15 @@ def clip(
     max: Array = NO_VALUE,  # noqa: A002 - NumPy's name
     **options: Any,
 ) -> Array:
-    """Clip by maximum and minimum; at a bound, the gradient is shared with it."""
+    """Clip as NumPy does: by a ufunc of two bounds, or by maximum or minimum where one is None."""
     refuse("clip", out=out, **options)
     low, high = bounds((a_min, a_max), (min, max))
     if low is None and high is None:
         np.clip(np.zeros(0), None, None)  # NumPy 2.0 wants a bound
         return np.positive(a)
-    if low is not None:
-        a = np.maximum(a, low)
-    return a if high is None else np.minimum(a, high)
+    if high is None:
+        return np.maximum(a, low)
+    return np.minimum(a, high) if low is None else CLIP(a, low, high)
 
 
 def bounds(old: tuple[Any, Any], new: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -184,11 +208,6 @@ def bounds(old: tuple[Any, Any], new: tuple[Any, Any]) -> tuple[Any, Any]:
     if any(each is not NO_VALUE for each in new):
         raise ValueError("np.clip takes a_min and a_max, or min and max, and not both pairs")
     return old
-
-
-def clip_ufunc(a: Array, low: Array, high: Array, /, out: None = None, **options: Any) -> Array:
-    """Clip as the ufunc does that ``array.clip(low, high)`` of a plain array calls."""
-    return clip(a, low, high, out, **options)
 
 
 def where_signature(condition: Array, *choices: Array) -> Call:
@@ -264,11 +283,11 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.fmax: rule(share, lambda out, x, y: share(out, y, x)),
     np.fmin: rule(share, lambda out, x, y: share(out, y, x)),
     np.clip: Derivation(clip),
-    CLIP: Derivation(clip_ufunc),
+    CLIP: rule(clip_a, clip_low, clip_high),
     np.where: rule(
         None,
-        lambda out, condition, x, y: Mask(np.not_equal(condition, 0)),
-        lambda out, condition, x, y: Mask(np.equal(condition, 0)),
+        lambda out, condition, x, y: Mask(np.logical_and(condition, condition)),
+        lambda out, condition, x, y: Mask(np.logical_not(condition)),
         signature=where_signature,
     ),
     # Complex numbers and dtypes
