@@ -27,6 +27,7 @@ from tape_ad.linear_maps.elementwise import (
     Scale,
     Shield,
     as_map,
+    selected,
     unless_zero,
 )
 from tape_ad.linear_maps.indexing import FEW, Index, scatter
@@ -69,6 +70,7 @@ __all__ = [
     "pull_chosen",
     "rearranges",
     "scatter",
+    "selected",
     "unless_all_zero",
     "unless_zero",
 ]

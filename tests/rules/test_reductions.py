@@ -46,6 +46,17 @@ def test_the_range_of_equal_elements_has_gradient_zero() -> None:
     np.testing.assert_array_equal(gradient(np.ptp, [2.0, 2.0, 2.0]), np.zeros(3))
 
 
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_tie_in_one_row_and_nan_in_another_do_not_make_up_for_each_other(
+    keepdims: bool, dtype: Any
+) -> None:
+    rows = np.array([[np.nan, 1.0, 0.0], [2.0, 2.0, 1.0], [3.0, 4.0, -np.inf]], dtype)
+    taken = gradient(lambda x: np.max(x, axis=1, keepdims=keepdims), rows)
+    expected = np.array([[0, 0, 0], [0.5, 0.5, 0], [0, 1, 0]], dtype)
+    np.testing.assert_array_equal(taken, expected, strict=True)
+
+
 def test_an_extremum_that_is_nan_has_gradient_zero() -> None:
     np.testing.assert_array_equal(gradient(np.max, [1.0, np.nan, 2.0]), np.zeros(3))
     np.testing.assert_array_equal(gradient(np.nanmax, [1.0, np.nan, 2.0]), [0, 0, 1])

@@ -7,9 +7,10 @@ elements are equal. What ``where=`` leaves out gets no gradient, even where it i
 """
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from attrs import define
 
 from tape_ad.linear_maps import (
     Adjoint,
@@ -23,6 +24,7 @@ from tape_ad.linear_maps import (
     WeightedSum,
     add_reduce,
     expanding_key,
+    selected,
 )
 from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
 from tape_ad.rules.linalg.triangles import Deferred
@@ -198,6 +200,39 @@ def chosen_and_ties(
     return chosen, np.maximum(ties, 1)
 
 
+@define(eq=False, repr=False)
+class Extremum:
+    """The sum over `axes` of the elements that are the extremum, divided by how many they are.
+
+    Parameters
+    ----------
+    chosen : array of bool, shape of the parent
+    ties : array, shape of the node, or None
+        How many they are; None where it is one everywhere.
+    axes : tuple of int
+        Negative.
+    keepdims : bool
+        Whether the node keeps those axes, with length one.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    hides: ClassVar[bool] = True
+    chosen: Array
+    ties: Array | None
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    def push(self, t: Array) -> Array:
+        total = add_reduce(selected(t, self.chosen), axis=self.axes, keepdims=self.keepdims)
+        return total if self.ties is None else total / self.ties
+
+    def pull(self, ct: Array) -> Array:
+        ct = ct if self.ties is None else ct / self.ties
+        if ct.ndim and not self.keepdims:
+            ct = ct[expanding_key(self.chosen.ndim, self.axes)]
+        return selected(np.asarray(ct) if isinstance(ct, np.generic) else ct, self.chosen)
+
+
 def extremum_partial(
     out: Array,
     a: Array,
@@ -211,8 +246,12 @@ def extremum_partial(
     a = as_cast(a, out)
     axes = axes_of(a.ndim, axis)
     kept = out if keepdims else out[expanding_key(a.ndim, axes)]
+    chosen = reaches(a, kept)
+    plain = where is True and initial is None
+    if plain and np.count_nonzero(chosen) == out.size and not np.isnan(out).any():
+        return Extremum(chosen, None, axes, keepdims)  # one each, as no element equals nan
     chosen, ties = chosen_and_ties(kept, a, axes, initial, where)
-    return Chain((Mask(chosen), Sum(a.shape, axes, keepdims), Divide(ties.reshape(out.shape))))
+    return Extremum(chosen, ties.reshape(out.shape), axes, keepdims)
 
 
 def ptp_signature(a: Array, axis: Axis = None, out: None = None, keepdims: Any = False) -> Call:
