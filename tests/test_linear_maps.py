@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ from tape_ad.linear_maps import (
     Divide,
     ImaginaryPart,
     Index,
+    Join,
     LinearMap,
     Mask,
     MatmulLeft,
     MatmulRight,
     Negate,
+    Part,
     RealPart,
     Reshape,
     Same,
@@ -143,6 +146,25 @@ REAL_CASES = [
     Case("MatmulRight, column", lambda hold: MatmulRight(hold(FACTOR), 1), (3,), (2,)),
     Case("MatmulRight, vector", lambda hold: MatmulRight(hold(FACTOR[:, 0]), 2), node=(3,)),
     Case("MatmulRight, vectors", lambda hold: MatmulRight(hold(FACTOR[0]), 1), (3,), ()),
+    Case(
+        "Part",
+        lambda hold: Part(
+            Join([(2, 3), (6,)], [(2, 3), (2, 3)], 2, partial(np.concatenate, axis=-1)),
+            0,
+            (ALL, slice(0, 3)),
+        ),
+        node=(2, 6),
+    ),
+    Case(
+        "Part, reshaped",
+        lambda hold: Part(
+            Join([(2, 3), (6,)], [(2, 3), (2, 3)], 2, partial(np.concatenate, axis=-2)),
+            1,
+            (slice(2, 4),),
+        ),
+        parent=(6,),
+        node=(4, 3),
+    ),
     Case("Chain", lambda hold: Chain((Scale(hold(FACTOR)), Transpose((-1, -2)))), node=(3, 2)),
     Case("Adjoint", lambda hold: Adjoint(Index((1, ALL), (2, 3), (3,))), parent=(3,)),
     Case("Adjoint of a sum", lambda hold: Adjoint(Sum((2, 3), (-1,), True)), parent=(2, 1)),

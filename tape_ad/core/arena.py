@@ -138,19 +138,24 @@ def innermost(one: Arena, two: Arena) -> Arena | None:
     return one if one.move_within(two) else None
 
 
-def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
+def held_arrays(held: Any, seen: set[int] | None = None) -> Iterator[np.ndarray[Any, Any]]:
     """Yield the plain arrays that a map, or anything inside it, keeps alive.
 
-    A view is given as the array that owns its memory.
+    A view is given as the array that owns its memory. What several maps share is looked into once;
+    `seen` has what was.
     """
+    seen = set() if seen is None else seen
     if isinstance(held, np.ndarray):
         yield held if not isinstance(held.base, np.ndarray) else held.base
     elif isinstance(held, (tuple, list)):
         for item in held:
-            yield from held_arrays(item)
+            yield from held_arrays(item, seen)
     elif attrs.has(type(held)) and not hasattr(type(held), "__array_function__"):
+        if id(held) in seen:
+            return
+        seen.add(id(held))
         for field in attrs.fields(type(held)):
-            yield from held_arrays(getattr(held, field.name))
+            yield from held_arrays(getattr(held, field.name), seen)
 
 
 @define(eq=False, repr=False)

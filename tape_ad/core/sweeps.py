@@ -1,7 +1,7 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
 import math
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from tape_ad.core.arena import Arena
 from tape_ad.core.traits import KNOWN, NUMBERS, OPEN, traits_of
-from tape_ad.linear_maps import Array, Products, Scale, add_reduce, pull_chosen
+from tape_ad.linear_maps import Array, LinearMap, Products, Scale, add_reduce, pull_chosen
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
 
@@ -160,7 +160,7 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
             else:
                 if traits.may_hide and starts[parent] < starts[parent + 1] and partial.hides:
                     hidden = True  # from what is further back; behind a leaf there is nothing
-                if traits.adds_into and owned[parent] and not stack and both_plain(total, ct):
+                if traits.adds_into and owned[parent] and both_plain(total, ct):
                     partial.add_into(total, ct)
                     continue
                 if traits.has_factors and total is not None and ct.dtype is dtype and not stack:
@@ -277,14 +277,9 @@ def forward_sweep(
         last_use = {parent: node for node in nodes for parent, _ in arena.edges(node)}
     for node in range(first, last + 1):
         shape, dtype = arena.shapes[node], arena.dtypes[node]
-        for parent, partial in arena.edges(node):
-            t = reached.get(parent)
-            if t is None:
-                continue
-            missing = len(shape) - len(arena.shapes[parent])
-            if stack and missing > 0 and partial.broadcasts:
-                t = t.reshape(t.shape[:stack] + (1,) * missing + t.shape[stack:])
-            contribution = conform(partial.push(t), shape, dtype, stack)
+        edges = [(parent, linear) for parent, linear in arena.edges(node) if parent in reached]
+        for pushed in contributions(arena, node, edges, reached, stack):
+            contribution = conform(pushed, shape, dtype, stack)
             total = reached.get(node)
             reached[node] = contribution if total is None else total + contribution
         if keep is not None:
@@ -292,6 +287,26 @@ def forward_sweep(
                 if last_use[parent] == node and parent not in keep:
                     reached.pop(parent, None)
     return reached
+
+
+def contributions(
+    arena: Arena,
+    node: int,
+    edges: list[tuple[int, LinearMap]],
+    reached: Mapping[int, Array],
+    stack: int,
+) -> Iterator[Array]:
+    """Push the tangents of a node's parents."""
+    kind: Any = type(edges[0][1]) if edges else None
+    if kind is not None and traits_of(kind).pushes_together:
+        yield kind.push_together([(linear, reached[parent]) for parent, linear in edges])
+        return
+    for parent, linear in edges:
+        t = reached[parent]
+        missing = len(arena.shapes[node]) - len(arena.shapes[parent])
+        if stack and missing > 0 and linear.broadcasts:
+            t = t.reshape(t.shape[:stack] + (1,) * missing + t.shape[stack:])
+        yield linear.push(t)
 
 
 def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: int) -> Array:

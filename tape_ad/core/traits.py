@@ -19,8 +19,8 @@ class Traits:
         False for an array that stands for a map, and for a partial that was released.
     identity, fresh, uniform : bool
         As the map's members say.
-    may_hide, adds_into, pulls_into, has_factors : bool
-        Whether it has `hides`, `add_into`, `pull_into` and `pull_factors`.
+    may_hide, adds_into, pulls_into, has_factors, pushes_together : bool
+        Whether it has `hides`, `add_into`, `pull_into`, `pull_factors` and `push_together`.
     """
 
     is_map: bool
@@ -31,6 +31,7 @@ class Traits:
     adds_into: bool
     pulls_into: bool
     has_factors: bool
+    pushes_together: bool
 
 
 def traits_of(kind: type) -> Traits:
@@ -46,6 +47,7 @@ def traits_of(kind: type) -> Traits:
             adds_into=callable(getattr(kind, "add_into", None)),
             pulls_into=callable(getattr(kind, "pull_into", None)),
             has_factors=callable(getattr(kind, "pull_factors", None)),
+            pushes_together=callable(getattr(kind, "push_together", None)),
         )
         if not found.may_hide:
             OPEN.add(kind)

@@ -289,9 +289,15 @@ def record_output(
     if type(out) is tuple or out.dtype.kind not in "fc":
         return checked_constant(call[0], out)
     parents, partials = [], []
+    made: Any = None
+    if rule.variadic is not None:
+        made = iter(rule.variadic([position for position, _ in handles], *arguments, **options))
     for position, x in handles:
-        maker = rule.maker(position)
-        partial = maker and maker(*arguments, **options)
+        if made is None:
+            maker = rule.makers[position]
+            partial = maker and maker(*arguments, **options)
+        else:
+            partial = next(made)
         if partial is not None:
             parents.append(x.index)
             partials.append(partial)

@@ -31,6 +31,7 @@ from tape_ad.linear_maps.elementwise import (
     unless_zero,
 )
 from tape_ad.linear_maps.indexing import FEW, Index, scatter
+from tape_ad.linear_maps.joining import Join, Part
 from tape_ad.linear_maps.matrix_products import MatmulLeft, MatmulRight, Products, adjoint
 from tape_ad.linear_maps.rearrangements import Reshape, Stretch, Transpose
 from tape_ad.linear_maps.reductions import Sum, WeightedSum, add_reduce, expanding_key
@@ -46,11 +47,13 @@ __all__ = [
     "Divide",
     "ImaginaryPart",
     "Index",
+    "Join",
     "LinearMap",
     "Mask",
     "MatmulLeft",
     "MatmulRight",
     "Negate",
+    "Part",
     "Partial",
     "Products",
     "RealPart",

@@ -44,6 +44,9 @@ class LinearMap(Protocol):
     ``pull_factors(ct)``
         Two matrices a and b of as many rows, if `pull` is ``adjoint(a) @ b`` and they are few
         elements beside it; else None. Many of them are multiplied at once.
+    ``push_together(pairs)``
+        The sum of what several maps push, given as pairs of map and tangent; a static method. Such
+        maps are all the partials of a node, or none.
     """
 
     @property

@@ -70,10 +70,16 @@ class Index:
 
     def add_into(self, total: Array, ct: Array) -> None:
         """Add what `pull` gives to a plain array, without making it."""
+        if ct.size == 0:  # NumPy picks anything of an array without elements
+            return
+        stack = ct.ndim - len(self.node)
+        key = (slice(None),) * stack + self.key if stack else self.key
+        if stack and self.front:
+            ct = np.moveaxis(ct, range(stack, stack + self.front), range(self.front))
         if self.repeats:
-            add_repeated(total, self.key, ct, self.front > 0)
+            add_repeated(total, key, ct, self.front > 0)
         else:
-            total[self.key] += ct
+            total[key] += ct
 
 
 @overridable

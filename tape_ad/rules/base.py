@@ -1,7 +1,7 @@
 """What a rule is, and the small pieces that the tables share."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ __all__ = [
     "axis_of",
     "constants",
     "each",
+    "jointly",
     "merged",
     "outputs",
     "quiet",
@@ -40,6 +41,9 @@ Maker = Callable[..., Partial | None]
 
 An array is the derivative element by element.
 """
+
+Makers = Callable[..., Sequence[Partial | None]]
+"""``makers(positions, out, *operands, **options)``: the partials of several operands at once."""
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 """The operands and the options of a call: what a derivative may be asked for, and the rest."""
@@ -59,8 +63,9 @@ class Rule:
     ----------
     makers : tuple of Maker or None
         One for each operand; None where the function is piecewise constant in it.
-    variadic : Maker or None
-        For a function of any number of operands, called as ``variadic(position, out, ...)``.
+    variadic : Makers or None
+        For a function of any number of operands: it makes the partials of all those that are
+        handles in one call, as calls of so many arguments take time.
     signature : Signature or None
         Sorts a call's arguments into operands and options; None for a ufunc.
     compute : callable or None
@@ -78,7 +83,7 @@ class Rule:
     """
 
     makers: tuple[Any, ...] = ()
-    variadic: Maker | None = None
+    variadic: Makers | None = None
     signature: Signature | None = None
     compute: Callable[..., Any] | None = None
     saves: bool = False
@@ -93,9 +98,15 @@ class Rule:
     def maker(self, position: int) -> Maker | None:
         """Give the maker for one operand."""
         if self.variadic is not None:
-            return functools.partial(self.variadic, position)
+            return functools.partial(one_of, self.variadic, position)
         maker: Maker | None = self.makers[position]
         return maker
+
+
+def one_of(variadic: Makers, position: int, *arguments: Any, **options: Any) -> Partial | None:
+    """Make the partial of one operand."""
+    (partial,) = variadic((position,), *arguments, **options)
+    return partial
 
 
 @frozen(eq=False, repr=False)
@@ -162,11 +173,23 @@ def outputs(
     return Rule(makers=makers, signature=signature, compute=compute, multiple=True)
 
 
-def each(
-    variadic: Maker, *, signature: Signature, compute: Callable[..., Any] | None = None
+def jointly(
+    variadic: Makers, *, signature: Signature, compute: Callable[..., Any] | None = None
 ) -> Rule:
     """Make a rule for a function of any number of operands."""
     return Rule(variadic=variadic, signature=signature, compute=compute)
+
+
+def each(maker: Maker, *, signature: Signature, compute: Callable[..., Any] | None = None) -> Rule:
+    """Make a rule from one ``maker(position, out, ...)`` for any operand.
+
+    Each call of it takes all of them, so it is for functions of few.
+    """
+
+    def variadic(positions: Sequence[int], *arguments: Any, **options: Any) -> list[Any]:
+        return [maker(position, *arguments, **options) for position in positions]
+
+    return jointly(functools.wraps(maker)(variadic), signature=signature, compute=compute)
 
 
 def constants(*functions: Callable[..., Any]) -> dict[Any, Entry]:

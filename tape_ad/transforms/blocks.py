@@ -217,10 +217,12 @@ class BlockPartial:
         return self.use.pull(self.position, ct, True)
 
 
-def make_partial(position: int, used: Use, *values: Array, use: Use) -> BlockPartial:
-    """Make the partial for one operand; they are made one after the other."""
-    used.last = position
-    return BlockPartial(used, position)
+def make_partials(
+    positions: Sequence[int], used: Use, *values: Array, use: Use
+) -> list[BlockPartial]:
+    """Make the partials for some operands."""
+    used.last = positions[-1]
+    return [BlockPartial(used, position) for position in positions]
 
 
 def operands_and_use(*operands: Any, use: Use) -> Call:
@@ -229,7 +231,7 @@ def operands_and_use(*operands: Any, use: Use) -> Call:
 
 
 BLOCK_RULE = Rule(
-    variadic=make_partial,
+    variadic=make_partials,
     signature=operands_and_use,
     compute=lambda *values, use: use.compute(*values),
     saves=True,

@@ -1,5 +1,6 @@
 """Functions that join arrays."""
 
+import functools
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape
-from tape_ad.rules.base import Call, Derivation, Entry, Signature, as_array, each, refuse
+from tape_ad.linear_maps import Array, Join, Part, Shape
+from tape_ad.rules.base import Call, Derivation, Entry, Signature, as_array, jointly, refuse
 from tape_ad.rules.numpy.shaping import atleast_2d_shape, atleast_3d_shape
 
 __all__ = ["JOINING"]
@@ -47,18 +48,15 @@ def shape_of(a: Any) -> Shape:
     return shape
 
 
-def joined(position: int, out: Array, *arrays: Array, layout: Layout, **options: Any) -> LinearMap:
-    """Make the partial of a function that joins: the operand lands in one slice of the node."""
-    shape, start = layout.shapes[position], layout.starts[position]
-    key: list[Any] = [slice(None)] * out.ndim
-    key[layout.axis] = slice(start, start + shape[layout.axis])
-    return reshaping(shape_of(arrays[position]), Adjoint(Index(tuple(key), out.shape, shape)))
-
-
-def reshaping(given: Shape, placed: Adjoint) -> LinearMap:
-    """Reshape before a map, unless there is nothing to do."""
-    node = placed.map.node  # type: ignore[attr-defined]  # it is an Index
-    return placed if given == node else Chain((Reshape(given, node), placed))
+def joined(
+    positions: Sequence[int], out: Array, *arrays: Array, layout: Layout, **options: Any
+) -> list[Part]:
+    """Make the partials of a function that joins: an operand lands in one slice of the node."""
+    axis, starts = layout.axis % out.ndim, layout.starts
+    together = functools.partial(np.concatenate, axis=axis - out.ndim)
+    join = Join([shape_of(a) for a in arrays], layout.shapes, out.ndim, together)
+    before = (slice(None),) * axis
+    return [Part(join, i, (*before, slice(starts[i], starts[i + 1]))) for i in positions]
 
 
 def concatenate_signature(
@@ -108,7 +106,7 @@ def joining(function: Callable[..., Any], signature: Signature) -> Entry:
     def compute(*arrays: Array, layout: Layout, **options: Any) -> Array:
         return function(arrays, **options)
 
-    return each(joined, signature=signature, compute=compute)
+    return jointly(joined, signature=signature, compute=compute)
 
 
 def append(arr: Array, values: Array, axis: int | None = None) -> Array:
@@ -132,11 +130,15 @@ def stack_signature(
     return tuple(arrays), {"axis": axis, "dtype": dtype, "casting": casting}
 
 
-def stacked(position: int, out: Array, *arrays: Array, axis: int, **options: Any) -> LinearMap:
-    """Make the partial of `numpy.stack`: the operand lands at one place of a new axis."""
-    key: list[Any] = [slice(None)] * out.ndim
-    key[axis] = position
-    return Adjoint(Index(tuple(key), out.shape, np.shape(arrays[position])))
+def stacked(
+    positions: Sequence[int], out: Array, *arrays: Array, axis: int, **options: Any
+) -> list[Part]:
+    """Make the partials of `numpy.stack`: an operand lands at one place of a new axis."""
+    axis %= out.ndim
+    shapes = [shape_of(a) for a in arrays]
+    join = Join(shapes, shapes, out.ndim, functools.partial(np.stack, axis=axis - out.ndim))
+    before = (slice(None),) * axis
+    return [Part(join, i, (*before, i)) for i in positions]
 
 
 # Blocks
@@ -167,29 +169,29 @@ def block(*arrays: Array, tree: Any) -> Array:
     return np.block(nested(tree))
 
 
-def blocked(position: int, out: Array, *arrays: Array, tree: Any) -> LinearMap:
-    """Make the partial of `numpy.block`: the operand lands in one box of the node."""
-    shapes = [(1,) * (out.ndim - np.ndim(a)) + np.shape(a) for a in arrays]
-    starts = [0] * out.ndim
+def blocked(positions: Sequence[int], out: Array, *arrays: Array, tree: Any) -> list[Part]:
+    """Make the partials of `numpy.block`: an operand lands in one box of the node."""
+    shapes = [shape_of(a) for a in arrays]
+    boxes = [(1,) * (out.ndim - len(shape)) + shape for shape in shapes]
+    keys: list[Any] = [None] * len(arrays)
 
-    def find(part: Any) -> tuple[bool, Shape, int]:
-        """Tell whether the operand is in a part, the part's shape, and how deep it is."""
+    def place(part: Any, starts: list[int]) -> tuple[Shape, int]:
+        """Place what is in a part, and tell the part's shape and how deep it is."""
         if not isinstance(part, list):
-            return part == position, shapes[part], 0
-        found, total = False, 0
+            box = boxes[part]
+            keys[part] = tuple(slice(i, i + n) for i, n in zip(starts, box, strict=True))
+            return box, 0
+        starts, total = list(starts), 0
         for inner in part:
-            here, shape, depth = find(inner)
-            if here:
-                starts[-1 - depth] += total
-                found = True
-            total += shape[-1 - depth]
-        axis = out.ndim - 1 - depth
-        return found, (*shape[:axis], total, *shape[axis + 1 :]), depth + 1
+            shape, depth = place(inner, starts)
+            axis = out.ndim - 1 - depth
+            starts[axis] += shape[axis]
+            total += shape[axis]
+        return (*shape[:axis], total, *shape[axis + 1 :]), depth + 1
 
-    find(tree)
-    shape = shapes[position]
-    key = tuple(slice(start, start + n) for start, n in zip(starts, shape, strict=True))
-    return reshaping(np.shape(arrays[position]), Adjoint(Index(key, out.shape, shape)))
+    place(tree, [0] * out.ndim)
+    join = Join(shapes, boxes, out.ndim, lambda parts: block(*parts, tree=tree))
+    return [Part(join, i, keys[i]) for i in positions]
 
 
 JOINING: dict[Any, Entry] = {
@@ -198,11 +200,11 @@ JOINING: dict[Any, Entry] = {
     np.vstack: joining(np.vstack, along_axis(atleast_2d_shape, 0)),
     np.dstack: joining(np.dstack, along_axis(atleast_3d_shape, 2)),
     np.column_stack: joining(np.column_stack, along_axis(column_shape, 1)),
-    np.stack: each(
+    np.stack: jointly(
         stacked,
         signature=stack_signature,
         compute=lambda *arrays, **options: np.stack(arrays, **options),
     ),
-    np.block: each(blocked, signature=block_signature, compute=block),
+    np.block: jointly(blocked, signature=block_signature, compute=block),
     np.append: Derivation(append),
 }
