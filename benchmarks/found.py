@@ -3,7 +3,7 @@
 from attrs import define, field
 
 from benchmarks.functions import function_targets
-from benchmarks.growth import GROWTH_TARGET, growth
+from benchmarks.growth import GROWTHS, growth
 from benchmarks.imports import IMPORT_TARGET
 from benchmarks.libraries import FORWARD, LIBRARIES, OURS
 from benchmarks.results import Result, Target
@@ -21,7 +21,7 @@ class Run:
     results: list[Result] = field(factory=list)
     functions: list[Result] = field(factory=list)
     imports: dict[str, float] = field(factory=dict)
-    per_node: dict[int, float] = field(factory=dict)
+    growths: dict[str, dict[int, float]] = field(factory=dict)
 
     def targets(self) -> list[Target]:
         """All bounds that were looked at."""
@@ -31,9 +31,9 @@ class Run:
         if self.imports:
             what = "import of tape_ad beyond NumPy's, milliseconds"
             found.append(Target(what, self.imports["tape_ad"], IMPORT_TARGET))
-        if self.per_node:
-            what = "time per node, the slowest number of nodes / the quickest"
-            found.append(Target(what, growth(self.per_node), GROWTH_TARGET))
+        for name, per_element in self.growths.items():
+            what = f"time per element, the slowest number / the quickest: {name}"
+            found.append(Target(what, growth(per_element), GROWTHS[name].bound))
         return found
 
 

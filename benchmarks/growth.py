@@ -1,42 +1,100 @@
-"""Whether a node costs the same in a long record as in a short one."""
+"""Whether a node, or an element, costs the same in a long record as in a short one."""
 
-import statistics
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 
 import tape_ad as ta
 
-__all__ = ["GROWTH_TARGET", "growth", "nanoseconds_per_node"]
-
-GROWTH_TARGET = 1.2
-"""The most that the slowest size may cost per node, as a multiple of the quickest."""
-
-SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
+__all__ = ["GROWTHS", "Growth", "growth", "nanoseconds_per_element"]
 
 
-def nanoseconds_per_node() -> dict[int, float]:
-    """Time recording and sweeping a chain, for each number of nodes; turn by turn, medians."""
-    taken: dict[int, list[float]] = {size: [] for size in SIZES}
-    for _ in range(5):
-        for size in SIZES:
-            calls = max(1, 200_000 // size)
-            start = time.perf_counter()
-            for _ in range(calls):
-                record_and_sweep(size)
-            taken[size].append((time.perf_counter() - start) / calls / size * 1e9)
-    return {size: statistics.median(times) for size, times in taken.items()}
+@frozen
+class Growth:
+    """Something that is done ever more often in one record.
+
+    Attributes
+    ----------
+    program : callable
+        ``program(n)`` records and sweeps it n times.
+    sizes : tuple of int
+    bound : float
+        The most that the slowest size may cost per element, as a multiple of the quickest.
+    """
+
+    program: Callable[[int], object]
+    sizes: tuple[int, ...] = (100, 1_000, 10_000, 100_000)
+    bound: float = 2.0
 
 
-def record_and_sweep(nodes: int) -> None:
-    x: Any = ta.ComputationRecord().tensor(np.array([0.9]))
-    y = x
+def leaf(n: int) -> Any:
+    return ta.ComputationRecord().tensor(np.linspace(0.5, 1.5, n))
+
+
+def chain(nodes: int) -> None:
+    x = y = leaf(1)
     for _ in range(nodes // 2):
         y = np.sin(y) + 0.5
     y.grad(np.ones(1)).wrt(x)
 
 
-def growth(per_node: dict[int, float]) -> float:
-    """Give the most that a node costs, as a multiple of the least."""
-    return max(per_node.values()) / min(per_node.values())
+def elements(n: int) -> None:
+    x = leaf(n)
+    total = 0.0
+    for i in range(n):
+        total = total + x[i]
+    total.grad().wrt(x)  # type: ignore[attr-defined]  # it is a handle after the first element
+
+
+def iteration(n: int) -> None:
+    x = leaf(n)
+    total = 0.0
+    for v in x:
+        total = total + v
+    total.grad().wrt(x)  # type: ignore[attr-defined]  # the same
+
+
+def uses(n: int) -> None:
+    w = leaf(1)
+    total = 0.0
+    for _ in range(n):
+        total = total + w * 0.5
+    total.grad(np.ones(1)).wrt(w)  # type: ignore[attr-defined]  # the same
+
+
+def stack(n: int) -> None:
+    rec = ta.ComputationRecord()
+    handles = [rec.tensor(row) for row in np.ones((n, 8))]
+    total = np.sum(np.stack(handles))
+    total.grad().wrt(handles)
+
+
+GROWTHS: dict[str, Growth] = {
+    "a chain of cheap functions": Growth(chain, (100, 1_000, 10_000, 100_000, 1_000_000), 1.25),
+    "x[i] for every element": Growth(elements),
+    "for v in x": Growth(iteration),
+    "uses of one parameter": Growth(uses),
+    "np.stack of handles": Growth(stack),
+}
+
+
+def nanoseconds_per_element(name: str) -> dict[int, float]:
+    """Time a program for each of its sizes, turn by turn, and give the least of the turns."""
+    asked = GROWTHS[name]
+    taken: dict[int, list[float]] = {size: [] for size in asked.sizes}
+    for _ in range(5):
+        for size in asked.sizes:
+            calls = max(1, 100_000 // size)
+            start = time.perf_counter()
+            for _ in range(calls):
+                asked.program(size)
+            taken[size].append((time.perf_counter() - start) / calls / size * 1e9)
+    return {size: min(times) for size, times in taken.items()}
+
+
+def growth(per_element: dict[int, float]) -> float:
+    """Give the most that an element costs, as a multiple of the least."""
+    return max(per_element.values()) / min(per_element.values())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from benchmarks.agreement import TOLERANCE
 from benchmarks.found import Run, losses
 from benchmarks.functions import functions_section
+from benchmarks.growth import growth
 from benchmarks.libraries import LIBRARIES, OURS
 from benchmarks.results import Result
 from benchmarks.tables import duration, megabytes, table
@@ -78,11 +79,12 @@ def markdown(found: Run, chart: str) -> str:
         "",
         "## Growth",
         "",
-        "The time per node of a chain of cheap functions on one element, recorded and swept.",
+        "Nanoseconds for each node or element, recorded and swept, by how many there are: each the",
+        "quickest of several turns. It should stay about flat. What rises at 10^5 and more is the",
+        "time of Python's garbage collector, which looks through all that is kept, and of the",
+        "processor's caches.",
         "",
-        *table(
-            ("nodes", "ns per node"), ((f"{n:,}", f"{t:.0f}") for n, t in found.per_node.items())
-        ),
+        *grown(found),
         "",
         "## What each workload is, and who does not take part",
         "",
@@ -141,6 +143,19 @@ def by_library(found: Run, names: Sequence[str], cell: Callable[[Result, str], s
         if result.times
     )
     return table(("workload", *(LIBRARIES[name].title for name in names)), rows)
+
+
+def grown(found: Run) -> list[str]:
+    sizes = sorted({size for per_element in found.growths.values() for size in per_element})
+    rows = (
+        (
+            name,
+            *(f"{per_element[size]:.0f}" if size in per_element else "" for size in sizes),
+            f"{growth(per_element):.2f}",
+        )
+        for name, per_element in found.growths.items()
+    )
+    return table(("what", *(f"{size:,}" for size in sizes), "slowest / quickest"), rows)
 
 
 def absent(result: Result) -> str:

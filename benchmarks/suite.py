@@ -16,7 +16,7 @@ from benchmarks.agreement import disagreements
 from benchmarks.chart import draw
 from benchmarks.found import Run
 from benchmarks.functions import DTYPES, printed_function
-from benchmarks.growth import nanoseconds_per_node
+from benchmarks.growth import GROWTHS, nanoseconds_per_element
 from benchmarks.imports import import_milliseconds
 from benchmarks.libraries import LIBRARIES, OURS, TORCH
 from benchmarks.page import markdown
@@ -103,7 +103,7 @@ def run(options: Options) -> int:
         }
         further = "tape_ad.rules.further"
         found.imports[further] = import_milliseconds(further, beyond="numpy, tape_ad")
-        found.per_node = apart(nanoseconds_per_node)
+        found.growths = {name: apart(nanoseconds_per_element, name) for name in GROWTHS}
     print(printed_targets(found))
     if options.complete:
         write(found)
