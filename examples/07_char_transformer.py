@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from attrs import frozen
-from threadpoolctl import threadpool_limits
 
 import tape_ad as ta
 from tape_ad import nn, optim, training
@@ -163,7 +162,7 @@ def main() -> None:
     print(f"{len(text)} letters, {len(alphabet)} kinds; {sum(a.size for a in params.values())} "
           "parameters")  # fmt: skip
     start = time.perf_counter()
-    with threadpool_limits(1):  # these matrices are too small for two
+    with ta.training.blas_threads():  # these matrices are too small for two
         train(model, params, numbers[:-held_out], options.steps)
         seconds = time.perf_counter() - start
         reached = loss_of(model, params, numbers[-held_out:])

@@ -8,6 +8,7 @@ from attrs import define, field
 
 from tape_ad.errors import StoreMismatchError
 from tape_ad.optim.fitting import Fitting, Plain, described, fitting
+from tape_ad.optim.hints import HINT
 
 __all__ = ["Optimizer"]
 
@@ -60,6 +61,8 @@ class Optimizer:
         InPlaceError
             When the store or the gradients hold handles.
         """
+        if HINT.looking:
+            HINT.look()
         pairs = fitting(params, gradients)
         used = self._kinds_used()
         keys = {kind: [f"{kind}.{name}" for name, _, _ in pairs] for kind in used}
