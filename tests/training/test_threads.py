@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,6 +91,7 @@ def store(*widths: int) -> Params:
 
 def train(params: Params, rows: int, steps: int) -> None:
     x, sgd = np.ones((rows, len(params["w0"]))), ta.optim.SGD(1e-6)
+    h: Any
     for _ in range(steps):
         rec = ta.ComputationRecord()
         p = rec.bind(params)
