@@ -1,8 +1,9 @@
-"""Assignment to handles: in the graph, where nothing is written to, as NumPy does it in memory.
+"""Assignment to handles: in the graph, as NumPy does it in memory.
 
 Whoever assigns to an array of NumPy changes it for all who hold it, and for all views of it. Here a
 new node is made of the array that owns the memory, its handle is pointed at that, and so are the
-handles of its views, at new nodes. The old nodes stay for what was computed from them.
+handles of its views, at new nodes. The old nodes stay for what was computed from them, and so do
+the numbers in memory, unless nobody can see them any more.
 """
 
 import dis
@@ -16,17 +17,18 @@ import numpy as np
 from tape_ad.core.arena import Arena
 from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.handles.primals import primal
-from tape_ad.linear_maps import Chain, Index, LinearMap, Stretch, rearranges
+from tape_ad.handles.views import Handle, has_alone, live_views, way_to
+from tape_ad.linear_maps import Index
 from tape_ad.naming import called, function_name
-from tape_ad.rules.numpy.updates import updated, viewed
-from tape_ad.rules.numpy.windows import Marks, Window
+from tape_ad.rules.numpy.indexing import WHOLE, plain_key
+from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
+from tape_ad.rules.numpy.windows import Marks, Window, clone
 
-__all__ = ["assign", "change", "check_fit", "link", "refuse_to_write", "replace"]
+__all__ = ["assign", "change", "check_fit", "refuse_to_write", "replace"]
 
 Plain = np.ndarray[Any, Any]
-Handle = Any
-"""A Tensor, whose methods end here."""
-
+ARRAYS = frozenset({np.ndarray, np.float64, np.float32})
+"""The types of values that may be assigned as they are."""
 
 SIGNS: dict[Any, str] = {
     np.add: "+",
@@ -46,16 +48,7 @@ class Nobody:
 
 
 GONE = ref(Nobody())
-
-
-def link(view: Handle, source: Handle) -> None:
-    """Note that a handle is a view of another, and so of whatever that is a view of."""
-    record: Arena = view.record
-    base = record.bases.get(source.index, source.index)
-    record.bases[view.index] = base
-    if record.functions[base] is not None:  # a leaf is never assigned to
-        view.view_base = source if base == source.index else source.view_base
-        record.views.setdefault(base, []).append(view.index)
+NOTHING = None, None, None, None
 
 
 def assign(target: Handle, key: Any, value: Any) -> None:
@@ -70,8 +63,10 @@ def assign(target: Handle, key: Any, value: Any) -> None:
         When the value does not fit.
     """
     refuse_to_write(target, "write x = x.copy() first and assign to that")
-    if getattr(value, "record", None) is not None and value.index in value.record.bases:
-        if is_that_part(primal(target.data), key, primal(value.data)):
+    if type(value) is type(target) and value.index in value.record.bases:
+        if is_known_part(target, key, value) or is_that_part(
+            primal(target.data), key, primal(value.data)
+        ):
             return  # what Python does last for x[key] += y
         refuse_moving(target, value)
     replace(target, key, value)
@@ -87,14 +82,16 @@ def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
     InPlaceError, ShapeError
         As `assign`.
     """
-    if isinstance(primal(target.data), np.generic):
+    plain = type(target.data) is np.ndarray
+    if not plain and isinstance(primal(target.data), np.generic):
         return target._two(function, target, other)
     sign = SIGNS[function]
     refuse_to_write(target, f"write x = x {sign} y in place of x {sign}= y")
     result = target._two(function, target, other)
     if result is NotImplemented:
         return result
-    check_fit(target, result, function)
+    if not same_layout(result, target):
+        check_fit(target, result, function)
     replace(target, ..., result, fresh=True)
     return target
 
@@ -134,7 +131,7 @@ def refuse_to_write(target: Handle, instead: str) -> None:
             f"{which} stands for the array that it was made from, which is yours, so it is not "
             f"assigned to; {instead}"
         )
-    array = primal(target.data)
+    array = target.data if type(target.data) is np.ndarray else primal(target.data)
     if isinstance(array, np.ndarray) and array.flags.writeable:
         return
     kind = "read-only, as NumPy's is" if isinstance(array, np.ndarray) else "a number"
@@ -159,6 +156,16 @@ def refuse_moving(target: Handle, value: Any) -> None:
             "be lost; write x = x[rng.permutation(len(x))] in place of rng.shuffle(x), and copy a "
             "view before it is assigned to another place"
         )
+
+
+def is_known_part(target: Handle, key: Any, value: Handle) -> bool:
+    """Tell of the commonest keys what `is_that_part` does, by the nodes alone."""
+    record: Arena = target.record
+    plain = plain_key(key)
+    if plain is None or value.record is not record:
+        return False
+    way = way_to(value) if record.bases[value.index] == target.index else None
+    return type(way) is Index and way.key == plain + (WHOLE,) * (len(way.parent) - len(plain))
 
 
 def is_that_part(array: Plain, key: Any, part: Plain) -> bool:
@@ -188,9 +195,11 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
             window = Window.of(primal(base.data), primal(target.data))
     views = live_views(base)
     if fresh and window is None and not views and same_layout(value, base):
-        new = value
-    else:
-        new = base._call(updated, (base, value), {"key": key, "window": window})
+        commit(base, value, [])
+        return
+    if window is None and overwrite(base, key, value, views):
+        return
+    new = base._call(updated, (base, value), {"key": key, "window": window})
     if type(new) is not type(base):  # nothing that is assigned is differentiated
         call = (base, value), {"key": key, "window": window}
         new = base.record.note(updated, *call, new)
@@ -198,25 +207,73 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
     commit(base, new, followers)
 
 
+def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:
+    """Do what `replace` does for keys of integers and slices, and values that fit as they are.
+
+    Where nobody else has the memory, neither a user nor a partial that needs what is there, it is
+    written to, and nothing is copied.
+
+    Returns
+    -------
+    bool
+        Whether it was such an assignment, with views that are turned, picked or reshaped.
+    """
+    record, plain = base.record, plain_key(key)
+    if plain is None or type(base.data) is not np.ndarray:
+        return False
+    alone = has_alone(base, views)  # before anything here has the array as well
+    recorded = type(value) is type(base) and value.record is record
+    own = value.data if recorded else value
+    before = base.data
+    try:
+        part = before[plain]
+    except IndexError:
+        return False
+    ways = [way_to(view) for view in views]
+    if not fits_as_it_is(own, part) or None in ways:
+        return False
+    data = before
+    if not alone:
+        data = clone(before)
+        data[plain] = own
+    index = Index(plain + (WHOLE,) * (data.ndim - len(plain)), data.shape, part.shape)
+    partial = Without(index.key)
+    call = updated, (base, value), {"key": key, "window": None}
+    if recorded:
+        parents = value.index, base.index
+        new = record.note(*call, data, parents, (Placed(index), partial))
+    else:
+        new = record.note(*call, data, base.index, partial)
+    followers = []
+    for view, way in zip(views, ways, strict=True):
+        seen = view.data if alone else Window.of(before, view.data).on(data)
+        node = record.note(viewed, (new,), {"way": way}, seen, new.index, way)
+        followers.append((view, node))
+    commit(base, new, followers, (data, plain, own, part.copy()) if alone else None)
+    return True
+
+
+def fits_as_it_is(value: Any, part: Any) -> bool:
+    """Tell whether a value is assigned to a part of an array without broadcasting or casting."""
+    kind = type(value)
+    if kind is float or kind is int:
+        return bool(part.dtype.kind == "f")
+    return kind in ARRAYS and value.dtype == part.dtype and value.shape == part.shape
+
+
 def same_layout(value: Any, base: Handle) -> bool:
     """Tell whether a fresh result can stand for the array that it is assigned to."""
     if type(value) is not type(base):
         return False
-    one, two = primal(value.data), primal(base.data)
+    one, two = value.data, base.data
+    if type(one) is not np.ndarray or type(two) is not np.ndarray:
+        one, two = primal(one), primal(two)
     return (
         isinstance(one, np.ndarray)
         and one.shape == two.shape
         and one.dtype == two.dtype
         and one.strides == two.strides
     )
-
-
-def live_views(base: Handle) -> list[Handle]:
-    """List the handles of the views of an array that are alive."""
-    record: Arena = base.record
-    seen = [i for i in record.views.get(base.index, ()) if record.bases.get(i) == base.index]
-    found = (record.handles[view]() for view in seen)
-    return [view for view in found if view is not None]
 
 
 def followed(
@@ -258,44 +315,35 @@ def followed(
     return view, node
 
 
-def way_to(view: Handle) -> LinearMap | None:
-    """Give the map that makes a view of its base, if turning, picking and reshaping made it."""
-    record: Arena = view.record
-    node, base = view.index, record.bases[view.index]
-    maps: list[LinearMap] = []
-    while node != base:
-        edges = list(record.edges(node))
-        if len(edges) != 1 or not rearranges(edges[0][1]):
-            return None
-        parent, linear = edges[0]
-        shapes = record.shapes[parent], record.shapes[node]
-        if linear.broadcasts and shapes[0] != shapes[1]:  # the sweep sees to that between nodes
-            linear = Stretch(*shapes)
-        maps.insert(0, linear)
-        node = parent
-    return maps[0] if len(maps) == 1 else Chain(tuple(maps))
+def commit(
+    base: Handle, new: Handle, followers: list[tuple[Handle, Handle]], write: Any = None
+) -> None:
+    """Point handles at their new nodes, all of them or none.
 
-
-def commit(base: Handle, new: Handle, followers: list[tuple[Handle, Handle]]) -> None:
-    """Point handles at their new nodes, all of them or none."""
+    What is still to be written is given as an array, a key, the value and what was there before.
+    """
     record: Arena = new.record
-    changes = [
-        (handle, handle.record, handle.index, handle.data, node, ref(handle))
-        for handle, node in [(base, new), *followers]
-    ]
-    for handle, old, index, *_ in changes:
+    changes = []
+    for handle, node in [(base, new), *followers]:
+        old, index = handle.record, handle.index
+        changes.append((handle, old, index, handle.data, node, ref(handle)))
         if not hasattr(handle, "earlier"):
             handle.earlier = []
         handle.earlier.append((old, index))
-    for _, node in followers:
-        record.bases[node.index] = new.index
-    record.views[new.index] = [node.index for _, node in followers]
+    if followers:
+        record.bases |= {node.index: new.index for _, node in followers}
+        record.views[new.index] = [node.index for _, node in followers]
+    array, key, value, earlier = write or NOTHING
     try:  # an interrupt may come before any instruction, and after the last one all is done
+        if array is not None:
+            array[key] = value
         for handle, old, index, _, node, reference in changes:
             old.handles[index] = GONE  # first, as a view may go on standing for the same node
             node.record.handles[node.index] = reference
             handle.record, handle.index, handle.data = node.record, node.index, node.data
     except BaseException:  # no call here, as this may be the end of stack or memory
+        if array is not None:
+            array[key] = earlier
         for handle, old, index, data, _, reference in changes:
             handle.record, handle.index, handle.data = old, index, data
             old.handles[index] = reference

@@ -17,7 +17,6 @@ from tape_ad.handles.assignment import (
     assign,
     change,
     check_fit,
-    link,
     refuse_to_write,
     replace,
 )
@@ -31,6 +30,7 @@ from tape_ad.handles.refusals import (
 )
 from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
+from tape_ad.handles.views import link
 from tape_ad.linear_maps import Array, Index
 from tape_ad.rules import STRAIGHT, entry_of
 from tape_ad.rules.base import Constant, Entry, Rule

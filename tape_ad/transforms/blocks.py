@@ -11,11 +11,11 @@ from attrs import define, field
 
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import OutputError, RecordMismatchError
-from tape_ad.handles.assignment import link
 from tape_ad.handles.dispatch import record_call
 from tape_ad.handles.primals import AS_THEY_ARE, is_view, primal, read_only
 from tape_ad.handles.refusals import raise_with_name
 from tape_ad.handles.tensor import Tensor
+from tape_ad.handles.views import link
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called, function_name
 from tape_ad.rules.base import Call, Rule

@@ -24,8 +24,9 @@ HOME = Path(ta.__file__).parent
 STATEFUL = tuple(
     str(HOME / part)
     for part in (
-        *("handles/assignment.py", "handles/record.py", "handles/array_operators.py"),
-        *("core/arena.py", "transforms/tracing.py", "transforms/blocks.py"),
+        *("handles/assignment.py", "handles/views.py", "handles/record.py"),
+        *("handles/array_operators.py", "core/arena.py"),
+        *("transforms/tracing.py", "transforms/blocks.py"),
     )
 )
 """Where there is anything that could be half done; nearly all of the rest are functions."""
@@ -98,12 +99,13 @@ class Scene:
         self.turned = self.x.T
         self.ruled = swapped(self.x)
         self.apart = self.x * 3.0
+        self.column = self.apart[:, 0]
         self.alias = self.x
         self.made: Any = None
 
     def handles(self) -> list[Any]:
         named = (self.x, self.row, self.turned, self.ruled, self.apart, self.alias)
-        return [*named, *([] if self.made is None else [self.made])]
+        return [*named, self.column, *([] if self.made is None else [self.made])]
 
     def values(self) -> list[Any]:
         return [np.copy(handle.data) for handle in self.handles()]
@@ -119,6 +121,7 @@ class Scene:
         """Go on, so that all handles have to follow each other."""
         self.x[0] = self.x[1] * 2.0
         self.row += 1.0
+        self.apart[1] += self.leaf[0]
 
 
 @ta.custom_rule(
@@ -140,6 +143,14 @@ def make(function: Callable[[Scene], Any]) -> Callable[[Scene], None]:
 
 def assign_row(scene: Scene) -> None:
     scene.x[0] = scene.apart[1]
+
+
+def overwrite_row(scene: Scene) -> None:
+    scene.apart[0] = scene.leaf[1]
+
+
+def add_to_column(scene: Scene) -> None:
+    scene.column += scene.leaf[1]
 
 
 def assign_to_view(scene: Scene) -> None:
@@ -170,6 +181,8 @@ ACTIONS: dict[str, Callable[[Scene], None]] = {
     "by a list": make(lambda s: s.x[[0, 0]]),
     "split": make(lambda s: np.split(s.x, 2)[1]),
     "assign": assign_row,
+    "assign in the memory": overwrite_row,
+    "add to a view in the memory": add_to_column,
     "assign to a view": assign_to_view,
     "add in place": add_in_place,
     "multiply a view in place": multiply_view,

@@ -292,6 +292,12 @@ def test_of_several_outputs_all_are_assigned_or_none() -> None:
     np.testing.assert_array_equal(whole.data, [0.0, 0.0])
 
 
+def test_nothing_is_added_where_take_finds_nothing() -> None:
+    x = handle(np.zeros((0, 0)))
+    y = x.take([0], axis=1).sum() + x * 1.0
+    assert y.grad(seed=np.zeros((0, 0))).wrt(x).shape == (0, 0)
+
+
 @pytest.mark.parametrize("transform", [ta.jvp, lambda f, x, t: ta.vjp(f, *x)[1](f(*t))])
 def test_what_take_finds_in_an_array_without_elements(transform: Callable[..., Any]) -> None:
     empty = np.zeros((0, 0))

@@ -24,7 +24,7 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, rule
-from tape_ad.rules.numpy.indexing import index_map
+from tape_ad.rules.numpy.indexing import WHOLE, index_map, plain_key
 from tape_ad.rules.numpy.windows import Marks, Window, clone
 
 __all__ = ["UPDATES", "updated", "viewed"]
@@ -52,7 +52,7 @@ def updated(a: Array, value: Array, key: Any, window: Window | None = None) -> A
     -------
     array, shape, dtype and order of `a`
     """
-    result = clone(a)
+    result = np.array(a) if isinstance(a, np.generic) else clone(a)
     target = result if window is None else window.on(result)
     target[key] = value
     return result
@@ -92,11 +92,70 @@ class MaskParts:
         return self.push(ct)
 
 
-def left_alone(out: Array, a: Array, value: Array, key: Any, window: Window | None) -> Any:
+@define(eq=False, repr=False)
+class Without:
+    """All but ``array[key]``, of which 0 is left.
+
+    Parameters
+    ----------
+    key : tuple of int and slice
+        An entry for each axis.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
+    key: tuple[Any, ...]
+
+    def push(self, t: Array) -> Array:
+        key = (WHOLE,) * (t.ndim - len(self.key)) + self.key
+        if type(t) is np.ndarray:
+            return cleared(t.copy(), key)
+        return updated(t, 0, key)
+
+    def pull(self, ct: Array) -> Array:
+        return self.push(ct)
+
+    def pull_into(self, ct: Array) -> Array:
+        """Pull in the memory of `ct`, a plain array that nobody needs any more."""
+        return cleared(ct, (WHOLE,) * (ct.ndim - len(self.key)) + self.key)
+
+
+def cleared(array: Plain, key: tuple[Any, ...]) -> Plain:
+    """Set a part of an array to 0."""
+    array[key] = 0
+    return array
+
+
+@define(eq=False, repr=False)
+class Placed:
+    """Zeros with the parent at ``[key]``.
+
+    Parameters
+    ----------
+    index : Index
+        What picks the parent out of the node.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
+    index: Index
+
+    def push(self, t: Array) -> Array:
+        return self.index.pull(t)
+
+    def pull(self, ct: Array) -> Array:
+        return self.index.push(ct).copy()  # so that `Without` may clear the part in what is left
+
+
+def left_alone(out: Array, value: Array, a: Array, key: Any, window: Window | None) -> Any:
     """Make the partial with respect to `a`: what is written over has none."""
     if window is None:
         if key is ...:
             return None
+        plain = plain_key(key)
+        if plain is not None:
+            return Without(plain + (WHOLE,) * (a.ndim - len(plain)))
         mask = np.ones(a.shape, bool)
         mask[key] = False
         return Mask(mask)
@@ -104,7 +163,7 @@ def left_alone(out: Array, a: Array, value: Array, key: Any, window: Window | No
     return Mask(kept[0]) if len(kept) == 1 else MaskParts(*kept)
 
 
-def written(out: Array, a: Array, value: Array, key: Any, window: Window | None) -> LinearMap:
+def written(out: Array, value: Array, a: Array, key: Any, window: Window | None) -> LinearMap:
     """Make the partial with respect to `value`, which lands at `key`.
 
     Where the key names an element more than once, NumPy keeps the last value.
@@ -112,6 +171,8 @@ def written(out: Array, a: Array, value: Array, key: Any, window: Window | None)
     if window is None:
         plain = np.broadcast_to(False, out.shape)  # which takes no memory
         index = index_map(key, out.shape, np.shape(plain[key]))
+        if np.shape(value) == index.node and plain_key(key) is not None:
+            return Placed(index)
         if not index.repeats:
             return Chain((Stretch(np.shape(value), index.node), Adjoint(index)))
         window = Window.of(out_like := np.zeros(out.shape, bool), out_like)
@@ -151,8 +212,11 @@ def seen_through(out: Array, a: Array, window: Window, way: LinearMap | None) ->
 
 
 def update_signature(a: Array, value: Array, key: Any, window: Window | None = None) -> Call:
-    """Sort the arguments of `updated`."""
-    return (a, value), {"key": key, "window": window}
+    """Sort the arguments of `updated`.
+
+    The value comes first: a sweep pulls to the last operand in the memory of the cotangent.
+    """
+    return (value, a), {"key": key, "window": window}
 
 
 def view_signature(a: Array, window: Window, way: LinearMap | None = None) -> Call:
@@ -161,6 +225,11 @@ def view_signature(a: Array, window: Window, way: LinearMap | None = None) -> Ca
 
 
 UPDATES: dict[Any, Entry] = {
-    updated: rule(left_alone, written, signature=update_signature),
+    updated: rule(
+        written,
+        left_alone,
+        signature=update_signature,
+        compute=lambda value, a, key, window: updated(a, value, key, window),
+    ),
     viewed: rule(seen_through, signature=view_signature),
 }
