@@ -24,6 +24,7 @@ __all__ = [
     "all_finite",
     "bounded",
     "difference",
+    "least",
     "logistic",
     "over_square",
     "power_derivative",
@@ -150,8 +151,10 @@ def bounded(x: Array) -> Array:
     A derivative that falls to 0 towards infinity then stays 0, where its formula's own derivative
     is infinity times 0.
     """
+    if x.dtype.kind == "c" or (type(x) is np.ndarray and all_finite(x)):
+        return x
     limit = np.finfo(x.dtype).max
-    return x if x.dtype.kind == "c" else np.clip(x, -limit, limit)
+    return np.clip(x, -limit, limit)
 
 
 def falling_factorial(y: Array, n: int, k: int) -> list[Array]:

@@ -19,6 +19,7 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
 from tape_ad.rules.numpy.einsum import contraction
+from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PRODUCTS"]
 
@@ -62,10 +63,18 @@ def inner(a: Array, b: Array, /) -> Array:
     return np.tensordot(a, b, (-1, -1))
 
 
-def outer(a: Array, b: Array, out: None = None) -> Array:
-    """Multiply every element of `a` with every element of `b`."""
-    refuse("outer", out=out)
-    return np.ravel(a)[:, None] * np.ravel(b)
+def outer_left(out: Array, a: Array, b: Array) -> LinearMap:
+    """Make the map of a column to its product with a row."""
+    shape = np.shape(a)
+    linear = MatmulLeft(np.reshape(b, (1, -1)), 2)
+    return Chain((Reshape(shape, (math.prod(shape), 1)), linear))
+
+
+def outer_right(out: Array, a: Array, b: Array) -> LinearMap:
+    """Make the map of a row to its product with a column."""
+    shape = np.shape(b)
+    linear = MatmulRight(np.reshape(a, (-1, 1)), 2)
+    return Chain((Reshape(shape, (1, math.prod(shape))), linear))
 
 
 def conjugate(a: Array) -> Array:
@@ -179,7 +188,7 @@ PRODUCTS: dict[Any, Entry] = {
     ),
     np.dot: Derivation(dot),
     np.inner: Derivation(inner),
-    np.outer: Derivation(outer),
+    np.outer: rule(outer_left, outer_right, signature=arguments_of(np.outer, "a b", "")),
     np.tensordot: Derivation(tensordot),
     np.vdot: rule(
         lambda out, a, b: conjugated(a, weighted_by(b, a)),

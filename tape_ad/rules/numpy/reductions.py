@@ -1,8 +1,8 @@
 """Functions that reduce axes.
 
 Where several elements tie for a maximum or minimum, they share the gradient equally, with
-``initial=`` too; where the extremum is nan, nothing gets any. A product is differentiated
-without dividing by its factors, so any of them may be 0. The derivative of `std` is 0 where all
+``initial=`` too; where the extremum is nan, nothing gets any. A product is divided by its factors
+only where that loses nothing, so any of them may be 0. The derivative of `std` is 0 where all
 elements are equal. What ``where=`` leaves out gets no gradient, even where it is nan or inf.
 """
 
@@ -28,10 +28,12 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
 from tape_ad.rules.linalg.triangles import Deferred
+from tape_ad.rules.numpy.continued import all_finite, least
 from tape_ad.rules.numpy.elementwise import is_complex
 
 __all__ = [
     "REDUCTIONS",
+    "SMALLEST",
     "as_cast",
     "extremum_signature",
     "reaches",
@@ -42,6 +44,9 @@ __all__ = [
 ]
 
 Axis = int | tuple[int, ...] | None
+SMALLEST = 2.0**-960
+"""A product that never falls below this has lost no digits of double precision on its way."""
+
 FLOAT64 = np.dtype(np.float64)
 
 
@@ -286,13 +291,17 @@ def product_partial(
     """Make the partial of a product when it is needed."""
     a = as_cast(a, out)
     factors = a if where is True else np.where(where, a, 1)
-    linear = Deferred(product_map, (factors, axes_of(a.ndim, axis), keepdims, initial))
+    linear = Deferred(product_map, (out, factors, axes_of(a.ndim, axis), keepdims, initial))
     return selecting(where, linear)
 
 
-def product_map(a: Array, axes: tuple[int, ...], keepdims: bool, initial: Any) -> LinearMap:
+def product_map(
+    out: Array, a: Array, axes: tuple[int, ...], keepdims: bool, initial: Any
+) -> LinearMap:
     """Weigh each factor by the product of all the others."""
-    weights = product_of_others(a, axes)
+    weights = product_by_each(out if initial is None else None, a, axes)
+    if weights is None:
+        weights = product_of_others(a, axes)
     if initial is not None:
         weights = weights * initial
     return WeightedSum(weights, a.ndim, axes, keepdims)
@@ -322,6 +331,30 @@ def product_of_others(a: Array, axes: tuple[int, ...]) -> Array:
     after = np.concatenate((one, np.cumprod(rows[..., :0:-1], axis=-1)), axis=-1)[..., ::-1]
     back = sorted(range(a.ndim), key=lambda i: order[i])
     return np.transpose((before * after).reshape(moved.shape), back)
+
+
+def product_by_each(product: Array | None, a: Array, axes: tuple[int, ...]) -> Array | None:
+    """Divide the product by each factor, if no part of it is too small to have all its digits.
+
+    Parameters
+    ----------
+    product : array or None
+        With the axes or without them, if it is known.
+    a : array
+    axes : tuple of int
+    """
+    if type(a) is not np.ndarray or a.dtype.char not in "df":
+        return None
+    wide = a.astype(np.float64, copy=False)
+    with np.errstate(all="ignore"):
+        if product is None or product.dtype is not wide.dtype:
+            product = np.multiply.reduce(wide, axis=axes, keepdims=True)
+        elif product.ndim < a.ndim:
+            product = product[expanding_key(a.ndim, axes)]
+        small = np.multiply.reduce(np.minimum(np.abs(wide), 1), axis=axes)
+        if least(small) > SMALLEST and all_finite(product):
+            return (product / wide).astype(a.dtype, copy=False)
+    return None
 
 
 # Real functions of what may be complex

@@ -1,7 +1,7 @@
 """Scans: what stands at each place is made of all that comes before it.
 
 A scan ``y[k] = f(y[k-1], x[k])`` is differentiated by the chain rule, as the linear recurrence
-``dy[k] = f_1 * dy[k-1] + f_2 * dx[k]``; so nothing is divided, and any factor of a cumulative
+``dy[k] = f_1 * dy[k-1] + f_2 * dx[k]``; so nothing need be divided, and any factor of a cumulative
 product may be 0. Elements that tie for a running maximum or minimum share its gradient equally.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale
+from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale, pull_chosen
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import (
     Call,
@@ -24,9 +24,9 @@ from tape_ad.rules.base import (
     refuse,
     rule,
 )
-from tape_ad.rules.numpy.continued import difference
+from tape_ad.rules.numpy.continued import all_finite, difference, least
 from tape_ad.rules.numpy.elementwise import nonzero
-from tape_ad.rules.numpy.reductions import as_cast, reaches
+from tape_ad.rules.numpy.reductions import SMALLEST, as_cast, reaches
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SCANS", "recurrence"]
@@ -35,6 +35,13 @@ Coefficients = Callable[[Array, Array, int], tuple[Array, Array]]
 """``(y, x, axis)`` to what y[k] takes of y[k-1], for k > 0, and what it takes of x[k]."""
 
 BACKWARDS = slice(None, None, -1)
+
+MODERATE = 2.0**60
+"""A factor below this, and above its reciprocal, is divided by: what that could make of products
+that were too small to be kept is still next to nothing."""
+
+accumulated: Callable[..., Array] = np.add.accumulate
+"""NumPy's type for it has no overload for variables."""
 
 
 # Linear recurrences
@@ -143,12 +150,71 @@ class RunningSum:
 
     def push(self, t: Array) -> Array:
         """Sum from the front."""
-        return np.cumsum(t, axis=self.axis)
+        return accumulated(t, axis=self.axis)
 
     def pull(self, ct: Array) -> Array:
         """Sum from the back."""
-        key = along(self.axis, BACKWARDS)
-        return np.cumsum(ct[key], axis=self.axis)[key]
+        return summed_backwards(ct, self.axis)
+
+
+def summed_backwards(ct: Array, axis: int) -> Array:
+    """Sum from the back along an axis, a negative one."""
+    key = along(axis, BACKWARDS)
+    return accumulated(ct[key], axis=axis)[key]
+
+
+# Products
+
+
+@define(eq=False, repr=False)
+class RunningProduct:
+    """The partial of a cumulative product ``y`` along an axis, a negative one.
+
+    What one factor gets is the sum of ``ct * y`` from it on, divided by it, if it is neither too
+    small nor too large for that; else the recurrence that divides by nothing is run.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    y: Array
+    x: Array
+    axis: int
+
+    def recurrence(self) -> LinearMap:
+        """Make the map that holds everywhere."""
+        carried, taken = of_product(self.y, self.x, self.axis)
+        return Chain((Scale(taken), Recurrence(carried, self.axis)))
+
+    def push(self, t: Array) -> Array:
+        """Run the recurrence forwards."""
+        return self.recurrence().push(t)
+
+    def pull(self, ct: Array) -> Array:
+        """Divide what is summed from the back, or run the recurrence backwards."""
+        pulled = None
+        if type(ct) is type(self.x) is np.ndarray and ct.dtype is self.x.dtype is self.y.dtype:
+            with np.errstate(all="ignore"):
+                pulled = self.divided(ct)
+        return self.recurrence().pull(ct) if pulled is None else pulled
+
+    def pull_chosen(self, ct: Array) -> Array:
+        """Pull a cotangent whose zeros count for nothing."""
+        return pull_chosen(self.recurrence(), ct)
+
+    def divided(self, ct: Array) -> Array | None:
+        """Pull by division, in double precision, if the result has all its digits."""
+        x, y = self.x, self.y
+        if x.dtype.char == "f":
+            x = x.astype(np.float64)
+            y = np.multiply.accumulate(x, axis=self.axis)
+        elif x.dtype.char != "d":
+            return None
+        size = np.abs(x)
+        if not (least(size) > 1 / MODERATE and np.maximum.reduce(size, axis=None) < MODERATE):
+            return None
+        if not least(np.abs(y)) > SMALLEST:
+            return None
+        pulled = summed_backwards(ct * y, self.axis) / x
+        return pulled.astype(ct.dtype, copy=False) if all_finite(pulled) else None
 
 
 # Coefficients
@@ -227,6 +293,11 @@ def running_sum(out: Array, x: Array, axis: int) -> LinearMap:
     return RunningSum(axis)
 
 
+def running_product(out: Array, x: Array, axis: int) -> LinearMap:
+    """Make the partial of a cumulative product."""
+    return RunningProduct(out, as_cast(x, out), axis) if out.shape[axis] else RunningSum(axis)
+
+
 def running_difference(out: Array, x: Array, axis: int) -> LinearMap:
     """y[k] = x[0] - x[1] - ... - x[k]."""
     signs = np.full((x.shape[axis], *(1,) * (-axis - 1)), -1, x.dtype.type().real.dtype)
@@ -288,7 +359,7 @@ def accumulate_signature(name: str) -> Signature:
 
 
 SUMMED = flattening(running_sum)
-MULTIPLIED = scan_partial(of_product)
+MULTIPLIED = flattening(running_product)
 ACCUMULATED: dict[np.ufunc, Maker] = {
     np.add: SUMMED,
     np.subtract: flattening(running_difference),
