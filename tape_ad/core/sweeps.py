@@ -84,11 +84,19 @@ def may_hide(partials: list[Any]) -> bool:
 
 
 def all_finite(arrays: Iterable[Array]) -> bool:
-    """Tell whether arrays hold neither nan nor inf, by their sums, which are quick to have.
+    """Tell whether arrays hold neither nan nor inf, by sums of squares, which BLAS has soonest.
 
     A sum that is too large for its dtype counts as inf: the answer may be False for finite arrays.
     """
-    return all(np.isfinite(add_reduce(each, axis=None)) for each in arrays)
+    return all(
+        np.isfinite(np.vdot(each, each) if in_blas(each) else add_reduce(each, axis=None))
+        for each in arrays
+    )
+
+
+def in_blas(array: Array) -> bool:
+    """Tell whether BLAS has functions for a plain array of real numbers."""
+    return type(array) is ndarray and array.dtype.char in "fd"
 
 
 def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would cost a tenth

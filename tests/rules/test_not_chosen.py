@@ -73,3 +73,10 @@ def test_one_tie_changes_nothing_for_the_others() -> None:
     with np.errstate(divide="ignore"):
         tied = ta.grad(lambda x: np.sum(np.maximum(np.log(x), 0)))(np.array([0.0, 1.0, 2.0]))
     assert_array_equal(tied, [0.0, 0.5, 0.5])
+
+
+@pytest.mark.parametrize(("dtype", "huge"), [(np.float64, 1e200), (np.float32, 1e30)])
+def test_gradients_whose_squares_overflow_are_gradients(dtype: Any, huge: float) -> None:
+    x = np.array([-1.0, 2.0, 3.0], dtype)
+    found = ta.grad(lambda v: np.sum(np.maximum(v * dtype(1), 0) * dtype(huge)))(x)
+    assert_array_equal(found, np.array([0.0, huge, huge], dtype), strict=True)

@@ -231,3 +231,13 @@ def test_a_given_mean_of_complex_numbers_has_a_gradient_in_any_dtype() -> None:
 def test_reducing_no_axes_leaves_everything_as_it_is(function: Function) -> None:
     np.testing.assert_array_equal(gradient(lambda x: function(x, axis=()), TIES), np.ones(5))
     np.testing.assert_array_equal(gradient(lambda x: function(x, axis=0), 3.0), 1.0)
+
+
+@pytest.mark.parametrize("axis", [None, -1, 0, (0, 2)])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_the_mean_of_single_precision_is_numpys_number(axis: Any, keepdims: bool) -> None:
+    rng = np.random.default_rng(0)
+    for shape in ((3, 7, 11), (49, 1, 23), (1, 999, 3)):
+        x = rng.normal(size=shape).astype(np.float32) * np.float32(1e10)
+        value = np.mean(handle(x), axis=axis, keepdims=keepdims).data
+        np.testing.assert_array_equal(value, np.mean(x, axis=axis, keepdims=keepdims), strict=True)

@@ -44,10 +44,13 @@ __all__ = [
 ]
 
 Axis = int | tuple[int, ...] | None
+FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
+
 SMALLEST = 2.0**-960
 """A product that never falls below this has lost no digits of double precision on its way."""
 
-FLOAT64 = np.dtype(np.float64)
+EXACT = 2**24
+"""Below it, single precision holds every integer, and NumPy's division in double gives the same."""
 
 
 # Signatures
@@ -150,7 +153,8 @@ def selecting(where: Any, linear: LinearMap) -> LinearMap:
 
 def mean(a: Array, axis: Axis, keepdims: bool, **options: Any) -> Array:
     """Compute `numpy.mean`, which is mostly a sum and a division."""
-    if options or a.dtype is not FLOAT64 or a.size == 0 or a.ndim == 0:
+    known = a.dtype is FLOAT64 or (a.dtype is FLOAT32 and a.size < EXACT)
+    if options or not known or a.size == 0 or a.ndim == 0:
         return np.mean(a, axis=axis, keepdims=keepdims, **options)
     return add_reduce(a, axis=axis, keepdims=keepdims) / count(a.shape, axes_of(a.ndim, axis))
 

@@ -74,10 +74,16 @@ def dawsn(out: Array, x: Array) -> Array:
     return 1 - 2 * x * out if x.dtype.kind == "c" else dawsn_derivative(x, 1)
 
 
-def bell(x: Array, rate: float) -> Array:
-    """exp(-rate x**2), all of whose derivatives are 0 at infinity."""
-    x = bounded(x)
-    return np.exp(-rate * x * x)
+def bell(x: Array, rate: float, scale: float) -> Array:
+    """scale exp(-rate x**2), all of whose derivatives are 0 at infinity."""
+    if type(x) is not np.ndarray or not x.ndim or x.dtype.kind != "f":
+        x = bounded(x)
+        return np.exp(-rate * x * x) * scale
+    power = np.square(x)
+    power *= -rate
+    np.exp(power, out=power)
+    power *= scale
+    return power
 
 
 def owens_t_first(out: Array, h: Array, a: Array) -> Array:
@@ -98,8 +104,8 @@ def fresnel(k: int, outs: tuple[Array, Array], z: Array) -> Array:
 
 
 ERROR: dict[Any, Entry] = {
-    sp.erf: rule(quiet(lambda out, x: bell(x, 1.0) * TWO_OVER_ROOT_PI)),
-    sp.erfc: rule(quiet(lambda out, x: bell(x, 1.0) * -TWO_OVER_ROOT_PI)),
+    sp.erf: rule(quiet(lambda out, x: bell(x, 1.0, TWO_OVER_ROOT_PI))),
+    sp.erfc: rule(quiet(lambda out, x: bell(x, 1.0, -TWO_OVER_ROOT_PI))),
     sp.erfcx: rule(quiet(erfcx)),
     erfcx_derivative: rule(lambda out, x, order: erfcx_derivative(x, order + 1), None),
     sp.dawsn: rule(dawsn),
@@ -107,7 +113,7 @@ ERROR: dict[Any, Entry] = {
     sp.wofz: rule(quiet(lambda out, z: -2 * z * out + 1j * TWO_OVER_ROOT_PI)),
     sp.erfinv: rule(quiet(lambda out, y: np.exp(out * out) / TWO_OVER_ROOT_PI)),
     sp.erfcinv: rule(quiet(lambda out, y: np.exp(out * out) / -TWO_OVER_ROOT_PI)),
-    sp.ndtr: rule(quiet(lambda out, x: bell(x, 0.5) * NORMAL)),
+    sp.ndtr: rule(quiet(lambda out, x: bell(x, 0.5, NORMAL))),
     sp.ndtri: rule(quiet(lambda out, y: np.exp(0.5 * out * out) / NORMAL)),
     sp.log_ndtr: rule(quiet(lambda out, x: 2 * NORMAL / sp.erfcx(x * -ROOT_HALF))),
     sp.owens_t: rule(owens_t_first, owens_t_second),
