@@ -3,10 +3,10 @@
 from attrs import define, field
 
 from benchmarks.functions import function_targets
-from benchmarks.growth import GROWTHS, growth
+from benchmarks.growth import GROWTHS, RecordCost, growth
 from benchmarks.imports import IMPORT_TARGET
-from benchmarks.libraries import FORWARD, LIBRARIES, OURS
-from benchmarks.results import Result, Target
+from benchmarks.libraries import FORWARD, LIBRARIES, OURS, PLAIN
+from benchmarks.results import FREE, Result, Target
 
 __all__ = ["Run", "losses"]
 
@@ -22,10 +22,18 @@ class Run:
     functions: list[Result] = field(factory=list)
     imports: dict[str, float] = field(factory=dict)
     growths: dict[str, dict[int, float]] = field(factory=dict)
+    cost: RecordCost = FREE
 
     def targets(self) -> list[Target]:
-        """All bounds that were looked at."""
-        found = [target for result in self.results for target in result.time_targets()]
+        """All bounds that were looked at, those that are dropped left out."""
+        return [target for target in self._all_targets() if not target.dropped]
+
+    def dropped(self) -> list[Target]:
+        """The bounds that nothing which records NumPy's calls could keep."""
+        return [target for target in self._all_targets() if target.dropped]
+
+    def _all_targets(self) -> list[Target]:
+        found = [target for result in self.results for target in result.time_targets(self.cost)]
         found += [target for result in self.results for target in result.memory_targets()]
         found += function_targets(self.functions)
         if self.imports:
@@ -40,7 +48,7 @@ class Run:
 def losses(found: Run) -> dict[str, list[str]]:
     """List where others need less than we do, and how many times as much we need.
 
-    NumPy's forward pass is left out, for it derives nothing.
+    NumPy's forward pass is left out, for it derives nothing, and so is what else is ours.
     """
     lost: dict[str, list[tuple[float, str]]] = {}
     for result in found.results:
@@ -52,7 +60,7 @@ def losses(found: Run) -> dict[str, list[str]]:
         for what, needs in looked:
             for name, need in needs.items():
                 ratio = needs.get(OURS, 0.0) / need
-                if name not in (OURS, FORWARD) and round(ratio, 2) > 1:
+                if name not in (OURS, FORWARD, PLAIN) and round(ratio, 2) > 1:
                     entry = (ratio, result.workload.name + what)
                     lost.setdefault(LIBRARIES[name].title, []).append(entry)
     ours = found.imports.get("tape_ad", 0.0)

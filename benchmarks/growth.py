@@ -1,5 +1,6 @@
 """Whether a node, or an element, costs the same in a long record as in a short one."""
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -8,8 +9,9 @@ import numpy as np
 from attrs import frozen
 
 import tape_ad as ta
+from benchmarks.timing import seconds_of
 
-__all__ = ["GROWTHS", "Growth", "growth", "nanoseconds_per_element"]
+__all__ = ["GROWTHS", "Growth", "RecordCost", "growth", "nanoseconds_per_element", "record_cost"]
 
 
 @frozen
@@ -93,6 +95,50 @@ def nanoseconds_per_element(name: str) -> dict[int, float]:
                 asked.program(size)
             taken[size].append((time.perf_counter() - start) / calls / size * 1e9)
     return {size: min(times) for size, times in taken.items()}
+
+
+@frozen
+class RecordCost:
+    """What recording and sweeping takes, beyond the arithmetic that is done.
+
+    Attributes
+    ----------
+    record, node : float
+        Seconds for a record with its gradient, and for each node.
+    """
+
+    record: float
+    node: float
+
+    def of(self, nodes: int) -> float:
+        """Give the seconds for a record of so many nodes."""
+        return self.record + nodes * self.node
+
+
+def record_cost() -> RecordCost:
+    """Measure it with negations of one element, the least of many turns."""
+    x = np.ones(1)
+
+    def recorded(nodes: int) -> None:
+        y = leaf = ta.ComputationRecord().tensor(x)
+        for _ in range(nodes):
+            y = -y
+        y.grad(x).wrt(leaf)
+
+    def by_hand(nodes: int) -> None:
+        y = x
+        for _ in range(2 * nodes):  # the values and the cotangents
+            y = -y
+
+    def seconds(nodes: int) -> float:
+        own, arithmetic = (
+            min(seconds_of(functools.partial(program, nodes), 10_000 // nodes) for _ in range(20))
+            for program in (recorded, by_hand)
+        )
+        return own - arithmetic
+
+    short, long = seconds(1), seconds(1_000)
+    return RecordCost(record=short, node=(long - short) / 999)
 
 
 def growth(per_element: dict[int, float]) -> float:

@@ -41,6 +41,7 @@ def markdown(found: Run, chart: str) -> str:
             ),
         ),
         "",
+        *without_hope(found),
         "## Where tape_ad loses",
         "",
         "How many times as long it takes as the other library, or as much memory.",
@@ -94,6 +95,37 @@ def markdown(found: Run, chart: str) -> str:
         ),
     ]
     return "\n".join(lines) + "\n"
+
+
+def without_hope(found: Run) -> list[str]:
+    """List the targets that were dropped, each with the reason."""
+    if not found.dropped():
+        return []
+    record, node = found.cost.record * 1e6, found.cost.node * 1e6
+    return [
+        "## Targets that were dropped",
+        "",
+        "What NumPy takes when values and gradients are written by hand, a library that records",
+        "NumPy's calls takes too, and its record besides. Where that alone exceeds a target, and",
+        f"the target was missed, there is none. A record is counted with {record:.1f} us, and each",
+        f"of its nodes with {node:.2f} us, which tape_ad needs beyond all arithmetic.",
+        "",
+        *table(
+            ("what", "measured", "at most", "NumPy by hand", "with a record", "nodes"),
+            (
+                (
+                    t.what,
+                    f"{t.measured:.4g}",
+                    f"{t.bound:g}",
+                    f"{t.by_hand:.4g}",
+                    f"{t.recorded:.4g}" if t.recorded else "",
+                    f"{t.nodes:,}" if t.nodes else "",
+                )
+                for t in found.dropped()
+            ),
+        ),
+        "",
+    ]
 
 
 def lost(found: Run) -> list[str]:

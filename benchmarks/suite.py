@@ -16,7 +16,7 @@ from benchmarks.agreement import disagreements
 from benchmarks.chart import draw
 from benchmarks.found import Run
 from benchmarks.functions import DTYPES, printed_function
-from benchmarks.growth import GROWTHS, nanoseconds_per_element
+from benchmarks.growth import GROWTHS, nanoseconds_per_element, record_cost
 from benchmarks.imports import import_milliseconds
 from benchmarks.libraries import LIBRARIES, OURS, TORCH
 from benchmarks.page import markdown
@@ -85,6 +85,8 @@ def run(options: Options) -> int:
         print(*(f"{LIBRARIES[n].title}: {v}" for n, v in found.versions.items()), sep="; ")
         for name, reason in found.missing.items():
             print(f"{LIBRARIES[name].title} is left out: {reason}; pip install 'tape-ad[bench]'")
+        if not options.quick:
+            found.cost = apart(record_cost)
         for workload in chosen:
             result = one(workload, present, found.missing, options)
             found.results.append(result)
@@ -139,6 +141,8 @@ def one(
             for name, worker in taking_part.items()
         }
         result.times = in_turns(timers, pace)
+        if OURS in taking_part and workload.kind in ("gradient", "step"):
+            result.nodes = taking_part[OURS].ask("nodes", workload.name)
     looks = workload.arrays is not None or (workload.memory is not None and not options.quick)
     if looks:
         result.input_bytes = first_input(workload).nbytes

@@ -62,6 +62,11 @@ class Desk:
         self._program, self._at_hand = None, ("", "")
         return found
 
+    def nodes(self, workload: str) -> int:
+        """Count the nodes that are recorded for the value; the library has to be ours."""
+        count, _ = make_program(self.library, workload, "float64", kind="nodes")()
+        return int(count)
+
     def seconds(self, workload: str, dtype: str, calls: int) -> float:
         """Time calls in a row; a fresh program is run once before, for it may compile."""
         fresh = self._at_hand != (workload, dtype)
@@ -71,7 +76,9 @@ class Desk:
         return seconds_of(program, calls)
 
 
-def make_program(library: ModuleType, name: str, dtype: str, *, lean: bool = False) -> Program:
+def make_program(
+    library: ModuleType, name: str, dtype: str, *, lean: bool = False, kind: str = ""
+) -> Program:
     """Give a workload's inputs to the library's function for its kind, or to a leaner one."""
     workload = EVERY[name]
     module = library.__name__.rpartition(".")[2]
@@ -88,10 +95,10 @@ def make_program(library: ModuleType, name: str, dtype: str, *, lean: bool = Fal
         def formula(p: Any, data: Any) -> Any:
             return written(library, p, data)
 
-    make = getattr(library, workload.kind)
+    make = getattr(library, kind or workload.kind)
     if lean:
         make = getattr(library, f"lean_{workload.kind}", make)
-    more = (workload.rate, workload.momentum) if workload.kind == "step" else ()
+    more = (workload.rate, workload.momentum) if workload.kind == "step" and not kind else ()
     program: Program = make(formula, p, data, *more)
     return program
 

@@ -4,7 +4,9 @@ import pytest
 from benchmarks.agreement import disagreements
 from benchmarks.found import Run, losses
 from benchmarks.functions import functions_section
-from benchmarks.libraries import BY_HAND, FORWARD, LIBRARIES, OURS, TORCH
+from benchmarks.growth import GROWTHS, RecordCost
+from benchmarks.libraries import BY_HAND, FORWARD, LIBRARIES, OURS, PLAIN, TORCH
+from benchmarks.page import markdown
 from benchmarks.results import Result
 from benchmarks.timing import Times, in_turns
 from benchmarks.workloads import EVERY, FUNCTIONS, WORKLOADS
@@ -80,6 +82,59 @@ def test_small_workloads_have_to_be_five_times_faster_than_python_peers() -> Non
         "determinant, 8x8: time / MyGrad": True,
         "determinant, 8x8: time / HIPS autograd": False,
     }
+
+
+def test_a_missed_target_that_numpy_by_hand_misses_too_is_dropped_and_the_page_says_so() -> None:
+    result = timed("elementwise, 10^6", **{OURS: 1.2, TORCH: 1.0, BY_HAND: 0.8})
+    found = run_of(result)
+    assert found.targets() == []
+    (dropped,) = found.dropped()
+    assert (dropped.measured, dropped.bound, dropped.by_hand) == (1.2, 0.7, 0.8)
+    row = "| elementwise, 10^6: time / PyTorch eager | 1.2 | 0.7 | 0.8 |  |  |"
+    assert row in markdown(found, "chart.png").splitlines()
+
+
+def test_a_record_counts_for_what_numpy_by_hand_could_reach() -> None:
+    result = timed("elementwise, 10^6", **{OURS: 1.2, TORCH: 1.0, BY_HAND: 0.5})
+    result.nodes = 20
+    found = run_of(result)
+    assert [target.met for target in found.targets()] == [False]
+    found.cost = RecordCost(record=0.1, node=0.01)
+    assert found.targets() == []
+    assert found.dropped()[0].recorded == pytest.approx(0.8)
+
+
+def test_a_target_is_kept_where_it_is_met_whatever_numpy_takes() -> None:
+    result = timed("elementwise, 10^6", **{OURS: 0.6, TORCH: 1.0, BY_HAND: 0.8})
+    assert [target.met for target in run_of(result).targets()] == [True]
+
+
+def test_layers_in_plain_numpy_are_a_fraction_of_ours_and_no_loss() -> None:
+    result = timed("loop, 50 steps of 256 units", **{OURS: 2.0, PLAIN: 2.4})
+    (target,) = run_of(result).targets()
+    assert (target.what, target.met) == (
+        "loop, 50 steps of 256 units: time in plain NumPy / with nn",
+        False,
+    )
+    assert target.measured == pytest.approx(1.2)
+    faster = timed("loop, 50 steps of 256 units", **{OURS: 2.0, PLAIN: 1.0})
+    assert losses(run_of(faster)) == {}
+
+
+def test_each_growth_has_a_line_and_a_bound_of_its_own() -> None:
+    found = run_of()
+    found.growths = {
+        "a chain of cheap functions": {100: 10.0, 1_000: 13.0},
+        "for v in x": {100: 13.0, 1_000: 10.0},
+    }
+    assert [(t.bound, t.met) for t in found.targets()] == [(1.25, False), (2.0, True)]
+    page = markdown(found, "chart.png")
+    assert "| for v in x | 13 | 10 | 1.30 |" in page
+
+
+@pytest.mark.parametrize("name", GROWTHS)
+def test_what_grows_can_be_run(name: str) -> None:
+    GROWTHS[name].program(10)
 
 
 def test_losses_name_who_needs_less_of_what_and_not_the_forward_pass() -> None:

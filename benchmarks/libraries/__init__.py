@@ -18,6 +18,7 @@ derivative(formula, p, data)
 hvp(formula, p, data)
     The product of the Hessian with ``data["v"]``.
 
+`nodes(formula, p, data)`, which only ours has, gives the number of nodes in place of a value.
 A function of these names with ``lean_`` before it makes a program that takes less memory, which is
 what memory is measured with.
 

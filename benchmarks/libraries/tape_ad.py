@@ -25,6 +25,7 @@ __all__ = [
     "lean_step",
     "linear",
     "logsumexp",
+    "nodes",
     "own_square",
     "peak",
     "relu",
@@ -54,6 +55,15 @@ def gradient(formula: Formula, p: Data, data: Data, *, release: bool = False) ->
         handles = rec.bind(p)
         value = formula(handles, data)
         return value.data, value.grad(release=release).wrt(handles)
+
+    return program
+
+
+def nodes(formula: Formula, p: Data, data: Data) -> Program:
+    def program() -> Outcome:
+        rec = ta.ComputationRecord()
+        formula(rec.bind(p), data)
+        return len(rec), {}
 
     return program
 

@@ -19,6 +19,28 @@ def chain(library: Any, p: Data, data: Data) -> Array:
     return library.xp.sum(y)
 
 
+def chain_by_hand(p: Data, data: Data) -> Program:
+    x, iterations = p["x"], data["iterations"]
+
+    def program() -> Outcome:
+        states, sines, y = [], [], x
+        for _ in range(iterations):
+            states.append(y)
+            sine = np.sin(y)
+            sines.append(sine)
+            y = sine * x
+            y += 0.5
+        gradient, ct = np.zeros_like(x), np.ones_like(x)
+        for before, sine in zip(reversed(states), reversed(sines), strict=True):
+            gradient += sine * ct
+            ct *= x
+            ct *= np.cos(before)
+        gradient += ct
+        return np.add.reduce(y), {"x": gradient}
+
+    return program
+
+
 def scanned_chain(library: Any, p: Data, data: Data) -> Array:
     """Scan, as JAX's users do with loops, rather than compile 300 iterations one by one."""
     x = p["x"]
@@ -97,7 +119,7 @@ WORKLOADS = [
         "300 iterations of y = sin(y) * x + 0.5 on one element",
         chain,
         lambda: chain_of(1, 300),
-        own={"jax_jit": scanned_chain},
+        own={"jax_jit": scanned_chain, BY_HAND: chain_by_hand},
         cannot=NO_SINE,
         targets={FORWARD: 11.0, TORCH: 0.45},
         small=True,
@@ -107,7 +129,7 @@ WORKLOADS = [
         "the same on 100 elements",
         chain,
         lambda: chain_of(100, 300),
-        own={"jax_jit": scanned_chain},
+        own={"jax_jit": scanned_chain, BY_HAND: chain_by_hand},
         cannot=NO_SINE,
         small=True,
     ),
@@ -116,7 +138,7 @@ WORKLOADS = [
         "the same on 10,000 elements",
         chain,
         lambda: chain_of(10_000, 300),
-        own={"jax_jit": scanned_chain},
+        own={"jax_jit": scanned_chain, BY_HAND: chain_by_hand},
         cannot=NO_SINE,
     ),
     Workload(
