@@ -277,3 +277,11 @@ def test_every_map_is_tested() -> None:
     }
     tested = {type(case.make(read_only)) for case in CASES}
     assert maps == tested
+
+
+@pytest.mark.parametrize("number", [np.float64(3), np.float32(3), np.array(3.0), np.complex64(3j)])
+def test_a_large_sum_pulls_a_number_to_a_view_that_nobody_writes_to(number: Array) -> None:
+    pulled = Sum((40, 50), (-2, -1), keepdims=False).pull(number)
+    np.testing.assert_array_equal(pulled, np.full((40, 50), number), strict=True)
+    assert pulled.strides == (0, 0)
+    assert not pulled.flags.writeable

@@ -15,6 +15,9 @@ __all__ = ["Sum", "WeightedSum", "add_reduce", "expanding_key"]
 SMALL = 1000
 """Up to how many elements an array is copied where a view would do."""
 
+REAL = frozenset({np.float64, np.float32})
+"""The kinds of numbers that most sums are."""
+
 add_reduce: Callable[..., Array] = np.add.reduce
 """NumPy's type for it has no overload for variables."""
 
@@ -76,13 +79,17 @@ class Sum:
 def stretched(array: Array, shape: Shape) -> Array:
     """Broadcast an array, without a copy if that would be large.
 
-    A small one is quicker to fill than to view, and then to compute with.
+    A small one is quicker to fill than to view, and then to compute with. A large one is viewed as
+    `numpy.broadcast_to` does, whose own checks take several times as long.
     """
-    plain = type(array) is np.ndarray or type(array) is np.float64
-    if plain and math.prod(shape) <= SMALL:
-        filled = np.empty(shape, array.dtype)
-        filled[...] = array
-        return filled
+    kind = type(array)
+    if kind is np.ndarray or kind in REAL:
+        if math.prod(shape) <= SMALL:
+            filled = np.empty(shape, array.dtype)
+            filled[...] = array
+            return filled
+        if kind is not np.ndarray:
+            return np.ndarray(shape, array.dtype, array, 0, (0,) * len(shape))
     return np.broadcast_to(array, shape)
 
 

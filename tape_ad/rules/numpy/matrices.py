@@ -138,16 +138,18 @@ def from_vectors(batch: Shape, planar: bool, axis: int) -> tuple[LinearMap, ...]
 
 def cross_partial(parent: Array, other: Array, axes: tuple[int, int, int], left: bool) -> LinearMap:
     """Make the partial of a cross product, t × b or a × t."""
+    if axes == (-1, -1, -1) and parent.shape[-1] == other.shape[-1] == 3:
+        return Cross(other, left)
     maps, shape = to_vectors(parent.shape, axes[0])
     other_maps, other_shape = to_vectors(other.shape, axes[1])
     batch = np.broadcast_shapes(shape[:-1], other_shape[:-1])
     planar = parent.shape[axes[0]] == other.shape[axes[1]] == 2
     after = from_vectors(batch, planar, axes[2])
-    cross = Cross(Chain(other_maps).push(other), left)
+    linear = Cross(Chain(other_maps).push(other), left)
     if not maps and not after:
-        return cross
+        return linear
     stretch = () if shape[:-1] == batch else (Stretch(shape, (*batch, 3)),)
-    return Chain((*maps, *stretch, cross, *after))
+    return Chain((*maps, *stretch, linear, *after))
 
 
 def linalg_cross(position: int) -> Maker:

@@ -121,8 +121,7 @@ def std_weights(
         a = a - (one if dtype is None else as_mean(one, dtype))
         if dtype is None or not is_complex(a) or np.dtype(dtype).kind == "c":
             out = np.where(alone, 1, out)  # where the mean has all of it
-    weights = unit(deviation(a, mean, axes, dtype, where), out)
-    return weights / freedom(a, axes, ddof, where)
+    return unit(deviation(a, mean, axes, dtype, where), out * freedom(a, axes, ddof, where))
 
 
 def as_mean(one: Array, dtype: Any) -> Array:
