@@ -2,6 +2,7 @@
 
 from tape_ad.rules.base import merged
 from tape_ad.rules.layers.images import IMAGES
+from tape_ad.rules.layers.normal import NORMAL
 from tape_ad.rules.layers.normalization import NORMALIZATION
 from tape_ad.rules.layers.pooling import POOLING
 from tape_ad.rules.layers.rectifiers import RECTIFIERS
@@ -63,6 +64,7 @@ FURTHER = merged(
     DECOMPOSITIONS,
     NORMS,
     RECTIFIERS,
+    NORMAL,
     RECURRENT,
     IMAGES,
     POOLING,

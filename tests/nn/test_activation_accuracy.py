@@ -1,15 +1,18 @@
 """Activations against mpmath, near 0 and far out, and where there are no numbers to compare."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
+import scipy.special
 
 import tape_ad as ta
 from tape_ad import nn
 from tape_ad.linear_maps import pull_chosen
+from tape_ad.rules.layers.normal import normal_cdf
 from tape_ad.rules.layers.rectifiers import SELU_ALPHA, SELU_SCALE
 from tests.shorthand import gradient
 
@@ -185,6 +188,29 @@ def test_no_layout_changes_a_number_and_nothing_is_written_to(
     before = array.copy()
     np.testing.assert_allclose(function(array), expected, rtol=1e-15)
     np.testing.assert_array_equal(array, before)
+
+
+def test_the_normal_distribution_of_single_precision_is_scipys() -> None:
+    x = np.concatenate([np.linspace(-14, 14, 20001), [0.0, -0.0, 1e-30, -1e-40]]).astype(np.float32)
+    double = x.astype(np.float64)
+    exact = scipy.special.ndtr(double)
+    found = normal_cdf(x)
+    assert found.dtype == np.float32
+    allowed = (4 + double * double) * float(np.finfo(np.float32).eps) * exact
+    smallest = float(np.finfo(np.float32).smallest_subnormal)
+    assert (np.abs(found - exact) <= allowed + smallest).all()
+    np.testing.assert_array_equal(normal_cdf(x.reshape(-1, 5, 1).T), found.reshape(-1, 5, 1).T)
+    np.testing.assert_array_equal([normal_cdf(each) for each in x[::999]], found[::999])
+    far = np.array([-INF, -1e30, -15.0, 15.0, 1e30, INF, NAN], np.float32)
+    np.testing.assert_array_equal(normal_cdf(far), [0, 0, 0, 1, 1, 1, NAN])
+
+
+def test_gelu_of_single_precision_needs_no_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    x = np.array([-1.0, 0.0, 1.0], np.float32)
+    np.testing.assert_allclose(nn.gelu(x), [-0.15865525, 0.0, 0.84134475], rtol=3e-7)
+    with pytest.raises(ImportError, match=r"^gelu needs the extra scipy"):
+        nn.gelu(x.astype(np.float64))
 
 
 # Functions of rows

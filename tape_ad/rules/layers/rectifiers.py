@@ -4,18 +4,17 @@ Each stands below its derivative, and `tape_ad.nn` publishes what `__all__` name
 and their default values are PyTorch's, and so is the derivative at a kink: the one from the left.
 """
 
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
-from tape_ad.extras import extra
 from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, Maker, quiet, rule
 from tape_ad.rules.layers.activations import real, sigmoid
+from tape_ad.rules.layers.normal import density, normal_cdf, within_reach
 from tape_ad.rules.layers.steps import (
     either,
     exponential,
@@ -41,8 +40,6 @@ SELU_SCALE = 1.0507009873554804934193349852946
 SLOPE = 2 * math.sqrt(2 / math.pi)
 CUBIC = 0.044715
 """Hendrycks & Gimpel, https://arxiv.org/abs/1606.08415, section 2."""
-
-NORMAL = 1 / math.sqrt(2 * math.pi)
 
 
 def activation(derivative: Maker, compute: Maker | None = None) -> Callable[[F], F]:
@@ -147,11 +144,6 @@ def selu(x: Array, /) -> Array:
     return bent(real(x, "selu"), SELU_ALPHA, SELU_SCALE)
 
 
-def within_reach(x: Array) -> Array:
-    """Limit x to where the gate of `gelu` is neither 0 nor 1, so that no power of it overflows."""
-    return np.clip(x, -30.0, 30.0)
-
-
 def gelu_gate(x: Array, approximate: str) -> Array:
     """Compute what `gelu` multiplies x with."""
     if approximate == "tanh":  # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits
@@ -159,9 +151,7 @@ def gelu_gate(x: Array, approximate: str) -> Array:
         return sigmoid(SLOPE * near * (1 + CUBIC * near * near))
     if approximate != "none":
         raise ValueError(f'gelu: approximate must be "none" or "tanh", got {approximate!r}')
-    with extra("scipy", "gelu", instead='gelu(x, approximate="tanh")'):
-        from scipy.special import ndtr
-    return inspect.unwrap(ndtr)(x)  # with SCIPY_ARRAY_API set, a function that refuses handles
+    return normal_cdf(x)
 
 
 def gelu_and_gate(x: Array, approximate: str) -> tuple[Array, Array]:
@@ -175,7 +165,7 @@ def gelu_partial(gate: Array, x: Array, approximate: str) -> Array:
     """gate + x * gate'."""
     near = within_reach(x)
     if approximate == "none":
-        return gate + near * np.exp(-0.5 * near * near) * NORMAL
+        return gate + near * density(near)
     return gate + near * logistic_slope(gate) * (SLOPE * (1 + 3 * CUBIC * near * near))
 
 
@@ -187,8 +177,8 @@ def gelu(x: Array, /, approximate: str = "none") -> Array:
     ----------
     x : array or Tensor, any shape
     approximate : "none" or "tanh"
-        The exact function, which needs the extra `scipy`, or its approximation by a tanh, which
-        is off by less than 5e-4.
+        The exact function, which needs the extra `scipy` unless x has single precision, or its
+        approximation by a tanh, which is off by less than 5e-4.
 
     Returns
     -------
@@ -197,7 +187,7 @@ def gelu(x: Array, /, approximate: str = "none") -> Array:
     Raises
     ------
     ImportError
-        When the exact function is asked for and SciPy is not there.
+        When the exact function needs SciPy, and that is not there.
 
     Notes
     -----
