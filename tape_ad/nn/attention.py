@@ -14,8 +14,8 @@ from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
 from tape_ad.nn.layers import FLOAT64, dropout, probability
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
 from tape_ad.rules.base import as_array
-from tape_ad.rules.layers.activations import softmax
 from tape_ad.rules.layers.affine import linear
+from tape_ad.rules.layers.attention import attend, takes, weights_of
 
 __all__ = ["MultiHeadAttention", "scaled_dot_product_attention"]
 
@@ -66,18 +66,21 @@ def scaled_dot_product_attention(
     """
     query, key, value = as_array(query), as_array(key), as_array(value)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = (query * scale) @ np.swapaxes(key, -1, -2)
+    mask = mask_of(attn_mask, is_causal, query, key)
+    alike = query.shape == key.shape == value.shape and query.dtype == key.dtype == value.dtype
+    plain = alike and type(scale) is float and dropout_p == 0
+    if plain and takes(query.shape, query.dtype, mask):
+        return attend(np.stack([query, key, value]), mask=mask, scale=scale)
+    return dropout(weights_of(query, key, mask, scale), dropout_p, rng=rng) @ value
+
+
+def mask_of(attn_mask: Array | None, is_causal: bool, query: Array, key: Array) -> Array | None:
+    """Give the mask that two arguments ask for."""
     if is_causal:
         if attn_mask is not None:
             raise TypeError("attention: give attn_mask or is_causal=True, not both")
-        attn_mask = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
-    if attn_mask is not None:
-        mask = as_array(attn_mask)
-        if mask.dtype == bool:
-            scores = np.where(mask, scores, scores.dtype.type(-np.inf))
-        else:
-            scores = scores + mask
-    return dropout(softmax(scores), dropout_p, rng=rng) @ value
+        return np.tri(query.shape[-2], key.shape[-2], dtype=bool)
+    return None if attn_mask is None else as_array(attn_mask)
 
 
 @frozen
@@ -185,10 +188,14 @@ class MultiHeadAttention(Layer):
                     f"the layer {self.name!r} takes inputs of shape (..., length, "
                     f"{self.embed_dim}), got one of shape {each.shape}"
                 )
-        q, k, v = (self._heads(each) for each in self._projected(store, query, key, value, rng))
-        out = scaled_dot_product_attention(
-            q, k, v, attn_mask, self.dropout if training else 0.0, is_causal, rng=rng
-        )
+        mask = mask_of(attn_mask, is_causal, query, key)
+        rate = self.dropout if training else 0.0
+        if key is query and value is query:
+            out = self._to_itself(store, query, mask, rate, rng)
+        else:
+            projected = self._projected(store, query, key, value, rng)
+            q, k, v = (self._heads(each) for each in projected)
+            out = scaled_dot_product_attention(q, k, v, mask, rate, rng=rng)
         out = np.swapaxes(out, -2, -3)
         out = np.reshape(out, query.shape)
         e = self.embed_dim
@@ -215,6 +222,30 @@ class MultiHeadAttention(Layer):
             linear(x, weight[:, i * e : (i + 1) * e], bias[i * e : (i + 1) * e])
             for i, x in enumerate((query, key, value))
         ]
+
+    def _to_itself(
+        self,
+        store: Mapping[str, Any],
+        x: Array,
+        mask: Array | None,
+        rate: float,
+        rng: np.random.Generator | None,
+    ) -> Array:
+        """Let an input attend to itself: it is projected once, and split into heads by a view."""
+        e, heads = self.embed_dim, self.num_heads
+        weight = self._read(store, f"{self.name}.in_proj_weight", (e, 3 * e), rng)
+        if self.bias:
+            bias = self._read(store, f"{self.name}.in_proj_bias", (3 * e,), rng)
+            projected = linear(x, weight, bias)
+        else:
+            projected = x @ weight
+        parts = np.reshape(projected, (*x.shape[:-1], 3, heads, e // heads))
+        lead = range(x.ndim - 2)
+        length, which, head, width = range(x.ndim - 2, x.ndim + 2)
+        qkv = np.transpose(parts, (which, *lead, head, length, width))
+        if rate == 0 and takes(qkv.shape[1:], qkv.dtype, mask):
+            return attend(qkv, mask=mask, scale=1 / math.sqrt(qkv.shape[-1]))
+        return scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], mask, rate, rng=rng)
 
     def _heads(self, x: Array) -> Array:
         """Split the last axis: (..., l, embed_dim) -> (..., num_heads, l, embed_dim / heads)."""

@@ -1,6 +1,7 @@
 """The tables that a program may well do without, in one."""
 
 from tape_ad.rules.base import merged
+from tape_ad.rules.layers.attention import ATTENTION
 from tape_ad.rules.layers.images import IMAGES
 from tape_ad.rules.layers.normal import NORMAL
 from tape_ad.rules.layers.normalization import NORMALIZATION
@@ -66,6 +67,7 @@ FURTHER = merged(
     RECTIFIERS,
     NORMAL,
     RECURRENT,
+    ATTENTION,
     IMAGES,
     POOLING,
     NORMALIZATION,

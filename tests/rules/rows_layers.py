@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.layers import affine, images, normalization, pooling, recurrent
+from tape_ad.rules.layers import affine, attention, images, normalization, pooling, recurrent
 from tape_ad.rules.layers.windows import Windows
 from tests.rules.table import DISTINCT, REAL, Row
 
@@ -48,6 +48,21 @@ def normalized(jax: Any) -> Any:
     return lambda x, weight, bias, axes, eps=1e-5: standard(x, axes, eps) * weight + bias
 
 
+def attending(jax: Any) -> Any:
+    """Write attention out in JAX."""
+
+    def of_stack(qkv: Any, mask: Any, scale: float) -> Any:
+        query, key, value = qkv
+        scores = query @ key.mT * scale
+        if mask is not None and mask.dtype == bool:
+            scores = jax.numpy.where(mask, scores, -jax.numpy.inf)
+        elif mask is not None:
+            scores = scores + mask
+        return jax.nn.softmax(scores) @ value
+
+    return of_stack
+
+
 ONE = Windows((6,), (3,), (2,), ((1, 0),), (1,))
 TWO = Windows((5, 4), (2, 3), (2, 1), ((1, 1), (0, 1)), (1, 1), 2)
 WIDE = Windows((5, 5), (2, 2), (1, 2), ((0, 0), (2, 2)), (2, 3))
@@ -79,6 +94,20 @@ ROWS: list[Row] = [
             no_jax=NO_JAX,
         )
         for batch in ((2,), ())
+    ),
+    *(
+        Row(
+            attention.attend,
+            [REAL(3, *shape)],
+            options={"mask": mask, "scale": 0.5},
+            jax=attending,
+        )
+        for shape, mask in (
+            ((4, 3), None),
+            ((2, 1, 4, 2), np.tri(4, dtype=bool)),
+            ((2, 3, 2), np.array([[[0.0, 1.0, -1.0]], [[0.5, 0.0, 0.0]]])),
+            ((2, 2, 3, 2), np.array([[[[True, False, True]]], [[[False, True, True]]]])),
+        )
     ),
     *(Row(recurrent.lstm_gates, [REAL(*batch, 8)], no_jax=NO_JAX) for batch in ((3,), (), (0,))),
     *(

@@ -1,0 +1,172 @@
+"""Attention in blocks beside the same as a composition of several nodes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad import nn
+from tape_ad.rules.layers import attention
+from tape_ad.rules.layers.attention import attend, weights_of
+
+Array = np.ndarray[Any, Any]
+
+SEEN = np.tri(5, dtype=bool)
+RNG = np.random.default_rng
+
+
+def composed(qkv: Any, mask: Array | None, scale: float) -> Any:
+    return weights_of(qkv[0], qkv[1], mask, scale) @ qkv[2]
+
+
+def value_and_gradient(
+    function: Any, qkv: Array, seed: Array, *options: Any
+) -> tuple[Array, Array]:
+    handle = ta.ComputationRecord().tensor(qkv)
+    out = function(handle, *options)
+    return out.data, out.grad(seed).wrt(handle)
+
+
+def assert_as_composed(
+    qkv: Array, mask: Array | None, scale: float, rtol: float = 1e-9, atol: float = 1e-12
+) -> None:
+    seed = RNG(1).normal(size=qkv.shape[1:]).astype(qkv.dtype)
+    found = value_and_gradient(attend, qkv, seed, mask, scale)
+    expected = value_and_gradient(composed, qkv, seed, mask, scale)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=atol)
+
+
+def operands(*lead: int) -> Array:
+    return RNG(0).normal(size=(3, *lead, 5, 2))
+
+
+MASKS = [None, SEEN, np.where(SEEN, 0.5, -np.inf), SEEN[-1:] & (np.arange(5) != 1)]
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3), (2, 1, 3)])
+@pytest.mark.parametrize("cache", [1, 100, 250, 450, 700, 1 << 19])
+def test_blocks_of_any_size(
+    cache: int, lead: tuple[int, ...], mask: Array | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attention, "IN_CACHE", cache)
+    assert_as_composed(operands(*lead), mask, 0.7)
+
+
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3), (2, 1, 3)])
+@pytest.mark.parametrize("cache", [1, 100, 250, 450, 700, 1 << 19])
+def test_blocks_come_to_each_score_once(
+    cache: int, lead: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attention, "IN_CACHE", cache)
+    counts = np.zeros((*lead, 5, 6))
+    for block in attention.blocks(counts.shape, counts.itemsize):
+        part = block.of(counts)
+        part += 1
+        assert part.nbytes <= max(cache, 6 * counts.itemsize)
+    np.testing.assert_array_equal(counts, 1)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("scale", [19.0, 1e3, 1e6])
+def test_scores_that_are_too_large_for_exp(scale: float, mask: Array | None) -> None:
+    assert_as_composed(operands(2), mask, scale, atol=1e-15 * scale)  # the gradient's own size
+
+
+def test_a_row_of_large_scores_of_one_sign() -> None:
+    qkv = operands()
+    qkv[0, 1], qkv[1] = [-40.0, 0.0], np.abs(qkv[1]) + 1
+    assert_as_composed(qkv, None, 1.0)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_a_mask_hides_is_not_in_the_gradient(value: float) -> None:
+    qkv = operands(2)
+    qkv[1, 0, 3:] = value
+    mask = np.array([True, True, True, False, False])
+    with np.errstate(invalid="ignore"):
+        assert_as_composed(qkv, mask, 1.0)
+        _, gradient = value_and_gradient(attend, qkv, np.ones((2, 5, 2)), mask, 1.0)
+    assert np.isfinite(gradient).all()
+    np.testing.assert_array_equal(gradient[1:, 0, 3:], 0)
+
+
+def test_what_is_behind_hidden_keys_gets_no_gradient_even_where_it_is_infinite() -> None:
+    x = np.array([[0.5, 1.0, 0.0], [2.0, 3.0, 0.0]]).T
+    mask = np.array([True, True, False])
+
+    def gradient(function: Any) -> Any:
+        handle = ta.ComputationRecord().tensor(x)
+        root = np.sqrt(handle)  # with an infinite slope where the mask hides it
+        qkv = np.stack([x, root, x])
+        return np.sum(function(qkv, mask, 1.0)[:, 0]).grad().wrt(handle)
+
+    np.testing.assert_allclose(gradient(attend), gradient(composed), rtol=1e-12)
+    assert np.isfinite(gradient(attend)).all()
+
+
+def test_a_query_whose_result_is_not_chosen_may_be_nan() -> None:
+    qkv = operands()
+    qkv[0, 2] = np.nan
+    chosen = np.array([True, True, False, True, True])[:, None]
+
+    def gradient(function: Any) -> Any:
+        handle = ta.ComputationRecord().tensor(qkv)
+        return np.sum(np.where(chosen, function(handle, None, 1.0), 0.0)).grad().wrt(handle)
+
+    np.testing.assert_allclose(gradient(attend), gradient(composed), rtol=1e-9, atol=1e-12)
+    assert np.isfinite(gradient(attend)).all()
+
+
+def test_a_query_that_may_look_at_nothing_is_nan() -> None:
+    mask = SEEN & (np.arange(5) > 0)
+    with np.errstate(invalid="ignore"):
+        found, expected = attend(operands(), mask, 1.0), composed(operands(), mask, 1.0)
+    assert np.isnan(found[0]).all()
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_single_precision() -> None:
+    assert_as_composed(operands(2).astype(np.float32), SEEN, 0.7, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_heads_are_views_of_one_projection_before_and_behind(is_causal: bool) -> None:
+    projected = RNG(0).normal(size=(2, 5, 3, 4, 2))
+    qkv = projected.transpose(2, 0, 3, 1, 4)
+    mask = SEEN if is_causal else None
+    out, gradient = value_and_gradient(attend, qkv, np.ones((2, 4, 5, 2)), mask, 1.0)
+    assert out.swapaxes(1, 2).flags.c_contiguous
+    assert gradient.transpose(1, 3, 0, 2, 4).flags.c_contiguous
+
+
+@pytest.mark.parametrize(
+    ("shapes", "mask"),
+    [
+        (((5, 2), (6, 2), (6, 2)), None),
+        (((5, 2), (5, 2), (5, 3)), None),
+        (((4, 5, 2), (5, 2), (5, 2)), None),
+        (((0, 5, 2),) * 3, None),
+        (((5, 2),) * 3, np.ones((3, 5, 5), bool)),
+        (((5, 2),) * 3, np.ones((5, 5), np.float32)),
+    ],
+)
+def test_what_does_not_fit_into_one_node_is_composed(
+    shapes: tuple[tuple[int, ...], ...], mask: Array | None
+) -> None:
+    record = ta.ComputationRecord()
+    q, k, v = (record.tensor(RNG(i).normal(size=shape)) for i, shape in enumerate(shapes))
+    out = nn.scaled_dot_product_attention(q, k, v, mask)
+    assert all(node.function is not attend for node in record)
+    expected = weights_of(q, k, mask, 1 / np.sqrt(2)) @ v
+    np.testing.assert_allclose(out.data, expected.data, rtol=1e-12)
+
+
+def test_a_mask_that_is_learned_has_a_gradient() -> None:
+    record = ta.ComputationRecord()
+    q, k, v = (record.tensor(each) for each in operands())
+    bias = record.tensor(np.zeros((5, 5)))
+    out = nn.scaled_dot_product_attention(q, k, v, bias)
+    assert np.all(np.sum(out * out).grad().wrt(bias) != 0)
