@@ -24,6 +24,7 @@ from tests.shorthand import gradients_of
 Array = Any
 Function = Callable[..., Any]
 
+RNG = np.random.default_rng(0)
 INF, NAN = np.inf, np.nan
 LEAST, MOST = 5e-324, float(np.finfo(float).max)
 
@@ -167,3 +168,26 @@ def test_partials_of_large_operands_keep_their_digits(function: Function, gap: f
     rounded = (2.0**30 + gap) - 2.0**30
     assert_allclose(far, gradients_of(function, rounded, 0.0), rtol=1e-15)
     assert_allclose(near[0] + near[1], 1, rtol=1e-15)
+
+
+@pytest.mark.parametrize("exponent", [-2, -1.5, 0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 7, 4.0, [2, 0, 5]])
+@pytest.mark.parametrize("hole", [1.0, 0.0, -0.0, LEAST, 1e-200, 1e200, MOST, INF, -INF, NAN])
+@pytest.mark.parametrize("sign", [1, -1])
+@np.errstate(all="ignore")
+def test_slopes_of_powers_beside_a_hole(exponent: Any, hole: float, sign: int) -> None:
+    x, y = np.array([sign * 1.75, hole, sign * 2e30]), exponent
+    y = np.array(y) if isinstance(y, list) else y
+    together = gradients_of(lambda x: x**y, x)[0]
+    alone = [gradients_of(np.power, each, float(b))[0] for each, b in np.broadcast(x, y)]
+    assert_allclose(together, alone, rtol=1e-15)
+
+
+def test_slopes_of_powers_in_single_precision_have_its_digits() -> None:
+    x = RNG.normal(size=1000).astype(np.float32)
+    (found,) = gradients_of(lambda x: x**5, x)
+    assert_allclose(found, (5 * x.astype(float) ** 4).astype(np.float32), rtol=3e-7, strict=True)
+
+
+def test_a_power_that_is_too_small_keeps_its_slope() -> None:
+    (found,) = gradients_of(lambda x: x**4, np.array([1e-100, 2e-100, 1.0]))
+    assert_allclose(found, [4e-300, 32e-300, 4.0], rtol=1e-15)

@@ -119,9 +119,11 @@ def test_the_others_are_multiplied_beside_a_factor_that_is_no_number() -> None:
     assert_array_equal(running, [1, 0, 0])
 
 
-def test_a_product_of_nothing_has_no_slopes() -> None:
-    assert gradients_of(np.prod, np.zeros((0, 3)))[0].shape == (0, 3)
-    assert gradients_of(lambda x: np.cumprod(x, axis=0), np.zeros((0, 3)))[0].shape == (0, 3)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_product_of_nothing_has_no_slopes(axis: int) -> None:
+    nothing = np.zeros((0, 3))
+    assert gradients_of(lambda x: np.prod(x, axis=axis), nothing)[0].shape == (0, 3)
+    assert gradients_of(lambda x: np.cumprod(x, axis=axis), nothing)[0].shape == (0, 3)
 
 
 @pytest.mark.parametrize("axis", [0, 1])

@@ -24,6 +24,7 @@ __all__ = [
     "all_finite",
     "bounded",
     "difference",
+    "greatest",
     "least",
     "logistic",
     "over_square",
@@ -76,7 +77,7 @@ def over_square(x: Array, y: Array) -> Array:
         square = x * x + y * y
         if type(square) is np.ndarray:  # of one number the square root takes no time
             low, high = SQUARES.get(square.dtype.char, (np.inf, 0))
-            if least(square) > low and np.maximum.reduce(square, axis=None, initial=0) < high:
+            if least(square) > low and greatest(square) < high:
                 return x / square
         radius = np.hypot(x, y)
         return x / radius / radius
@@ -133,6 +134,11 @@ def within(x: Array, low: float, high: float) -> Array:
 def least(x: Array) -> Any:
     """Find the least element of plain numbers: nan if there is one, and inf if there are none."""
     return np.minimum.reduce(x, axis=None, initial=np.inf)
+
+
+def greatest(x: Array) -> Any:
+    """Find the greatest element of plain numbers: nan if there is one, -inf if there are none."""
+    return np.maximum.reduce(x, axis=None, initial=-np.inf)
 
 
 def no_nan(x: Array) -> bool:

@@ -41,6 +41,8 @@ from tape_ad.rules.numpy.continued import (
     all_finite,
     bounded,
     difference,
+    greatest,
+    least,
     logistic,
     over_square,
     power_derivative,
@@ -91,12 +93,34 @@ def sign(x: Array, /, out: None = None, *, dtype: Any = None, casting: Any = "sa
 
 def power_base(out: Array, x: Array, y: Array) -> Array:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
-    if type(y) in (int, float) and y == 2:
+    number = type(y) in (int, float)
+    if number and y == 2:
         return 2 * x
-    if type(y) in (int, float):
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
+        if number and (y in QUICK or type(out) is not np.ndarray):
             return y * x ** (y - 1) if y else 0.0
+        divided = power_by_base(out, x, y)
+        if divided is not None:
+            return divided
+        if number:
+            return y * x ** (y - 1)
     return power_derivative(in_dtype(x, out.dtype), in_dtype(y, out.dtype), 1, 0)
+
+
+QUICK = frozenset({0, 0.5, 1, 1.5, 3})
+"""Exponents of which the next lower one is 0 or one that NumPy has a quick way for."""
+
+
+def power_by_base(out: Array, x: Array, y: Array) -> Array | None:
+    """Compute y * out / x, if no power has lost digits: another power takes up to 40 times that."""
+    if type(out) is not np.ndarray or out.dtype.char not in "df":
+        return None
+    size = np.abs(out)
+    limits = np.finfo(out.dtype)
+    if not (least(size) > limits.tiny and greatest(size) <= limits.max):
+        return None
+    slope = y * (out / x)
+    return slope if all_finite(slope) else None
 
 
 def power_exponent(out: Array, x: Array, y: Array) -> Array:

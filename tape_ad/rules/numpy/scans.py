@@ -24,7 +24,7 @@ from tape_ad.rules.base import (
     refuse,
     rule,
 )
-from tape_ad.rules.numpy.continued import all_finite, difference, least
+from tape_ad.rules.numpy.continued import all_finite, difference, greatest, least
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import SMALLEST, as_cast, reaches
 from tape_ad.rules.signatures import arguments_of
@@ -39,9 +39,6 @@ BACKWARDS = slice(None, None, -1)
 MODERATE = 2.0**60
 """A factor below this, and above its reciprocal, is divided by: what that could make of products
 that were too small to be kept is still next to nothing."""
-
-accumulated: Callable[..., Array] = np.add.accumulate
-"""NumPy's type for it has no overload for variables."""
 
 
 # Linear recurrences
@@ -150,7 +147,7 @@ class RunningSum:
 
     def push(self, t: Array) -> Array:
         """Sum from the front."""
-        return accumulated(t, axis=self.axis)
+        return np.cumsum(t, axis=self.axis)
 
     def pull(self, ct: Array) -> Array:
         """Sum from the back."""
@@ -160,7 +157,7 @@ class RunningSum:
 def summed_backwards(ct: Array, axis: int) -> Array:
     """Sum from the back along an axis, a negative one."""
     key = along(axis, BACKWARDS)
-    return accumulated(ct[key], axis=axis)[key]
+    return np.cumsum(ct[key], axis=axis)[key]
 
 
 # Products
@@ -209,7 +206,7 @@ class RunningProduct:
         elif x.dtype.char != "d":
             return None
         size = np.abs(x)
-        if not (least(size) > 1 / MODERATE and np.maximum.reduce(size, axis=None) < MODERATE):
+        if not (least(size) > 1 / MODERATE and greatest(size) < MODERATE):
             return None
         if not least(np.abs(y)) > SMALLEST:
             return None
