@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Iterator
+from sys import getrefcount
 from typing import Any, ClassVar
 
 import attrs
@@ -15,6 +16,7 @@ from tape_ad.naming import function_name
 
 __all__ = [
     "CONSTANT",
+    "UNHELD",
     "Arena",
     "Released",
     "held_arrays",
@@ -23,6 +25,10 @@ __all__ = [
 
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
+
+UNHELD = [object()]
+"""A mark that no handle has."""
+
 
 
 @define(eq=False, repr=False, weakref_slot=True)
@@ -44,11 +50,14 @@ class Arena:
         because Python's garbage collector looks again and again into tuples of a growing graph.
     shapes, dtypes : list
         The space that a node's tangent and cotangent live in.
-    handles : list of weakref
-        For each node, a weak reference to its handle.
+    marks : list of object
+        For each node, an object that its handle has as well: while that lives, there is a reference
+        more to it than to what `UNHELD` has. Weak references would say the same, but Python's
+        garbage collector looks into them again and again, and not into these.
     bases, views : dict
         Which nodes are views of which in NumPy's memory, so that writing to one would show in
-        the other: from a view to its base, and from a base to its views.
+        the other: from a view to its base, and from a base to weak references to the handles of
+        its views.
     within : Arena or None
         The arena that this one is nested in.
     watch : Watch or None
@@ -66,13 +75,17 @@ class Arena:
     starts: list[int] = field(factory=lambda: [0], init=False)
     shapes: list[tuple[int, ...]] = field(factory=list, init=False)
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
-    handles: list["weakref.ref[Any]"] = field(factory=list, init=False)
+    marks: list[object] = field(factory=list, init=False)
     bases: dict[int, int] = field(factory=dict, init=False)
-    views: dict[int, list[int]] = field(factory=dict, init=False)
+    views: dict[int, list["weakref.ref[Any]"]] = field(factory=dict, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     watch: Watch | None = field(default=None, init=False)
     movable: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
+
+    def is_held(self, node: int) -> bool:
+        """Tell whether the handle of a node is alive."""
+        return getrefcount(self.marks[node]) > getrefcount(UNHELD[0])
 
     def edges(self, node: int) -> Iterator[tuple[int, LinearMap]]:
         """Go through the parents of a node, each with the partial with respect to it."""
@@ -89,7 +102,7 @@ class Arena:
         edges = self.starts[length]
         del self.parents[edges:], self.partials[edges:], self.starts[length + 1 :]
         del self.functions[length:], self.shapes[length:], self.dtypes[length:]
-        del self.handles[length:]
+        del self.marks[length:]
 
     def is_within(self, other: "Arena") -> bool:
         """Tell whether `other` encloses this arena, directly or at several removes."""
@@ -156,6 +169,22 @@ def held_arrays(held: Any, seen: set[int] | None = None) -> Iterator[np.ndarray[
         seen.add(id(held))
         for field in attrs.fields(type(held)):
             yield from held_arrays(getattr(held, field.name), seen)
+
+
+def require_counts() -> None:
+    """Refuse an interpreter that does not count references, by which a sweep knows who is alive.
+
+    Raises
+    ------
+    ImportError
+    """
+    before = getrefcount(UNHELD[0])
+    held = UNHELD[0]
+    if getrefcount(UNHELD[0]) != before + 1 or held is not UNHELD[0]:
+        raise ImportError("tape_ad needs a Python that counts references, as CPython does")
+
+
+require_counts()
 
 
 @define(eq=False, repr=False)

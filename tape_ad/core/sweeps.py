@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping
+from sys import getrefcount
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from tape_ad.core.arena import Arena
+from tape_ad.core.arena import UNHELD, Arena
 from tape_ad.core.traits import KNOWN, NUMBERS, OPEN, traits_of
 from tape_ad.linear_maps import Array, LinearMap, Products, Scale, add_reduce, pull_chosen
 
@@ -118,7 +119,8 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
     """
     parents, starts = arena.parents, arena.starts
     partials: list[Any] = arena.partials  # some kinds of them have more to them than LinearMap says
-    shapes, dtypes, handles = arena.shapes, arena.dtypes, arena.handles
+    shapes, dtypes, marks = arena.shapes, arena.dtypes, arena.marks
+    unheld = getrefcount(UNHELD[0])
     stack = seed.ndim - len(shapes[root])
     cotangents: list[Array] = [None] * (root + 1)
     cotangents[root] = seed
@@ -139,7 +141,7 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
             ct = waiting.pop(node).added_to(ct)
             owned[node] = True
         mine = owned[node]  # whether its memory may be used again
-        if handles[node]() is not None:
+        if getrefcount(marks[node]) > unheld:  # a handle is alive
             kept[node] = ct
             mine = False
         if reached is not None:
@@ -230,7 +232,7 @@ def swept_with_care(
         ct = cotangents.pop(node, None)
         if ct is None:
             continue
-        if arena.handles[node]() is not None:
+        if arena.is_held(node):
             kept[node] = ct
         for parent, partial in arena.edges(node):
             linear: Any = partial

@@ -43,11 +43,6 @@ SIGNS: dict[Any, str] = {
 """The operators that have a form in place."""
 
 
-class Nobody:
-    """What has gone, for a reference that gives None."""
-
-
-GONE = ref(Nobody())
 NOTHING = None, None, None, None
 
 
@@ -326,25 +321,26 @@ def commit(
     changes = []
     for handle, node in [(base, new), *followers]:
         old, index = handle.record, handle.index
-        changes.append((handle, old, index, handle.data, node, ref(handle)))
+        changes.append((handle, old, index, handle.data, node, object()))
         if not hasattr(handle, "earlier"):
             handle.earlier = []
         handle.earlier.append((old, index))
     if followers:
         record.bases |= {node.index: new.index for _, node in followers}
-        record.views[new.index] = [node.index for _, node in followers]
+        record.views[new.index] = [ref(view) for view, _ in followers]
     array, key, value, earlier = write or NOTHING
     try:  # an interrupt may come before any instruction, and after the last one all is done
         if array is not None:
             array[key] = value
-        for handle, old, index, _, node, reference in changes:
-            old.handles[index] = GONE  # first, as a view may go on standing for the same node
-            node.record.handles[node.index] = reference
+        for handle, old, index, _, node, unheld in changes:
+            old.marks[index] = unheld  # first, as a view may go on standing for the same node
+            node.record.marks[node.index] = handle.mark
             handle.record, handle.index, handle.data = node.record, node.index, node.data
     except BaseException:  # no call here, as this may be the end of stack or memory
         if array is not None:
             array[key] = earlier
-        for handle, old, index, data, _, reference in changes:
+        for handle, old, index, data, node, unheld in changes:
             handle.record, handle.index, handle.data = old, index, data
-            old.handles[index] = reference
+            node.record.marks[node.index] = unheld
+            old.marks[index] = handle.mark
         raise

@@ -3,7 +3,6 @@
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
-from weakref import ref
 
 import numpy as np
 from attrs import define, field, frozen
@@ -226,7 +225,8 @@ class ComputationRecord(Arena):
         functions = self.functions
         handle: Tensor = new(Tensor)  # its __init__ would take as long again
         handle.record, handle.index, handle.data = self, len(functions), data
-        reference, shape, dtype = ref(handle), data.shape, data.dtype
+        handle.mark = mark = object()
+        shape, dtype = data.shape, data.dtype
         if dtype is not FLOAT and dtype.kind not in "fc":
             raise no_derivative(function, dtype)
         try:
@@ -240,11 +240,11 @@ class ComputationRecord(Arena):
             self.starts.append(len(edges))
             self.shapes.append(shape)
             self.dtypes.append(dtype)
-            self.handles.append(reference)
+            self.marks.append(mark)
             functions.append(function)
         except BaseException:  # no call here, as this may be the end of stack or memory
             index = handle.index
-            del functions[index:], self.handles[index:], self.dtypes[index:], self.shapes[index:]
+            del functions[index:], self.marks[index:], self.dtypes[index:], self.shapes[index:]
             del self.starts[index + 1 :]
             del self.parents[self.starts[index] :], self.partials[self.starts[index] :]
             raise

@@ -47,6 +47,8 @@ class Tensor(ArrayInterface):
     record: Any
     index: int
     data: Array
+    mark: object = field(init=False)
+    """What the record has for this node too, see `Arena`; a snapshot has none."""
     view_base: Self = field(init=False)
     """For a view of what may be assigned to, the handle that it is a view of; else not set."""
     earlier: list[tuple[Any, int]] = field(init=False)

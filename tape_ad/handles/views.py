@@ -1,8 +1,9 @@
 """Which handles stand for the same memory, as NumPy's arrays and their views do."""
 
-import sys
+from sys import getrefcount
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def link(view: Handle, source: Handle) -> None:
     record.bases[view.index] = base
     if record.functions[base] is not None:  # a leaf is never assigned to
         view.view_base = source if base == source.index else source.view_base
-        record.views.setdefault(base, []).append(view.index)
+        record.views.setdefault(base, []).append(ref(view))
 
 
 def live_views(base: Handle) -> list[Handle]:
@@ -31,8 +32,13 @@ def live_views(base: Handle) -> list[Handle]:
     noted = record.views.get(base.index)
     if not noted:
         return []
-    found = [record.handles[i]() for i in noted if record.bases.get(i) == base.index]
-    return [view for view in found if view is not None]
+    found = [reference() for reference in noted]
+    return [view for view in found if view is not None and is_view_of(view, base)]
+
+
+def is_view_of(view: Handle, base: Handle) -> bool:
+    """Tell whether what was noted as a view is one still."""
+    return view.record is base.record and view.record.bases.get(view.index) == base.index
 
 
 def way_to(view: Handle) -> LinearMap | None:
@@ -66,7 +72,7 @@ def has_alone(base: Handle, views: list[Handle]) -> bool:
     """
     if base.record.watch is not None or not base.data.flags.owndata:
         return False
-    if ALONE is None or references(base) != ALONE + len(views):
+    if references(base) != ALONE + len(views):
         return False
     for view in views:  # noqa: SIM110 - a generator would take as long as all of the rest
         if references(view) != ALONE or view.data.base is not base.data:
@@ -76,18 +82,8 @@ def has_alone(base: Handle, views: list[Handle]) -> bool:
 
 def references(handle: Any) -> int:
     """Count the references to a handle's array."""
-    return sys.getrefcount(handle.data)
+    return getrefcount(handle.data)
 
 
-def references_of_one() -> int | None:
-    """Count those to an array that only one object has; None where Python does not count."""
-    if not hasattr(sys, "getrefcount"):
-        return None
-    holder = SimpleNamespace(data=np.empty(0))
-    alone = references(holder)
-    another = holder.data
-    return alone if references(holder) == alone + 1 and another is holder.data else None
-
-
-ALONE = references_of_one()
+ALONE = references(SimpleNamespace(data=np.empty(0)))
 """The references to an array that only one handle has."""

@@ -80,7 +80,7 @@ def moments_of(action: Callable[[], Any]) -> list[int]:
 def assert_consistent(record: Arena) -> None:
     """Check that the parallel lists of a record are parallel."""
     count = len(record.functions)
-    lengths = [len(record.shapes), len(record.dtypes), len(record.handles), len(record.starts) - 1]
+    lengths = [len(record.shapes), len(record.dtypes), len(record.marks), len(record.starts) - 1]
     assert lengths == [count] * 4
     assert record.starts[0] == 0
     assert record.starts == sorted(record.starts)

@@ -242,7 +242,7 @@ def test_stacked_seeds_and_tangents_pass_a_loop_of_assignments() -> None:
 def test_only_references_that_are_counted_let_memory_be_written_to(monkeypatch: Any) -> None:
     _, x, a = filled()
     assert has_alone(a, live_views(a))
-    monkeypatch.setattr("tape_ad.handles.views.ALONE", None)
+    monkeypatch.setattr("tape_ad.handles.views.ALONE", 0)
     there = address(a)
     assert not has_alone(a, live_views(a))
     a[1] = x[0]

@@ -311,6 +311,6 @@ def test_a_view_keeps_no_more_alive_than_numpys() -> None:
     y = x * 2.0
     index, view = y.index, y[1:]
     del y
-    assert rec.handles[index]() is not None
+    assert rec.is_held(index)
     del view
-    assert rec.handles[index]() is None
+    assert not rec.is_held(index)
