@@ -160,9 +160,9 @@ def core_axes(
 ) -> tuple[list[tuple[int, ...]], int | None]:
     """Tell which axes the core indices are, and which axis of length one is kept for one."""
     if not axes and "" in core:
-        axes = (axis, axis)
+        axes = (axis, axis, axis) if keepdims else (axis, axis)
     given = [each if isinstance(each, tuple) else (each,) for each in axes]
-    kept = (given + given[:1])[2][0] if keepdims else None
+    kept = (given[2][0] if len(given) > 2 else -1) if keepdims else None
     found = [tuple(range(-len(letters), 0)) for letters in core]
     found[: len(given)] = given
     return ([*found[:2], ()], kept) if keepdims else (found, kept)
