@@ -67,6 +67,25 @@ def uses(n: int) -> None:
     total.grad(np.ones(1)).wrt(w)  # type: ignore[attr-defined]  # the same
 
 
+def filled(n: int) -> None:
+    x, a = start(n)
+    for i in range(n):
+        a[i] = np.sin(x[i])
+    a.grad(np.ones(n)).wrt(x)
+
+
+def added(n: int) -> None:
+    x, a = start(n)
+    for i in range(n):
+        a[i] += x[i]
+    a.grad(np.ones(n)).wrt(x)
+
+
+def start(n: int) -> tuple[Any, Any]:
+    x = leaf(n)
+    return x, x.record.constant(np.zeros(n))
+
+
 def stack(n: int) -> None:
     rec = ta.ComputationRecord()
     handles = [rec.tensor(row) for row in np.ones((n, 8))]
@@ -79,6 +98,8 @@ GROWTHS: dict[str, Growth] = {
     "x[i] for every element": Growth(elements),
     "for v in x": Growth(iteration),
     "uses of one parameter": Growth(uses),
+    "out[i] = f(x[i])": Growth(filled),
+    "out[i] += x[i]": Growth(added),
     "np.stack of handles": Growth(stack),
 }
 

@@ -30,7 +30,6 @@ UNHELD = [object()]
 """A mark that no handle has."""
 
 
-
 @define(eq=False, repr=False, weakref_slot=True)
 class Arena:
     """Nodes by index, in the order of their making, which is a topological order.
