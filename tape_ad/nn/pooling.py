@@ -14,7 +14,7 @@ from tape_ad.nn.stores import Layer
 from tape_ad.rules.base import as_array
 from tape_ad.rules.layers.activations import real
 from tape_ad.rules.layers.images import correlate_images
-from tape_ad.rules.layers.pooling import largest_places, pick
+from tape_ad.rules.layers.pooling import largest
 
 __all__ = [
     "AvgPool1d",
@@ -114,9 +114,7 @@ def max_pool(
     x = real(x, name)
     kernel = checked_kernel(name, rank, kernel_size, padding)
     windows = windows_of(name, x, kernel, kernel if stride is None else stride, padding, dilation)
-    reach = (d * (k - 1) + 1 for d, k in zip(windows.dilation, kernel, strict=True))
-    overlap = any(step < r for step, r in zip(windows.stride, reach, strict=True))
-    return pick(x, places=largest_places(x, windows=windows), repeats=overlap)
+    return largest(x, windows=windows)
 
 
 def avg_pool1d(

@@ -69,6 +69,7 @@ WIDE = Windows((5, 5), (2, 2), (1, 2), ((0, 0), (2, 2)), (2, 3))
 
 UNIT = Windows((4, 3), (3, 2), (1, 1), ((1, 0), (0, 0)), (1, 2))
 APART = Windows((4,), (2,), (1,), ((1, 1),), (2,), 3)
+POOL = Windows((5, 4), (2, 2), (2, 1), ((1, 1), (0, 0)), (1, 2))
 POINTS = Windows((3, 2), (1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1))
 
 CONVOLUTIONS = [
@@ -208,6 +209,21 @@ ROWS: list[Row] = [
     ),
     *(
         Row(
+            pooling.largest,
+            [DISTINCT(*lead, *windows.size)],
+            options={"windows": windows},
+            no_jax=NO_JAX,
+        )
+        for windows, lead in (
+            (ONE, (2, 3)),
+            (ONE, ()),
+            (ONE, (0,)),
+            (POOL, (2, 3)),
+            (Windows((5, 4), (2, 2), (2, 2), ((0, 0), (1, 0)), (1, 1)), (2,)),
+        )
+    ),
+    *(
+        Row(
             pooling.pick,
             [REAL(2, 3)],
             options={"places": places, "repeats": repeats},
@@ -246,5 +262,5 @@ CONSTANTS: list[Row] = [
         [DISTINCT(2, 3, *windows.size)],
         options={"windows": windows},
     )
-    for windows in (ONE, Windows((5, 4), (2, 2), (2, 1), ((1, 1), (0, 0)), (1, 2)))
+    for windows in (ONE, POOL)
 ]

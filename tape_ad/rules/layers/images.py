@@ -137,7 +137,7 @@ def image_adjoint(ct: Array, w: Array, /, windows: Windows) -> Array:
             np.add.reduce(parts, axis=taps, out=flat[..., part, :, :])
         else:
             parts, into = parts.reshape(shape + windows.out), out[(WHOLE[0],) * len(lead) + (part,)]
-            for place, key in windows.offsets():
+            for place, key in windows.offsets:
                 into[key] += parts[(..., *place, *(slice(None),) * rank)]
     stack = stack if kernels.ndim == 3 else (*lead, n)
     return windows.crop(out).reshape((*stack, channels, *windows.size))

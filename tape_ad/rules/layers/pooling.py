@@ -12,7 +12,38 @@ from tape_ad.rules.base import Entry, constants, rule
 from tape_ad.rules.layers.windows import Windows
 from tape_ad.rules.signatures import arguments_of
 
-__all__ = ["POOLING", "largest_places", "pick"]
+__all__ = ["POOLING", "largest", "largest_places", "pick"]
+
+
+@overridable
+def largest(x: Array, /, windows: Windows) -> Array:
+    """Take the largest element of each window.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (..., *windows.size)
+    windows : Windows
+        Padding is never the largest.
+
+    Returns
+    -------
+    array or Tensor, shape (..., *windows.out)
+        A nan counts as largest.
+
+    Examples
+    --------
+    >>> largest(np.array([1.0, 3.0, 2.0, 2.0]), Windows((4,), (2,), (2,), ((0, 0),), (1,)))
+    array([3., 2.])
+    """
+    return largest_and_places(x, windows)[0]
+
+
+def largest_and_places(x: Array, windows: Windows) -> tuple[Array, Array]:
+    """Compute `largest`, and where that is."""
+    if type(x) is np.ndarray:
+        return searched(x, windows)
+    places = largest_places(x, windows=windows)
+    return pick(x, places=places, repeats=windows.overlap), places
 
 
 @overridable
@@ -23,50 +54,70 @@ def largest_places(x: Array, /, windows: Windows) -> Array:
     ----------
     x : array or Tensor, shape (..., *windows.size)
     windows : Windows
-        Padding is never the largest.
 
     Returns
     -------
     array of int, shape (..., *windows.out)
-        Positions in ``ravel(x)``. A nan counts as largest.
+        Positions in ``ravel(x)``.
 
     Examples
     --------
     >>> largest_places(np.array([1.0, 3.0, 2.0, 2.0]), Windows((4,), (2,), (2,), ((0, 0),), (1,)))
     array([1, 2])
     """
+    return searched(x, windows)[1]
+
+
+def searched(x: Array, windows: Windows) -> tuple[Array, Array]:
+    """Find the largest element of each window, and where the first one is."""
     padded = windows.pad(x, -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
-    outside = windows.pad(np.zeros(windows.size, bool), True)
-    offsets = [key for _, key in windows.offsets()]
-    best = functools.reduce(np.maximum, [padded[key] for key in offsets])
+    outside = None if padded is x else windows.pad(np.zeros(windows.size, bool), True)
+    keys = [key for _, key in windows.offsets]
+    best = padded[keys[0]].copy()
+    for key in keys[1:]:
+        np.maximum(best, padded[key], out=best)
     has_nan = bool(np.isnan(best).any())
-    searching = np.ones(best.shape, bool)
-    which = np.zeros(best.shape, np.min_scalar_type(len(offsets)))
-    for key in offsets[:-1]:  # count the places before the first that is as large as any
+    searching: Array = None
+    which = np.zeros(best.shape, np.uint8 if len(keys) < 256 else np.intp)
+    for key in keys[:-1]:  # count the places before the first that is as large as any
         missed = np.not_equal(padded[key], best)
         if has_nan:
             missed &= ~np.isnan(padded[key])
-        if padded is not x:
+        if outside is not None:
             missed |= outside[key]
-        searching &= missed
+        searching = missed if searching is None else np.logical_and(searching, missed, out=missed)
         which += searching
-    return positions(windows, which, x.shape[: x.ndim - len(windows.size)])
+    return best, positions(windows, which, x.shape[: x.ndim - len(windows.size)])
 
 
 def positions(windows: Windows, which: Array, lead: tuple[int, ...]) -> Array:
     """Turn places within windows into positions in the flattened array."""
+    make = remembered_starts if which.size <= FEW else starts
+    begin, within = make(windows, lead)
+    return np.add(begin, within.take(which))
+
+
+FEW = 20_000
+"""So many windows are small enough to remember where each of them starts."""
+
+
+def starts(windows: Windows, lead: tuple[int, ...]) -> tuple[Array, Array]:
+    """Give where windows start in the flattened array, and how far on their places are."""
     rank = len(windows.size)
     steps = [math.prod(windows.size[axis + 1 :]) for axis in range(rank)]
     first: Any = np.arange(math.prod(lead)).reshape((*lead, *(1,) * rank))
     first = first * math.prod(windows.size)
     for axis, step in enumerate(steps):
-        starts = np.arange(windows.out[axis]) * windows.stride[axis] - windows.padding[axis][0]
-        first = first + (starts * step).reshape((-1,) + (1,) * (rank - axis - 1))
+        along = np.arange(windows.out[axis]) * windows.stride[axis] - windows.padding[axis][0]
+        first = first + (along * step).reshape((-1,) + (1,) * (rank - axis - 1))
     within = [
         sum(p * d * step for p, d, step in zip(place, windows.dilation, steps, strict=True))
-        for place, _ in windows.offsets()
+        for place, _ in windows.offsets
     ]
-    return first + np.array(within)[which]
+    return first, np.array(within)
+
+
+remembered_starts = functools.lru_cache(maxsize=64)(starts)
 
 
 @overridable
@@ -98,7 +149,18 @@ def pick_partial(out: Array, x: Array, places: Array, repeats: bool) -> LinearMa
     return Chain((Reshape(x.shape, (x.size,)), index))
 
 
+def largest_partial(places: Array, x: Array, windows: Windows) -> LinearMap:
+    """See `pick_partial`."""
+    return pick_partial(places, x, places, windows.overlap)
+
+
 POOLING: dict[Any, Entry] = {
+    largest: rule(
+        largest_partial,
+        signature=arguments_of(largest, "x"),
+        compute=largest_and_places,
+        saves=True,
+    ),
     pick: rule(
         pick_partial,
         signature=arguments_of(pick, "x"),

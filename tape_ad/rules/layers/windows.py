@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections.abc import Iterator
 from operator import mul
 from typing import Any
 
@@ -37,6 +36,8 @@ class Windows:
         How many elements a window has.
     inside : tuple of slice
         The key of an image in its padding.
+    offsets : tuple of (tuple of int, tuple of slice)
+        The window's places, each with the key of what all windows have there.
     """
 
     size: Shape
@@ -49,6 +50,7 @@ class Windows:
     out: Shape = field(init=False)
     taps: int = field(init=False, eq=False)
     inside: Key = field(init=False, eq=False, repr=False)
+    offsets: tuple[tuple[Shape, Key], ...] = field(init=False, eq=False, repr=False)
 
     @padded.default
     def _padded(self) -> Shape:
@@ -63,6 +65,12 @@ class Windows:
     @taps.default
     def _taps(self) -> int:
         return math.prod(self.kernel)
+
+    @property
+    def overlap(self) -> bool:
+        """Whether an element may be in several windows."""
+        reach = (d * (k - 1) + 1 for d, k in zip(self.dilation, self.kernel, strict=True))
+        return any(step < r for step, r in zip(self.stride, reach, strict=True))
 
     @inside.default
     def _inside(self) -> Key:
@@ -81,15 +89,23 @@ class Windows:
         """Take padding away."""
         return x if self.padded == self.size else x[self.inside]
 
-    def offsets(self) -> Iterator[tuple[Shape, Key]]:
-        """List the window's places, each with the key of what all windows have there."""
+    @offsets.default
+    def _offsets(self) -> tuple[tuple[Shape, Key], ...]:
         steps = list(zip(self.dilation, self.stride, self.out, strict=True))
-        for place in itertools.product(*map(range, self.kernel)):
-            key = (
-                slice(p * d, p * d + (n - 1) * s + 1, s)
-                for p, (d, s, n) in zip(place, steps, strict=True)
+        places = itertools.product(*map(range, self.kernel))
+        return tuple(
+            (
+                place,
+                (
+                    ...,
+                    *(
+                        slice(p * d, p * d + (n - 1) * s + 1, s)
+                        for p, (d, s, n) in zip(place, steps, strict=True)
+                    ),
+                ),
             )
-            yield place, (..., *key)
+            for place in places
+        )
 
     def view(self, x: Array) -> Array:
         """See all windows of images: shape (..., *size) -> (..., *kernel, *out).
