@@ -1,6 +1,5 @@
 """Pooling: the maximum or the mean of windows that slide over sequences or images."""
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -13,8 +12,7 @@ from tape_ad.nn.convolutions import Lengths, as_lengths, lengths, windows_of
 from tape_ad.nn.stores import Layer
 from tape_ad.rules.base import as_array
 from tape_ad.rules.layers.activations import real
-from tape_ad.rules.layers.images import correlate_images
-from tape_ad.rules.layers.pooling import largest
+from tape_ad.rules.layers.pooling import largest, sum_of_windows
 
 __all__ = [
     "AvgPool1d",
@@ -195,21 +193,15 @@ def avg_pool(
     padding: Lengths,
     count_include_pad: bool,
 ) -> Array:
-    """Compute `avg_pool1d` or `avg_pool2d`, as a convolution of one channel."""
+    """Compute `avg_pool1d` or `avg_pool2d`."""
     name = f"avg_pool{rank}d"
     x = as_array(x)
     kernel = checked_kernel(name, rank, kernel_size, padding)
     windows = windows_of(name, x, kernel, kernel if stride is None else stride, padding, 1)
-    lead = x.shape[: x.ndim - rank]
-    ones = np.ones((1, 1, *kernel), x.dtype)
-    total = correlate_images(
-        np.reshape(x, (math.prod(lead), 1, *windows.size)), ones, windows=windows
-    )
-    count: Any = math.prod(kernel)
+    count: Any = windows.taps
     if not count_include_pad:
-        inside = np.ones((1, 1, *windows.size), x.dtype)
-        count = correlate_images(inside, ones, windows=windows)[0, 0]
-    return np.reshape(total, lead + windows.out) / count
+        count = sum_of_windows(np.ones(windows.size, x.dtype), windows=windows)
+    return sum_of_windows(x, windows=windows) / count
 
 
 def checked_kernel(name: str, rank: int, kernel_size: Lengths, padding: Lengths) -> tuple[int, ...]:

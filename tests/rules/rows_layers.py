@@ -224,6 +224,23 @@ ROWS: list[Row] = [
     ),
     *(
         Row(
+            pooling.sum_of_windows,
+            [REAL(*lead, *windows.size)],
+            options={"windows": windows},
+            no_jax=NO_JAX,
+            complex=True,
+        )
+        for windows, lead in (
+            (ONE, (2, 3)),
+            (ONE, ()),
+            (ONE, (0,)),
+            (POOL, (2, 3)),
+            (WIDE, (2,)),
+            (POINTS, (2,)),
+        )
+    ),
+    *(
+        Row(
             pooling.pick,
             [REAL(2, 3)],
             options={"places": places, "repeats": repeats},

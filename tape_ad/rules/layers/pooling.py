@@ -5,14 +5,16 @@ import math
 from typing import Any
 
 import numpy as np
+from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Reshape
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, constants, rule
 from tape_ad.rules.layers.windows import Windows
+from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.rules.signatures import arguments_of
 
-__all__ = ["POOLING", "largest", "largest_places", "pick"]
+__all__ = ["POOLING", "largest", "largest_places", "pick", "sum_of_windows"]
 
 
 @overridable
@@ -149,6 +151,55 @@ def pick_partial(out: Array, x: Array, places: Array, repeats: bool) -> LinearMa
     return Chain((Reshape(x.shape, (x.size,)), index))
 
 
+@overridable
+def sum_of_windows(x: Array, /, windows: Windows) -> Array:
+    """Add up the elements of each window.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (..., *windows.size)
+    windows : Windows
+
+    Returns
+    -------
+    array or Tensor, shape (..., *windows.out)
+
+    Examples
+    --------
+    >>> sum_of_windows(np.arange(5.0), Windows((5,), (3,), (2,), ((0, 0),), (1,)))
+    array([3., 9.])
+    """
+    return WindowSums(windows).forward(x)
+
+
+@define(eq=False, repr=False)
+class WindowSums(PlainMap):
+    """Sums over windows, along one axis after the other."""
+
+    windows: Windows
+
+    def forward(self, t: Array) -> Array:
+        """Add up."""
+        t = self.windows.pad(t)
+        for keys in self.windows.along_axes:
+            first, *others = (t[key] for key in keys)
+            t = sum(others, first)
+        return t.copy() if self.windows.taps == 1 else t  # a view would be somebody else's
+
+    def backward(self, ct: Array) -> Array:
+        """Give every element what the windows that see it have."""
+        windows = self.windows
+        for axis, keys in reversed(tuple(enumerate(windows.along_axes))):
+            place = axis - len(windows.size)
+            shape = list(ct.shape)
+            shape[place] = windows.padded[place]
+            total = np.zeros(shape, ct.dtype)
+            for key in keys:
+                total[key] += ct
+            ct = total
+        return windows.crop(ct)
+
+
 def largest_partial(places: Array, x: Array, windows: Windows) -> LinearMap:
     """See `pick_partial`."""
     return pick_partial(places, x, places, windows.overlap)
@@ -160,6 +211,10 @@ POOLING: dict[Any, Entry] = {
         signature=arguments_of(largest, "x"),
         compute=largest_and_places,
         saves=True,
+    ),
+    sum_of_windows: rule(
+        lambda out, x, windows: WindowSums(windows),
+        signature=arguments_of(sum_of_windows, "x"),
     ),
     pick: rule(
         pick_partial,

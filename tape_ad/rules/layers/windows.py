@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Iterator
 from operator import mul
 from typing import Any
 
@@ -65,6 +66,14 @@ class Windows:
     @taps.default
     def _taps(self) -> int:
         return math.prod(self.kernel)
+
+    @property
+    def along_axes(self) -> Iterator[list[Key]]:
+        """For each axis, list the keys of what all windows have at each place along it."""
+        steps = zip(self.kernel, self.dilation, self.stride, self.out, strict=True)
+        for axis, (k, d, s, n) in enumerate(steps, 1):
+            rest = (slice(None),) * (len(self.size) - axis)
+            yield [(..., slice(p * d, p * d + (n - 1) * s + 1, s), *rest) for p in range(k)]
 
     @property
     def overlap(self) -> bool:
