@@ -285,3 +285,21 @@ def test_a_large_sum_pulls_a_number_to_a_view_that_nobody_writes_to(number: Arra
     np.testing.assert_array_equal(pulled, np.full((40, 50), number), strict=True)
     assert pulled.strides == (0, 0)
     assert not pulled.flags.writeable
+
+
+@pytest.mark.parametrize("axes", [(-1,), (-2,), (-3, -1), (-3, -2, -1)])
+@pytest.mark.parametrize("stack", [(), (2,), (1, 3)])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_large_sum_over_axes_pulls_to_a_view_that_nobody_writes_to(
+    axes: tuple[int, ...], stack: Shape, keepdims: bool, order: Any
+) -> None:
+    shape = (20, 1, 60)
+    t = np.zeros((*stack, *shape))
+    node = np.add.reduce(t, axis=axes, keepdims=keepdims)
+    ct = np.array(np.random.default_rng(0).normal(size=node.shape), order=order)
+    pulled = Sum(shape, axes, keepdims).pull(ct)
+    expected = t + (ct if keepdims else np.expand_dims(ct, tuple(axes)))
+    np.testing.assert_array_equal(pulled, expected, strict=True)
+    assert not pulled.flags.writeable
+    assert np.shares_memory(pulled, ct)

@@ -90,6 +90,12 @@ def stretched(array: Array, shape: Shape) -> Array:
             return filled
         if kind is not np.ndarray:
             return np.ndarray(shape, array.dtype, array, 0, (0,) * len(shape))
+        if array.ndim == len(shape) and array.flags.c_contiguous:
+            lengths = zip(array.shape, array.strides, strict=True)
+            strides = tuple([0 if length == 1 else step for length, step in lengths])
+            view = np.ndarray(shape, array.dtype, array, 0, strides)
+            view.setflags(write=False)
+            return view
     return np.broadcast_to(array, shape)
 
 
