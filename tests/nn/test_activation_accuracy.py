@@ -266,3 +266,17 @@ def test_cross_entropy_of_a_stack_of_seeds(shape: tuple[int, ...]) -> None:
     np.testing.assert_allclose(
         out.grad(seed=seeds).wrt(x), seeds.reshape(4, 5, *(1,) * len(shape)) * one, rtol=1e-14
     )
+
+
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_glu_leaves_out_what_was_not_chosen(axis: int) -> None:
+    x = np.array([[INF, 2.0, 0.0, 1.0], [3.0, 4.0, 0.0, -2.0]])
+    given = x if axis else x.T
+    chosen = np.isfinite(nn.glu(given, axis=axis))
+
+    def total(t: Any) -> Any:
+        return np.where(chosen, nn.glu(t, axis=axis), 0.0)
+
+    aside = np.where(np.isinf(given), 1.0, given)
+    assert not chosen.all()
+    np.testing.assert_array_equal(gradient(total, given), gradient(total, aside))

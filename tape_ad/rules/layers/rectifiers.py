@@ -6,11 +6,12 @@ and their default values are PyTorch's, and so is the derivative at a kink: the 
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, WeightedSum
+from tape_ad.linear_maps import Array, LinearMap, unless_zero
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, Maker, quiet, rule
 from tape_ad.rules.layers.activations import real, sigmoid
@@ -291,24 +292,49 @@ def halves(x: Array, axis: int) -> tuple[Array, Array]:
     return x[tuple(key)], x[tuple(other)]
 
 
-@quiet
-def glu_partial(out: Array, x: Array, axis: int) -> LinearMap:
-    """Weigh the two halves, laid side by side on an axis of their own, and add them up."""
-    value, gate = halves(x, axis)
+@define(eq=False, repr=False)
+class Gated:
+    """The derivative of `glu`, s * t for the first half of an axis and slope * t for the second.
+
+    Parameters
+    ----------
+    s, slope : array, shape of the node
+    axis : int
+        Negative.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
+    s: Array
+    slope: Array
+    axis: int
+
+    def push(self, t: Array) -> Array:
+        value, gate = halves(t, self.axis)
+        return value * self.s + gate * self.slope
+
+    def pull(self, ct: Array) -> Array:
+        return np.concatenate([ct * self.s, ct * self.slope], self.axis)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        return unless_zero(np.concatenate([ct, ct], self.axis), self.pull(ct))
+
+
+def glu_and_gate(x: Array, axis: int) -> tuple[Array, Array]:
+    """Compute `glu`, and the sigmoid in it."""
+    value, gate = halves(real(x, "glu"), axis)
     s = sigmoid(gate)
-    after = axis % x.ndim - x.ndim + 1  # where the axes behind this one begin, from the right
-    rest = x.shape[after:] if after else ()
-    apart = (*x.shape[: axis % x.ndim], 2, x.shape[axis] // 2, *rest)
-    weights = np.stack([s, value * logistic_slope(s)], after - 2)
-    return Chain(
-        (
-            Reshape(x.shape, apart),
-            WeightedSum(weights, len(apart), (after - 2,), False),
-        )
-    )
+    return value * s, s
 
 
-@activation(glu_partial)
+@quiet
+def glu_partial(s: Array, x: Array, axis: int) -> LinearMap:
+    """Weigh the two halves."""
+    slope = logistic_slope(s) * halves(x, axis)[0]
+    return Gated(s, slope, axis % x.ndim - x.ndim)
+
+
+@activation(glu_partial, glu_and_gate)
 def glu(x: Array, /, axis: int = -1) -> Array:
     """Multiply the first half of an axis by the `sigmoid` of its second half.
 
@@ -333,6 +359,4 @@ def glu(x: Array, /, axis: int = -1) -> Array:
     >>> glu(np.array([3.0, 4.0, 0.0, 1e4]))
     array([1.5, 4. ])
     """
-    x = real(x, "glu")
-    value, gate = halves(x, axis)
-    return value * sigmoid(gate)
+    return glu_and_gate(x, axis)[0]
