@@ -14,7 +14,7 @@ from tape_ad import nn
 from tape_ad.linear_maps import pull_chosen
 from tape_ad.rules.layers.normal import normal_cdf
 from tape_ad.rules.layers.rectifiers import SELU_ALPHA, SELU_SCALE
-from tests.shorthand import gradient
+from tests.shorthand import gradient, gradients_of
 
 Array = Any
 Function = Callable[[Any], Any]
@@ -280,3 +280,28 @@ def test_glu_leaves_out_what_was_not_chosen(axis: int) -> None:
     aside = np.where(np.isinf(given), 1.0, given)
     assert not chosen.all()
     np.testing.assert_array_equal(gradient(total, given), gradient(total, aside))
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_rows_that_were_not_chosen_are_not_normalised_for_anybody(affine: bool) -> None:
+    x = np.array([[NAN, 1.0, 2.0], [3.0, 5.0, 4.0]])
+    chosen = np.array([[False], [True]])
+    parameters = [np.array([1.0, 2.0, 3.0]), np.ones(3)] if affine else []
+
+    def total(rows: Any, *weight_and_bias: Any) -> Any:
+        return np.where(chosen, nn.layer_norm(rows, 3, *weight_and_bias) * [1.0, 2.0, 4.0], 0.0)
+
+    aside = np.where(np.isnan(x), 0.0, x)
+    for found, expected in zip(
+        gradients_of(total, x, *parameters), gradients_of(total, aside, *parameters), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_half_precision_is_normalised_in_single() -> None:
+    x = (np.random.default_rng(0).normal(size=(4, 3000)) * 20 + 300).astype(np.float16)
+    weight, bias = np.full(3000, 2.0, np.float16), np.ones(3000, np.float16)
+    out = nn.layer_norm(x, 3000, weight, bias)
+    assert out.dtype == np.float16
+    exact = nn.layer_norm(x.astype(float), 3000, weight, bias)
+    np.testing.assert_allclose(out, exact, atol=2e-2)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import SAME, Array, LinearMap, add_reduce
+from tape_ad.linear_maps import SAME, Array, LinearMap, add_reduce, unless_all_zero
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.layers.affine import plus
@@ -126,6 +126,9 @@ class Standardize:
 
     def pull(self, ct: Array) -> Array:
         return self._standard(ct if self.weight is None else ct * self.weight)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        return unless_all_zero(ct, self.pull(ct), self.axes)
 
     def _standard(self, t: Array) -> Array:
         along = self.y * mean_product(self.y, t, self.axes)
