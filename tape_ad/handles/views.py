@@ -1,11 +1,11 @@
 """Which handles stand for the same memory, as NumPy's arrays and their views do."""
 
 from sys import getrefcount
-from types import SimpleNamespace
 from typing import Any
 from weakref import ref
 
 import numpy as np
+from attrs import define
 
 from tape_ad.core.arena import Arena
 from tape_ad.linear_maps import Chain, Index, LinearMap, Stretch, rearranges
@@ -85,5 +85,12 @@ def references(handle: Any) -> int:
     return getrefcount(handle.data)
 
 
-ALONE = references(SimpleNamespace(data=np.empty(0)))
+@define(eq=False)
+class Holder:
+    """Something else that has an array in a slot, as a handle does."""
+
+    data: Any
+
+
+ALONE = references(Holder(np.empty(0)))
 """The references to an array that only one handle has."""
