@@ -181,7 +181,12 @@ FUNCTIONS = [
     Function("np.max, axis", lambda x: np.max(x, axis=1), lambda t, x: t.amax(x, 1)),
     Function("np.min", np.min, lambda t, x: t.amin(x)),
     Function("np.prod, axis", lambda x: np.prod(x, axis=1), lambda t, x: t.prod(x, 1)),
-    Function("np.cumsum", lambda x: np.cumsum(x, axis=1), lambda t, x: t.cumsum(x, 1)),
+    Function(
+        "np.cumsum",
+        lambda x: np.cumsum(x, axis=1),
+        lambda t, x: t.cumsum(x, 1),
+        by_hand=by_hand.cumsum,
+    ),
     Function("np.cumprod", lambda x: np.cumprod(x, axis=1), lambda t, x: t.cumprod(x, 1)),
     Function("np.sort", lambda x: np.sort(x, axis=1), lambda t, x: t.sort(x, 1)[0]),
     Function(
@@ -281,6 +286,7 @@ FUNCTIONS = [
         "layer_norm",
         lambda t, x, w, b: t.nn.functional.layer_norm(x, (128,), w, b),
         (MATRIX, normal(128), normal(128)),
+        by_hand=by_hand.layer_norm,
     ),
     Function(
         "nn.conv2d",

@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 from scipy import special
+from scipy.linalg import lapack
 
 __all__ = [
     "cos",
     "cube",
+    "cumsum",
     "erf",
     "expm1",
     "gelu",
     "hypot",
+    "layer_norm",
     "logaddexp",
     "sigmoid",
     "sin",
@@ -113,6 +116,28 @@ def gelu(ct: Array, x: Array) -> tuple[Array, ...]:
 
 def solve(ct: Array, a: Array, b: Array) -> tuple[Array, ...]:
     value = np.linalg.solve(a, b)
-    by_b = np.linalg.solve(a.T, ct)
+    factorize, solve_factorized = lapack.get_lapack_funcs(("getrf", "getrs"), (a, b))
+    factors, pivots, _ = factorize(a)  # NumPy keeps its own to itself
+    by_b, _ = solve_factorized(factors, pivots, ct, trans=1)
     by_a = by_b @ value.T
     return value, np.negative(by_a, out=by_a), by_b
+
+
+def cumsum(ct: Array, x: Array) -> tuple[Array, ...]:
+    return np.cumsum(x, axis=1), np.cumsum(ct[:, ::-1], axis=1)[:, ::-1]
+
+
+def layer_norm(ct: Array, x: Array, weight: Array, bias: Array) -> tuple[Array, ...]:
+    n, ones = x.shape[1], np.full((x.shape[1], 1), 1 / x.shape[1], x.dtype)
+    normal = x - x @ ones
+    scale = 1 / np.sqrt(np.einsum("ij,ij->i", normal, normal)[:, None] / n + 1e-5)
+    scale = scale.astype(x.dtype)
+    normal *= scale
+    value = normal * weight
+    value += bias
+    by_x = ct * weight
+    slope = np.einsum("ij,ij->i", by_x, normal)[:, None] / n
+    by_x -= by_x @ ones
+    by_x -= normal * slope
+    by_x *= scale
+    return value, by_x, np.einsum("ij,ij->j", ct, normal), np.add.reduce(ct, axis=0)
