@@ -34,7 +34,7 @@ from tape_ad.handles.views import link
 from tape_ad.linear_maps import Array, Index
 from tape_ad.rules import STRAIGHT, entry_of
 from tape_ad.rules.base import Constant, Entry, Rule
-from tape_ad.rules.numpy.indexing import WHOLE, plain_key
+from tape_ad.rules.numpy.indexing import filled_key
 from tape_ad.trees import flatten, map_leaves
 
 __all__ = ["NO_OPTIONS", "record_call"]
@@ -175,16 +175,18 @@ def record_several(function: Function, args: tuple[Any, ...]) -> Any:
 
 
 def record_item(x: Any, key: Any) -> Any:
-    """Do what `record_call` does for ``x[key]``: in straight lines for integers and slices."""
-    data, plain = x.data, plain_key(key)
+    """Do what `record_call` does for ``x[key]``: in straight lines for keys without arrays."""
+    data = x.data
+    plain = filled_key(key, data.ndim)
     if plain is None:
         return record_any(getitem, (x, key))
     try:
-        out = data[plain]
+        out = data[key]
     except ValueError as error:
         raise_with_name(getitem, (x,), error)
-    partial = Index(plain + (WHOLE,) * (data.ndim - len(plain)), data.shape, out.shape)
-    handle = x.record.note(getitem, (x, key), NO_OPTIONS, out, x.index, partial)
+    handle = x.record.note(
+        getitem, (x, key), NO_OPTIONS, out, x.index, Index(plain, data.shape, out.shape)
+    )
     if is_view(out, data):
         link(handle, x)
     return handle

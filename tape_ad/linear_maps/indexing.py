@@ -6,7 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
-from tape_ad.linear_maps.places import places
+from tape_ad.linear_maps.places import names_each_once, places
 from tape_ad.overrides import overridable
 
 __all__ = ["FEW", "Index", "scatter"]
@@ -102,10 +102,10 @@ def scatter(ct: Array, index: Index) -> Array:
         ct = np.moveaxis(ct, range(stack, stack + index.front), range(index.front))
     if ct.size == 0:  # NumPy picks anything of an array without elements
         return zeros
-    if not index.repeats:
+    if not index.repeats or names_each_once(key, zeros.shape):
         zeros[key] = ct
-    else:
-        add_repeated(zeros, key, ct, index.front > 0)
+        return zeros
+    add_repeated(zeros, key, ct, index.front > 0)
     return zeros
 
 

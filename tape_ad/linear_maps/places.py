@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["places"]
+__all__ = ["names_each_once", "places"]
 
 Integers = np.ndarray[Any, np.dtype[np.intp]]
 
@@ -48,8 +48,7 @@ def places(key: tuple[Any, ...], shape: tuple[int, ...], front: bool) -> Integer
         if isinstance(entry, slice):
             of_slices.append(np.arange(length)[entry] * stride)
         else:
-            wrapped = np.where(np.less(entry, 0), entry + length, entry)
-            of_arrays = of_arrays + wrapped.astype(np.intp) * stride
+            of_arrays = of_arrays + counted(entry, length) * stride
             before = len(of_slices) if before is None else before
     after = len(of_slices) - (before or 0)
     numbers: Integers = of_arrays.reshape(of_arrays.shape + (1,) * after)
@@ -59,6 +58,31 @@ def places(key: tuple[Any, ...], shape: tuple[int, ...], front: bool) -> Integer
             behind += of_arrays.ndim
         numbers = numbers + along.reshape((-1,) + (1,) * behind)
     return numbers
+
+
+def counted(entry: Any, length: int) -> Any:
+    """Count all indices from the start of their axis, the negative ones too."""
+    array = np.asarray(entry, dtype=np.intp)
+    if array.size == 0 or np.minimum.reduce(array, axis=None) >= 0:
+        return array
+    return np.where(np.less(array, 0), array + length, array)
+
+
+def names_each_once(key: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Tell whether a key with one array of integers names no place twice; False if it has more.
+
+    The places are marked, which takes a byte for each place of the array's axis.
+    """
+    arrays = [entry for entry in key if isinstance(entry, np.ndarray)]
+    if len(arrays) != 1 or arrays[0].dtype == bool:
+        return False
+    before = key[: next(i for i, entry in enumerate(key) if entry is arrays[0])]
+    axis = sum(entry is not None and entry is not Ellipsis for entry in before)
+    if arrays[0].size > shape[axis]:
+        return False
+    marks = np.zeros(shape[axis], bool)
+    marks[arrays[0]] = True
+    return bool(np.count_nonzero(marks) == arrays[0].size)
 
 
 def in_integers(key: tuple[Any, ...]) -> list[Any]:

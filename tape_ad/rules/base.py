@@ -19,6 +19,7 @@ __all__ = [
     "Entry",
     "Filled",
     "Maker",
+    "Makers",
     "Refused",
     "Rule",
     "Signature",

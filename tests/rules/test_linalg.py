@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.rules.linalg import systems, triangles
+from tape_ad.rules.linalg.triangles import inverse_of_lower
 from tests.rules.checks import central_difference, close, gradients
 from tests.shorthand import gradients_of
 
@@ -288,3 +290,54 @@ def test_cross_takes_vectors_in_a_plane(shapes: Any, options: dict[str, int]) ->
 def test_the_power_zero_of_a_matrix_is_a_handle_that_depends_on_nothing() -> None:
     (found,) = gradients_of(lambda a: np.linalg.matrix_power(a, 0), np.full((2, 2), np.nan))
     np.testing.assert_array_equal(found, np.zeros((2, 2)))
+
+
+def test_both_gradients_of_a_solution_take_one_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved: list[Any] = []
+    real = triangles.solve_all
+
+    def noted(a: Any, b: Any) -> Any:
+        solved.append(b)
+        return real(a, b)
+
+    monkeypatch.setattr(systems, "solve_all", noted)
+    rng = np.random.default_rng(0)
+    record = ta.ComputationRecord()
+    a, b = record.tensor(rng.normal(size=(3, 3))), record.tensor(rng.normal(size=(3, 2)))
+    x: Any = np.linalg.solve(a, b)
+    seed = rng.normal(size=(3, 2))
+    for factor in (1.0, 2.0):  # the same array, with other numbers in it
+        solved.clear()
+        seed *= factor
+        grads = x.grad(seed)
+        assert len(solved) == 1
+        expected = np.linalg.inv(a.data).T @ seed
+        np.testing.assert_allclose(grads.wrt(b), expected, rtol=1e-12)
+        np.testing.assert_allclose(grads.wrt(a), -expected @ x.data.T, rtol=1e-12)
+    partials: list[Any] = record.partials
+    assert all(partial.equations.latest is None for partial in partials)
+
+
+@pytest.mark.parametrize("with_matrix", [True, False])
+def test_one_gradient_of_a_solution_keeps_no_cotangent(with_matrix: bool) -> None:
+    record = ta.ComputationRecord()
+    matrix, right = np.eye(3) * 2, np.ones(3)
+    handle = record.tensor(matrix if with_matrix else right)
+    x: Any = np.linalg.solve(handle, right) if with_matrix else np.linalg.solve(matrix, handle)
+    pulled = x.grad(np.ones(3)).wrt(handle)
+    np.testing.assert_array_equal(pulled, np.full((3, 3), -0.25) if with_matrix else right / 2)
+    partials: list[Any] = record.partials
+    assert partials[0].equations.latest is None
+
+
+@pytest.mark.parametrize("n", [0, 1, 40, 41, 90])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_a_triangle_is_inverted_by_halves(n: int, dtype: str) -> None:
+    rng = np.random.default_rng(n)
+    square = rng.normal(size=(2, n, n)) + (1j * rng.normal(size=(2, n, n)) if dtype == "c16" else 0)
+    lower = np.tril(square / max(n, 1) + np.eye(n)).astype(dtype)
+    inverse = inverse_of_lower(lower)
+    assert inverse.dtype == lower.dtype
+    np.testing.assert_allclose(inverse @ lower, np.broadcast_to(np.eye(n), (2, n, n)), atol=1e-5)
+    tolerance = 1e-5 if dtype == "f4" else 1e-13
+    np.testing.assert_allclose(inverse, np.linalg.inv(lower), rtol=tolerance, atol=tolerance)

@@ -116,3 +116,27 @@ def test_wrong_modes_and_options_are_numpys_errors() -> None:
         pad(x, 1, "mirror")
     with pytest.raises(ValueError, match="unsupported keyword arguments"):
         pad(x, 1, "edge", stat_length=2)
+
+
+SIMPLE = [0, 1, 3, (2, 1), ((1, 0), (0, 2)), [(1, 0), (0, 2)], ((1,), (2,)), {1: 2}, np.int64(1)]
+
+
+@pytest.mark.parametrize("widths", SIMPLE, ids=str)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_zeros_around_an_array_lie_as_numpy_lays_them(widths: Any, dtype: str, order: Any) -> None:
+    x = np.asarray(np.arange(1.0, 7.0).reshape(2, 3), dtype, order=order)
+    padded = pad(ta.ComputationRecord().tensor(x), widths).data
+    expected = pad(x, widths)
+    np.testing.assert_array_equal(padded, expected)
+    assert padded.dtype == expected.dtype
+    assert padded.strides == expected.strides
+
+
+@pytest.mark.parametrize("widths", [-1, ((-1, 0), (0, 0)), 1.5, ((1, 1), (1.5, 0)), ((1, 1),) * 3])
+def test_widths_that_numpy_refuses(widths: Any) -> None:
+    x = np.ones((2, 3))
+    with pytest.raises((ValueError, TypeError)) as expected:
+        pad(x, widths)
+    with pytest.raises(expected.type):
+        pad(ta.ComputationRecord().tensor(x), widths)

@@ -7,7 +7,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.rules.numpy.sorting import LONG, stable_order
+from tape_ad.rules.numpy.sorting import LARGE, stable_order
 from tests.shorthand import handle
 
 TIES = np.array([[2.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.0, 3.0]])
@@ -35,7 +35,7 @@ def test_ties_are_sorted_in_the_order_in_which_they_stand(axis: Any, kind: Any) 
 
 @pytest.mark.parametrize("distinct", [5, 10**9])
 def test_long_lines_are_sorted_in_the_same_order(distinct: int) -> None:
-    data = np.random.default_rng(0).integers(0, distinct, (2 * LONG, 2)) / 7
+    data = np.random.default_rng(0).integers(0, distinct, (2 * LARGE, 2)) / 7
     data[::50, 1] = np.nan
     np.testing.assert_array_equal(stable_order(data, 0), np.argsort(data, 0, kind="stable"))
 

@@ -21,6 +21,7 @@ from tape_ad.rules.linalg.triangles import (
     diagonal_of,
     explained_solve,
     half_diagonal,
+    inverse_of_lower,
 )
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.signatures import arguments_of
@@ -48,11 +49,11 @@ class Cholesky:
     factor: Array
 
     def push(self, t: Array) -> Array:
-        factor, inverse = self.factor, np.linalg.inv(self.factor)
+        factor, inverse = self.factor, inverse_of_lower(self.factor)
         return factor @ ((inverse @ t @ adjoint(inverse)) * half_diagonal(factor))
 
     def pull(self, ct: Array) -> Array:
-        factor, inverse = self.factor, np.linalg.inv(self.factor)
+        factor, inverse = self.factor, inverse_of_lower(self.factor)
         return adjoint(inverse) @ ((adjoint(factor) @ ct) * half_diagonal(factor)) @ inverse
 
 

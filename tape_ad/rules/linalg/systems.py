@@ -5,6 +5,7 @@ the rank: where a matrix has not full rank, any other change makes the function 
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from tape_ad.linear_maps import (
     adjoint,
     unless_all_zero,
 )
-from tape_ad.rules.base import Derivation, Entry, as_array, constants, outputs, rule
+from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
 from tape_ad.rules.linalg.singular_values import singular_values_map
 from tape_ad.rules.linalg.triangles import Deferred, HermitianFromTriangle, solve_all
 from tape_ad.rules.signatures import arguments_of
@@ -112,29 +113,63 @@ def tensorinv(a: Array, ind: int = 2) -> Array:
 
 
 @define(eq=False, repr=False)
+class Equations:
+    """The equations ``a @ x = b`` of one call, which its partials share.
+
+    Parameters
+    ----------
+    a : array, shape (..., n, n)
+    vector : bool
+        Whether b is a vector, not a matrix.
+    both : bool
+        Whether there is a partial with respect to `a` and one with respect to `b`.
+    latest : tuple or None
+        The cotangent that the former was given, and what `solved_back` made of it: the latter is
+        given the same one next.
+    """
+
+    a: Array
+    vector: bool
+    both: bool
+    latest: tuple[Array, Array] | None = None
+
+    def solved(self, b: Array) -> Array:
+        """Solve for other right sides."""
+        return self._solve(self.a, b)
+
+    def solved_back(self, ct: Array) -> Array:
+        """Solve the adjoint equations."""
+        return self._solve(adjoint(self.a), ct)
+
+    def _solve(self, a: Array, b: Array) -> Array:
+        return solve_all(a, b[..., None])[..., 0] if self.vector else solve_all(a, b)
+
+
+@define(eq=False, repr=False)
 class SolveLeft:
     """What the solution x of ``a @ x = b`` is in `a`, the parent: -solve(a, t @ x).
 
     Parameters
     ----------
-    a : array, shape (..., n, n)
+    equations : Equations
     x : array, shape (..., n, k), or (..., n) where b is a vector
-    vector : bool
     """
 
     broadcasts: ClassVar[bool] = True
-    a: Array
+    equations: Equations
     x: Array
-    vector: bool
 
     def push(self, t: Array) -> Array:
-        x = self.x[..., None] if self.vector else self.x
-        solved = solve_all(self.a, t @ x)
-        return -(solved[..., 0] if self.vector else solved)
+        product = (t @ self.x[..., None])[..., 0] if self.equations.vector else t @ self.x
+        return -self.equations.solved(product)
 
     def pull(self, ct: Array) -> Array:
-        x, ct = (self.x[..., None], ct[..., None]) if self.vector else (self.x, ct)
-        return -(solve_all(adjoint(self.a), ct) @ adjoint(x))
+        solved = self.equations.solved_back(ct)
+        if self.equations.both:
+            self.equations.latest = (ct, solved)
+        if self.equations.vector:
+            return -(solved[..., None] @ adjoint(self.x[..., None]))
+        return -(solved @ adjoint(self.x))
 
 
 @define(eq=False, repr=False)
@@ -142,17 +177,24 @@ class SolveRight:
     """What the solution of ``a @ x = b`` is in `b`, the parent: solve(a, t)."""
 
     broadcasts: ClassVar[bool] = True
-    a: Array
-    vector: bool
+    equations: Equations
 
     def push(self, t: Array) -> Array:
-        return self._solve(self.a, t)
+        return self.equations.solved(t)
 
     def pull(self, ct: Array) -> Array:
-        return self._solve(adjoint(self.a), ct)
+        latest = self.equations.latest  # read once, for another thread may sweep the same record
+        self.equations.latest = None
+        if latest is not None and latest[0] is ct:
+            return latest[1]
+        return self.equations.solved_back(ct)
 
-    def _solve(self, a: Array, b: Array) -> Array:
-        return solve_all(a, b[..., None])[..., 0] if self.vector else solve_all(a, b)
+
+def solving(positions: Sequence[int], out: Array, a: Array, b: Array) -> list[LinearMap]:
+    """Make the partials of a solution of linear equations."""
+    equations = Equations(a, b.ndim == 1, len(positions) == 2)
+    both = SolveLeft(equations, out), SolveRight(equations)
+    return [both[position] for position in positions]
 
 
 def tensorsolve(a: Array, b: Array, axes: Any = None) -> Array:
@@ -286,11 +328,7 @@ LINALG: dict[Any, Entry] = {
         pinv_partial, signature=arguments_of(np.linalg.pinv, "a", "rcond hermitian rtol")
     ),
     np.linalg.tensorinv: Derivation(tensorinv),
-    np.linalg.solve: rule(
-        lambda out, a, b: SolveLeft(a, out, b.ndim == 1),
-        lambda out, a, b: SolveRight(a, b.ndim == 1),
-        signature=arguments_of(np.linalg.solve, "a b", ""),
-    ),
+    np.linalg.solve: jointly(solving, signature=arguments_of(np.linalg.solve, "a b", "")),
     np.linalg.tensorsolve: Derivation(tensorsolve),
     np.linalg.lstsq: outputs(
         lstsq_matrix, lstsq_right, signature=arguments_of(np.linalg.lstsq, "a b", "rcond")

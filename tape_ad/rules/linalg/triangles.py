@@ -18,8 +18,12 @@ __all__ = [
     "explained_solve",
     "half_diagonal",
     "ill_conditioned",
+    "inverse_of_lower",
     "solve_all",
 ]
+
+SMALL = 40
+"""A matrix of so many rows is inverted as if it were any, which takes no longer than its halves."""
 
 
 @define(eq=False, repr=False)
@@ -92,8 +96,23 @@ class ConjugateTranspose:
 def half_diagonal(matrix: Array, upper: bool = False) -> np.ndarray[Any, Any]:
     """Make the weights that keep one triangle of a square matrix, and half of its diagonal."""
     n, real = matrix.shape[-1], np.finfo(matrix.dtype).dtype
-    weights = np.tri(n, dtype=real) - np.eye(n, dtype=real) / 2
+    weights = np.tri(n, dtype=real)
+    weights.reshape(-1)[:: n + 1] = 0.5
     return weights.T if upper else weights
+
+
+def inverse_of_lower(matrix: Array) -> Array:
+    """Invert lower triangular matrices by halves, most of which is products of matrices."""
+    n = matrix.shape[-1]
+    if n <= SMALL or type(matrix) is not np.ndarray:
+        return np.linalg.inv(matrix)
+    k = n // 2
+    upper, lower = matrix[..., :k, :k], matrix[..., k:, k:]
+    inverse = np.zeros(matrix.shape, matrix.dtype)
+    inverse[..., :k, :k] = first = inverse_of_lower(upper)
+    inverse[..., k:, k:] = last = inverse_of_lower(lower)
+    inverse[..., k:, :k] = -(last @ matrix[..., k:, :k] @ first)
+    return inverse
 
 
 def diagonal_of(matrix: Array) -> Array:

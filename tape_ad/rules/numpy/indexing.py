@@ -9,10 +9,11 @@ from tape_ad.linear_maps import Adjoint, Index, scatter
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.signatures import arguments_of
 
-__all__ = ["INDEXING", "WHOLE", "plain_key"]
+__all__ = ["INDEXING", "WHOLE", "filled_key", "plain_key"]
 
 
 PLAIN = frozenset({int, slice})
+WITHOUT_ARRAYS = PLAIN | {type(None), type(Ellipsis)}
 WHOLE = slice(None)
 
 
@@ -23,11 +24,26 @@ def plain_key(key: Any) -> tuple[Any, ...] | None:
     return key if type(key) is tuple and PLAIN.issuperset(map(type, key)) else None
 
 
+def filled_key(key: Any, ndim: int) -> tuple[Any, ...] | None:
+    """Write a key without arrays as `full_key` does; None for others.
+
+    NumPy is to look at the key as well: it may have two ellipses, or too many entries.
+    """
+    entries = key if type(key) is tuple else (key,)
+    if not WITHOUT_ARRAYS.issuperset(map(type, entries)):
+        return None
+    missing = ndim + entries.count(None) - len(entries)
+    if Ellipsis in entries:
+        dots = entries.index(Ellipsis)
+        return (*entries[:dots], *(WHOLE,) * (missing + 1), *entries[dots + 1 :])
+    return entries + (WHOLE,) * missing if missing else entries
+
+
 def index_map(key: Any, parent: tuple[int, ...], node: tuple[int, ...]) -> Index:
     """Make the map from an array of shape `parent` to ``array[key]``, of shape `node`."""
-    plain = plain_key(key)
+    plain = filled_key(key, len(parent))
     if plain is not None:
-        return Index(plain + (WHOLE,) * (len(parent) - len(plain)), parent, node)
+        return Index(plain, parent, node)
     full = full_key(key, len(parent))
     arrays = [k for k in full if isinstance(k, np.ndarray)]
     return Index(

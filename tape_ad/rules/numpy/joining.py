@@ -1,45 +1,20 @@
 """Functions that join arrays."""
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from attrs import frozen
 
 from tape_ad.linear_maps import Array, Join, Part, Shape
-from tape_ad.rules.base import Call, Derivation, Entry, Signature, as_array, jointly, refuse
+from tape_ad.rules.base import Call, Derivation, Entry, Makers, Signature, as_array, jointly, refuse
 from tape_ad.rules.numpy.shaping import atleast_2d_shape, atleast_3d_shape
 
 __all__ = ["JOINING"]
 
 # One axis
-
-
-@frozen(eq=False, repr=False)
-class Layout:
-    """Where arrays go that are joined along one axis.
-
-    Attributes
-    ----------
-    axis : int
-        Of the result.
-    shapes : list of tuple of int
-        The shapes that the arrays get first.
-    starts : list of int
-        Where on the axis each of them starts.
-    """
-
-    axis: int
-    shapes: list[Shape]
-    starts: list[int]
-
-
-def laid_out(shapes: list[Shape], axis: int) -> Layout:
-    """Put arrays one after another; NumPy complains of an axis that they do not have."""
-    sizes = (shape[axis] if -len(shape) <= axis < len(shape) else 0 for shape in shapes)
-    return Layout(axis, shapes, list(accumulate(sizes, initial=0)))
 
 
 def shape_of(a: Any) -> Shape:
@@ -48,15 +23,25 @@ def shape_of(a: Any) -> Shape:
     return shape
 
 
-def joined(
-    positions: Sequence[int], out: Array, *arrays: Array, layout: Layout, **options: Any
+def in_a_row(
+    positions: Sequence[int], out: Array, shapes: list[Shape], boxes: list[Shape], axis: int
 ) -> list[Part]:
-    """Make the partials of a function that joins: an operand lands in one slice of the node."""
-    axis, starts = layout.axis % out.ndim, layout.starts
-    together = functools.partial(np.concatenate, axis=axis - out.ndim)
-    join = Join([shape_of(a) for a in arrays], layout.shapes, out.ndim, together)
+    """Make the partials of a function that reshapes arrays and puts them one after another."""
+    axis %= out.ndim
+    join = Join(shapes, boxes, out.ndim, functools.partial(np.concatenate, axis=axis - out.ndim))
+    ends = [0, *accumulate(box[axis] for box in boxes)]
     before = (slice(None),) * axis
-    return [Part(join, i, (*before, slice(starts[i], starts[i + 1]))) for i in positions]
+    return [Part(join, i, (*before, slice(ends[i], ends[i + 1]))) for i in positions]
+
+
+def concatenated(
+    positions: Sequence[int], out: Array, *arrays: Array, axis: int | None, **options: Any
+) -> list[Part]:
+    """Make the partials of `numpy.concatenate`, which flattens its operands without an axis."""
+    shapes = list(map(shape_of, arrays))
+    if axis is None:
+        return in_a_row(positions, out, shapes, [(math.prod(shape),) for shape in shapes], 0)
+    return in_a_row(positions, out, shapes, shapes, axis)
 
 
 def concatenate_signature(
@@ -75,24 +60,18 @@ def concatenate_signature(
         raise TypeError(
             "np.concatenate takes a sequence of arrays, such as a list; got an iterator"
         )
-    shapes = [shape_of(a) for a in operands]
-    if axis is None:
-        layout = laid_out([(int(np.prod(shape, dtype=int)),) for shape in shapes], 0)
-    else:
-        layout = laid_out(shapes, int(axis))
-    return operands, {"axis": axis, "dtype": dtype, "casting": casting, "layout": layout}
+    return operands, {"axis": axis, "dtype": dtype, "casting": casting}
 
 
-def along_axis(lifted: Callable[[Shape], Shape], axis: int) -> Signature:
-    """Make the signature of a function that lifts arrays to some axes and then joins them."""
+def lifting(function: Callable[..., Any], lifted: Callable[[Shape], Shape], axis: int) -> Entry:
+    """Make the rule of a function that lifts arrays to some axes and then joins them."""
 
-    def signature(tup: Sequence[Array], **options: Any) -> Call:
-        operands = tuple(tup)
-        shapes = [lifted(shape_of(a)) for a in operands]
-        flat = bool(shapes) and len(shapes[0]) == 1
-        return operands, {**options, "layout": laid_out(shapes, 0 if flat else axis)}
+    def parts(positions: Sequence[int], out: Array, *arrays: Array, **options: Any) -> list[Part]:
+        shapes = list(map(shape_of, arrays))
+        boxes = list(map(lifted, shapes))
+        return in_a_row(positions, out, shapes, boxes, 0 if len(boxes[0]) == 1 else axis)
 
-    return signature
+    return joining(function, parts, lambda tup, **options: (tuple(tup), options))
 
 
 def column_shape(shape: Shape) -> Shape:
@@ -100,13 +79,13 @@ def column_shape(shape: Shape) -> Shape:
     return shape if len(shape) > 1 else (*(shape or (1,)), 1)
 
 
-def joining(function: Callable[..., Any], signature: Signature) -> Entry:
+def joining(function: Callable[..., Any], parts: Makers, signature: Signature) -> Entry:
     """Make the rule of a function that takes its arrays as one argument."""
 
-    def compute(*arrays: Array, layout: Layout, **options: Any) -> Array:
+    def compute(*arrays: Array, **options: Any) -> Array:
         return function(arrays, **options)
 
-    return jointly(joined, signature=signature, compute=compute)
+    return jointly(parts, signature=signature, compute=compute)
 
 
 def append(arr: Array, values: Array, axis: int | None = None) -> Array:
@@ -135,7 +114,7 @@ def stacked(
 ) -> list[Part]:
     """Make the partials of `numpy.stack`: an operand lands at one place of a new axis."""
     axis %= out.ndim
-    shapes = [shape_of(a) for a in arrays]
+    shapes = list(map(shape_of, arrays))
     join = Join(shapes, shapes, out.ndim, functools.partial(np.stack, axis=axis - out.ndim))
     before = (slice(None),) * axis
     return [Part(join, i, (*before, i)) for i in positions]
@@ -171,7 +150,7 @@ def block(*arrays: Array, tree: Any) -> Array:
 
 def blocked(positions: Sequence[int], out: Array, *arrays: Array, tree: Any) -> list[Part]:
     """Make the partials of `numpy.block`: an operand lands in one box of the node."""
-    shapes = [shape_of(a) for a in arrays]
+    shapes = list(map(shape_of, arrays))
     boxes = [(1,) * (out.ndim - len(shape)) + shape for shape in shapes]
     keys: list[Any] = [None] * len(arrays)
 
@@ -195,16 +174,12 @@ def blocked(positions: Sequence[int], out: Array, *arrays: Array, tree: Any) -> 
 
 
 JOINING: dict[Any, Entry] = {
-    np.concatenate: joining(np.concatenate, concatenate_signature),
-    np.hstack: joining(np.hstack, along_axis(lambda shape: shape or (1,), 1)),
-    np.vstack: joining(np.vstack, along_axis(atleast_2d_shape, 0)),
-    np.dstack: joining(np.dstack, along_axis(atleast_3d_shape, 2)),
-    np.column_stack: joining(np.column_stack, along_axis(column_shape, 1)),
-    np.stack: jointly(
-        stacked,
-        signature=stack_signature,
-        compute=lambda *arrays, **options: np.stack(arrays, **options),
-    ),
+    np.concatenate: joining(np.concatenate, concatenated, concatenate_signature),
+    np.hstack: lifting(np.hstack, lambda shape: shape or (1,), 1),
+    np.vstack: lifting(np.vstack, atleast_2d_shape, 0),
+    np.dstack: lifting(np.dstack, atleast_3d_shape, 2),
+    np.column_stack: lifting(np.column_stack, column_shape, 1),
+    np.stack: joining(np.stack, stacked, stack_signature),
     np.block: jointly(blocked, signature=block_signature, compute=block),
     np.append: Derivation(append),
 }

@@ -59,9 +59,10 @@ def tiled(out: Array, a: Array, reps: Any) -> LinearMap:
     counts = np.atleast_1d(reps).tolist()
     counts = [1] * (a.ndim - len(counts)) + counts
     lengths = (1,) * (len(counts) - a.ndim) + a.shape
-    apart = tuple(n for length in lengths for n in (1, length))
-    repeats = tuple(n for pair in zip(counts, lengths, strict=True) for n in pair)
-    return stretched(a.shape, apart, repeats, out.shape)
+    pairs = list(zip(counts, lengths, strict=True))
+    apart = [n for count, length in pairs for n in ((length,) if count == 1 else (1, length))]
+    repeats = [n for count, length in pairs for n in ((length,) if count == 1 else (count, length))]
+    return stretched(a.shape, tuple(apart), tuple(repeats), out.shape)
 
 
 def resized(out: Array, a: Array, new_shape: Any) -> LinearMap:

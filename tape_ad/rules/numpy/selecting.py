@@ -66,7 +66,8 @@ def picked_along_axis(
     out: Array, arr: Array, indices: Array, axis: int, *, repeats: bool
 ) -> LinearMap:
     """Make the map that picks along one axis by indices that differ along the other axes."""
-    key: list[Any] = list(np.ogrid[tuple(slice(n) for n in arr.shape)])
+    ndim = arr.ndim
+    key = [np.arange(n).reshape((n,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(arr.shape)]
     key[axis] = indices
     return Index(tuple(key), arr.shape, out.shape, repeats=repeats and indices.size > 1)
 
