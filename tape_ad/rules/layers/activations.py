@@ -189,6 +189,7 @@ class SoftmaxMap:
     """The derivative of softmax, p * (t - sum(p * t)); symmetric."""
 
     broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
     p: Array
     axes: tuple[int, ...]
 
@@ -208,6 +209,7 @@ class LogSoftmaxMap:
     """The derivative of log_softmax, t - sum(p * t)."""
 
     broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
     p: Array
     axes: tuple[int, ...]
 
@@ -227,6 +229,7 @@ class LogSumExpMap:
     """The derivative of logsumexp, sum(e * t) / totals, where e / totals is the softmax."""
 
     broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
     e: Array
     totals: Array
     axes: tuple[int, ...]

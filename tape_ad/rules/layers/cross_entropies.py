@@ -99,6 +99,7 @@ class CrossEntropyMap:
     """The derivative for class numbers, the sum of (softmax - one-hot rows) * t, times a number."""
 
     broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
     e: Array
     totals: Array
     chosen: tuple[Array, ...]

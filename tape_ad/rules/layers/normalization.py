@@ -115,6 +115,7 @@ class Standardize:
     """
 
     broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
     y: Array
     divisor: Array
     axes: tuple[int, ...]
