@@ -186,6 +186,9 @@ def paired(tree: Any, other: Any) -> list[tuple[str, Any, Any]]:
     """
     if structure_of(tree.__class__) is structure_of(other.__class__) is None:
         return [("", tree, other)]
+    several = type(tree) is type(other) is tuple and len(tree) == len(other)
+    if several and {structure_of(each.__class__) for each in tree + other} == {None}:
+        return list(zip(places(tree), tree, other, strict=True))  # as arguments are
     ours, theirs = with_paths(tree), with_paths(other)
     given = dict(theirs)
     if len(given) == len(theirs) == len(ours) and given.keys() == dict(ours).keys():

@@ -67,6 +67,19 @@ def test_a_field_may_have_a_default_without_a_hash() -> None:
     assert map_leaves(lambda leaf, path: path, Listed([1])) == Listed([".items[0]"])
 
 
+@pytest.mark.parametrize("tree", [(), (1,), (1, None), (1, [2]), [1, 2], Pair(1, 2), {"a": 1}])
+def test_a_tree_is_paired_with_itself_leaf_by_leaf(tree: Any) -> None:
+    assert paired(tree, tree) == [(path, leaf, leaf) for path, leaf in with_paths(tree)]
+
+
+@pytest.mark.parametrize(
+    ("tree", "other"), [((1, 2), (1,)), ((1, 2), (1, [2])), ((1, [2]), (1, 2)), ((), 1), (1, ())]
+)
+def test_trees_of_different_structure_are_no_pair(tree: Any, other: Any) -> None:
+    with pytest.raises(ValueError, match=r"missing|not expected|instead of"):
+        paired(tree, other)
+
+
 @pytest.mark.parametrize("tree", [1, {"a": [1, (2, 3)], "b": Layer(4, {5: 6})}, Frozen([7])])
 def test_the_leaves_come_in_one_order(tree: Any) -> None:
     met: list[tuple[str, Any]] = []
