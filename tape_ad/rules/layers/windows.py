@@ -90,7 +90,8 @@ class Windows:
         """Put padding around images."""
         if self.padded == self.size:
             return x
-        out = np.full(x.shape[: -len(self.size)] + self.padded, value, x.dtype)
+        shape = x.shape[: -len(self.size)] + self.padded
+        out = np.full(shape, value, x.dtype) if value else np.zeros(shape, x.dtype)
         out[self.inside] = x
         return out
 
