@@ -333,7 +333,8 @@ def commit(
         if array is not None:
             array[key] = value
         for handle, old, index, _, node, unheld in changes:
-            old.marks[index] = unheld  # first, as a view may go on standing for the same node
+            if old.marks[index] is handle.mark:  # and not that of what this is a snapshot of
+                old.marks[index] = unheld  # first, as a view may go on standing for the same node
             node.record.marks[node.index] = handle.mark
             handle.record, handle.index, handle.data = node.record, node.index, node.data
     except BaseException:  # no call here, as this may be the end of stack or memory
@@ -341,6 +342,8 @@ def commit(
             array[key] = earlier
         for handle, old, index, data, node, unheld in changes:
             handle.record, handle.index, handle.data = old, index, data
-            node.record.marks[node.index] = unheld
-            old.marks[index] = handle.mark
+            if node.record.marks[node.index] is handle.mark:
+                node.record.marks[node.index] = unheld
+            if old.marks[index] is unheld:
+                old.marks[index] = handle.mark
         raise

@@ -48,7 +48,7 @@ class Tensor(ArrayInterface):
     index: int
     data: Array
     mark: object = field(init=False)
-    """What the record has for this node too, see `Arena`; a snapshot has none."""
+    """What the record has for this node too, see `Arena`; a snapshot has one of its own."""
     view_base: Self = field(init=False)
     """For a view of what may be assigned to, the handle that it is a view of; else not set."""
     earlier: list[tuple[Any, int]] = field(init=False)
@@ -94,4 +94,6 @@ class Tensor(ArrayInterface):
 
     def snapshot(self) -> Self:
         """Give a handle of the same node, which nobody assigns to; it gets no gradients."""
-        return type(self)(self.record, self.index, self.data)
+        same = type(self)(self.record, self.index, self.data)
+        same.mark = object()
+        return same

@@ -224,6 +224,21 @@ def test_a_gradient_that_somebody_holds_is_not_cleared(size: int) -> None:
     assert first.index in range(len(x.record))
 
 
+def test_what_a_snapshot_was_taken_of_keeps_its_value_and_gradient() -> None:
+    x = handle([1.0, 2.0, 3.0])
+    y = x * 2.0
+    then = y.snapshot()
+    part = then[1:]
+    then[0] = 7.0
+    part += 1.0
+    np.testing.assert_array_equal(y.data, [2.0, 4.0, 6.0])
+    np.testing.assert_array_equal(then.data, [7.0, 5.0, 7.0])
+    np.testing.assert_array_equal(part.data, [5.0, 7.0])
+    grads = np.sum(y * 3.0).grad()
+    np.testing.assert_array_equal(grads.wrt([x, y]), [[6.0] * 3, [3.0] * 3])
+    np.testing.assert_array_equal(np.sum(then).grad().wrt(x), [0.0, 2.0, 2.0])
+
+
 def test_stacked_seeds_and_tangents_pass_a_loop_of_assignments() -> None:
     def run(x: Any) -> Any:
         a = np.zeros_like(x)
