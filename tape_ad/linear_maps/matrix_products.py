@@ -63,10 +63,8 @@ class MatmulLeft:
         if self.ndim > 1 or right.ndim == 2:
             return rows_times(ct, adjoint(right))
         stack = ct.shape[: ct.ndim - right.ndim + 1]
-        rows = ct.reshape((math.prod(stack), *ct.shape[len(stack) :]))
-        products = np.matmul(np.moveaxis(rows, 0, -2), adjoint(right))
-        total = np.add.reduce(products, axis=tuple(range(right.ndim - 2)))
-        return total.reshape((*stack, right.shape[-2]))
+        columns = as_matrix(adjoint(right))
+        return rows_times(ct.reshape((*stack, columns.shape[0])), columns)
 
     def pull_factors(self, ct: Array) -> Factors | None:
         """Give `pull` as two factors, if they may wait; see `small_and_plain`."""
