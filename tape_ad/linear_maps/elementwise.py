@@ -156,12 +156,12 @@ class Mask:
     pull = push
 
     def pull_into(self, ct: Array) -> Array:
-        """Pull in the memory of `ct`, a plain array that nobody needs any more, if it fits."""
-        mask, bits = self.mask, BITS.get(ct.dtype.char)
-        if bits is None or not is_truth(mask) or mask.shape != ct.shape:
+        """Pull in the memory of `ct`, a plain array that nobody needs any more."""
+        bits = BITS.get(ct.dtype.char)
+        if bits is None or not is_truth(self.mask):
             return self.pull(ct)
         numbers = ct.view(bits)
-        np.multiply(numbers, mask, out=numbers)
+        np.multiply(numbers, self.mask, out=numbers)
         return ct if self.tie is None else halved(ct, self.tie)
 
 

@@ -128,3 +128,14 @@ def test_a_mask_in_the_memory_of_a_large_cotangent_hides_as_well(dtype: Any, bad
     found = total.grad(seed=np.ones_like(x)).wrt(leaf)
     assert_array_equal(found, np.tile(np.array([0, 1.5, 5], dtype), 10_000), strict=True)
     assert_array_equal(weights[:3], np.array([bad, 3.0, 5.0], dtype))
+
+
+@pytest.mark.parametrize("stack", [(), (2,)])
+def test_a_mask_that_broadcasts_works_in_the_memory_of_a_large_cotangent(
+    stack: tuple[int, ...],
+) -> None:
+    leaf = handle(np.ones((30, 1000)))
+    rows = np.arange(30)[:, None] % 2 == 0
+    total: Any = np.where(rows, leaf * 2, leaf) * 3.0
+    found = total.grad(seed=np.ones((*stack, 30, 1000))).wrt(leaf)
+    assert_array_equal(found, np.broadcast_to(np.where(rows, 6.0, 3.0), (*stack, 30, 1000)))
