@@ -164,6 +164,33 @@ def test_what_does_not_fit_into_one_node_is_composed(
     np.testing.assert_allclose(out.data, expected.data, rtol=1e-12)
 
 
+def test_values_that_leave_room_for_no_more() -> None:
+    qkv = operands().astype(np.float32)
+    qkv[0], qkv[1] = 3.0, 3.0  # weights of exp(18) before they are divided by their sum
+    qkv[2] *= np.float32(1e34)
+    found, expected = attend(qkv, None, 1.0), composed(qkv, None, 1.0)
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e28)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_cotangents_that_leave_room_for_no_more(sign: int) -> None:
+    qkv = operands().astype(np.float32)
+    qkv[0], qkv[1] = 3.0, 3.0 * sign  # sums of weights of exp(18), or of exp(-18)
+    seed = np.full((5, 2), 1e33, np.float32)
+    _, found = value_and_gradient(attend, qkv, seed, None, 1.0)
+    _, expected = value_and_gradient(composed, qkv, seed, None, 1.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e28)
+    assert np.isfinite(found).all()
+
+
+def test_half_precision_does_not_overflow() -> None:
+    q = np.array([[4.0], [-4.0]], np.float16)  # exp(16) is more than it has room for
+    out = nn.scaled_dot_product_attention(q, q, q, scale=1.0)
+    assert out.dtype == np.float16
+    np.testing.assert_allclose(out, q, rtol=1e-3)
+
+
 def test_a_mask_that_is_learned_has_a_gradient() -> None:
     record = ta.ComputationRecord()
     q, k, v = (record.tensor(each) for each in operands())

@@ -114,19 +114,35 @@ def attend_and_more(qkv: Array, mask: Array | None, scale: float) -> tuple[Array
     added, highest = masks(mask, weights)
     for block in blocks(weights.shape, weights.itemsize):
         scores, total, piece = block.of(weights), block.of(totals), block.of(out)
-        np.matmul(block.of(query) * scale, block.all_of(key).mT, out=scores)
-        moderate = added is None and np.min(scores) > -MODERATE and np.max(scores) < MODERATE
-        if highest is not None:
-            np.fmin(scores, block.of(highest), out=scores)  # -inf even where a score is nan
-        elif added is not None:
+        factors, values = (block.of(query) * scale, block.all_of(key).mT), block.all_of(value)
+        np.matmul(*factors, out=scores)
+        if added is None and np.min(scores) > -MODERATE and np.max(scores) < MODERATE:
+            with np.errstate(all="ignore"):
+                hide(scores, block, highest)
+                average(scores, values, ones, total, piece)
+            if np.isfinite(piece).all():
+                continue
+            np.matmul(*factors, out=scores)  # values so large that they overflow without a shift
+        hide(scores, block, highest)
+        if added is not None:
             scores += block.of(added)
-        if not moderate:
-            scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
-        np.exp(scores, out=scores)
-        np.matmul(scores, ones, out=total)
-        np.matmul(scores, block.all_of(value), out=piece)
-        piece /= total
+        scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
+        average(scores, values, ones, total, piece)
     return out, (out, weights, totals)
+
+
+def hide(scores: Array, block: "Block", highest: Array | None) -> None:
+    """Make scores -inf where a mask says so, even where they are nan."""
+    if highest is not None:
+        np.fmin(scores, block.of(highest), out=scores)
+
+
+def average(scores: Array, values: Array, ones: Array, total: Array, out: Array) -> None:
+    """Take averages, weighed with exp of the scores, which the scores become."""
+    np.exp(scores, out=scores)
+    np.matmul(scores, ones, out=total)
+    np.matmul(scores, values, out=out)
+    out /= total
 
 
 def masks(mask: Array | None, scores: Array) -> tuple[Array | None, Array | None]:
@@ -141,8 +157,8 @@ def masks(mask: Array | None, scores: Array) -> tuple[Array | None, Array | None
 
 def takes(shape: tuple[int, ...], dtype: np.dtype[Any], mask: Array | None) -> bool:
     """Tell whether `attend` takes queries, keys and values of some shape and dtype, and a mask."""
-    if len(shape) < 2 or 0 in shape or dtype.kind != "f":
-        return False
+    if len(shape) < 2 or 0 in shape or dtype.kind != "f" or dtype.itemsize < 4:
+        return False  # half precision has no room for the exp of moderate scores
     if mask is None:
         return True
     scores = (*shape[:-1], shape[-2])
@@ -240,7 +256,7 @@ class Attention:
         plain = type(ct) is np.ndarray and ct.shape == self.out.shape and ct.dtype == self.out.dtype
         if plain and self.totals is not None:
             pulled = self.pull_in_blocks(ct, self.totals)
-            if not self.hides or np.isfinite(pulled).all():
+            if np.isfinite(pulled).all():
                 return pulled
         return np.stack([pull_behind(chain, ct) for chain in self.chains()], axis=-self.qkv.ndim)
 
