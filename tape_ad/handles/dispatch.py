@@ -5,14 +5,13 @@ general way is `record_general`; the others do the same for what most calls are,
 (docs/performance.md says what each of them saves).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import getitem
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from tape_ad.core.arena import Arena
 from tape_ad.handles.assignment import (
     assign,
     change,
@@ -20,7 +19,7 @@ from tape_ad.handles.assignment import (
     refuse_to_write,
     replace,
 )
-from tape_ad.handles.operands import as_operand, common_record, decline, odd_one
+from tape_ad.handles.operands import decline, odd_one, told_apart, told_apart_with_care
 from tape_ad.handles.primals import AS_THEY_ARE, is_view, primal
 from tape_ad.handles.refusals import (
     misplaced_handle,
@@ -152,25 +151,17 @@ def record_beside(function: Function, x: Any, y: Any) -> Any:
 
 def record_several(function: Function, args: tuple[Any, ...]) -> Any:
     """Do what `record_call` does for three and more operands of a straight function."""
-    record: Any = None
-    values, parents, positions = [], [], []
-    for position, operand in enumerate(args):
-        kind = type(operand)
-        if kind is Tensor and (record is None or operand.record is record):
-            record = operand.record
-            values.append(operand.data)
-            parents.append(operand.index)
-            positions.append(position)
-        elif kind in AS_THEY_ARE:
-            values.append(operand)
-        else:
-            return record_any(function, args)
+    apart = told_apart(args)
+    if apart is None:
+        return record_any(function, args)
+    record, handles, values = apart
     try:
         out = function(*values)
         makers = STRAIGHT[function]
-        partials = [makers[position](out, *values) for position in positions]
+        partials = [makers[position](out, *values) for position, _ in handles]
     except ValueError as error:
         raise_with_name(function, args, error)
+    parents = [x.index for _, x in handles]
     return record.note(function, args, NO_OPTIONS, out, parents, partials)
 
 
@@ -219,11 +210,10 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     place = None if rule.multiple else odd_one(operands)
     if place is not None and type(operands[place]) is Tensor:
         return record_lone(call, rule, operands, place, options, call_options)
-    if decline(function, operands):
+    apart = told_apart(operands)
+    if apart is None and decline(function, operands):
         return NotImplemented
-    record = common_record(function, operands)
-    handles = tuple((i, x) for i, x in enumerate(operands) if is_of(x, record))
-    values = tuple(x.data if is_of(x, record) else as_constant(x) for x in operands)
+    record, handles, values = apart or told_apart_with_care(function, operands)
     out, saved = computed(function, rule, values, call_options)
     if not rule.multiple:
         return record_output(record, call, rule, handles, out, (saved, *values), options)
@@ -235,7 +225,7 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
 
 
 def computed(
-    function: Function, rule: Rule, values: tuple[Any, ...], options: Options
+    function: Function, rule: Rule, values: Sequence[Any], options: Options
 ) -> tuple[Any, Any]:
     """Compute what a call gives, and what its partials are made of."""
     try:
@@ -277,7 +267,7 @@ def record_output(
     record: Any,
     call: Call,
     rule: Rule,
-    handles: tuple[tuple[int, Tensor], ...],
+    handles: list[tuple[int, Tensor]],
     out: Array,
     arguments: tuple[Any, ...],
     options: Options,
@@ -310,20 +300,6 @@ def record_output(
         if is_view(out, x.data):
             link(handle, x)
     return handle
-
-
-def is_of(operand: Any, record: Arena) -> bool:
-    """Tell whether an operand is a handle of a record."""
-    return type(operand) is Tensor and operand.record is record
-
-
-def as_constant(operand: Any) -> Any:
-    """Give what a record holds of an operand that is a constant there.
-
-    Of a handle of an outer record it is the node that it stands for now, whatever is assigned to
-    it later.
-    """
-    return operand.snapshot() if type(operand) is Tensor else as_operand(operand)
 
 
 def record_output_into(

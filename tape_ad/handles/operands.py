@@ -11,10 +11,21 @@ from tape_ad.errors import DtypeError
 from tape_ad.handles.array_interface import ArrayInterface
 from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import misplaced_handle, unrelated_records
+from tape_ad.handles.tensor import Tensor
 
-__all__ = ["as_operand", "common_record", "decline", "odd_one"]
+__all__ = [
+    "as_operand",
+    "common_record",
+    "decline",
+    "odd_one",
+    "told_apart",
+    "told_apart_with_care",
+]
 
 ABSENT = object()
+
+Apart = tuple[Any, list[tuple[int, Tensor]], list[Any]]
+"""A record, its handles behind their positions, and the values of all operands."""
 
 
 def as_operand(value: Any) -> Any:
@@ -54,6 +65,52 @@ def odd_one(args: tuple[Any, ...]) -> int | None:
                 return None
             found = position
     return found
+
+
+def told_apart(operands: tuple[Any, ...]) -> Apart | None:
+    """Tell handles from constants, where nothing else is among the operands.
+
+    Returns
+    -------
+    tuple or None
+        The record of all the handles, the handles behind their positions, and the values to
+        compute with; None where an operand needs a longer look.
+    """
+    record: Any = None
+    handles: list[tuple[int, Tensor]] = []
+    values: list[Any] = []
+    for position, operand in enumerate(operands):
+        kind = type(operand)
+        if kind is Tensor and (record is None or operand.record is record):
+            record = operand.record
+            handles.append((position, operand))
+            values.append(operand.data)
+        elif kind in AS_THEY_ARE:
+            values.append(operand)
+        else:
+            return None
+    return None if record is None else (record, handles, values)
+
+
+def told_apart_with_care(function: Callable[..., Any], operands: tuple[Any, ...]) -> Apart:
+    """Do what `told_apart` does where handles are of several records or array-likes are there."""
+    record: Any = common_record(function, operands)
+    handles = [(i, x) for i, x in enumerate(operands) if is_of(x, record)]
+    return record, handles, [x.data if is_of(x, record) else as_constant(x) for x in operands]
+
+
+def is_of(operand: Any, record: Arena) -> bool:
+    """Tell whether an operand is a handle of a record."""
+    return type(operand) is Tensor and operand.record is record
+
+
+def as_constant(operand: Any) -> Any:
+    """Give what a record holds of an operand that is a constant there.
+
+    Of a handle of an outer record it is the node that it stands for now, whatever is assigned to
+    it later.
+    """
+    return operand.snapshot() if type(operand) is Tensor else as_operand(operand)
 
 
 def common_record(function: Callable[..., Any], args: Iterable[Any]) -> Arena:
