@@ -147,7 +147,7 @@ WORKLOADS = [
         chain,
         lambda: chain_of(100_000, 1_000),
         cannot=NO_SINE | {"jax_eager": NO_MEMORY, "jax_jit": NO_MEMORY},
-        memory=1.0,
+        memory=1.01,  # our graph is counted with its arrays, and PyTorch's is not seen
         timed=False,
     ),
     Workload(
