@@ -19,6 +19,12 @@ from tape_ad.rules.layers.attention import attend, takes, weights_of
 
 __all__ = ["MultiHeadAttention", "scaled_dot_product_attention"]
 
+NARROW = 2
+"""Queries, keys and values are joined for one node if there are so many for each of their elements.
+
+Where they are wider, most of the time goes to products, and to join them takes what one node saves.
+"""
+
 
 def scaled_dot_product_attention(
     query: Array,
@@ -69,7 +75,8 @@ def scaled_dot_product_attention(
     mask = mask_of(attn_mask, is_causal, query, key)
     alike = query.shape == key.shape == value.shape and query.dtype == key.dtype == value.dtype
     plain = alike and type(scale) is float and dropout_p == 0
-    if plain and takes(query.shape, query.dtype, mask):
+    fits = plain and takes(query.shape, query.dtype, mask)
+    if fits and NARROW * query.shape[-1] <= query.shape[-2]:
         return attend(np.stack([query, key, value]), mask=mask, scale=scale)
     return dropout(weights_of(query, key, mask, scale), dropout_p, rng=rng) @ value
 

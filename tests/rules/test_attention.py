@@ -149,6 +149,7 @@ def test_heads_are_views_of_one_projection_before_and_behind(is_causal: bool) ->
         (((5, 2), (5, 2), (5, 3)), None),
         (((4, 5, 2), (5, 2), (5, 2)), None),
         (((0, 5, 2),) * 3, None),
+        (((3, 2),) * 3, None),
         (((5, 2),) * 3, np.ones((3, 5, 5), bool)),
         (((5, 2),) * 3, np.ones((5, 5), np.float32)),
     ],
