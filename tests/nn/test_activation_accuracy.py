@@ -102,6 +102,22 @@ def test_slopes_are_within_rounding(
     np.testing.assert_allclose(second, expected, rtol=8 * eps, atol=units * eps)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+@in_both_precisions
+def test_curvature_of_a_cross_entropy_keeps_its_digits_on_both_sides(
+    share: float, dtype: Any
+) -> None:
+    x = np.array([-70.0, -30.0, -16.0, -1.0, 0.5, 12.0, 17.0, 39.5, 70.0], dtype)
+
+    def total(v: Array) -> Array:
+        targets = np.full(x.shape, share, dtype)
+        return np.sum(nn.binary_cross_entropy_with_logits(v, targets, reduction="none"))
+
+    expected = at_points(lambda v: logistic(v) * logistic(-v), x)
+    second = ta.grad(lambda v: np.sum(ta.grad(total)(v)))(x)
+    np.testing.assert_allclose(second, expected, rtol=8 * float(np.finfo(dtype).eps))
+
+
 FALLING: list[tuple[str, Function, Function]] = [
     ("sigmoid", nn.sigmoid, logistic),
     ("softplus", nn.softplus, soft_plus),
@@ -296,6 +312,18 @@ def test_rows_that_were_not_chosen_are_not_normalised_for_anybody(affine: bool) 
         gradients_of(total, x, *parameters), gradients_of(total, aside, *parameters), strict=True
     ):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_a_weight_that_is_no_number_is_left_out_where_it_was_not_chosen() -> None:
+    x, chosen = np.array([[1.0, 5.0, 4.0], [2.0, 0.0, 7.0]]), np.array([True, True, False])
+
+    def total(rows: Any, weight: Any, bias: Any) -> Any:
+        return np.where(chosen, nn.layer_norm(rows, 3, weight, bias), 0.0)
+
+    found = gradients_of(total, x, np.array([1.0, 2.0, NAN]), np.ones(3))
+    expected = gradients_of(total, x, np.array([1.0, 2.0, 0.0]), np.ones(3))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_half_precision_is_normalised_in_single() -> None:

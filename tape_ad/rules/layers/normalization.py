@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import SAME, Array, LinearMap, add_reduce, unless_all_zero
+from tape_ad.linear_maps import SAME, Array, LinearMap, add_reduce, unless_all_zero, unless_zero
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.layers.affine import plus
@@ -129,7 +129,8 @@ class Standardize:
         return self._standard(ct if self.weight is None else ct * self.weight)
 
     def pull_chosen(self, ct: Array) -> Array:
-        return unless_all_zero(ct, self.pull(ct), self.axes)
+        weighted = ct if self.weight is None else unless_zero(ct, ct * self.weight)
+        return unless_all_zero(ct, self._standard(weighted), self.axes)
 
     def _standard(self, t: Array) -> Array:
         along = self.y * mean_product(self.y, t, self.axes)

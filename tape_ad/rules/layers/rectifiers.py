@@ -24,7 +24,7 @@ from tape_ad.rules.layers.steps import (
     replaced,
     spare,
 )
-from tape_ad.rules.numpy.continued import bounded
+from tape_ad.rules.numpy.continued import bounded, logistic
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
@@ -251,7 +251,10 @@ def softplus_and_slope(x: Array, beta: float, threshold: float) -> tuple[Array, 
     x = real(x, "softplus")
     e = exponential(x if beta == 1 else x * beta)
     out = softplus_of(e, x, beta, threshold)
-    slope = np.divide(e, 1 + e, out=spare(e))
+    if type(x) is np.ndarray:
+        slope = np.divide(e, 1 + e, out=spare(e))
+    else:  # the slope of that quotient has no digits left where e is large
+        slope = logistic(x if beta == 1 else x * beta, math.e)
     return out, replaced(slope, is_above(x, beta, threshold), 1)
 
 
