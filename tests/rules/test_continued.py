@@ -82,7 +82,10 @@ HOLES: list[tuple[str, Function, tuple[float, ...], float]] = [
     ("logistic", logistic, (-INF, math.e), 0),
     ("logistic", logistic, (INF, math.e), 1),
     ("logistic", logistic, (-700.0, math.e), math.exp(-700)),
+    ("logistic", logistic, (-740.0, math.e), math.exp(-740)),
     ("logistic", logistic, (-1000.0, 2), 2.0**-1000),
+    ("logistic", logistic, (-1070.0, 2), 2.0**-1070),
+    ("logistic", logistic, (128.0, 2), 1),
     ("logistic", logistic, (NAN, 2), NAN),
     ("power by base", lambda x, y: power_derivative(x, y, 1, 0), (0.0, 0.0), 0),
     ("power by base", lambda x, y: power_derivative(x, y, 1, 0), (NAN, 0.0), 0),
@@ -195,3 +198,29 @@ def test_a_power_that_is_too_small_keeps_its_slope() -> None:
     assert_allclose(found, [4e-300, 32e-300, 4.0], rtol=1e-15)
     (found,) = gradients_of(lambda x: x**4, np.array([1e-80, 1.0]))  # 1e-320 has few digits
     assert_allclose(found, [4e-240, 4.0], rtol=1e-15)
+
+
+@pytest.mark.parametrize(("function", "base"), [(np.logaddexp, math.e), (np.logaddexp2, 2.0)])
+@pytest.mark.parametrize(
+    ("dtype", "least"), [(np.float16, 2.0**-24), (np.float32, 1e-44), (np.float64, 5e-323)]
+)
+def test_slopes_of_logaddexp_fall_to_the_least_numbers(
+    function: Function, base: float, dtype: Any, least: float
+) -> None:
+    far = math.log(least, base)
+    x = np.array([far, far / 2, -5.0, 0.0, 5.0, -far / 2, -far], dtype)
+    (found,) = gradients_of(lambda x: function(x, dtype(0)), x)
+    wide = x.astype(np.longdouble)
+    expected = (1 / (1 + np.power(np.longdouble(base), -wide))).astype(dtype)
+    limits = np.finfo(dtype)
+    rtol = 4 * float(limits.eps) * abs(far)  # of the power of a base that is rounded
+    assert_allclose(found, expected, rtol=rtol, atol=2 * float(limits.smallest_subnormal))
+    assert found[0] > 0
+
+
+@pytest.mark.parametrize("direction", [(1.0, 0.0), (0.0, 1.0)])
+@pytest.mark.parametrize("y", [LEAST, -1e-310, 0.0, INF])
+def test_no_curvature_of_arctan2_warns(y: float, direction: tuple[float, float]) -> None:
+    slopes = ta.grad(np.arctan2, (0, 1))
+    with np.errstate(all="raise"):
+        ta.jvp(slopes, (np.array(y), np.array(0.0)), tuple(map(np.array, direction)))

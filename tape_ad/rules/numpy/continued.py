@@ -85,10 +85,14 @@ def over_square(x: Array, y: Array) -> Array:
 
 @overridable
 def logistic(x: Array, base: float) -> Array:
-    """1 / (1 + base**-x), for the base e or 2."""
+    """1 / (1 + base**-x), for the base e or 2, as power / (1 + power) down to the least numbers."""
+    half = x.dtype.char == "e"
     with np.errstate(all="ignore"):
-        power = np.exp2(-x) if base == 2 else np.exp(-x)
-        return 1 / (1 + power)
+        if base == 2:
+            power = np.exp2(np.minimum(x, 15.0 if half else 127.0))  # from there on it is 1
+        else:
+            power = np.exp(np.minimum(x, 11.0 if half else 80.0))
+        return power / (1 + power)
 
 
 @overridable
@@ -195,8 +199,10 @@ CONTINUED: dict[Any, Entry] = {
         quiet(lambda out, x, length: 1 / length),
         lambda out, x, length: -unit(unit(x, length), length),
     ),
-    over_square: rule(over_square_first, lambda out, x, y: -2 * out * over_square(y, x)),
-    logistic: rule(logistic_slope, None),
+    over_square: rule(
+        quiet(over_square_first), quiet(lambda out, x, y: -2 * out * over_square(y, x))
+    ),
+    logistic: rule(quiet(logistic_slope), None),
     signed_power: rule(
         quiet(lambda out, x, exponent: exponent * np.abs(x) ** (exponent - 1)), None
     ),
