@@ -29,7 +29,7 @@ class Run:
         return [target for target in self._all_targets() if not target.dropped]
 
     def dropped(self) -> list[Target]:
-        """The bounds that nothing which records NumPy's calls could keep."""
+        """The bounds that NumPy written by hand does not keep either."""
         return [target for target in self._all_targets() if target.dropped]
 
     def _all_targets(self) -> list[Target]:

@@ -16,18 +16,15 @@ from tape_ad.naming import function_name
 
 __all__ = [
     "CONSTANT",
-    "UNHELD",
     "Arena",
     "Released",
     "held_arrays",
     "innermost",
+    "unheld_count",
 ]
 
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
-
-UNHELD = [object()]
-"""A mark that no handle has."""
 
 
 @define(eq=False, repr=False, weakref_slot=True)
@@ -51,7 +48,7 @@ class Arena:
         The space that a node's tangent and cotangent live in.
     marks : list of object
         For each node, an object that its handle has as well: while that lives, there is a reference
-        more to it than to what `UNHELD` has. Weak references would say the same, but Python's
+        more to it than `unheld_count` says. Weak references would say the same, but Python's
         garbage collector looks into them again and again, and not into these.
     bases, views : dict
         Which nodes are views of which in NumPy's memory, so that writing to one would show in
@@ -84,7 +81,7 @@ class Arena:
 
     def is_held(self, node: int) -> bool:
         """Tell whether the handle of a node is alive."""
-        return getrefcount(self.marks[node]) > getrefcount(UNHELD[0])
+        return getrefcount(self.marks[node]) > unheld_count()
 
     def edges(self, node: int) -> Iterator[tuple[int, LinearMap]]:
         """Go through the parents of a node, each with the partial with respect to it."""
@@ -170,6 +167,15 @@ def held_arrays(held: Any, seen: set[int] | None = None) -> Iterator[np.ndarray[
             yield from held_arrays(getattr(held, field.name), seen)
 
 
+def unheld_count() -> int:
+    """Count the references to a mark in a list, as an arena has them, that no handle has.
+
+    The mark is a fresh one, as another thread could be looking at one that is shared.
+    """
+    marks = [object()]
+    return getrefcount(marks[0])
+
+
 def require_counts() -> None:
     """Refuse an interpreter that does not count references, by which a sweep knows who is alive.
 
@@ -177,9 +183,9 @@ def require_counts() -> None:
     ------
     ImportError
     """
-    before = getrefcount(UNHELD[0])
-    held = UNHELD[0]
-    if getrefcount(UNHELD[0]) != before + 1 or held is not UNHELD[0]:
+    marks = [object()]
+    held = marks[0]
+    if getrefcount(marks[0]) != unheld_count() + 1 or held is not marks[0]:
         raise ImportError("tape_ad needs a Python that counts references, as CPython does")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.core.arena import UNHELD, Arena
+from tape_ad.core.arena import Arena, unheld_count
 from tape_ad.core.traits import KNOWN, NUMBERS, OPEN, traits_of
 from tape_ad.linear_maps import Array, LinearMap, Products, Scale, add_reduce, pull_chosen
 
@@ -120,7 +120,7 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
     parents, starts = arena.parents, arena.starts
     partials: list[Any] = arena.partials  # some kinds of them have more to them than LinearMap says
     shapes, dtypes, marks = arena.shapes, arena.dtypes, arena.marks
-    unheld = getrefcount(UNHELD[0])
+    unheld = unheld_count()
     stack = seed.ndim - len(shapes[root])
     cotangents: list[Array] = [None] * (root + 1)
     cotangents[root] = seed
