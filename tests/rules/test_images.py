@@ -116,3 +116,16 @@ def test_any_layout_of_memory(windows: Windows, change: Any) -> None:
     x, w, ct = map(change, given)
     for found, expected in zip(ours(x, w, ct, windows), loops(*given, windows), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "change", [np.asfortranarray, lambda w: w[..., ::-1], lambda w: w[:, :, ::-1]]
+)
+@pytest.mark.parametrize("channels", [1, 4])
+def test_any_layout_of_the_kernels_of_one_channel_each(channels: int, change: Any) -> None:
+    windows = Windows((6, 5), (3, 2), (1, 1), ((1, 1), (0, 1)), (1, 2), channels)
+    rng = np.random.default_rng(0)
+    x, ct = rng.normal(size=(3, channels, 6, 5)), rng.normal(size=(3, channels, *windows.out))
+    w = change(rng.normal(size=(channels, 1, 3, 2)))
+    for found, expected in zip(ours(x, w, ct, windows), loops(x, w, ct, windows), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-13)

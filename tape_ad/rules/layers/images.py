@@ -131,7 +131,7 @@ def image_adjoint(ct: Array, w: Array, /, windows: Windows) -> Array:
     each = math.prod(lead) * channels * windows.taps * columns.shape[-1] * dtype.itemsize
     for part in slices(n, each):
         multiply = np.matmul if kernels.shape[-1] > 1 else np.multiply  # matmul is slow with one
-        parts = multiply(kernels[..., None, :, :, :], columns[(..., part, *WHOLE)])
+        parts = multiply(kernels[..., None, :, :, :], columns[(..., part, *WHOLE)], order="C")
         shape = (*parts.shape[:-3], channels, *windows.kernel)
         if sheared:
             parts = windows.sheared(parts.reshape((*shape, parts.shape[-1])))
