@@ -118,14 +118,11 @@ def test_any_layout_of_memory(windows: Windows, change: Any) -> None:
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "change", [np.asfortranarray, lambda w: w[..., ::-1], lambda w: w[:, :, ::-1]]
-)
-@pytest.mark.parametrize("channels", [1, 4])
-def test_any_layout_of_the_kernels_of_one_channel_each(channels: int, change: Any) -> None:
-    windows = Windows((6, 5), (3, 2), (1, 1), ((1, 1), (0, 1)), (1, 2), channels)
+@pytest.mark.parametrize("change", [np.asfortranarray, lambda w: w[..., ::-1]])
+def test_any_layout_of_the_kernels_of_one_channel_each(change: Any) -> None:
+    windows = Windows((6, 5), (1, 3), (1, 1), ((0, 0), (1, 1)), (1, 1), 4)
     rng = np.random.default_rng(0)
-    x, ct = rng.normal(size=(3, channels, 6, 5)), rng.normal(size=(3, channels, *windows.out))
-    w = change(rng.normal(size=(channels, 1, 3, 2)))
+    x, ct = rng.normal(size=(3, 4, 6, 5)), rng.normal(size=(3, 4, *windows.out))
+    w = change(rng.normal(size=(4, 1, 1, 3)))
     for found, expected in zip(ours(x, w, ct, windows), loops(x, w, ct, windows), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-13)
