@@ -1,5 +1,6 @@
 """Other shapes for the same elements."""
 
+import functools
 from typing import ClassVar
 
 import numpy as np
@@ -35,14 +36,29 @@ class Transpose:
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
-        stack = t.ndim - len(self.axes)
-        return np.transpose(t, (*range(stack), *(t.ndim + axis for axis in self.axes)))
+        return t.transpose(behind_stack(self.axes, t.ndim))
 
     def pull(self, ct: Array) -> Array:
-        ndim = len(self.axes)
-        stack = ct.ndim - ndim
-        inverse = sorted(range(ndim), key=lambda i: self.axes[i])
-        return np.transpose(ct, (*range(stack), *(stack + i for i in inverse)))
+        return ct.transpose(behind_stack(inverse(self.axes), ct.ndim))
+
+
+@functools.lru_cache(maxsize=256)
+def behind_stack(axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """Permute the last axes of an array, which has `ndim`."""
+    return (*range(ndim - len(axes)), *(ndim + axis for axis in axes))
+
+
+@functools.lru_cache(maxsize=256)
+def inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Turn a permutation, in negative numbers, around.
+
+    Examples
+    --------
+    >>> inverse((-1, -3, -2))
+    (-2, -1, -3)
+    """
+    count = len(axes)
+    return tuple(i - count for i in sorted(range(count), key=lambda i: axes[i]))
 
 
 @define(eq=False, repr=False)

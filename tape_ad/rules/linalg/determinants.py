@@ -123,7 +123,7 @@ def slogdet_partial(output: int, outs: Any, a: Array) -> Any:
     """
     if output == 0 and not is_complex(a):
         return None
-    if np.all(np.not_equal(outs[0], 0)):
+    if np.logical_and.reduce(np.not_equal(outs[0], 0), axis=None):
         return Deferred(logarithm_map, (output, outs[0], a))
     det = np.linalg.det(a)
     return Chain((trace_with(adjugate(det, a)), Divide(det), *part(output, outs[0], a)))
