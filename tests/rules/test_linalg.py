@@ -103,6 +103,27 @@ def test_slogdet_has_a_gradient_where_det_overflows() -> None:
     close(gradients_of(lambda a: np.linalg.slogdet(a)[1], a), [np.eye(200) * 1e-100], 1e-13)
 
 
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_no_singular_values_are_asked_for_where_a_matrix_is_not_finite(
+    value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def svd(a: Array, **options: Any) -> Any:  # LAPACK's may never come back from an infinity
+        asked.append(np.isfinite(a).all())
+        return true_svd(a, **options)
+
+    true_svd = np.linalg.svd
+    monkeypatch.setattr(np.linalg, "svd", svd)
+    singular = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
+    broken = np.array([[0.5, 0.75, 3.5], [0.625, 0.5, 1.75], [value, 1.0, 0.5]])
+    with np.errstate(invalid="ignore"):
+        (found,) = gradients_of(np.linalg.det, [broken, singular])
+    assert asked == [True]
+    assert np.isnan(found[0]).any()
+    close(found[1:], gradients_of(np.linalg.det, singular), 1e-14)
+
+
 def test_the_sign_of_a_real_determinant_is_plain() -> None:
     handle = ta.ComputationRecord().tensor(np.eye(2))
     assert not isinstance(np.linalg.slogdet(handle).sign, ta.Tensor)

@@ -82,7 +82,8 @@ def borders(a: Array) -> tuple[Array, Array, Array]:
     Where matrices of a stack are of different rank, those of higher rank get zeros, and something
     in the corner.
     """
-    u, s, vh = np.linalg.svd(a)
+    finite = np.isfinite(a).all(axis=(-2, -1), keepdims=True)
+    u, s, vh = np.linalg.svd(np.where(finite, a, np.eye(a.shape[-1])))  # inf may stop it for good
     largest = np.max(s, axis=-1, keepdims=True, initial=0)
     small = s <= largest * np.finfo(s.dtype).eps ** 0.25
     first = s.shape[-1] - int(np.max(np.sum(small, axis=-1), initial=0))
