@@ -284,6 +284,15 @@ def test_cross_entropy_of_a_stack_of_seeds(shape: tuple[int, ...]) -> None:
     )
 
 
+def test_targets_may_be_filled_anew_before_the_sweep() -> None:
+    targets = np.array([0, 2])
+    x: Any = ta.ComputationRecord().tensor(np.array([[1.0, 2.0, 0.5], [0.0, 1.0, 3.0]]))
+    loss = nn.cross_entropy(x, targets)
+    expected = loss.grad().wrt(x)
+    targets[...] = 1
+    np.testing.assert_array_equal(loss.grad().wrt(x), expected)
+
+
 @pytest.mark.parametrize("axis", [-1, 0])
 def test_glu_leaves_out_what_was_not_chosen(axis: int) -> None:
     x = np.array([[INF, 2.0, 0.0, 1.0], [3.0, 4.0, 0.0, -2.0]])

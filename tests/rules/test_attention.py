@@ -198,3 +198,13 @@ def test_a_mask_that_is_learned_has_a_gradient() -> None:
     bias = record.tensor(np.zeros((5, 5)))
     out = nn.scaled_dot_product_attention(q, k, v, bias)
     assert np.all(np.sum(out * out).grad().wrt(bias) != 0)
+
+
+def test_a_mask_may_be_filled_anew_before_the_sweep() -> None:
+    qkv, mask = operands(), SEEN.copy()
+    seeds = RNG(1).normal(size=(2, 5, 2))
+    handle: Any = ta.ComputationRecord().tensor(qkv)
+    out = attend(handle, mask, 0.5)
+    expected = out.grad(seeds).wrt(handle)
+    mask[...] = False
+    np.testing.assert_array_equal(out.grad(seeds).wrt(handle), expected)

@@ -317,7 +317,8 @@ def pull_behind(chain: Chain, ct: Array) -> Array:
 
 def attention_partial(saved: Saved, qkv: Array, mask: Array | None, scale: float) -> LinearMap:
     """See `Attention`."""
-    return Attention(qkv, mask, scale, *saved)
+    kept = mask if mask is None else mask.copy()  # whose array may be filled for another call
+    return Attention(qkv, kept, scale, *saved)
 
 
 ATTENTION: dict[Any, Entry] = {

@@ -126,7 +126,8 @@ def cross_entropy_logits(saved: Any, logits: Array, targets: Array) -> LinearMap
     scale = logits.shape[-1] / logits.size
     targets = as_array(targets)
     if targets.dtype.kind in "iu":
-        e, totals, chosen = saved
+        e, totals, (*rows, numbers) = saved
+        chosen = (*rows, numbers.copy())  # whose array the next batch may be put into
         return CrossEntropyMap(e, totals, chosen, scale)
     weights = (np.exp(saved) * np.sum(targets, axis=-1, keepdims=True) - targets) * scale
     return WeightedSum(weights, logits.ndim, axes_of(logits.ndim, None), False)
