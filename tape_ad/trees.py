@@ -43,6 +43,8 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
     structure = structure_of(tree.__class__)
     if structure is None:
         return function(tree, path)
+    if structure is MAPPING:  # as most stores are, in fewer steps
+        return {key: map_leaves(function, v, f"{path}[{key!r}]") for key, v in tree.items()}
     below = zip(structure.steps(tree), structure.values(tree), strict=True)
     return structure.rebuilt(tree, [map_leaves(function, v, path + step) for step, v in below])
 
