@@ -91,7 +91,11 @@ def sigmoid(ct: Array, x: Array) -> tuple[Array, ...]:
 
 
 def softplus(ct: Array, x: Array) -> tuple[Array, ...]:
-    value = np.logaddexp(0, x)
+    value = np.abs(x)
+    np.negative(value, out=value)
+    np.exp(value, out=value)
+    np.log1p(value, out=value)
+    value += np.maximum(x, 0)
     slope = x - value
     np.exp(slope, out=slope)
     slope *= ct
