@@ -8,7 +8,7 @@ from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
 
-__all__ = ["Reshape", "Stretch", "Transpose"]
+__all__ = ["Reshape", "Stretch", "Transpose", "inverse"]
 
 
 @define(eq=False, repr=False)

@@ -84,25 +84,14 @@ def test_a_bias_of_more_precision_than_the_images() -> None:
 
 
 @kinds
+@pytest.mark.parametrize("which", ["weights", "cotangents"])
 @pytest.mark.parametrize("value", [np.inf, np.nan])
-def test_weights_that_are_not_finite_reach_what_their_windows_see_and_no_more(
-    windows: Windows, value: float
+def test_what_is_not_finite_reaches_what_its_windows_see_and_no_more(
+    windows: Windows, which: str, value: float
 ) -> None:
     x, w, ct = operands(windows)
-    w[1, 0, 0, 0] = w[2, 1, -1, -1] = value
-    with np.errstate(invalid="ignore"):  # a sweep does so too
-        found = images.image_adjoint(ct, w, windows=windows)
-        expected = loops(x, w, ct, windows)[1]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-@kinds
-@pytest.mark.parametrize("value", [np.inf, np.nan])
-def test_cotangents_that_are_not_finite_reach_what_their_windows_see_and_no_more(
-    windows: Windows, value: float
-) -> None:
-    x, w, ct = operands(windows)
-    ct[1, 0, 0, 0] = ct[2, 1, -1, -1] = value
+    array = {"weights": w, "cotangents": ct}[which]
+    array[1, 0, 0, 0] = array[2, 1, -1, -1] = value
     with np.errstate(invalid="ignore"):  # a sweep does so too
         found = images.image_adjoint(ct, w, windows=windows)
         expected = loops(x, w, ct, windows)[1]

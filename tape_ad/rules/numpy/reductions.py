@@ -28,12 +28,11 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
 from tape_ad.rules.linalg.triangles import Deferred
-from tape_ad.rules.numpy.continued import all_finite, least
 from tape_ad.rules.numpy.elementwise import is_complex
+from tape_ad.rules.numpy.factors import product_by_each, product_of_others
 
 __all__ = [
     "REDUCTIONS",
-    "SMALLEST",
     "as_cast",
     "extremum_signature",
     "reaches",
@@ -45,9 +44,6 @@ __all__ = [
 
 Axis = int | tuple[int, ...] | None
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
-
-SMALLEST = 2.0**-960
-"""A product that never falls below this has lost no digits of double precision on its way."""
 
 EXACT = 2**24
 """Below it, single precision holds every integer, and NumPy's division in double gives the same."""
@@ -309,56 +305,6 @@ def product_map(
     if initial is not None:
         weights = weights * initial
     return WeightedSum(weights, a.ndim, axes, keepdims)
-
-
-def product_of_others(a: Array, axes: tuple[int, ...]) -> Array:
-    """Multiply for each element all the others, from both ends, so that nothing is divided.
-
-    Parameters
-    ----------
-    a : array
-    axes : tuple of int
-        The axes to multiply along, negative.
-
-    Returns
-    -------
-    array, shape of `a`
-    """
-    if a.size == 0:
-        return a
-    order = (*(i for i in range(-a.ndim, 0) if i not in axes), *axes)
-    moved = np.transpose(a, order)
-    kept = moved.shape[: a.ndim - len(axes)]
-    rows = moved.reshape((*kept, count(a.shape, axes)))
-    one = np.ones((*kept, 1), a.dtype)
-    before = np.concatenate((one, np.cumprod(rows[..., :-1], axis=-1)), axis=-1)
-    after = np.concatenate((one, np.cumprod(rows[..., :0:-1], axis=-1)), axis=-1)[..., ::-1]
-    back = sorted(range(a.ndim), key=lambda i: order[i])
-    return np.transpose((before * after).reshape(moved.shape), back)
-
-
-def product_by_each(product: Array | None, a: Array, axes: tuple[int, ...]) -> Array | None:
-    """Divide the product by each factor, if no part of it is too small to have all its digits.
-
-    Parameters
-    ----------
-    product : array or None
-        With the axes or without them, if it is known.
-    a : array
-    axes : tuple of int
-    """
-    if type(a) is not np.ndarray or a.dtype.char not in "df":
-        return None
-    wide = a.astype(np.float64, copy=False)
-    with np.errstate(all="ignore"):
-        if product is None or product.dtype is not wide.dtype:
-            product = np.multiply.reduce(wide, axis=axes, keepdims=True)
-        elif product.ndim < a.ndim:
-            product = product[expanding_key(a.ndim, axes)]
-        small = np.multiply.reduce(np.minimum(np.abs(wide), 1), axis=axes)
-        if least(small) > SMALLEST and all_finite(product):
-            return (product / wide).astype(a.dtype, copy=False)
-    return None
 
 
 # Real functions of what may be complex

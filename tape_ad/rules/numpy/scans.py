@@ -26,7 +26,8 @@ from tape_ad.rules.base import (
 )
 from tape_ad.rules.numpy.continued import all_finite, difference, greatest, least
 from tape_ad.rules.numpy.elementwise import nonzero
-from tape_ad.rules.numpy.reductions import SMALLEST, as_cast, reaches
+from tape_ad.rules.numpy.factors import SMALLEST
+from tape_ad.rules.numpy.reductions import as_cast, reaches
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SCANS", "recurrence"]
