@@ -15,6 +15,7 @@ from tape_ad.linear_maps import (
     Adjoint,
     Chain,
     Conjugate,
+    Deferred,
     Divide,
     ImaginaryPart,
     Index,
@@ -168,6 +169,7 @@ REAL_CASES = [
     Case("Chain", lambda hold: Chain((Scale(hold(FACTOR)), Transpose((-1, -2)))), node=(3, 2)),
     Case("Adjoint", lambda hold: Adjoint(Index((1, ALL), (2, 3), (3,))), parent=(3,)),
     Case("Adjoint of a sum", lambda hold: Adjoint(Sum((2, 3), (-1,), True)), parent=(2, 1)),
+    Case("Deferred", lambda hold: Deferred(Sum, ((2, 3), (-1,), True)), node=(2, 1)),
 ]
 ALSO_COMPLEX = [
     Case(f"{case.name}, complex", case.make, case.parent, case.node, ("c", "c"))

@@ -13,7 +13,7 @@ enclosing record, or any other array that speaks NEP 13 and NEP 18.
 
 from tape_ad.linear_maps.base import Array, LinearMap, Partial, Shape, rearranges
 from tape_ad.linear_maps.chosen import pull_chosen, unless_all_zero
-from tape_ad.linear_maps.compounds import Adjoint, Chain
+from tape_ad.linear_maps.compounds import Adjoint, Chain, Deferred
 from tape_ad.linear_maps.elementwise import (
     SAME,
     SHIELD,
@@ -44,6 +44,7 @@ __all__ = [
     "Array",
     "Chain",
     "Conjugate",
+    "Deferred",
     "Divide",
     "ImaginaryPart",
     "Index",

@@ -1,13 +1,14 @@
 """Maps made of maps."""
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, LinearMap, rearranges
 from tape_ad.linear_maps.chosen import pull_chosen
 
-__all__ = ["Adjoint", "Chain"]
+__all__ = ["Adjoint", "Chain", "Deferred"]
 
 
 @define(eq=False, repr=False)
@@ -56,3 +57,33 @@ class Adjoint:
 
     def pull(self, ct: Array) -> Array:
         return self.map.push(ct)
+
+
+@define(eq=False, repr=False)
+class Deferred:
+    """A map that is made when it is needed, for making it takes a factorisation.
+
+    So the forward pass costs what NumPy's costs, and holds no more.
+
+    Parameters
+    ----------
+    maker : callable
+        ``maker(*arguments) -> LinearMap``
+    arguments : tuple
+    """
+
+    broadcasts: ClassVar[bool] = False
+    maker: Callable[..., LinearMap]
+    arguments: tuple[Any, ...]
+
+    def push(self, t: Array) -> Array:
+        """Make the map, and push."""
+        return self.maker(*self.arguments).push(t)
+
+    def pull(self, ct: Array) -> Array:
+        """Make the map, and pull."""
+        return self.maker(*self.arguments).pull(ct)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        """Make the map, and pull a cotangent whose zeros are of what was not chosen."""
+        return pull_chosen(self.maker(*self.arguments), ct)

@@ -8,6 +8,7 @@ from tape_ad.linear_maps import (
     Adjoint,
     Array,
     Chain,
+    Deferred,
     Divide,
     ImaginaryPart,
     LinearMap,
@@ -17,7 +18,7 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, constants, outputs, rule
-from tape_ad.rules.linalg.triangles import Deferred, diagonal_of, ill_conditioned
+from tape_ad.rules.linalg.triangles import diagonal_of, ill_conditioned
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.signatures import arguments_of
 

@@ -29,10 +29,10 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, RealPart, adjoint
+from tape_ad.linear_maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, constants, outputs, rule
-from tape_ad.rules.linalg.triangles import Deferred, HermitianFromTriangle, ill_conditioned
+from tape_ad.rules.linalg.triangles import HermitianFromTriangle, ill_conditioned
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.signatures import arguments_of
 

@@ -14,6 +14,7 @@ from attrs import define
 from tape_ad.linear_maps import (
     Array,
     Chain,
+    Deferred,
     LinearMap,
     MatmulLeft,
     MatmulRight,
@@ -25,7 +26,7 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
 from tape_ad.rules.linalg.singular_values import singular_values_map
-from tape_ad.rules.linalg.triangles import Deferred, HermitianFromTriangle, solve_all
+from tape_ad.rules.linalg.triangles import HermitianFromTriangle, solve_all
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["LINALG"]

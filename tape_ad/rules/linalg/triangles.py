@@ -1,18 +1,16 @@
 """What the rules of linear algebra share: triangles, Hermitian matrices, and solving."""
 
 import math
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, LinearMap, adjoint, pull_chosen
+from tape_ad.linear_maps import Array, adjoint
 from tape_ad.overrides import overridable
 
 __all__ = [
     "ConjugateTranspose",
-    "Deferred",
     "HermitianFromTriangle",
     "diagonal_of",
     "explained_solve",
@@ -24,36 +22,6 @@ __all__ = [
 
 SMALL = 40
 """A matrix of so many rows is inverted as if it were any, which takes no longer than its halves."""
-
-
-@define(eq=False, repr=False)
-class Deferred:
-    """A map that is made when it is needed, for making it takes a factorisation.
-
-    So the forward pass costs what NumPy's costs, and holds no more.
-
-    Parameters
-    ----------
-    maker : callable
-        ``maker(*arguments) -> LinearMap``
-    arguments : tuple
-    """
-
-    broadcasts: ClassVar[bool] = False
-    maker: Callable[..., LinearMap]
-    arguments: tuple[Any, ...]
-
-    def push(self, t: Array) -> Array:
-        """Make the map, and push."""
-        return self.maker(*self.arguments).push(t)
-
-    def pull(self, ct: Array) -> Array:
-        """Make the map, and pull."""
-        return self.maker(*self.arguments).pull(ct)
-
-    def pull_chosen(self, ct: Array) -> Array:
-        """Make the map, and pull a cotangent whose zeros are of what was not chosen."""
-        return pull_chosen(self.maker(*self.arguments), ct)
 
 
 @define(eq=False, repr=False)

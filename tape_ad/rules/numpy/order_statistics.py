@@ -19,6 +19,7 @@ from tape_ad.linear_maps import (
     Adjoint,
     Array,
     Chain,
+    Deferred,
     Index,
     LinearMap,
     Mask,
@@ -39,7 +40,6 @@ from tape_ad.rules.base import (
     refuse,
     rule,
 )
-from tape_ad.rules.linalg.triangles import Deferred
 
 __all__ = ["ORDER_STATISTICS"]
 

@@ -16,6 +16,7 @@ from tape_ad.linear_maps import (
     Adjoint,
     Array,
     Chain,
+    Deferred,
     Divide,
     LinearMap,
     Mask,
@@ -27,7 +28,6 @@ from tape_ad.linear_maps import (
     selected,
 )
 from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
-from tape_ad.rules.linalg.triangles import Deferred
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.factors import product_by_each, product_of_others
 
