@@ -1,0 +1,1 @@
+"""Programs: a function's calls written down once, made simpler, and replayed without the tape."""
