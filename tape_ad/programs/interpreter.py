@@ -45,7 +45,7 @@ def interpret(program: Program, inputs: Sequence[Any]) -> Any:
     values |= {constant.value: constant.data for constant in program.constants}
     guards = 0
     for step in program.steps:
-        if type(step) is Guard:
+        if isinstance(step, Guard):
             answer = step.question(values[step.value])
             if answer != step.answer:
                 return Diverged(guards, answer)

@@ -188,12 +188,12 @@ class Program:
     @property
     def calls(self) -> list[Call]:
         """The steps that compute."""
-        return [step for step in self.steps if type(step) is Call]
+        return [step for step in self.steps if isinstance(step, Call)]
 
     @property
     def guards(self) -> list[Guard]:
         """The steps that compare."""
-        return [step for step in self.steps if type(step) is Guard]
+        return [step for step in self.steps if isinstance(step, Guard)]
 
     def numbers(self) -> dict[Value, int]:
         """Number all values, in the order in which they come to be."""
@@ -218,7 +218,7 @@ class Program:
         lines = [f"%{numbers[v]}: {v} = input {v.name}" for v in self.inputs]
         lines += [f"%{numbers[c.value]}: {c.value} = constant of {c.line}" for c in self.constants]
         for step in self.steps:
-            if type(step) is Guard:
+            if isinstance(step, Guard):
                 question = getattr(step.question, "__name__", str(step.question))
                 lines.append(
                     f"guard {question} %{numbers[step.value]} is {step.answer!r}, {step.line}"
