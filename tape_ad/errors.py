@@ -1,6 +1,8 @@
 """The errors of the library: each says what happened, where, and what to write instead."""
 
 __all__ = [
+    "CaptureError",
+    "CompileWarning",
     "ConversionError",
     "DamagedFileError",
     "DtypeError",
@@ -11,6 +13,7 @@ __all__ = [
     "NoModeError",
     "NoRuleError",
     "OutputError",
+    "ProgramMismatchError",
     "RecordMismatchError",
     "ReleasedError",
     "SeedError",
@@ -23,6 +26,14 @@ __all__ = [
 
 class TapeError(Exception):
     """The common base of every error that the library raises on purpose."""
+
+
+class CaptureError(TapeError, TypeError):
+    """A compiled function does what cannot be written down and replayed."""
+
+
+class CompileWarning(UserWarning):
+    """A compiled function has given up on replaying, and runs as it would without."""
 
 
 class ConversionError(TapeError, TypeError):
@@ -67,6 +78,10 @@ class NoRuleError(TapeError, TypeError):
 
 class OutputError(TapeError, TypeError):
     """What a function returned cannot be differentiated in the way that was asked for."""
+
+
+class ProgramMismatchError(TapeError, AssertionError):
+    """The replay of a compiled function gives other numbers than the function; see `check`."""
 
 
 class RecordMismatchError(TapeError, ValueError):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad.core.arena import Arena, innermost
 from tape_ad.errors import DtypeError
-from tape_ad.handles.array_interface import ArrayInterface
+from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import misplaced_handle, unrelated_records
 from tape_ad.handles.tensor import Tensor
@@ -161,4 +161,4 @@ def is_foreign(kind: type) -> bool:
     protocol = getattr(kind, "__array_ufunc__", ABSENT)
     if protocol is ABSENT or protocol is np.ndarray.__array_ufunc__:
         return False
-    return not issubclass(kind, (ArrayInterface, np.generic))
+    return not issubclass(kind, (ArrayOperators, np.generic))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define, field, frozen
@@ -33,6 +33,8 @@ class Value:
         What the user calls it, for an input; else nothing.
     """
 
+    __array_function__: ClassVar[None] = None
+    """So that it is a leaf of a tree, as the array is that it stands for."""
     kind: type
     shape: tuple[int, ...] = ()
     dtype: np.dtype[Any] | None = None
@@ -235,7 +237,7 @@ def values_in(tree: Any) -> list[Value]:
     if type(tree) is tuple:  # as most arguments are, in fewer steps
         values = []
         for leaf in tree:
-            kind = type(leaf)
+            kind: Any = type(leaf)
             if kind is Value:
                 values.append(leaf)
             elif kind is slice:
@@ -259,7 +261,7 @@ def replaced(tree: Any, by: Mapping[Value, Any]) -> Any:
     """Put others in place of values in a tree; the very tree, where none of them is in it."""
     if not any(value in by for value in values_in(tree)):
         return tree
-    if type(tree) is tuple and all(structure_of(type(leaf)) is None for leaf in tree):
+    if type(tree) is tuple and all(structure_of(leaf.__class__) is None for leaf in tree):
         return tuple([put(leaf, by) for leaf in tree])
     return map_leaves(lambda leaf, path: put(leaf, by), tree)
 
@@ -292,7 +294,7 @@ def shown(tree: Any, numbers: Mapping[Value, int]) -> str:
     if type(tree) is slice:
         parts = (tree.start, tree.stop, *(() if tree.step is None else (tree.step,)))
         return ":".join("" if part is None else shown(part, numbers) for part in parts)
-    structure = structure_of(type(tree))
+    structure = structure_of(tree.__class__)
     if structure is not None:
         inner = ", ".join(shown(each, numbers) for each in structure.values(tree))
         return f"{type(tree).__name__}({inner})"

@@ -1,0 +1,441 @@
+"""Running a function once, while every call on its arguments is noted."""
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.errors import CaptureError
+from tape_ad.handles.callers import caller
+from tape_ad.naming import called
+from tape_ad.programs.captured import (
+    NUMBERS,
+    Captured,
+    CapturedNumber,
+    Noting,
+    isinstance_noting,
+)
+from tape_ad.programs.comparison import Comparison
+from tape_ad.programs.constants import Constants
+from tape_ad.programs.knowledge import (
+    FACTS,
+    SHAPED_BY_VALUES,
+    WRITING,
+    check_capturable,
+    masked,
+)
+from tape_ad.programs.program import Call, Guard, Program, Step, Value
+from tape_ad.rules.numpy.updates import updated, viewed
+from tape_ad.rules.numpy.windows import Window
+from tape_ad.trees import map_leaves, structure_of
+
+__all__ = ["CAPTURING", "Capture", "capture"]
+
+Function = Callable[..., Any]
+
+CAPTURING: ContextVar[Any] = ContextVar("tape_ad_capturing", default=None)
+"""The capture that is going on."""
+
+AS_THEY_ARE = frozenset(
+    {int, float, complex, bool, str, type(None), type(Ellipsis), np.float64, np.float32, type}
+)
+ARRAYS = (np.ndarray, np.generic)
+
+
+@define(eq=False, repr=False)
+class Capture:
+    """What is noted while a function runs.
+
+    Attributes
+    ----------
+    name : str
+        The function's.
+    comparison : Comparison
+        With an earlier capture on the same path, if there was one.
+    constants : Constants
+    inputs : list of Value
+    steps : list of Call and Guard
+    ended : bool
+        Whether the function has returned.
+    """
+
+    name: str
+    comparison: Comparison
+    constants: Constants
+    inputs: list[Value] = field(factory=list, init=False)
+    steps: list[Step] = field(factory=list, init=False)
+    ended: bool = field(default=False, init=False)
+    _errors: Mapping[str, Any] = field(factory=np.geterr, init=False)
+    _answers: dict[Any, Any] = field(factory=dict, init=False)
+    _other_errors: Mapping[str, Any] | None = field(default=None, init=False)
+    _failure: BaseException | None = field(default=None, init=False)
+
+    def input(self, leaf: Any, name: str) -> Any:
+        """Make what stands for an array or a number among the arguments."""
+        value = Value.like(leaf, name=name)
+        self.inputs.append(value)
+        if type(leaf) in NUMBERS:
+            return CapturedNumber(leaf, value, self)
+        return Captured(leaf, value, self)
+
+    # Calls
+
+    def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Compute a function at once, and note the call.
+
+        Raises
+        ------
+        CaptureError
+            When it cannot be replayed.
+        """
+        if self.ended:
+            raise CaptureError(
+                f"an array of {self.name}, which has been captured and has returned, is used in "
+                f"{called(function)} ({caller()}); return what is needed later"
+            )
+        if kwargs and kwargs.get("out") is not None:
+            return self.call_into(function, args, kwargs)
+        if function in WRITING:
+            raise self.refusal(
+                f"{called(function)} ({caller()}) writes to its argument; write x[...] = value"
+            )
+        concrete_args, noted_args = self.both(args)
+        concrete_kwargs, noted_kwargs = self.both(kwargs) if kwargs else ({}, {})
+        out = function(*concrete_args, **concrete_kwargs)
+        if function in FACTS or isinstance(out, (np.dtype, type)) or out is NotImplemented:
+            return out  # about shapes and dtypes, which are the same at each replay
+        check_capturable(self, function, out)
+        operands = [args, kwargs] if kwargs else args
+        call = Call(function, noted_args, noted_kwargs, (), errors=self.errors())
+        if isinstance(out, ARRAYS) or type(out) in NUMBERS:
+            result = self.box(out, operands)
+            call.outputs = (result.value,)
+        else:
+            boxes = [self.box(each, operands) for each in out]
+            call.outputs, call.several = tuple([box.value for box in boxes]), True
+            result = out._make(boxes) if hasattr(out, "_make") else type(out)(boxes)
+        self.note(call)
+        if function in SHAPED_BY_VALUES or masked(function, args, kwargs):
+            for box in result if call.several else (result,):
+                self.ask(np.shape, box)
+        return result
+
+    def note(self, step: Step) -> None:
+        """Append a step, if an earlier capture has the same in its place."""
+        self.steps.append(step)
+        self.comparison.check(self, step)
+
+    def errors(self) -> Mapping[str, Any] | None:
+        """Give the `numpy.errstate` that holds now, if it is not the one at the beginning."""
+        now = np.geterr()
+        if now == self._errors:
+            return None
+        if self._other_errors != now:
+            self._other_errors = now  # one for all calls in a row
+        return self._other_errors
+
+    def box(self, out: Any, operands: Any) -> Any:
+        """Make what stands for a result."""
+        if type(out) in NUMBERS:
+            return CapturedNumber(out, Value(type(out)), self)
+        if type(out) is not np.ndarray:
+            return Captured(out, Value.like(out), self)
+        if out.base is None and not any(out is each for each in concretes(operands)):
+            return Captured(out, Value.like(out), self)
+        for operand in noting_in(operands):
+            if type(operand) is Captured and is_of_memory(out, operand.data):
+                origin = operand.origin or operand
+                owner: Value | None = operand.value.owner or operand.value
+                box = Captured(out, Value.like(out, owner), self, origin)
+                origin.views.append(weakref.ref(box))
+                return box
+        owner = self.constants.owner_of(out)
+        return Captured(out, Value.like(out, owner), self)
+
+    def both(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911 - one return for each kind
+        """Give the concrete form of an argument, and the one with values in it."""
+        kind: Any = type(tree)
+        if kind is Captured or kind is CapturedNumber:
+            if tree.capture is not self:
+                raise self.refusal(f"an array of another call is used in {self.name} ({caller()})")
+            return tree.data, tree.value
+        if kind in AS_THEY_ARE:
+            return tree, tree
+        if isinstance(tree, np.ndarray):
+            return tree, self.constants.value_of(tree)
+        if kind is tuple or kind is list or kind is dict:
+            pairs = [self.both(each) for each in (tree.values() if kind is dict else tree)]
+            if all(a is b for a, b in pairs):
+                return tree, tree
+            if kind is dict:
+                keys = list(tree)
+                first = dict(zip(keys, [a for a, _ in pairs], strict=True))
+                return first, dict(zip(keys, [b for _, b in pairs], strict=True))
+            return kind([a for a, _ in pairs]), kind([b for _, b in pairs])
+        if kind is slice:
+            (start, stop, step), _ = self.both((tree.start, tree.stop, tree.step))
+            if isinstance_noting(tree.start) or isinstance_noting(tree.stop):
+                return self.both(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
+            return slice(start, stop, step), slice(start, stop, step)
+        if hasattr(kind, "__array_function__"):
+            raise self.refusal(
+                f"a {kind.__name__} meets an argument ({caller()}), and is none itself; pass it as "
+                "an argument"
+            )
+        if structure_of(kind) is not None:
+            return (
+                map_leaves(lambda leaf, path: self.both(leaf)[0], tree),
+                map_leaves(lambda leaf, path: self.both(leaf)[1], tree),
+            )
+        return tree, tree
+
+    # Assignment
+
+    def call_into(
+        self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Note a call with ``out=``: the result is assigned to that."""
+        options = dict(kwargs)
+        out = options.pop("out")
+        outs = out if isinstance(out, tuple) else (out,)
+        for target in outs:
+            if target is not None and not isinstance_noting(target):
+                raise self.refusal(
+                    f"{called(function)} writes to a plain array ({caller()}), which a compiled "
+                    "function cannot replay; leave out= out, or make the array by np.empty_like(x)"
+                )
+        if isinstance(function, np.ufunc):
+            where = options.get("where", True)
+            if where is not True:
+                raise self.refusal(
+                    f"{called(function)} with out= and where= ({caller()}) cannot be captured; "
+                    "write np.where(mask, result, out)"
+                )
+        result = self.call(function, args, options)
+        results = result if isinstance(result, tuple) else (result,)
+        filled = []
+        for target, each in zip(outs, results, strict=True):
+            if target is not None:
+                check_cast(function, each, target)
+                self.assign(target, ..., each)
+            filled.append(each if target is None else target)
+        return tuple(filled) if isinstance(result, tuple) else filled[0]
+
+    def change(self, function: Function, x: Any, other: Any) -> Any:
+        """Note ``x += other`` and its kind: the array changes, and a number is replaced."""
+        if type(x) is CapturedNumber or not isinstance(x.data, np.ndarray):
+            return x._two(function, x, other)
+        result = x._two(function, x, other)
+        if result is NotImplemented:
+            return result
+        check_cast(function, result, x)
+        self.assign(x, ..., result)
+        return x
+
+    def assign(self, x: Captured, key: Any, value: Any) -> None:
+        """Note ``x[key] = value``: all views of the same memory see it.
+
+        Raises
+        ------
+        CaptureError
+            When it is the memory of an argument or of an array from elsewhere.
+        """
+        base = x.origin or x
+        self.check_writeable(base, x)
+        (concrete_key, concrete_value), (noted_key, noted_value) = self.both((key, value))
+        window = None if x is base else Window.of(base.data, x.data)
+        args: tuple[Any, ...] = (base.value, noted_value, noted_key)
+        before = base.value
+        x.data[concrete_key] = concrete_value
+        base.value = Value.like(base.data)
+        kwargs = {} if window is None else {"window": window}
+        args = (before, *args[1:])
+        self.note(Call(updated, args, kwargs, (base.value,), errors=self.errors()))
+        base.views = [each for each in base.views if each() is not None]
+        for view in [each() for each in base.views]:
+            view.value = Value.like(view.data, base.value)
+            through = Window.of(base.data, view.data)
+            self.note(Call(viewed, (base.value, through), {}, (view.value,)))
+
+    def check_writeable(self, base: Captured, x: Captured) -> None:
+        """Refuse to write where the user would see it."""
+        if base.value in self.inputs:
+            raise self.refusal(
+                f"{self.name} writes to its argument {base.value.name} ({caller()}), which a "
+                "compiled function does not do; write x = x + y in place of x += y, or begin with "
+                "x = x.copy(), and return the new value"
+            )
+        if base.value.owner is not None or not x.data.flags.writeable:
+            if not x.data.flags.writeable:
+                x.data[...] = x.data  # raises what NumPy says
+            raise self.refusal(
+                f"{self.name} writes to an array from elsewhere ({caller()}); return the new value"
+            )
+
+    # Questions
+
+    def ask(self, question: Function, noting: Noting) -> Any:
+        """Answer a question about a value, and note that the answer is relied on."""
+        data, value = noting.data, noting.value
+        asked = question, id(value)
+        if asked in self._answers:
+            return self._answers[asked][0]
+        answer = question(data)
+        if self.ended:
+            return answer
+        self._answers[asked] = answer, value  # which keeps its id from being given again
+        self.note(Guard(question, value, answer, caller()))
+        return answer
+
+    def refusal(self, text: str) -> CaptureError:
+        """Make an error which is raised in the end even if the function catches it."""
+        error = CaptureError(f"{self.name} cannot be compiled: {text}")
+        if self._failure is None:
+            self._failure = error
+        return error
+
+    def place(self, value: Value) -> int:
+        """Find a value's number, for a listing."""
+        values = [*self.inputs]
+        for step in self.steps:
+            if isinstance(step, Call):
+                values += step.outputs
+        return values.index(value) if value in values else -1
+
+    def program(self, output: Any) -> Program:
+        """Give what was noted.
+
+        Raises
+        ------
+        CaptureError
+            When what the function returned cannot be given again.
+        """
+        if self._failure is not None:
+            raise self._failure
+        tree = map_leaves(self.returned, output)
+        return Program(
+            self.name, tuple(self.inputs), self.constants.found(), tuple(self.steps), tree
+        )
+
+    def returned(self, leaf: Any, path: str) -> Any:
+        """Give what stands in the output's tree."""
+        if isinstance_noting(leaf):
+            return leaf.value
+        if isinstance(leaf, np.ndarray):
+            return self.constants.value_of(leaf)
+        if type(leaf) in AS_THEY_ARE or isinstance(leaf, (np.generic, np.dtype, type, str, bytes)):
+            return leaf
+        what = f"a {type(leaf).__name__}{path and f' at {path}'}"
+        if hasattr(leaf, "record"):
+            raise self.refusal(f"it returns {what}, a handle; return its .data or its gradient")
+        raise self.refusal(
+            f"it returns {what}, which cannot be made again by a replay; return arrays, numbers, "
+            "None and strings, in dicts, lists, tuples and attrs classes"
+        )
+
+
+def as_index(entry: Any) -> Any:
+    """Take the bound of a slice to an integer: the shape of the result depends on it."""
+    return entry.__index__() if isinstance_noting(entry) else entry
+
+
+def noting_in(tree: Any) -> list[Any]:
+    """List what is captured in a tree."""
+    kind: Any = type(tree)
+    if kind is Captured or kind is CapturedNumber:
+        return [tree]
+    if kind is tuple or kind is list:
+        return [x for each in tree for x in noting_in(each)]
+    if kind is dict:
+        return noting_in(list(tree.values()))
+    structure = structure_of(kind)
+    return [] if structure is None else noting_in(list(structure.values(tree)))
+
+
+def concretes(tree: Any) -> list[Any]:
+    """List the arrays behind what is captured in a tree."""
+    return [x.data for x in noting_in(tree)]
+
+
+def is_of_memory(out: Any, operand: Any) -> bool:
+    """Tell whether a result shows the memory of an operand."""
+    if out is operand:
+        return True
+    if type(operand) is not np.ndarray:
+        return False
+    base = out.base
+    if type(base) is np.ndarray and (base is operand or base is operand.base):
+        return True
+    return out.size > 0 and np.may_share_memory(out, operand)
+
+
+def check_cast(function: Function, result: Any, target: Any) -> None:
+    """Refuse to write a result to an array that cannot hold it, as NumPy does."""
+    given = np.shape(result.data if isinstance_noting(result) else result)
+    kind = getattr(result, "dtype", None)
+    if kind is not None and not np.can_cast(kind, target.dtype, "same_kind"):
+        raise TypeError(
+            f"cannot cast {called(function)} output from {kind} to {target.dtype} with casting "
+            "rule 'same_kind'"
+        )
+    if given != target.shape and np.broadcast_shapes(given, target.shape) != target.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {target.shape} doesn't match the "
+            f"broadcast shape {given}"
+        )
+
+
+def capture(
+    function: Function,
+    name: str,
+    rebuild: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]],
+    leaves: Sequence[Any],
+    names: Sequence[str],
+    earlier: Program | None,
+) -> tuple[Program, Any, bool]:
+    """Run a function on captured arrays.
+
+    Parameters
+    ----------
+    function : callable
+    name : str
+        What to call it.
+    rebuild : callable
+        Makes the arguments, positional and by name, out of the leaves.
+    leaves : sequence of array and number
+    names : sequence of str
+        What the user calls each of them.
+    earlier : Program or None
+        What an earlier capture gave on the same path, to be compared.
+
+    Returns
+    -------
+    program : Program
+    result : any
+        What the function returned, with plain arrays.
+    same : bool
+        Whether the program is the earlier one once more.
+    """
+    constants = Constants(name, earlier)
+    noting = Capture(name, Comparison(earlier), constants)
+    args, kwargs = rebuild([noting.input(x, of) for x, of in zip(leaves, names, strict=True)])
+    before = CAPTURING.get()
+    try:
+        CAPTURING.set(noting)
+        output = function(*args, **kwargs)
+        program = noting.program(output)
+    finally:
+        CAPTURING.set(before)
+        noting.ended = True
+    constants.check_untouched()
+    result = map_leaves(lambda leaf, path: plain(leaf), output)
+    same = noting.comparison.finished(noting, program)
+    return program, result, same
+
+
+def plain(leaf: Any) -> Any:
+    """Give the array or number behind what was captured."""
+    return leaf.data if isinstance_noting(leaf) else leaf
