@@ -11,13 +11,8 @@ from attrs import define, field
 from tape_ad.errors import CaptureError
 from tape_ad.handles.callers import caller
 from tape_ad.naming import called
-from tape_ad.programs.captured import (
-    NUMBERS,
-    Captured,
-    CapturedNumber,
-    Noting,
-    isinstance_noting,
-)
+from tape_ad.programs import answering  # noqa: F401 - which says how captured arrays answer
+from tape_ad.programs.captured import Captured, is_captured
 from tape_ad.programs.comparison import Comparison
 from tape_ad.programs.constants import Constants
 from tape_ad.programs.knowledge import (
@@ -27,9 +22,10 @@ from tape_ad.programs.knowledge import (
     check_capturable,
     masked,
 )
+from tape_ad.programs.noting import NUMBERS, Noting
+from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
-from tape_ad.rules.numpy.updates import updated, viewed
-from tape_ad.rules.numpy.windows import Window
+from tape_ad.programs.writing import call_into
 from tape_ad.trees import map_leaves, structure_of
 
 __all__ = ["CAPTURING", "Capture", "capture"]
@@ -97,7 +93,7 @@ class Capture:
                 f"{called(function)} ({caller()}); return what is needed later"
             )
         if kwargs and kwargs.get("out") is not None:
-            return self.call_into(function, args, kwargs)
+            return call_into(self, function, args, kwargs)
         if function in WRITING:
             raise self.refusal(
                 f"{called(function)} ({caller()}) writes to its argument; write x[...] = value"
@@ -177,7 +173,7 @@ class Capture:
             return kind([a for a, _ in pairs]), kind([b for _, b in pairs])
         if kind is slice:
             (start, stop, step), _ = self.both((tree.start, tree.stop, tree.step))
-            if isinstance_noting(tree.start) or isinstance_noting(tree.stop):
+            if is_captured(tree.start) or is_captured(tree.stop):
                 return self.both(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
             return slice(start, stop, step), slice(start, stop, step)
         if hasattr(kind, "__array_function__"):
@@ -191,89 +187,6 @@ class Capture:
                 map_leaves(lambda leaf, path: self.both(leaf)[1], tree),
             )
         return tree, tree
-
-    # Assignment
-
-    def call_into(
-        self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Any:
-        """Note a call with ``out=``: the result is assigned to that."""
-        options = dict(kwargs)
-        out = options.pop("out")
-        outs = out if isinstance(out, tuple) else (out,)
-        for target in outs:
-            if target is not None and not isinstance_noting(target):
-                raise self.refusal(
-                    f"{called(function)} writes to a plain array ({caller()}), which a compiled "
-                    "function cannot replay; leave out= out, or make the array by np.empty_like(x)"
-                )
-        if isinstance(function, np.ufunc):
-            where = options.get("where", True)
-            if where is not True:
-                raise self.refusal(
-                    f"{called(function)} with out= and where= ({caller()}) cannot be captured; "
-                    "write np.where(mask, result, out)"
-                )
-        result = self.call(function, args, options)
-        results = result if isinstance(result, tuple) else (result,)
-        filled = []
-        for target, each in zip(outs, results, strict=True):
-            if target is not None:
-                check_cast(function, each, target)
-                self.assign(target, ..., each)
-            filled.append(each if target is None else target)
-        return tuple(filled) if isinstance(result, tuple) else filled[0]
-
-    def change(self, function: Function, x: Any, other: Any) -> Any:
-        """Note ``x += other`` and its kind: the array changes, and a number is replaced."""
-        if type(x) is CapturedNumber or not isinstance(x.data, np.ndarray):
-            return x._two(function, x, other)
-        result = x._two(function, x, other)
-        if result is NotImplemented:
-            return result
-        check_cast(function, result, x)
-        self.assign(x, ..., result)
-        return x
-
-    def assign(self, x: Captured, key: Any, value: Any) -> None:
-        """Note ``x[key] = value``: all views of the same memory see it.
-
-        Raises
-        ------
-        CaptureError
-            When it is the memory of an argument or of an array from elsewhere.
-        """
-        base = x.origin or x
-        self.check_writeable(base, x)
-        (concrete_key, concrete_value), (noted_key, noted_value) = self.both((key, value))
-        window = None if x is base else Window.of(base.data, x.data)
-        args: tuple[Any, ...] = (base.value, noted_value, noted_key)
-        before = base.value
-        x.data[concrete_key] = concrete_value
-        base.value = Value.like(base.data)
-        kwargs = {} if window is None else {"window": window}
-        args = (before, *args[1:])
-        self.note(Call(updated, args, kwargs, (base.value,), errors=self.errors()))
-        base.views = [each for each in base.views if each() is not None]
-        for view in [each() for each in base.views]:
-            view.value = Value.like(view.data, base.value)
-            through = Window.of(base.data, view.data)
-            self.note(Call(viewed, (base.value, through), {}, (view.value,)))
-
-    def check_writeable(self, base: Captured, x: Captured) -> None:
-        """Refuse to write where the user would see it."""
-        if base.value in self.inputs:
-            raise self.refusal(
-                f"{self.name} writes to its argument {base.value.name} ({caller()}), which a "
-                "compiled function does not do; write x = x + y in place of x += y, or begin with "
-                "x = x.copy(), and return the new value"
-            )
-        if base.value.owner is not None or not x.data.flags.writeable:
-            if not x.data.flags.writeable:
-                x.data[...] = x.data  # raises what NumPy says
-            raise self.refusal(
-                f"{self.name} writes to an array from elsewhere ({caller()}); return the new value"
-            )
 
     # Questions
 
@@ -322,7 +235,7 @@ class Capture:
 
     def returned(self, leaf: Any, path: str) -> Any:
         """Give what stands in the output's tree."""
-        if isinstance_noting(leaf):
+        if is_captured(leaf):
             return leaf.value
         if isinstance(leaf, np.ndarray):
             return self.constants.value_of(leaf)
@@ -339,7 +252,7 @@ class Capture:
 
 def as_index(entry: Any) -> Any:
     """Take the bound of a slice to an integer: the shape of the result depends on it."""
-    return entry.__index__() if isinstance_noting(entry) else entry
+    return entry.__index__() if is_captured(entry) else entry
 
 
 def noting_in(tree: Any) -> list[Any]:
@@ -370,22 +283,6 @@ def is_of_memory(out: Any, operand: Any) -> bool:
     if type(base) is np.ndarray and (base is operand or base is operand.base):
         return True
     return out.size > 0 and np.may_share_memory(out, operand)
-
-
-def check_cast(function: Function, result: Any, target: Any) -> None:
-    """Refuse to write a result to an array that cannot hold it, as NumPy does."""
-    given = np.shape(result.data if isinstance_noting(result) else result)
-    kind = getattr(result, "dtype", None)
-    if kind is not None and not np.can_cast(kind, target.dtype, "same_kind"):
-        raise TypeError(
-            f"cannot cast {called(function)} output from {kind} to {target.dtype} with casting "
-            "rule 'same_kind'"
-        )
-    if given != target.shape and np.broadcast_shapes(given, target.shape) != target.shape:
-        raise ValueError(
-            f"non-broadcastable output operand with shape {target.shape} doesn't match the "
-            f"broadcast shape {given}"
-        )
 
 
 def capture(
@@ -438,4 +335,4 @@ def capture(
 
 def plain(leaf: Any) -> Any:
     """Give the array or number behind what was captured."""
-    return leaf.data if isinstance_noting(leaf) else leaf
+    return leaf.data if is_captured(leaf) else leaf

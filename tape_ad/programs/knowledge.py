@@ -8,7 +8,8 @@ import numpy as np
 
 from tape_ad.handles.callers import caller
 from tape_ad.naming import called
-from tape_ad.programs.captured import NUMBERS, isinstance_noting
+from tape_ad.programs.captured import is_captured
+from tape_ad.programs.noting import NUMBERS
 
 __all__ = ["FACTS", "SHAPED_BY_VALUES", "WRITING", "check_capturable", "masked"]
 
@@ -77,7 +78,7 @@ def masked(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any])
     if function is not operator.getitem:
         return False
     key = args[1] if type(args[1]) is tuple else (args[1],)
-    return any(isinstance_noting(k) and getattr(k, "dtype", None) == TRUTH for k in key)
+    return any(is_captured(k) and getattr(k, "dtype", None) == TRUTH for k in key)
 
 
 def check_capturable(capture: Any, function: Function, out: Any) -> None:

@@ -1,0 +1,81 @@
+"""What computes and notes, in the terms of `ArrayInterface`."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from tape_ad.errors import CaptureError
+from tape_ad.naming import called
+from tape_ad.programs.captured import Captured, is_captured
+from tape_ad.programs.noting import leaves_it
+from tape_ad.programs.numbers import CapturedNumber, as_python, is_python
+from tape_ad.programs.writing import assign as written
+from tape_ad.programs.writing import change as changed
+
+__all__ = ["yields"]
+
+Function = Callable[..., Any]
+
+
+def call(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any:
+    """Note a NumPy function with a captured array among its arguments."""
+    if not all(map(yields, args)):
+        return function(*args, **(kwargs or {}))  # a handle's turn
+    return first_of(args).capture.call(function, args, kwargs or {})
+
+
+def answer(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any:
+    """Do what `call` does; NotImplemented where a handle is among the arguments."""
+    return call(function, args, kwargs) if all(map(yields, args)) else NotImplemented
+
+
+def one(function: Function, x: Any) -> Any:
+    """Note a function of one captured array or number."""
+    if type(x) is CapturedNumber:
+        function = as_python(function)
+    return x.capture.call(function, (x,), {})
+
+
+def two(function: Function, x: Any, y: Any) -> Any:
+    """Note a function of two operands, one of them captured."""
+    if not (yields(x) and yields(y)):
+        return NotImplemented
+    if is_python(x) and is_python(y):
+        function = as_python(function)
+    noting = x if is_captured(x) else y
+    return noting.capture.call(function, (x, y), {})
+
+
+def item(x: Captured, key: Any) -> Any:
+    """Note ``x[key]``."""
+    return x.capture.call(operator.getitem, (x, key), {})
+
+
+def assign(x: Captured, key: Any, value: Any) -> None:
+    """Note ``x[key] = value``."""
+    written(x.capture, x, key, value)
+
+
+def change(function: Function, x: Any, other: Any) -> Any:
+    """Note ``x += other`` and its kind."""
+    return changed(x.capture, function, x, other)
+
+
+def yields(x: Any) -> bool:
+    """Tell whether an operand leaves arithmetic to a captured one."""
+    return is_captured(x) or leaves_it(type(x))
+
+
+def first_of(args: tuple[Any, ...]) -> Any:
+    """Find the first captured argument of a method, which is nearly always the first of all."""
+    for arg in args:
+        if is_captured(arg):
+            return arg
+    raise CaptureError(f"no captured array among the arguments of {called(args)}")
+
+
+for _kind in (Captured, CapturedNumber):
+    _kind._one, _kind._two = staticmethod(one), staticmethod(two)
+    _kind._change = staticmethod(change)
+Captured._call, Captured._answer = staticmethod(call), staticmethod(answer)
+Captured._item, Captured._assign = staticmethod(item), staticmethod(assign)

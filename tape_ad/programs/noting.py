@@ -1,0 +1,140 @@
+"""What arrays and numbers that are captured have in common: questions, and NumPy's protocols."""
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tape_ad.errors import CaptureError
+from tape_ad.handles.callers import caller
+from tape_ad.programs.program import Value
+
+__all__ = ["NUMBERS", "Noting", "complex_code", "float_code", "item_of", "leaves_it"]
+
+Function = Callable[..., Any]
+
+NUMBERS = frozenset({bool, int, float, complex})
+"""Python's numbers, which are weak: they take the dtype of what they are computed with."""
+
+
+def item_of(array: Any, *place: Any) -> Any:
+    """Give an element of an array as a Python number."""
+    return array.item(*place)
+
+
+def float_code(number: Any) -> str:
+    """Write a number so that two are equal if they are the same, nan and signed zeros too.
+
+    Examples
+    --------
+    >>> float_code(0.5), float_code(-0.0) == float_code(0.0)
+    ('0x1.0000000000000p-1', False)
+    """
+    return float(number).hex()
+
+
+def complex_code(number: Any) -> tuple[str, str]:
+    """Write a complex number as `float_code` does a real one."""
+    both = complex(number)
+    return both.real.hex(), both.imag.hex()
+
+
+class Noting:
+    """What arrays and numbers that are captured have in common.
+
+    Attributes
+    ----------
+    data : array or number
+        The concrete one.
+    value : Value
+        Its place in the program.
+    capture : Capture
+        What notes the calls.
+    """
+
+    __slots__ = ()
+
+    data: Any
+    value: Value
+    capture: Any
+
+    # Questions, whose answers are guarded
+
+    def __bool__(self) -> bool:
+        if getattr(self.data, "size", 1) != 1:
+            bool(self.data)  # raises what NumPy says
+        answer: bool = self.capture.ask(bool, self)
+        return answer
+
+    def __int__(self) -> int:
+        answer: int = self.capture.ask(int, self)
+        return answer
+
+    def __index__(self) -> int:
+        answer: int = self.capture.ask(operator.index, self)
+        return answer
+
+    def __float__(self) -> float:
+        self.capture.ask(float_code, self)
+        return float(self.data)
+
+    def __complex__(self) -> complex:
+        self.capture.ask(complex_code, self)
+        return complex(self.data)
+
+    def __str__(self) -> str:
+        answer: str = self.capture.ask(str, self)
+        return answer
+
+    def __format__(self, spec: str) -> str:
+        self.capture.ask(str if self.data.__class__ in NUMBERS else repr_of, self)
+        return format(self.data, spec)
+
+    def __trunc__(self) -> int:
+        return int(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise self.capture.refusal(
+            "turning an argument of a compiled function, or what was computed from one, into a "
+            f"plain ndarray ({caller()}) would freeze its value; leave np.asarray out, write "
+            "np.stack([...]) in place of np.array([...]), and fill an array made by "
+            "np.zeros_like(x)"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise CaptureError("what is being captured cannot be pickled; return it instead")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if not all(issubclass(kind, Noting) or is_plain(kind) for kind in types):
+            return NotImplemented  # a handle's turn
+        return self.capture.call(function, args, kwargs)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not all(isinstance(x, Noting) or leaves_it(type(x)) for x in inputs):
+            return NotImplemented
+        if method == "at":
+            raise self.capture.refusal(
+                f"np.{ufunc.__name__}.at ({caller()}) writes to its first argument, which a "
+                "compiled function cannot replay; write x[i] += v where no index occurs twice, or "
+                "np.bincount"
+            )
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        return self.capture.call(function, inputs, kwargs)
+
+
+def repr_of(number: Any) -> str:
+    """Write a NumPy number with all its digits."""
+    return repr(number.item()) if hasattr(number, "item") else repr(number)
+
+
+def is_plain(kind: type) -> bool:
+    """Tell whether a type is NumPy's own array, or inherits how that answers to functions."""
+    own = getattr(kind, "__array_function__", None)
+    return own is None or own is np.ndarray.__array_function__
+
+
+def leaves_it(kind: type) -> bool:
+    """Tell whether a type leaves ufuncs to others, as plain arrays and numbers do."""
+    own = getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__)
+    return own is np.ndarray.__array_ufunc__ or issubclass(kind, np.generic)
