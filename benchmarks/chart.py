@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 
 from benchmarks.found import Run
-from benchmarks.libraries import COMPILED, LIBRARIES, OURS, TORCH
+from benchmarks.libraries import COMPILED, LIBRARIES, OURS, OURS_COMPILED, TORCH
 
 __all__ = ["draw"]
 
@@ -15,6 +15,7 @@ COLOURS = {
     "hips_autograd": "#edae49",
     "my_grad": "#66a182",
     "jax_eager": "#8d96a3",
+    OURS_COMPILED: "#00798c",
     COMPILED: "#2e4057",
 }
 

@@ -2,13 +2,16 @@
 
 from attrs import define, field
 
+from benchmarks.compiled import compiled_targets
 from benchmarks.functions import function_targets
 from benchmarks.growth import GROWTHS, RecordCost, growth
 from benchmarks.imports import IMPORT_TARGET
-from benchmarks.libraries import FORWARD, LIBRARIES, OURS, PLAIN
+from benchmarks.libraries import FORWARD, LIBRARIES, OURS, OURS_COMPILED, PLAIN
 from benchmarks.results import FREE, Result, Target
 
 __all__ = ["Run", "losses"]
+
+NO_PEERS = frozenset({OURS, OURS_COMPILED, PLAIN, FORWARD})
 
 
 @define
@@ -22,11 +25,16 @@ class Run:
     functions: list[Result] = field(factory=list)
     imports: dict[str, float] = field(factory=dict)
     growths: dict[str, dict[int, float]] = field(factory=dict)
+    overheads: dict[str, float] = field(factory=dict)
     cost: RecordCost = FREE
 
     def targets(self) -> list[Target]:
-        """All bounds that were looked at, those that are dropped left out."""
+        """All bounds that were looked at, without the compiled and the dropped ones."""
         return [target for target in self._all_targets() if not target.dropped]
+
+    def compiled_targets(self) -> list[Target]:
+        """The bounds on compiled functions."""
+        return compiled_targets(self.results, self.functions, self.overheads)
 
     def dropped(self) -> list[Target]:
         """The bounds that NumPy written by hand does not keep either."""
@@ -60,7 +68,7 @@ def losses(found: Run) -> dict[str, list[str]]:
         for what, needs in looked:
             for name, need in needs.items():
                 ratio = needs.get(OURS, 0.0) / need
-                if name not in (OURS, FORWARD, PLAIN) and round(ratio, 2) > 1:
+                if name not in NO_PEERS and round(ratio, 2) > 1:
                     entry = (ratio, result.workload.name + what)
                     lost.setdefault(LIBRARIES[name].title, []).append(entry)
     ours = found.imports.get("tape_ad", 0.0)

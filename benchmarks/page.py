@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from benchmarks.agreement import TOLERANCE
+from benchmarks.compiled import compiled_section
 from benchmarks.found import Run, losses
 from benchmarks.functions import functions_section
 from benchmarks.growth import growth
@@ -50,10 +51,11 @@ def markdown(found: Run, chart: str) -> str:
         "## Medians",
         "",
         "Below each median stands tape_ad's time as a fraction of it: below 1, tape_ad is quicker.",
-        "A compiled program is in a class of its own; its compilation is not counted.",
+        "A compiled program is in a class of its own; its compilation is not counted here.",
         "",
         *medians(found),
         "",
+        *compiled_section(found.results, found.functions, found.overheads),
         *functions_section(found.functions),
         "## Spread",
         "",

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from benchmarks.agreement import TOLERANCE
+from benchmarks.compiled import compiled_targets, printed_compiled
 from benchmarks.found import Run, losses
 from benchmarks.libraries import LIBRARIES, OURS
 from benchmarks.results import Result, Target
@@ -30,7 +31,9 @@ def printed(result: Result) -> str:
             said = (f"{LIBRARIES[name].title} {megabytes(peak)}" for name, peak in peaks.items())
             lines.append(f"  peak of {kind} memory beyond the inputs: " + ", ".join(said))
     lines += [f"  {LIBRARIES[name].title}: -, {why}" for name, why in result.absent.items()]
-    lines += [f"  {line}" for line in target_lines(result.time_targets() + result.memory_targets())]
+    lines += [f"  {line}" for line in printed_compiled(result)]
+    targets = result.time_targets() + result.memory_targets() + compiled_targets([result], [], {})
+    lines += [f"  {line}" for line in target_lines(targets)]
     return "\n".join(lines)
 
 
@@ -49,7 +52,7 @@ def time_line(result: Result, name: str, times: Times) -> str:
 
 def printed_targets(found: Run) -> str:
     """Sum up: which bounds are kept, and where we lose."""
-    targets = found.targets()
+    targets = found.targets() + found.compiled_targets()
     missed = [target for target in targets if not target.met]
     lines = ["", f"targets met: {len(targets) - len(missed)} of {len(targets)}"]
     lines += [f"  {line}" for line in target_lines(missed)]

@@ -69,6 +69,10 @@ class Result:
         The size of the first input.
     nodes : int
         How many nodes we record; 0 where that was not looked at.
+    first : dict of str to float
+        The seconds of the calls that compiled, where something is.
+    calls : int
+        How many calls our compiled program is.
     """
 
     workload: Workload
@@ -79,6 +83,8 @@ class Result:
     resident: dict[str, int] = field(factory=dict)
     input_bytes: int = 0
     nodes: int = 0
+    first: dict[str, float] = field(factory=dict)
+    calls: int = 0
 
     def ratio(self, library: str) -> float:
         """Our median, as a fraction of another library's."""

@@ -18,7 +18,8 @@ from benchmarks.found import Run
 from benchmarks.functions import DTYPES, printed_function
 from benchmarks.growth import GROWTHS, nanoseconds_per_element, record_cost
 from benchmarks.imports import import_milliseconds
-from benchmarks.libraries import LIBRARIES, OURS, TORCH
+from benchmarks.libraries import LIBRARIES, OURS, OURS_COMPILED, TORCH
+from benchmarks.overhead import OVERHEADS, overhead_seconds
 from benchmarks.page import markdown
 from benchmarks.report import printed, printed_targets
 from benchmarks.results import Result
@@ -29,7 +30,7 @@ from benchmarks.workloads import EVERY, FUNCTIONS, WORKLOADS, Workload
 __all__ = ["Options", "run"]
 
 DOCS = Path(__file__).parent.parent / "docs"
-SEE_MEMORY = (OURS, TORCH, "hips_autograd", "my_grad")
+SEE_MEMORY = (OURS, OURS_COMPILED, TORCH, "hips_autograd", "my_grad")
 
 
 @frozen
@@ -106,6 +107,7 @@ def run(options: Options) -> int:
         further = "tape_ad.rules.further"
         found.imports[further] = import_milliseconds(further, beyond="numpy, tape_ad")
         found.growths = {name: apart(nanoseconds_per_element, name) for name in GROWTHS}
+        found.overheads = {name: apart(overhead_seconds, name) for name in OVERHEADS}
     print(printed_targets(found))
     if options.complete:
         write(found)
@@ -136,19 +138,13 @@ def one(
     if result.problems:
         return result
     if workload.timed and not options.quick:
-        timers = {
-            name: functools.partial(worker.ask, "seconds", workload.name, workload.dtype)
-            for name, worker in taking_part.items()
-        }
-        result.times = in_turns(timers, pace)
-        if OURS in taking_part and workload.kind in ("gradient", "step"):
-            result.nodes = taking_part[OURS].ask("nodes", workload.name)
+        take_times(result, taking_part, pace)
     looks = workload.arrays is not None or (workload.memory is not None and not options.quick)
     if looks:
         result.input_bytes = first_input(workload).nbytes
         result.peaks = {
             name: apart(peak_of, name, workload.name, workload.dtype)
-            for name in ((OURS,) if options.quick else SEE_MEMORY)
+            for name in ((OURS, OURS_COMPILED) if options.quick else SEE_MEMORY)
             if name in taking_part
         }
         if not workload.timed:
@@ -161,9 +157,26 @@ def one(
     return result
 
 
+def take_times(result: Result, workers: Mapping[str, Worker], pace: Pace) -> None:
+    """Time a workload in all libraries, and ask those that can be asked what they did."""
+    workload = result.workload
+    timers = {
+        name: functools.partial(worker.ask, "seconds", workload.name, workload.dtype)
+        for name, worker in workers.items()
+    }
+    result.times = in_turns(timers, pace)
+    for name, worker in workers.items():
+        if LIBRARIES[name].first_calls:
+            result.first[name] = worker.ask("first")
+    if OURS_COMPILED in workers:
+        result.calls = workers[OURS_COMPILED].ask("calls")
+    if OURS in workers and workload.kind in ("gradient", "step"):
+        result.nodes = workers[OURS].ask("nodes", workload.name)
+
+
 def problems(workload: Workload, workers: Mapping[str, Worker]) -> list[str]:
     """Ask every library for its derivatives, and say which disagree with ours or fail."""
-    calls = 3 if workload.kind == "step" else 1
+    calls = 4 if workload.kind == "step" else 1
     for worker in workers.values():
         worker.put("outcomes", workload.name, calls)
     found, outcomes = [], {}

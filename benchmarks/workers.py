@@ -3,6 +3,7 @@
 import importlib
 import importlib.metadata
 import multiprocessing
+import time
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -41,6 +42,12 @@ class Desk:
     library: ModuleType
     _program: Program | None = None
     _at_hand: tuple[str, str] = ("", "")
+    _first: float = 0.0
+
+    @property
+    def first_calls(self) -> int:
+        """How many calls compile a program."""
+        return LIBRARIES[name_of(self.library)].first_calls
 
     def program(self, workload: str, dtype: str) -> Program:
         """Make the program of a workload, in one dtype, if it is not there already."""
@@ -51,10 +58,16 @@ class Desk:
         return self._program
 
     def outcomes(self, workload: str, calls: int) -> list[Outcome]:
-        """Run a fresh program in float64 a few times, and take what it gives to NumPy arrays."""
+        """Run a fresh program in float64 a few times, and take what it gives to NumPy arrays.
+
+        One that compiles is compared when it has; the steps of a training are compared all, and
+        there are more of them than compile it.
+        """
         self._program, self._at_hand = None, ("", "")
         program, to_numpy = self.program(workload, "float64"), self.library.to_numpy
         found = []
+        for _ in range(self.first_calls if calls == 1 else 0):
+            program()
         for _ in range(calls):
             value, derivatives = program()
             taken = {name: np.array(to_numpy(each)) for name, each in derivatives.items()}
@@ -68,12 +81,23 @@ class Desk:
         return int(count)
 
     def seconds(self, workload: str, dtype: str, calls: int) -> float:
-        """Time calls in a row; a fresh program is run once before, for it may compile."""
+        """Time calls in a row; those of a fresh program that may compile it come before."""
         fresh = self._at_hand != (workload, dtype)
         program = self.program(workload, dtype)
         if fresh:
-            program()
+            start = time.perf_counter()
+            for _ in range(max(1, self.first_calls)):
+                program()
+            self._first = time.perf_counter() - start
         return seconds_of(program, calls)
+
+    def first(self) -> float:
+        """Give the seconds of the first calls of the program that was timed last."""
+        return self._first
+
+    def calls(self) -> int:
+        """Count the calls in the program that was compiled last; the library has to be ours."""
+        return int(self.library.calls())
 
 
 def make_program(
@@ -81,7 +105,7 @@ def make_program(
 ) -> Program:
     """Give a workload's inputs to the library's function for its kind, or to a leaner one."""
     workload = EVERY[name]
-    module = library.__name__.rpartition(".")[2]
+    module = name_of(library)
     p, data = (
         {key: in_dtype(array, dtype) for key, array in arrays.items()}
         for arrays in workload.inputs()
@@ -103,11 +127,15 @@ def make_program(
     return program
 
 
+def name_of(library: ModuleType) -> str:
+    return library.__name__.rpartition(".")[2]
+
+
 def peak_of(name: str, workload: str, dtype: str) -> int:
     """Give the largest number of bytes that a call holds beyond its inputs."""
     library = importlib.import_module(f"benchmarks.libraries.{name}")
     with threadpool_limits(1):
-        highest: int = library.peak(make_program(library, workload, dtype, lean=True))
+        highest: int = library.peak(compiled_program(library, workload, dtype))
     return highest
 
 
@@ -115,7 +143,15 @@ def resident_peak_of(name: str, workload: str, dtype: str) -> int | None:
     """Give the same as the operating system sees it."""
     library = importlib.import_module(f"benchmarks.libraries.{name}")
     with threadpool_limits(1):
-        return resident_peak(make_program(library, workload, dtype, lean=True))
+        return resident_peak(compiled_program(library, workload, dtype))
+
+
+def compiled_program(library: ModuleType, workload: str, dtype: str) -> Program:
+    """Make the program that takes less memory, and run the calls that compile it."""
+    program = make_program(library, workload, dtype, lean=True)
+    for _ in range(LIBRARIES[name_of(library)].first_calls):
+        program()
+    return program
 
 
 def in_dtype(array: Any, dtype: str) -> Any:

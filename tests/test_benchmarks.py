@@ -1,14 +1,34 @@
+import importlib
+import math
+
 import numpy as np
 import pytest
 
 from benchmarks.agreement import disagreements
+from benchmarks.compiled import (
+    calls_until_paid,
+    compiled_section,
+    compiled_targets,
+    printed_compiled,
+)
 from benchmarks.found import Run, losses
 from benchmarks.functions import functions_section
 from benchmarks.growth import GROWTHS, RecordCost
-from benchmarks.libraries import BY_HAND, FORWARD, LIBRARIES, OURS, PLAIN, TORCH
+from benchmarks.libraries import (
+    BY_HAND,
+    COMPILED,
+    FORWARD,
+    LIBRARIES,
+    OURS,
+    OURS_COMPILED,
+    PLAIN,
+    TORCH,
+)
+from benchmarks.overhead import OVERHEADS, overhead_seconds, overhead_targets
 from benchmarks.page import markdown
 from benchmarks.results import Result
 from benchmarks.timing import Times, in_turns
+from benchmarks.workers import Desk
 from benchmarks.workloads import EVERY, FUNCTIONS, WORKLOADS
 
 ONE = np.array(1.0)
@@ -139,7 +159,8 @@ def test_what_grows_can_be_run(name: str) -> None:
 
 def test_losses_name_who_needs_less_of_what_and_not_the_forward_pass() -> None:
     result = timed(
-        "determinant, 8x8", **{OURS: 2.0, TORCH: 1.0, "jax_jit": 0.5, BY_HAND: 3.0, FORWARD: 0.1}
+        "determinant, 8x8",
+        **{OURS: 2.0, TORCH: 1.0, "jax_jit": 0.5, BY_HAND: 3.0, FORWARD: 0.1, OURS_COMPILED: 0.2},
     )
     memory = timed("least squares, 512", **{OURS: 1.0, TORCH: 2.0})
     memory.peaks = {OURS: 30, TORCH: 20}
@@ -199,3 +220,107 @@ def test_a_page_without_functions_has_no_section_for_them() -> None:
 def test_no_function_has_the_name_of_a_workload() -> None:
     assert len(EVERY) == len(WORKLOADS) + len(FUNCTIONS)
     assert len(FUNCTIONS) == 81
+
+
+def compiled(name: str, **seconds: float) -> Result:
+    result = timed(name, **seconds)
+    result.first = {OURS_COMPILED: 3e-3, COMPILED: 0.2}
+    result.calls = 20
+    return result
+
+
+def test_compiling_has_paid_when_what_was_saved_makes_up_for_the_first_calls() -> None:
+    both = {OURS: 4e-4, OURS_COMPILED: 1e-4, "jax_eager": 2e-3, COMPILED: 1e-5}
+    result = compiled("Hessian, 50", **both)
+    assert calls_until_paid(result, OURS_COMPILED) == pytest.approx(10)
+    assert calls_until_paid(result, COMPILED) == pytest.approx(100.5, rel=1e-3)
+    assert printed_compiled(result) == [
+        "tape_ad, compiled: first calls 3 ms, paid after 10 calls",
+        "JAX compiled (jit): first calls 200 ms, paid after 101 calls",
+    ]
+    slower = compiled("Hessian, 50", **{OURS: 4e-4, OURS_COMPILED: 5e-4, COMPILED: 1e-5})
+    assert calls_until_paid(slower, OURS_COMPILED) == math.inf
+    assert math.isnan(calls_until_paid(slower, COMPILED))
+    assert printed_compiled(slower)[0].endswith("first calls 3 ms, which never pays")
+
+
+def test_a_compiled_workload_is_bounded_in_time_and_in_its_first_calls() -> None:
+    result = compiled("Hessian, 50", **{OURS: 4e-4, OURS_COMPILED: 1.2e-4})
+    time, capture = run_of(result).compiled_targets()
+    assert (time.bound, time.met, capture.met) == (0.25, False, False)
+    assert time.measured == pytest.approx(0.3)
+    assert capture.measured == pytest.approx(3e-3 / (2.4e-3 + 4e-4))
+    large = compiled("least squares, 512", **{OURS: 5e-4, OURS_COMPILED: 5e-4})
+    assert [target.met for target in run_of(large).compiled_targets()] == [True, True]
+
+
+def test_a_compiled_function_may_take_no_more_memory_than_an_eager_one() -> None:
+    result = Result(WORKLOADS["elementwise, 10^6"], peaks={OURS: 40, OURS_COMPILED: 50})
+    (target,) = compiled_targets([result], [], {})
+    assert (target.measured, target.met) == (1.25, False)
+
+
+def test_the_worst_of_the_compiled_functions_has_a_bound() -> None:
+    functions = [
+        function("np.exp", **{OURS: 2.0, OURS_COMPILED: 1.0}),
+        function("np.sin", **{OURS: 2.0, OURS_COMPILED: 2.2}),
+    ]
+    (target,) = compiled_targets([], functions, {})
+    assert (target.measured, target.met) == (1.1, False)
+
+
+def test_the_page_has_the_compiled_column_beside_jit() -> None:
+    result = compiled(
+        "Hessian, 50", **{OURS: 4e-4, OURS_COMPILED: 1.6e-4, "jax_eager": 2e-3, COMPILED: 2e-5}
+    )
+    found = run_of(result)
+    found.overheads = {"1 array": 1e-6}
+    page = markdown(found, "chart.png").splitlines()
+    row = "| Hessian, 50 | 400 us | 160 us | **0.4** | 0.25 | 3 ms | 2.8 ms | 20 | 13 |"
+    assert f"{row} 20 us | 200 ms | 102 | 8 |" in page
+    assert "## Compiled: 1 of 3 targets met" in page
+    assert "- Hessian, 50: compiled time / eager: 0.4 (at most 0.25)" in page
+    assert "| 1 array | 1.00 | 2.0 |" in page
+    assert compiled_section([timed("Hessian, 50", **{OURS: 1.0})], [], {}) == []
+
+
+def test_a_compiled_call_may_take_so_much_besides_its_program() -> None:
+    bounds = [target.bound for target in overhead_targets(dict.fromkeys(OVERHEADS, 3e-6))]
+    assert bounds == pytest.approx([2.0, 2.0, 6.5, 3.5])
+
+
+@pytest.mark.parametrize("name", OVERHEADS)
+def test_what_a_call_takes_besides_its_program_is_measured(name: str) -> None:
+    assert 0 < overhead_seconds(name) < 1e-3
+
+
+LONG = {
+    "chain, 10,000 elements",
+    "chain of 1,000 steps, 10^5 elements",
+    "elementwise, 10^6",
+    "step, 256x784x1024x10",
+    "attention, 8x256x256",
+    "transformer block, 8x256x256",
+    "CNN, 64x28x28",
+    "Gaussian mixture, d=64, K=100",
+    "LSTM, 1,024 characters",
+    "determinant, 8x8",
+    "Hessian of a network, 500",
+    "Hessian of a network, 2,000",
+    "stack of 1,000",
+    "stack of 10,000",
+}
+"""Which take seconds: `python -m benchmarks --quick` runs them."""
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in LONG])
+def test_compiled_programs_give_the_bits_of_eager_ones(name: str) -> None:
+    eager, replayed = (
+        Desk(importlib.import_module(f"benchmarks.libraries.{library}")).outcomes(name, 4)
+        for library in (OURS, OURS_COMPILED)
+    )
+    for (value, derivatives), (other, others) in zip(eager, replayed, strict=True):
+        np.testing.assert_array_equal(other, value, strict=True)
+        assert others.keys() == derivatives.keys()
+        for by, derivative in derivatives.items():
+            np.testing.assert_array_equal(others[by], derivative, strict=True)

@@ -47,6 +47,8 @@ class Workload:
     targets : dict of str to float
         The most that our time may be, as a fraction of another library's; and the most that the
         time with layers in plain NumPy may be, as a fraction of ours.
+    compiled : float
+        The most that our compiled time may be, as a fraction of our own.
     layers : bool
         Whether it is made of layers, to be compared with the same in plain NumPy.
     small : bool
@@ -72,6 +74,7 @@ class Workload:
     cannot: Mapping[str, str] = field(default=NOTHING, kw_only=True)
     not_quick: frozenset[str] = field(default=frozenset(), kw_only=True)
     targets: Mapping[str, float] = field(default=NOTHING, kw_only=True)
+    compiled: float = field(default=1.0, kw_only=True)
     layers: bool = field(default=False, kw_only=True)
     small: bool = field(default=False, kw_only=True)
     dtype: str = field(default="float64", kw_only=True)

@@ -123,6 +123,7 @@ WORKLOADS = [
         cannot=NO_SINE,
         targets={FORWARD: 11.0, TORCH: 0.45},
         small=True,
+        compiled=0.25,
     ),
     Workload(
         "chain, 100 elements",
@@ -132,6 +133,7 @@ WORKLOADS = [
         own={"jax_jit": scanned_chain, BY_HAND: chain_by_hand},
         cannot=NO_SINE,
         small=True,
+        compiled=0.25,
     ),
     Workload(
         "chain, 10,000 elements",
@@ -140,6 +142,7 @@ WORKLOADS = [
         lambda: chain_of(10_000, 300),
         own={"jax_jit": scanned_chain, BY_HAND: chain_by_hand},
         cannot=NO_SINE,
+        compiled=0.25,
     ),
     Workload(
         "chain of 1,000 steps, 10^5 elements",
@@ -158,6 +161,7 @@ WORKLOADS = [
         own={BY_HAND: tanh_times_exp_by_hand},
         targets={TORCH: 0.70},
         arrays=8.0,
+        compiled=0.6,
     ),
     Workload(
         "Rosenbrock, 1,000",
@@ -167,6 +171,7 @@ WORKLOADS = [
         own={BY_HAND: rosenbrock_by_hand, "micro_grad": rosenbrock_in_numbers},
         targets={TORCH: 0.5},
         small=True,
+        compiled=0.25,
     ),
     Workload(
         "logsumexp, 80,000",
@@ -181,6 +186,7 @@ WORKLOADS = [
         lambda: ({"x": seeded((50,))[0]}, {}),
         kind="hessian",
         targets={TORCH: 0.15},
+        compiled=0.25,
     ),
     Workload(
         "Hessian-vector product, 10,000",

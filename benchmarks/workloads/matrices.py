@@ -145,6 +145,7 @@ WORKLOADS = [
         own={"micro_grad": determinant_in_numbers},
         not_quick=frozenset({"jax_jit"}),  # it compiles thousands of operations for a minute
         small=True,
+        compiled=0.25,
     ),
     Workload(
         "Jacobian, 200x50",
@@ -154,6 +155,7 @@ WORKLOADS = [
         kind="jacobian",
         own={BY_HAND: scaled_tanh_by_hand},
         targets={TORCH: 0.5},
+        compiled=0.25,
     ),
     *(
         Workload(

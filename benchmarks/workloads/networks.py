@@ -108,6 +108,7 @@ WORKLOADS = [
         targets={TORCH: 0.45},
         small=True,
         rate=SLOW,
+        compiled=0.25,
     ),
     Workload(
         "step, digits 64x64x128x10",

@@ -143,5 +143,6 @@ WORKLOADS = [
         cannot={"jax_eager": SCANNED},
         not_quick=frozenset({"hips_autograd"}),
         small=True,
+        compiled=0.25,
     ),
 ]

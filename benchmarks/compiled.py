@@ -1,0 +1,197 @@
+"""What is said of compiled functions, beside the same ones uncompiled and `jax.jit`."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from benchmarks.libraries import COMPILED, LIBRARIES, OURS, OURS_COMPILED, UNCOMPILED
+from benchmarks.overhead import overhead_targets
+from benchmarks.results import Result, Target
+from benchmarks.tables import duration, table
+
+__all__ = ["calls_until_paid", "compiled_section", "compiled_targets", "printed_compiled"]
+
+EAGER_CALLS, SECONDS_PER_CALL = 6, 20e-6
+"""The most that capture may take: so many eager calls, and this for each call of the program."""
+
+FUNCTIONS_TARGET = 1.0
+
+
+def compared(results: Sequence[Result]) -> list[Result]:
+    """Leave out what was not timed both ways."""
+    return [result for result in results if {OURS, OURS_COMPILED} <= result.times.keys()]
+
+
+def ratio(result: Result) -> float:
+    """Give our compiled time as a fraction of our own.
+
+    The quickest turns are compared: many ratios are near 1, and those of medians would be noise.
+    """
+    return result.times[OURS_COMPILED].least / result.times[OURS].least
+
+
+def calls_until_paid(result: Result, library: str) -> float:
+    """Say how many calls it takes until what each saves makes up for the first ones.
+
+    It is inf where a compiled call saves nothing, and nan where that is not known.
+    """
+    times, uncompiled = result.times, UNCOMPILED[library]
+    if library not in result.first or not {library, uncompiled} <= times.keys():
+        return math.nan
+    saved = times[uncompiled].least - times[library].least
+    return result.first[library] / saved if saved > 0 else math.inf
+
+
+def capture_bound(result: Result) -> float:
+    return EAGER_CALLS * result.times[OURS].least + SECONDS_PER_CALL * result.calls
+
+
+def time_target(result: Result) -> Target:
+    what = f"{result.workload.name}: compiled time / eager"
+    return Target(what, ratio(result), result.workload.compiled)
+
+
+def capture_target(result: Result) -> Target:
+    bound = f"{EAGER_CALLS} eager calls and {1e6 * SECONDS_PER_CALL:.0f} us a call of the program"
+    what = f"{result.workload.name}: first calls / ({bound})"
+    return Target(what, result.first[OURS_COMPILED] / capture_bound(result), 1.0)
+
+
+def memory_targets(result: Result) -> list[Target]:
+    return [
+        Target(
+            f"{result.workload.name}: peak of {kind} memory, compiled / eager",
+            peaks[OURS_COMPILED] / peaks[OURS],
+            1.0,
+        )
+        for kind, peaks in (("allocated", result.peaks), ("resident", result.resident))
+        if {OURS, OURS_COMPILED} <= peaks.keys()
+    ]
+
+
+def compiled_targets(
+    results: Sequence[Result], functions: Sequence[Result], overheads: dict[str, float]
+) -> list[Target]:
+    """Give the bounds on times, on first calls, on memory and on what a call takes at least."""
+    found = []
+    for result in results:
+        if compared([result]):
+            found += [time_target(result), capture_target(result)]
+        found += memory_targets(result)
+    if ratios := [ratio(result) for result in compared(functions)]:
+        found.append(
+            Target("functions: compiled time / eager, worst", max(ratios), FUNCTIONS_TARGET)
+        )
+    return found + overhead_targets(overheads)
+
+
+def printed_compiled(result: Result) -> list[str]:
+    """Say in lines for a terminal what the first calls took, and when they have paid."""
+    lines = []
+    for name, first in result.first.items():
+        paid = until_paid(result, name)
+        what = f"{LIBRARIES[name].title}: first calls {duration(first)}"
+        said = {"": "", "never": ", which never pays"}
+        lines.append(what + said.get(paid, f", paid after {paid} calls"))
+    return lines
+
+
+def until_paid(result: Result, library: str) -> str:
+    calls = calls_until_paid(result, library)
+    if math.isnan(calls):
+        return ""
+    return "never" if math.isinf(calls) else f"{math.ceil(calls):,}"
+
+
+COLUMNS = (
+    "workload",
+    "eager",
+    "compiled",
+    "compiled / eager",
+    "at most",
+    "first calls",
+    "they may take",
+    "calls of the program",
+    "paid after",
+    "jax.jit",
+    "its first call",
+    "paid after",
+    "compiled / jax.jit",
+)
+
+
+def compiled_section(
+    results: Sequence[Result], functions: Sequence[Result], overheads: dict[str, float]
+) -> list[str]:
+    """Write the section of the page."""
+    if not compared(results):
+        return []
+    targets = compiled_targets(results, functions, overheads)
+    missed = [target for target in targets if not target.met]
+    ratios = [ratio(result) for result in compared(functions)]
+    return [
+        f"## Compiled: {len(targets) - len(missed)} of {len(targets)} targets met",
+        "",
+        "`ta.compile` by the NumPy engine beside the same function uncompiled, and beside",
+        "`jax.jit`; each time is that of the quickest of several turns. The first calls are those",
+        "that compile: with us two, which capture, with JAX one. They have paid after as many",
+        "calls as it takes to save their time, against the same library uncompiled, where that",
+        "was timed. A step of training is compiled whole, and gives new parameters.",
+        "PyTorch's `torch.compile` is not there: it takes a C++ compiler, and minutes for each.",
+        "",
+        *table(COLUMNS, map(row, compared(results))),
+        "",
+        *(
+            [
+                f"Of the {len(ratios)} rows of the table of functions below, compiled, the median "
+                f"is {statistics.median(ratios):.2f} of the eager time, the worst "
+                f"{max(ratios):.2f}.",
+                "",
+            ]
+            if ratios
+            else []
+        ),
+        "What was missed:" if missed else "Nothing was missed.",
+        "",
+        *(f"- {t.what}: {t.measured:.4g} (at most {t.bound:g})" for t in missed),
+        *([""] if missed else []),
+        *said_of_overheads(overheads),
+    ]
+
+
+def row(result: Result) -> tuple[str, ...]:
+    """Write what was found for one workload."""
+    times, first = result.times, result.first
+    theirs = COMPILED in times
+    met = ratio(result) <= result.workload.compiled
+    return (
+        result.workload.name,
+        duration(times[OURS].least),
+        duration(times[OURS_COMPILED].least),
+        f"{ratio(result):.3g}" if met else f"**{ratio(result):.3g}**",
+        f"{result.workload.compiled:g}",
+        duration(first[OURS_COMPILED]),
+        duration(capture_bound(result)),
+        f"{result.calls:,}",
+        until_paid(result, OURS_COMPILED),
+        duration(times[COMPILED].least) if theirs else "",
+        duration(first[COMPILED]) if theirs else "",
+        until_paid(result, COMPILED),
+        f"{times[OURS_COMPILED].least / times[COMPILED].least:.3g}" if theirs else "",
+    )
+
+
+def said_of_overheads(overheads: dict[str, float]) -> list[str]:
+    """Write what a call takes besides its program."""
+    if not overheads:
+        return []
+    rows = zip(overheads, overhead_targets(overheads), strict=True)
+    return [
+        "What a compiled call takes besides its program, in microseconds:",
+        "",
+        *table(
+            ("arguments", "measured", "at most"),
+            ((name, f"{target.measured:.2f}", f"{target.bound:.1f}") for name, target in rows),
+        ),
+        "",
+    ]
