@@ -1,0 +1,79 @@
+"""Names for what a written program speaks of."""
+
+import builtins
+import keyword
+import re
+from typing import Any
+
+from attrs import define, field
+
+from tape_ad.naming import function_name
+
+__all__ = ["Names"]
+
+RESERVED = frozenset({"Diverged", "errstate", "np", "replay", "answer", "_"})
+
+
+@define(eq=False)
+class Names:
+    """Names that are all different, and the objects that some of them stand for.
+
+    Attributes
+    ----------
+    bound : dict of str to any
+        Functions, arrays and other objects that a text refers to by name.
+    """
+
+    bound: dict[str, Any] = field(factory=dict)
+    taken: set[str] = field(factory=lambda: {*dir(builtins), *keyword.kwlist, *RESERVED})
+    _of: dict[Any, str] = field(factory=dict)
+    _free: list[str] = field(factory=list)
+    _count: int = 0
+
+    def new(self, wish: str) -> str:
+        """Make a name from what one would like to call it."""
+        stem = re.sub(r"\W+", "_", wish).strip("_") or "x"
+        stem = stem if stem.isidentifier() else f"x_{stem}"
+        name, number = stem, 2
+        while name in self.taken:
+            name, number = f"{stem}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+    def function(self, function: Any) -> str:
+        """Name a function, and bind it."""
+        try:
+            name = self._of.get(function)
+        except TypeError:  # no hash
+            return self.object(function, "function")
+        if name is None:
+            wish = function_name(function)
+            if getattr(builtins, wish, None) is function:
+                return wish
+            name = self._of[function] = self.new(wish)
+            self.bound[name] = function
+        return name
+
+    def object(self, thing: Any, stem: str) -> str:
+        """Name any other object, and bind it; the very same one has one name."""
+        key = ("object", id(thing))
+        name = self._of.get(key)
+        if name is None:
+            name = self._of[key] = self.new(stem)
+            self.bound[name] = thing  # which keeps its id from being another's
+        return name
+
+    def value(self) -> str:
+        """Name a value: one that is free again, so that what it stood for goes, or a new one."""
+        if self._free:
+            return self._free.pop()
+        while True:
+            self._count += 1
+            name = f"v{self._count}"
+            if name not in self.taken:
+                self.taken.add(name)
+                return name
+
+    def free(self, name: str) -> None:
+        """Give a value's name back."""
+        self._free.append(name)
