@@ -13,10 +13,12 @@ from attrs import define, field
 from tape_ad.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.naming import called
 from tape_ad.programs.capture import CAPTURING, capture
-from tape_ad.programs.interpreter import Diverged, interpret
+from tape_ad.programs.engines import engine_named
+from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.keys import Key, key_of, matcher, rebuilder
+from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Program, Value
-from tape_ad.trees import flatten, map_leaves, with_paths
+from tape_ad.trees import map_leaves, with_paths
 
 __all__ = ["Compiled", "compile"]
 
@@ -229,15 +231,7 @@ class Compiled:
         program = path.program
         path.simple = program
         values = program.outputs
-        leaves = flatten(program.output)
-
-        def replay(*inputs: Any) -> Any:
-            out = interpret(program, inputs)
-            if type(out) is Diverged:
-                return out
-            return tuple(
-                [x for x, leaf in zip(flatten(out), leaves, strict=True) if type(leaf) is Value]
-            )
+        replay = engine_named(self.engine)(Plan.of(program))
 
         def build(out: tuple[Any, ...]) -> Any:
             following = dict(zip(values, out, strict=True))

@@ -50,12 +50,14 @@ def engine_named(name: str) -> Engine:
     ...
     ValueError: there is no engine 'nmpy'; there are 'auto' and 'numpy'
     """
-    if name == "native":
+    if name == "native":  # which users will have read of
         raise NotImplementedError(
             "engine='native' is not in this version; engine='numpy' needs nothing else, and gives "
             "the same bits as the function itself"
         )
-    engine = ENGINES.get(name) if isinstance(name, str) else None
+    engine = ENGINES.get(str(name))
     if engine is None:
-        raise ValueError(f"there is no engine {name!r}; there are {' and '.join(map(repr, ENGINES))}")
+        raise ValueError(
+            f"there is no engine {name!r}; there are {' and '.join(map(repr, ENGINES))}"
+        )
     return engine
