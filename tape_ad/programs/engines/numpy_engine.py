@@ -7,7 +7,7 @@ import numpy as np
 
 from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.plans import Plan
-from tape_ad.programs.writing.replays import Writer
+from tape_ad.programs.text.replays import Writer
 
 __all__ = ["replay_of"]
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Call, Guard, Value
-from tape_ad.programs.writing.arguments import Arguments
-from tape_ad.programs.writing.expressions import EXPRESSIONS
-from tape_ad.programs.writing.names import Names
+from tape_ad.programs.text.arguments import Arguments
+from tape_ad.programs.text.expressions import EXPRESSIONS
+from tape_ad.programs.text.names import Names
 
 __all__ = ["Writer"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.program import Call, Value
-from tape_ad.programs.writing.arguments import Arguments
+from tape_ad.programs.text.arguments import Arguments
 
 __all__ = ["EXPRESSIONS"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tape_ad.programs.program import Value, replaced, values_in
-from tape_ad.programs.writing.names import Names
+from tape_ad.programs.text.names import Names
 from tape_ad.trees import structure_of
 
 __all__ = ["Arguments"]
