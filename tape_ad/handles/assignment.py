@@ -16,7 +16,7 @@ import numpy as np
 
 from tape_ad.core.arena import Arena
 from tape_ad.errors import InPlaceError, ShapeError
-from tape_ad.handles.primals import primal
+from tape_ad.handles.primals import memory_of, primal
 from tape_ad.handles.views import Handle, has_alone, live_views, way_to
 from tape_ad.linear_maps import Index
 from tape_ad.naming import called, function_name
@@ -60,7 +60,7 @@ def assign(target: Handle, key: Any, value: Any) -> None:
     refuse_to_write(target, "write x = x.copy() first and assign to that")
     if type(value) is type(target) and value.index in value.record.bases:
         if is_known_part(target, key, value) or is_that_part(
-            primal(target.data), key, primal(value.data)
+            memory_of(target.data), key, memory_of(value.data)
         ):
             return  # what Python does last for x[key] += y
         refuse_moving(target, value)
@@ -78,7 +78,7 @@ def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
         As `assign`.
     """
     plain = type(target.data) is np.ndarray
-    if not plain and isinstance(primal(target.data), np.generic):
+    if not plain and isinstance(memory_of(target.data), np.generic):
         return target._two(function, target, other)
     sign = SIGNS[function]
     refuse_to_write(target, f"write x = x {sign} y in place of x {sign}= y")
@@ -126,7 +126,7 @@ def refuse_to_write(target: Handle, instead: str) -> None:
             f"{which} stands for the array that it was made from, which is yours, so it is not "
             f"assigned to; {instead}"
         )
-    array = target.data if type(target.data) is np.ndarray else primal(target.data)
+    array = target.data if type(target.data) is np.ndarray else memory_of(target.data)
     if isinstance(array, np.ndarray) and array.flags.writeable:
         return
     kind = "read-only, as NumPy's is" if isinstance(array, np.ndarray) else "a number"
@@ -144,7 +144,7 @@ def refuse_moving(target: Handle, value: Any) -> None:
     """
     frame = sys._getframe(3)
     if dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("CALL") and np.shares_memory(
-        primal(target.data), primal(value.data)
+        memory_of(target.data), memory_of(value.data)
     ):
         raise InPlaceError(
             "code that was not written for handles moves parts of one about, of which some would "
@@ -187,7 +187,7 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
         if type(way) is Index:  # a row, as in x[key] += y
             key = way.key
         else:
-            window = Window.of(primal(base.data), primal(target.data))
+            window = Window.of(memory_of(base.data), memory_of(target.data))
     views = live_views(base)
     if fresh and window is None and not views and same_layout(value, base):
         commit(base, value, [])
@@ -262,7 +262,7 @@ def same_layout(value: Any, base: Handle) -> bool:
         return False
     one, two = value.data, base.data
     if type(one) is not np.ndarray or type(two) is not np.ndarray:
-        one, two = primal(one), primal(two)
+        one, two = memory_of(one), memory_of(two)
     return (
         isinstance(one, np.ndarray)
         and one.shape == two.shape
@@ -285,11 +285,11 @@ def followed(
     InPlaceError
         When those cannot be told.
     """
-    seen = Window.of(primal(base.data), primal(view.data))
+    seen = Window.of(memory_of(base.data), memory_of(view.data))
     way = way_to(view)
     if way is not None:
         return view, view._call(viewed, (new,), {"window": seen, "way": way})
-    whole = primal(base.data)
+    whole = memory_of(base.data)
     written = window or Window.of(whole, whole)
     if len({whole.dtype, written.view.dtype, seen.view.dtype}) > 1:
         raise InPlaceError(

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.linear_maps import Array
 
-__all__ = ["AS_THEY_ARE", "is_view", "primal", "read_only", "read_only_primal"]
+__all__ = ["AS_THEY_ARE", "is_view", "memory_of", "primal", "read_only", "read_only_primal"]
 
 AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
 """The types of operands that need no look."""
@@ -15,6 +16,13 @@ AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex
 def primal(leaf: Any, path: str = "") -> Any:
     """Give the plain array behind a handle of any nesting; anything else as it is."""
     while hasattr(leaf, "record"):
+        leaf = leaf.data
+    return leaf
+
+
+def memory_of(leaf: Any) -> Any:
+    """Give the NumPy array behind a handle, or behind another kind of array that lies below it."""
+    while isinstance(leaf, ArrayOperators):
         leaf = leaf.data
     return leaf
 
@@ -40,7 +48,7 @@ def is_view(out: Array, operand: Array) -> bool:
     if type(out) is np.float64:  # a number is no view
         return False
     if type(out) is not np.ndarray or type(operand) is not np.ndarray:
-        out, operand = primal(out), primal(operand)  # what is no array has no views
+        out, operand = memory_of(out), memory_of(operand)  # what is no array has no views
         if type(out) is not np.ndarray or type(operand) is not np.ndarray:
             return False
     base = out.base

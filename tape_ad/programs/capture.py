@@ -143,7 +143,7 @@ class Capture:
             return Captured(out, Value.like(out), self)
         for operand in noting_in(operands):
             if type(operand) is Captured and is_of_memory(out, operand.data):
-                origin = operand.origin or operand
+                origin = operand if operand.origin is None else operand.origin
                 owner: Value | None = operand.value.owner or operand.value
                 box = Captured(out, Value.like(out, owner), self, origin)
                 origin.views.append(weakref.ref(box))

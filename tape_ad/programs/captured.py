@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.handles.array_interface import ArrayInterface
-from tape_ad.programs.noting import Noting, complex_code, float_code, item_of, leaves_it
+from tape_ad.programs.noting import Noting, cast, complex_code, float_code, item_of, leaves_it
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Value
 
@@ -83,6 +83,17 @@ class Captured(Noting, ArrayInterface):
 
     def __rpow__(self, other: Any) -> Any:
         return by_operator(operator.pow, other, self)
+
+    def astype(
+        self, dtype: Any, order: str = "K", casting: Any = "unsafe", *more: Any, **options: Any
+    ) -> Any:
+        """Cast; see `ndarray.astype`."""
+        options |= zip(("subok", "copy"), more, strict=False)
+        if order != "K":
+            options["order"] = order
+        if casting != "unsafe":
+            options["casting"] = casting
+        return self.capture.call(cast, (self, np.dtype(dtype)), options)
 
     def fill(self, value: Any) -> None:
         """Assign a number to all elements."""

@@ -10,7 +10,7 @@ from tape_ad.errors import CaptureError
 from tape_ad.handles.callers import caller
 from tape_ad.programs.program import Value
 
-__all__ = ["NUMBERS", "Noting", "complex_code", "float_code", "item_of", "leaves_it"]
+__all__ = ["NUMBERS", "Noting", "cast", "complex_code", "float_code", "item_of", "leaves_it"]
 
 Function = Callable[..., Any]
 
@@ -21,6 +21,11 @@ NUMBERS = frozenset({bool, int, float, complex})
 def item_of(array: Any, *place: Any) -> Any:
     """Give an element of an array as a Python number."""
     return array.item(*place)
+
+
+def cast(array: Any, dtype: Any, **options: Any) -> Any:
+    """Cast an array, as its method does."""
+    return array.astype(dtype, **options)
 
 
 def float_code(number: Any) -> str:

@@ -69,7 +69,7 @@ def assign(capture: Any, x: Captured, key: Any, value: Any) -> None:
     CaptureError
         When it is the memory of an argument or of an array from elsewhere.
     """
-    base = x.origin or x
+    base = x if x.origin is None else x.origin
     check_writeable(capture, base, x)
     (concrete_key, concrete_value), (noted_key, noted_value) = capture.both((key, value))
     window = None if x is base else Window.of(base.data, x.data)
