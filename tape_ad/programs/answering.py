@@ -63,7 +63,7 @@ def change(function: Function, x: Any, other: Any) -> Any:
 
 def yields(x: Any) -> bool:
     """Tell whether an operand leaves arithmetic to a captured one."""
-    return is_captured(x) or leaves_it(type(x))
+    return is_captured(x) or leaves_it(x.__class__)
 
 
 def first_of(args: tuple[Any, ...]) -> Any:

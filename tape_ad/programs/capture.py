@@ -98,24 +98,24 @@ class Capture:
             raise self.refusal(
                 f"{called(function)} ({caller()}) writes to its argument; write x[...] = value"
             )
-        concrete_args, noted_args = self.both(args)
-        concrete_kwargs, noted_kwargs = self.both(kwargs) if kwargs else ({}, {})
+        concrete_args, noted_args = self.all_of(args)
+        concrete_kwargs, noted_kwargs = self.both(kwargs) if kwargs else (kwargs, kwargs)
         out = function(*concrete_args, **concrete_kwargs)
         if function in FACTS or isinstance(out, (np.dtype, type)) or out is NotImplemented:
             return out  # about shapes and dtypes, which are the same at each replay
-        check_capturable(self, function, out)
-        operands = [args, kwargs] if kwargs else args
-        call = Call(function, noted_args, noted_kwargs, (), errors=self.errors())
+        result: Any
         if isinstance(out, ARRAYS) or type(out) in NUMBERS:
-            result = self.box(out, operands)
-            call.outputs = (result.value,)
+            result = self.box(out, args, kwargs, concrete_args)
+            values: tuple[Value, ...] = (result.value,)
         else:
-            boxes = [self.box(each, operands) for each in out]
-            call.outputs, call.several = tuple([box.value for box in boxes]), True
+            check_capturable(self, function, out)
+            boxes = [self.box(each, args, kwargs, ()) for each in out]
+            values = tuple([box.value for box in boxes])
             result = out._make(boxes) if hasattr(out, "_make") else type(out)(boxes)
-        self.note(call)
+        several = type(result) is not Captured and type(result) is not CapturedNumber
+        self.note(Call(function, noted_args, noted_kwargs, values, several, self.errors()))
         if function in SHAPED_BY_VALUES or masked(function, args, kwargs):
-            for box in result if call.several else (result,):
+            for box in result if several else (result,):
                 self.ask(np.shape, box)
         return result
 
@@ -133,23 +133,46 @@ class Capture:
             self._other_errors = now  # one for all calls in a row
         return self._other_errors
 
-    def box(self, out: Any, operands: Any) -> Any:
-        """Make what stands for a result."""
-        if type(out) in NUMBERS:
-            return CapturedNumber(out, Value(type(out)), self)
-        if type(out) is not np.ndarray:
+    def box(self, out: Any, args: Any, kwargs: Any, concrete: Sequence[Any]) -> Any:
+        """Make what stands for a result of some arguments.
+
+        `concrete` has the arrays of the arguments, where none is inside a structure.
+        """
+        kind = type(out)
+        if kind in NUMBERS:
+            return CapturedNumber(out, Value(kind), self)
+        if kind is not np.ndarray:
             return Captured(out, Value.like(out), self)
-        if out.base is None and not any(out is each for each in concretes(operands)):
+        if out.base is None and concrete and not any(out is each for each in concrete):
             return Captured(out, Value.like(out), self)
-        for operand in noting_in(operands):
+        operands = noting_in((args, kwargs))
+        if out.base is None and not any(out is each.data for each in operands):
+            return Captured(out, Value.like(out), self)
+        for operand in operands:
             if type(operand) is Captured and is_of_memory(out, operand.data):
                 origin = operand if operand.origin is None else operand.origin
                 owner: Value | None = operand.value.owner or operand.value
                 box = Captured(out, Value.like(out, owner), self, origin)
                 origin.views.append(weakref.ref(box))
                 return box
-        owner = self.constants.owner_of(out)
-        return Captured(out, Value.like(out, owner), self)
+        return Captured(out, Value.like(out, self.constants.owner_of(out)), self)
+
+    def all_of(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Do what `both` does for the arguments of a call, in fewer steps for most of them."""
+        concrete, noted = [], []
+        for arg in args:
+            kind = type(arg)
+            if kind is Captured and arg.capture is self:
+                concrete.append(arg.data)
+                noted.append(arg.value)
+            elif kind in AS_THEY_ARE:
+                concrete.append(arg)
+                noted.append(arg)
+            else:
+                one, two = self.both(arg)
+                concrete.append(one)
+                noted.append(two)
+        return tuple(concrete), tuple(noted)
 
     def both(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911 - one return for each kind
         """Give the concrete form of an argument, and the one with values in it."""
@@ -266,11 +289,6 @@ def noting_in(tree: Any) -> list[Any]:
         return noting_in(list(tree.values()))
     structure = structure_of(kind)
     return [] if structure is None else noting_in(list(structure.values(tree)))
-
-
-def concretes(tree: Any) -> list[Any]:
-    """List the arrays behind what is captured in a tree."""
-    return [x.data for x in noting_in(tree)]
 
 
 def is_of_memory(out: Any, operand: Any) -> bool:

@@ -111,7 +111,7 @@ class Captured(Noting, ArrayInterface):
 def by_operator(function: Function, x: Any, y: Any) -> Any:
     """Note one of Python's operators on arrays, where NumPy's own has quicker ways than a ufunc."""
     for each in (x, y):
-        if not isinstance(each, Noting) and not leaves_it(type(each)):
+        if not isinstance(each, Noting) and not leaves_it(each.__class__):
             return NotImplemented
     noting = x if isinstance(x, Noting) else y
     return noting.capture.call(function, (x, y), {})

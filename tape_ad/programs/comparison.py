@@ -51,6 +51,9 @@ class Comparison:
         if isinstance(step, Guard) or isinstance(before, Guard):
             self.alike = alike_guards(before, step)
             return
+        if self.is_plainly_alike(before, step):
+            self._others[before.outputs[0]] = step.outputs[0]
+            return
         if not alike_functions(before.function, step.function):
             self.alike = False
             return
@@ -60,6 +63,18 @@ class Comparison:
         if len(before.outputs) != len(step.outputs):
             self.alike = False
         self._others |= zip(before.outputs, step.outputs, strict=False)
+
+    def is_plainly_alike(self, before: Call, step: Call) -> bool:
+        """Tell whether two calls of nothing but values and the very same objects are alike."""
+        if before.function is not step.function or step.kwargs or before.kwargs or step.several:
+            return False
+        others = self._others.get
+        if len(before.args) != len(step.args):
+            return False
+        for one, two in zip(before.args, step.args, strict=True):
+            if one is not two and (type(one) is not Value or others(one) is not two):
+                return False
+        return True
 
     def compare(self, capture: Any, one: Any, two: Any, step: Call | None) -> None:
         """Compare two arguments, the earlier one first."""

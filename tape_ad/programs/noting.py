@@ -1,5 +1,6 @@
 """What arrays and numbers that are captured have in common: questions, and NumPy's protocols."""
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -116,8 +117,9 @@ class Noting:
         return self.capture.call(function, args, kwargs)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if not all(isinstance(x, Noting) or leaves_it(type(x)) for x in inputs):
-            return NotImplemented
+        for x in inputs:
+            if not isinstance(x, Noting) and not leaves_it(x.__class__):
+                return NotImplemented  # a handle's turn
         if method == "at":
             raise self.capture.refusal(
                 f"np.{ufunc.__name__}.at ({caller()}) writes to its first argument, which a "
@@ -133,12 +135,14 @@ def repr_of(number: Any) -> str:
     return repr(number.item()) if hasattr(number, "item") else repr(number)
 
 
+@functools.cache
 def is_plain(kind: type) -> bool:
     """Tell whether a type is NumPy's own array, or inherits how that answers to functions."""
     own = getattr(kind, "__array_function__", None)
     return own is None or own is np.ndarray.__array_function__
 
 
+@functools.cache
 def leaves_it(kind: type) -> bool:
     """Tell whether a type leaves ufuncs to others, as plain arrays and numbers do."""
     own = getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__)
