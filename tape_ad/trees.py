@@ -79,6 +79,13 @@ def given(fields: Any) -> list[Any]:
     return [field for field in fields if field.init]
 
 
+@functools.lru_cache(maxsize=1024)
+def names_given(kind: type) -> tuple[str, ...]:
+    """Name the fields that an instance of a class is made of, once for each class."""
+    fields = attrs.fields(kind) if attrs.has(kind) else dataclasses.fields(kind)
+    return tuple([field.name for field in given(fields)])
+
+
 def with_fields(tree: Any, values: list[Any]) -> Any:
     """Make another instance of an attrs class or a dataclass.
 
@@ -111,8 +118,8 @@ LIST = Structure(iter, places, lambda tree, values: values)
 TUPLE = Structure(iter, places, lambda tree, values: tuple(values))
 NAMED_TUPLE = Structure(iter, places, lambda tree, values: type(tree)(*values))
 FIELDS = Structure(
-    lambda tree: [getattr(tree, field.name) for field in given(fields_of(tree))],
-    lambda tree: [f".{field.name}" for field in given(fields_of(tree))],
+    lambda tree: [getattr(tree, name) for name in names_given(tree.__class__)],
+    lambda tree: [f".{name}" for name in names_given(tree.__class__)],
     with_fields,
 )
 

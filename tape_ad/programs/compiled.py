@@ -18,6 +18,7 @@ from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.keys import Key, key_of, matcher, rebuilder
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Program, Value
+from tape_ad.programs.simplification import simplified
 from tape_ad.trees import map_leaves, with_paths
 
 __all__ = ["Compiled", "compile"]
@@ -228,8 +229,7 @@ class Compiled:
         return result
 
     def _compile(self, path: Path) -> None:
-        program = path.program
-        path.simple = program
+        program = path.simple = simplified(path.program)
         values = program.outputs
         replay = engine_named(self.engine)(Plan.of(program))
 

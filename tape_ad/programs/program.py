@@ -1,6 +1,6 @@
 """A program: calls in order, each of which gives new values (static single assignment)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -8,11 +8,13 @@ import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.naming import called
-from tape_ad.trees import flatten, map_leaves, structure_of
+from tape_ad.trees import map_leaves, structure_of
 
 __all__ = ["Call", "Constant", "Guard", "Program", "Step", "Value", "replaced", "values_in"]
 
 Function = Callable[..., Any]
+HOLDING_NONE = frozenset({int, float, bool, type(None), type(Ellipsis), str, np.float64, type})
+"""The types of most arguments that are no values, known without a look."""
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -234,35 +236,35 @@ class Program:
 
 def values_in(tree: Any) -> list[Value]:
     """List the values in a tree, in order, each as often as it stands there."""
-    if type(tree) is tuple:  # as most arguments are, in fewer steps
-        values = []
-        for leaf in tree:
-            kind: Any = type(leaf)
-            if kind is Value:
-                values.append(leaf)
-            elif kind is slice:
-                values += values_in((leaf.start, leaf.stop, leaf.step))
-            elif structure_of(kind) is not None:
-                values += values_in(leaf)
-        return values
-    if type(tree) is slice:
-        return values_in((tree.start, tree.stop, tree.step))
-    return [v for leaf in flatten(tree) for v in leaves_of(leaf)]
+    values: list[Value] = []
+    collect(tree if type(tree) is tuple else (tree,), values)
+    return values
 
 
-def leaves_of(leaf: Any) -> list[Value]:
-    """List the values in a leaf, which a slice may hold too."""
-    if type(leaf) is Value:
-        return [leaf]
-    return values_in(leaf) if type(leaf) is slice else []
+def collect(trees: Iterable[Any], values: list[Value]) -> None:
+    """Append the values in some trees."""
+    for tree in trees:
+        kind: Any = type(tree)
+        if kind is Value:
+            values.append(tree)
+        elif kind in HOLDING_NONE:
+            continue
+        elif kind is tuple or kind is list:
+            collect(tree, values)
+        elif kind is slice:
+            collect((tree.start, tree.stop, tree.step), values)
+        elif (structure := structure_of(kind)) is not None:
+            collect(structure.values(tree), values)
 
 
 def replaced(tree: Any, by: Mapping[Value, Any]) -> Any:
     """Put others in place of values in a tree; the very tree, where none of them is in it."""
     if not any(value in by for value in values_in(tree)):
         return tree
-    if type(tree) is tuple and all(structure_of(leaf.__class__) is None for leaf in tree):
-        return tuple([put(leaf, by) for leaf in tree])
+    if type(tree) is tuple:
+        return tuple(
+            [replaced(leaf, by) if type(leaf) is not Value else by.get(leaf, leaf) for leaf in tree]
+        )
     return map_leaves(lambda leaf, path: put(leaf, by), tree)
 
 

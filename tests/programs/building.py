@@ -54,6 +54,12 @@ class Builder:
         self.constants.append(Constant(value, array, "line 1 of test.py"))
         return value
 
+    def literal(self, array: Any) -> Value:
+        """Add a constant that nobody else has; the builder goes on with a copy."""
+        value = self.constant(array)
+        self.concrete[value] = array.copy()
+        return value
+
     def __call__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Add a call."""
         return self.call(function, args, kwargs)

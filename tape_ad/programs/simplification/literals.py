@@ -1,0 +1,103 @@
+"""What is the same at every replay."""
+
+import sys
+from typing import Any
+from weakref import getweakrefcount
+
+import numpy as np
+from attrs import evolve
+
+from tape_ad.programs.program import Call, Constant, Program, Value, replaced
+from tape_ad.programs.simplification.rewriting import Rewriting, alike
+
+__all__ = ["is_literal", "literals_of", "with_literals_computed"]
+
+MOST = 2**16
+"""How many bytes a result may have that is kept in place of its call."""
+
+UNFILLED = frozenset({np.empty_like})
+
+
+def literals_of(program: Program) -> dict[Value, Any]:
+    """Find the constants of a program that nobody can change.
+
+    Most constants are the user's arrays, which may be updated between two replays. What a function
+    makes anew at each call, as a sweep makes ones to start from, nobody else has.
+
+    Returns
+    -------
+    dict of Value to array
+    """
+    return {each.value: each.data for each in program.constants if is_literal(each)}
+
+
+def is_literal(constant: Constant) -> bool:
+    """Tell whether nobody but a program has the memory of a constant."""
+    data = constant.data
+    if isinstance(data, np.generic):
+        return True
+    if type(data) is not np.ndarray or sys.getrefcount(data) > ALONE or getweakrefcount(data):
+        return False
+    base = data.base
+    while base is not None:
+        if type(base) is not np.ndarray or sys.getrefcount(base) > ALONE:
+            return False
+        data, base = base, base.base
+    return bool(data.flags.owndata)
+
+
+def alone() -> int:
+    """Count the references to an array that only a constant and `is_literal` have."""
+    constant = Constant(Value(np.ndarray), np.empty(0), "")
+    data = constant.data
+    return sys.getrefcount(data)
+
+
+ALONE = alone()
+
+
+def with_literals_computed(program: Program) -> Program:
+    """Compute calls on nothing but literals here and now, if that takes little memory.
+
+    Those that warn stay, as do those whose results the caller gets.
+    """
+    rewriting = Rewriting(program, literals_of(program))
+    found: list[Constant] = []
+    for old in program.steps:
+        step = rewriting.rewired(old)
+        if type(step) is Call and rewriting.literals.keys() >= set(step.operands):
+            constants = computed(step, rewriting)
+            if constants:
+                for out, constant in zip(step.outputs, constants, strict=True):
+                    rewriting.replace(out, constant.value)
+                    rewriting.literals[constant.value] = constant.data
+                found += constants
+                continue
+        rewriting.keep(step)
+    changed = rewriting.finished()
+    return evolve(changed, constants=(*changed.constants, *found)) if found else changed
+
+
+def computed(call: Call, rewriting: Rewriting) -> list[Constant]:
+    """Compute what a call gives; nothing where it is better left as it is."""
+    if call.function in UNFILLED or any(map(rewriting.is_returned, call.outputs)):
+        return []
+    if any(out.kind is not np.ndarray or nbytes(out) > MOST for out in call.outputs):
+        return []
+    by = rewriting.literals
+    try:
+        with np.errstate(all="raise"):
+            result = call.function(*replaced(call.args, by), **replaced(call.kwargs, by))
+    except FloatingPointError:
+        return []
+    results = result if call.several else (result,)
+    constants = [Constant(Value.like(each), each, "the program") for each in results]
+    same = all(
+        alike(*pair) for pair in zip((c.value for c in constants), call.outputs, strict=True)
+    )
+    return constants if same else []
+
+
+def nbytes(value: Value) -> int:
+    """Count the bytes of an array."""
+    return int(np.prod(value.shape)) * (value.dtype.itemsize if value.dtype else 0)

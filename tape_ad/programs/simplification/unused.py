@@ -1,0 +1,24 @@
+"""Leaving out what nobody uses."""
+
+from attrs import evolve
+
+from tape_ad.programs.program import Guard, Program, Step, Value
+
+__all__ = ["without_unused"]
+
+
+def without_unused(program: Program) -> Program:
+    """Leave out calls and constants that neither an output nor a guard depends on.
+
+    The inputs stay: they are what the caller gives.
+    """
+    needed: set[Value] = set(program.outputs)
+    kept: list[Step] = []
+    for step in reversed(program.steps):
+        if isinstance(step, Guard) or not needed.isdisjoint(step.outputs):
+            needed.update(step.operands)
+            kept.append(step)
+    constants = tuple([each for each in program.constants if each.value in needed])
+    if len(kept) == len(program.steps) and len(constants) == len(program.constants):
+        return program
+    return evolve(program, steps=tuple(reversed(kept)), constants=constants)
