@@ -4,6 +4,7 @@ SciPy is needed for `minimize` alone: pip install 'tape-ad[scipy]'.
 """
 
 import copy
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,6 +17,7 @@ from tape_ad.errors import DtypeError
 from tape_ad.extras import extra
 from tape_ad.handles.record import is_number_like
 from tape_ad.linear_maps import Array
+from tape_ad.programs.compiled import compile as compiled
 from tape_ad.transforms.gradients import grad, value_and_grad, vjp
 from tape_ad.transforms.jacobians import hessian, jacobian
 from tape_ad.transforms.tracing import check_callable
@@ -30,7 +32,15 @@ PRODUCTS = frozenset({"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"})
 WHOLE_HESSIAN = frozenset({"dogleg", "trust-exact"})
 
 
-def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **options: Any) -> Any:
+def minimize(
+    f: Function,
+    x0: Any,
+    method: Any = None,
+    *,
+    args: Any = (),
+    compile: bool = False,  # noqa: A002 - named as ta.compile is
+    **options: Any,
+) -> Any:
     """Minimize with `scipy.optimize.minimize`, giving it the derivatives that the method takes.
 
     Parameters
@@ -45,6 +55,10 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
         trust-exact the Hessian itself.
     args : tuple
         Further arguments of `f`, and of a `jac`, `hess` or `hessp` that is given.
+    compile : bool
+        Whether to compile `f` and its derivatives, and those of constraints, by `tape_ad.compile`:
+        the first two calls of each capture it, and later ones replay that. The numbers are the
+        same. A `jac`, `hess` or `hessp` that is given is called as it is.
     **options
         SciPy's `bounds`, `constraints`, `tol`, `callback` and `options`, and `jac`, `hess` or
         `hessp` to be used in place of ours. Bounds, and a `LinearConstraint`, are about the
@@ -79,13 +93,13 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
             "differentiated, or give its gradient as jac=, a function of its own"
         )
     args = args if isinstance(args, tuple) else (args,)
-    objective = scipy_objective(lambda x: f(x, *args), x0)
+    objective = scipy_objective(f, x0, args=args, compile=compile)
     name = method.lower() if isinstance(method, str) else ""
     if options.get("callback") is not None:
         options["callback"] = with_trees(options["callback"], objective)
     if "constraints" in options:
         options["constraints"] = derived(options["constraints"], objective)
-    options |= on_vectors(options, objective, args)
+    options |= on_vectors(options, objective)
     fun: Function = objective
     if "jac" in options or name in NO_GRADIENT:
         fun = objective.fun
@@ -100,15 +114,27 @@ def minimize(f: Function, x0: Any, method: Any = None, *, args: Any = (), **opti
     return result
 
 
-def scipy_objective(f: Function, x0: Any) -> "ScipyObjective":
+def scipy_objective(
+    f: Function,
+    x0: Any,
+    *,
+    args: Any = (),
+    compile: bool = False,  # noqa: A002 - named as ta.compile is
+) -> "ScipyObjective":
     """Make of a function of trees what SciPy's optimizers ask for: functions of a vector.
 
     Parameters
     ----------
     f : callable
-        A function of an array or tree that returns one real number.
+        ``f(x, *args)``, a function of an array or tree that returns one real number.
     x0 : array or tree of real arrays and numbers
         An example of its argument.
+    args : tuple
+        Further arguments of `f`.
+    compile : bool
+        Whether to compile the function and each of its derivatives by `tape_ad.compile`, when they
+        are first asked for. The `args` are arguments of what is compiled, so they may change: in
+        place, or by ``objective.args = ...``.
 
     Returns
     -------
@@ -126,7 +152,7 @@ def scipy_objective(f: Function, x0: Any) -> "ScipyObjective":
     (25.0, array([6., 8.]))
     """
     check_callable("scipy_objective", f)
-    return ScipyObjective(f, x0)
+    return ScipyObjective(f, x0, args if isinstance(args, tuple) else (args,), compile)
 
 
 @define(eq=False)
@@ -136,17 +162,27 @@ class ScipyObjective:
     Attributes
     ----------
     f : callable
-        The function of a tree.
+        The function of a tree, and of `args`.
     like : tree
         The structure.
+    args : tuple
+        Further arguments.
+    compile : bool
+        Whether the function and its derivatives are compiled.
+    compiled : dict of str to callable
+        What has been compiled so far, by the name of the method that asked for it: functions of a
+        vector, to be looked at (see `tape_ad.compile`).
     x0 : array, shape (n,)
         The elements of all arrays of `like` in a row, as float64.
     """
 
     f: Function
     like: Any
+    args: tuple[Any, ...] = ()
+    compile: bool = False
+    compiled: dict[str, Any] = field(factory=dict, init=False)
     x0: Array = field(init=False)
-    _pulls: tuple[bytes, Function] | None = field(default=None, init=False)
+    _pulls: tuple[tuple[bytes, Any], Function] | None = field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.like = map_leaves(real_array, self.like)
@@ -154,30 +190,73 @@ class ScipyObjective:
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         """Compute the value and the gradient, shape (n,)."""
-        value, slopes = value_and_grad(self.f)(self.tree(x))
-        return float(value), self.vector(slopes)
+        value, slopes = self._run("value_and_grad", self._value_and_slopes, x)
+        return float(value), slopes
 
     def fun(self, x: Array) -> float:
         """Compute the value."""
-        return float(self.f(self.tree(x)))
+        return float(self._run("fun", self._value, x))
 
     def jac(self, x: Array) -> Array:
         """Compute the gradient, shape (n,)."""
-        return self.vector(grad(self.f)(self.tree(x)))
+        slopes: Array = self._run("jac", self._slopes, x)
+        return slopes
 
     def hessp(self, x: Array, p: Array) -> Array:
         """Compute the product of the Hessian with a vector, shape (n,).
 
-        What is recorded for one point serves all products there.
+        What is recorded for one point serves all products there. A compiled product is computed
+        whole each time.
         """
-        key = np.asarray(x).tobytes()
-        if self._pulls is None or self._pulls[0] != key:
-            self._pulls = (key, vjp(grad(self.f), self.tree(x))[1])
-        return self.vector(self._pulls[1](self.tree(p))[0])
+        product: Array
+        if self.compile:
+            product = self._run("hessp", self._product, x, p)
+            return product
+        key = np.asarray(x).tobytes(), self.args
+        if self._pulls is None or self._pulls[0][0] != key[0] or self._pulls[0][1] is not key[1]:
+            self._pulls = (key, self._pull(x, self.args))
+        product = self.vector(self._pulls[1](self.tree(p))[0])
+        return product
 
     def hess(self, x: Array) -> Array:
         """Compute the Hessian, shape (n, n)."""
-        return hessian(lambda x: self.f(self.tree(x)))(np.asarray(x))
+        hess: Array = self._run("hess", self._hess, x)
+        return hess
+
+    # Each of these is compiled whole, with the way from a vector to a tree and back
+
+    def _run(self, name: str, function: Function, *vectors: Array) -> Any:
+        """Call one of the functions below, compiled where that is asked for."""
+        vectors = tuple(map(np.asarray, vectors))
+        if not self.compile:
+            return function(*vectors, *self.args)
+        if name not in self.compiled:
+            self.compiled[name] = compiled(named_as(self.f, function))
+        return self.compiled[name](*vectors, *self.args)
+
+    def _value(self, x: Array, *args: Any) -> Any:
+        return self.f(self.tree(x), *args)
+
+    def _value_and_slopes(self, x: Array, *args: Any) -> tuple[Any, Array]:
+        value, slopes = value_and_grad(self._of_tree(args))(self.tree(x))
+        return value, self.vector(slopes)
+
+    def _slopes(self, x: Array, *args: Any) -> Array:
+        return self.vector(grad(self._of_tree(args))(self.tree(x)))
+
+    def _product(self, x: Array, p: Array, *args: Any) -> Array:
+        return self.vector(self._pull(x, args)(self.tree(p))[0])
+
+    def _hess(self, x: Array, *args: Any) -> Array:
+        return hessian(lambda x: self._value(x, *args))(x)
+
+    def _pull(self, x: Array, args: tuple[Any, ...]) -> Function:
+        pull: Function
+        _, pull = vjp(grad(self._of_tree(args)), self.tree(x))
+        return pull
+
+    def _of_tree(self, args: tuple[Any, ...]) -> Function:
+        return lambda tree: self.f(tree, *args)
 
     def tree(self, x: Array) -> Any:
         """Take a vector to the structure of the parameters, in their shapes and dtypes."""
@@ -233,11 +312,9 @@ def with_trees(callback: Function, objective: ScipyObjective) -> Function:
     return with_point
 
 
-def on_vectors(
-    options: Mapping[str, Any], objective: ScipyObjective, args: tuple[Any, ...]
-) -> dict[str, Function]:
+def on_vectors(options: Mapping[str, Any], objective: ScipyObjective) -> dict[str, Function]:
     """Make of those derivatives that are given as functions of a tree ones of a vector."""
-    tree, vector = objective.tree, objective.vector
+    tree, vector, args = objective.tree, objective.vector, objective.args
     given = {name: f for name, f in options.items() if callable(f)}
     found: dict[str, Function] = {}
     if jac := given.get("jac"):
@@ -257,14 +334,14 @@ def derived(constraints: Any, objective: ScipyObjective) -> Any:
         own = constraints.get("args", ())
         fun = of_vector(constraints["fun"], objective, own)
         jac = constraints.get("jac")
-        jac = of_vector(jac, objective, own) if callable(jac) else derivative(fun)
-        return {**constraints, "args": (), "fun": fun, "jac": jac}
+        jac = of_vector(jac, objective, own) if callable(jac) else derivative(fun, objective)
+        return {**constraints, "args": (), "fun": prepared(fun, objective), "jac": jac}
     if hasattr(constraints, "fun"):
         constraints = copy.copy(constraints)
-        constraints.fun = of_vector(constraints.fun, objective, ())
-        jac = constraints.jac
+        fun, jac = of_vector(constraints.fun, objective, ()), constraints.jac
+        constraints.fun = prepared(fun, objective)
         constraints.jac = (
-            of_vector(jac, objective, ()) if callable(jac) else derivative(constraints.fun)
+            of_vector(jac, objective, ()) if callable(jac) else derivative(fun, objective)
         )
     return constraints
 
@@ -275,12 +352,31 @@ def of_vector(function: Function, objective: ScipyObjective, args: tuple[Any, ..
     def of_x(x: Array) -> Any:
         return function(objective.tree(x), *args)
 
-    return of_x
+    return named_as(function, of_x)
 
 
-def derivative(fun: Function) -> Function:
+def prepared(function: Function, objective: ScipyObjective) -> Function:
+    """Compile a function if those of the objective are."""
+    if not objective.compile:
+        return function
+    made: Function = compiled(function)
+    return made
+
+
+def named_as(f: Function, function: Function) -> Function:
+    """Let a function of a vector go by the name of the user's own, in programs and warnings."""
+
+    @functools.wraps(function)
+    def named(*args: Any) -> Any:
+        return function(*args)
+
+    named.__name__ = named.__qualname__ = getattr(f, "__name__", type(f).__name__)
+    return named
+
+
+def derivative(fun: Function, objective: ScipyObjective) -> Function:
     """Derive a Jacobian, as an array of SciPy's own."""
-    rows = jacobian(fun)
+    rows = prepared(jacobian(fun), objective)
 
     def jac(x: Array) -> Array:
         return np.array(rows(x))

@@ -18,11 +18,17 @@ def vector_of(arrays: Iterable[Any]) -> Array:
     >>> vector_of([np.ones((1, 2)), np.array(3 + 4j)])
     array([1., 1., 3., 4.])
     """
-    parts = [np.zeros(0)]
-    for array in map(np.asarray, arrays):
-        kind = np.complex128 if array.dtype.kind == "c" else np.float64
-        parts.append(np.asarray(array, kind, order="C").reshape(-1).view(np.float64))
-    return np.concatenate(parts)
+    parts = list(map(row_of, arrays))
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def row_of(array: Any) -> Any:
+    """Give the elements of an array in a row, without converting one that is captured."""
+    if isinstance(array, np.ndarray) or not hasattr(array, "__array_function__"):
+        array = np.asarray(array)
+    if array.dtype.kind == "c":
+        return np.asarray(array, np.complex128, order="C").reshape(-1).view(np.float64)
+    return array.reshape(-1).astype(np.float64, copy=False)
 
 
 def arrays_of(x: Array, like: Iterable[Any]) -> list[Array]:

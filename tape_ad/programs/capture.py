@@ -22,11 +22,11 @@ from tape_ad.programs.knowledge import (
     check_capturable,
     masked,
 )
-from tape_ad.programs.noting import NUMBERS, Noting
+from tape_ad.programs.noting import NUMBERS, Noting, failure_of
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
 from tape_ad.programs.writing import call_into
-from tape_ad.trees import map_leaves, structure_of
+from tape_ad.trees import flatten, map_leaves, structure_of
 
 __all__ = ["CAPTURING", "Capture", "capture"]
 
@@ -100,7 +100,11 @@ class Capture:
             )
         concrete_args, noted_args = self.all_of(args)
         concrete_kwargs, noted_kwargs = self.both(kwargs) if kwargs else (kwargs, kwargs)
-        out = function(*concrete_args, **concrete_kwargs)
+        try:
+            out = function(*concrete_args, **concrete_kwargs)
+        except Exception as error:
+            self.note_failure(function, noted_args, noted_kwargs, error)
+            raise
         if function in FACTS or isinstance(out, (np.dtype, type)) or out is NotImplemented:
             return out  # about shapes and dtypes, which are the same at each replay
         result: Any
@@ -123,6 +127,14 @@ class Capture:
         """Append a step, if an earlier capture has the same in its place."""
         self.steps.append(step)
         self.comparison.check(self, step)
+
+    def note_failure(self, function: Any, args: Any, kwargs: Any, error: Exception) -> None:
+        """Note a call that has failed, as a function may catch that and go another way."""
+        name = Captured(type(error).__name__, Value(str), self)
+        call = Call(failure_of, (function, args, dict(kwargs)), {}, (name.value,))
+        call.errors = self.errors()
+        self.note(call)
+        self.ask(str, name)
 
     def errors(self) -> Mapping[str, Any] | None:
         """Give the `numpy.errstate` that holds now, if it is not the one at the beginning."""
@@ -205,6 +217,8 @@ class Capture:
                 "an argument"
             )
         if structure_of(kind) is not None:
+            if not any(is_captured(leaf) or isinstance(leaf, np.ndarray) for leaf in flatten(tree)):
+                return tree, tree
             return (
                 map_leaves(lambda leaf, path: self.both(leaf)[0], tree),
                 map_leaves(lambda leaf, path: self.both(leaf)[1], tree),

@@ -11,7 +11,16 @@ from tape_ad.errors import CaptureError
 from tape_ad.handles.callers import caller
 from tape_ad.programs.program import Value
 
-__all__ = ["NUMBERS", "Noting", "cast", "complex_code", "float_code", "item_of", "leaves_it"]
+__all__ = [
+    "NUMBERS",
+    "Noting",
+    "cast",
+    "complex_code",
+    "failure_of",
+    "float_code",
+    "item_of",
+    "leaves_it",
+]
 
 Function = Callable[..., Any]
 
@@ -27,6 +36,15 @@ def item_of(array: Any, *place: Any) -> Any:
 def cast(array: Any, dtype: Any, **options: Any) -> Any:
     """Cast an array, as its method does."""
     return array.astype(dtype, **options)
+
+
+def failure_of(function: Function, args: Any, kwargs: Any) -> str:
+    """Name the error that a call raises; nothing where it raises none."""
+    try:
+        function(*args, **kwargs)
+    except Exception as error:
+        return type(error).__name__
+    return ""
 
 
 def float_code(number: Any) -> str:
