@@ -1,5 +1,6 @@
 """Running a function once, while every call on its arguments is noted."""
 
+import gc
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -167,7 +168,9 @@ class Capture:
                 box = Captured(out, Value.like(out, owner), self, origin)
                 origin.views.append(weakref.ref(box))
                 return box
-        return Captured(out, Value.like(out, self.constants.owner_of(out)), self)
+        return Captured(
+            out, Value.like(out, self.constants.owner_of(out, flatten((args, kwargs)))), self
+        )
 
     def all_of(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
         """Do what `both` does for the arguments of a call, in fewer steps for most of them."""
@@ -352,13 +355,17 @@ def capture(
     noting = Capture(name, Comparison(earlier), constants)
     args, kwargs = rebuild([noting.input(x, of) for x, of in zip(leaves, names, strict=True)])
     before = CAPTURING.get()
+    collecting = gc.isenabled()
     try:
+        gc.disable()  # it would look again and again into a program that only grows
         CAPTURING.set(noting)
         output = function(*args, **kwargs)
         program = noting.program(output)
     finally:
         CAPTURING.set(before)
         noting.ended = True
+        if collecting:
+            gc.enable()
     constants.check_untouched()
     result = map_leaves(lambda leaf, path: plain(leaf), output)
     same = noting.comparison.finished(noting, program)

@@ -1,6 +1,7 @@
 """The arrays that a function finds elsewhere."""
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -48,11 +49,11 @@ class Constants:
             self._before.append((met, fingerprint(array)))
         return met.value
 
-    def owner_of(self, out: Any) -> Value | None:
-        """Find the array whose memory a result shows."""
-        for each in self._met.values():
-            if out.size and np.may_share_memory(out, each.data):
-                return each.value
+    def owner_of(self, out: Any, operands: Iterable[Any]) -> Value | None:
+        """Find the array among the operands of a call whose memory its result shows."""
+        for each in operands:
+            if isinstance(each, np.ndarray) and out.size and np.may_share_memory(out, each):
+                return self.value_of(each)
         return None
 
     def found(self) -> tuple[Constant, ...]:
