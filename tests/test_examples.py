@@ -138,3 +138,14 @@ def test_05_ode_adjoint(tmp_path: Path) -> None:
     # the posterior means of Carpenter's case study, which has the same errors and weak priors
     np.testing.assert_allclose(rates, [0.545, 0.0276, 0.803, 0.0241], rtol=0.03)
     assert (tmp_path / "lynx_and_hare.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_09_compiled(tmp_path: Path) -> None:
+    result = run("09_compiled.py", tmp_path, "--out", ".")
+    assert result.returncode == 0, result.stderr
+    eager, compiled = (int(n) for n in re.findall(r"(?m), (\d+) us for each of", result.stdout))
+    assert compiled < eager
+    assert "the same numbers, to the last bit: True\n" in result.stdout
+    (distance,) = re.findall(r"(?m)mean from the fit: (\S+) standard deviations$", result.stdout)
+    assert float(distance) < 0.5
+    assert (tmp_path / "compiled.png").read_bytes().startswith(b"\x89PNG")
