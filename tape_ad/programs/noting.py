@@ -1,7 +1,9 @@
 """What arrays and numbers that are captured have in common: questions, and NumPy's protocols."""
 
+import dis
 import functools
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -64,6 +66,15 @@ def complex_code(number: Any) -> tuple[str, str]:
     return both.real.hex(), both.imag.hex()
 
 
+CODES: dict[type, Function] = {
+    bool: bool,
+    int: int,
+    float: float_code,
+    complex: complex_code,
+}
+"""What is asked of a Python number that becomes a plain one."""
+
+
 class Noting:
     """What arrays and numbers that are captured have in common.
 
@@ -118,7 +129,23 @@ class Noting:
     def __trunc__(self) -> int:
         return int(self)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Give a whole number to C code, which is guarded then; refuse arrays.
+
+        Raises
+        ------
+        CaptureError
+        """
+        kind = type(self.data)
+        if kind in CODES or issubclass(kind, np.integer):
+            self.capture.ask(CODES.get(kind, int), self)
+            return np.asarray(self.data, dtype)
+        frame = sys._getframe(1)
+        if dis.opname[frame.f_code.co_code[frame.f_lasti]] == "BINARY_SUBSCR":
+            raise self.capture.refusal(
+                f"a plain array is indexed with one that depends on an argument ({caller()}); "
+                "write np.take(array, index, axis=0), or pass the array as an argument too"
+            )
         raise self.capture.refusal(
             "turning an argument of a compiled function, or what was computed from one, into a "
             f"plain ndarray ({caller()}) would freeze its value; leave np.asarray out, write "
