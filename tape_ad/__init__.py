@@ -16,7 +16,7 @@ from tape_ad.transforms.recomputation import checkpoint, checkpoint_sequential
 
 if TYPE_CHECKING:
     from tape_ad import nn, optim, optimize, parameters, testing, training
-    from tape_ad.programs.compiled import compile  # noqa: A004 - the field's word for it
+    from tape_ad.programs.compilation import compile  # noqa: A004 - the field's word for it
 
 __all__ = [
     "ComputationRecord",
@@ -59,7 +59,7 @@ ROOMS = frozenset(
 def __getattr__(name: str) -> Any:
     """Import a room of the top floor when it is first asked for; most programs enter few."""
     if name == "compile":
-        return importlib.import_module("tape_ad.programs.compiled").compile
+        return importlib.import_module("tape_ad.programs.compilation").compile
     if name in ROOMS:
         return importlib.import_module(f"tape_ad.{name}")
     raise AttributeError(f"module 'tape_ad' has no attribute {name!r}")

@@ -51,7 +51,7 @@ class Capture:
     name : str
         The function's.
     comparison : Comparison
-        With an earlier capture on the same path, if there was one.
+        With earlier captures, if there were any.
     constants : Constants
     inputs : list of Value
     steps : list of Call and Guard
@@ -199,7 +199,8 @@ class Capture:
         if kind in AS_THEY_ARE:
             return tree, tree
         if isinstance(tree, np.ndarray):
-            return tree, self.constants.value_of(tree)
+            value = self.constant(tree)
+            return tree if kind is np.ndarray else np.asarray(tree), value
         if kind is tuple or kind is list or kind is dict:
             pairs = [self.both(each) for each in (tree.values() if kind is dict else tree)]
             if all(a is b for a, b in pairs):
@@ -227,6 +228,16 @@ class Capture:
                 map_leaves(lambda leaf, path: self.both(leaf)[1], tree),
             )
         return tree, tree
+
+    def constant(self, array: Any) -> Value:
+        """Give the value that stands for an array from elsewhere."""
+        kind = type(array)
+        if kind is not np.ndarray and kind is not np.memmap:
+            raise self.refusal(
+                f"it uses a {kind.__name__} ({caller()}), which computes in its own way; write "
+                "np.asarray(...) around it"
+            )
+        return self.constants.value_of(array)
 
     # Questions
 
@@ -278,7 +289,7 @@ class Capture:
         if is_captured(leaf):
             return leaf.value
         if isinstance(leaf, np.ndarray):
-            return self.constants.value_of(leaf)
+            return self.constant(leaf)
         if type(leaf) in AS_THEY_ARE or isinstance(leaf, (np.generic, np.dtype, type, str, bytes)):
             return leaf
         what = f"a {type(leaf).__name__}{path and f' at {path}'}"
@@ -326,8 +337,8 @@ def capture(
     rebuild: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]],
     leaves: Sequence[Any],
     names: Sequence[str],
-    earlier: Program | None,
-) -> tuple[Program, Any, bool]:
+    earlier: Sequence[Program],
+) -> tuple[Program, Any, Program | None]:
     """Run a function on captured arrays.
 
     Parameters
@@ -340,20 +351,21 @@ def capture(
     leaves : sequence of array and number
     names : sequence of str
         What the user calls each of them.
-    earlier : Program or None
-        What an earlier capture gave on the same path, to be compared.
+    earlier : sequence of Program
+        What earlier captures gave, on this path or others, to be compared; the likeliest first.
 
     Returns
     -------
     program : Program
     result : any
         What the function returned, with plain arrays.
-    same : bool
-        Whether the program is the earlier one once more.
+    same : Program or None
+        The earlier program that this is once more.
     """
     constants = Constants(name, earlier)
-    noting = Capture(name, Comparison(earlier), constants)
+    noting = Capture(name, Comparison(list(earlier)), constants)
     args, kwargs = rebuild([noting.input(x, of) for x, of in zip(leaves, names, strict=True)])
+    noting.comparison.begin(noting)
     before = CAPTURING.get()
     collecting = gc.isenabled()
     try:

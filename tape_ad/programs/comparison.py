@@ -19,49 +19,84 @@ __all__ = ["Comparison"]
 class Comparison:
     """A comparison, step by step, while the later capture goes on.
 
+    It begins with one of several earlier programs. Where a guard is answered otherwise, or
+    something else is done, it goes over to another of them that fits so far.
+
     Attributes
     ----------
+    candidates : list of Program
+        The earlier captures that are still to be tried.
     earlier : Program or None
-    alike : bool
-        Whether nothing has differed so far. Where a function has been another, there is no telling
-        what would be replayed, and no replay; a number or an array that is another is an error.
+        The one that nothing has differed from so far. Where a function does what it has never
+        done, there is none, and no replay; but a number or an array that is another is an error.
     """
 
-    earlier: Program | None
-    alike: bool = field(init=False)
+    candidates: list[Program]
+    earlier: Program | None = field(default=None, init=False)
     _others: dict[Value, Value] = field(factory=dict, init=False)
     _constants: dict[Value, Constant] = field(factory=dict, init=False)
+    _alike: bool = field(default=True, init=False)
+    _again: bool = field(default=False, init=False)
 
-    def __attrs_post_init__(self) -> None:
-        self.alike = self.earlier is not None
-        if self.earlier is not None:
-            self._constants = {each.value: each for each in self.earlier.constants}
+    def begin(self, capture: Any) -> None:
+        """Take the first of the earlier programs, once the inputs are known."""
+        if self.candidates:
+            self.take(capture, self.candidates.pop(0))
+
+    def take(self, capture: Any, program: Program) -> None:
+        """Compare with this program from now on."""
+        self.earlier, self._alike = program, True
+        self._others = dict(zip(program.inputs, capture.inputs, strict=True))
+        self._constants = {each.value: each for each in program.constants}
 
     def check(self, capture: Any, step: Step) -> None:
         """Compare a step with the one in its place."""
-        place = len(capture.steps) - 1
-        if not self.alike or self.earlier is None:
+        if self.earlier is None:
             return
-        if place == 0:
-            self._others |= zip(self.earlier.inputs, capture.inputs, strict=True)
-        if place >= len(self.earlier.steps):
-            self.alike = False
+        self.look(capture, len(capture.steps) - 1, step)
+        while not self._alike and self.go_over(capture):
+            pass
+
+    def go_over(self, capture: Any) -> bool:
+        """Go over to another program, if there is one, and compare what has been noted."""
+        self.earlier = None
+        answers = tuple([step.answer for step in capture.steps if type(step) is Guard])
+        while self.candidates:
+            other = self.candidates.pop(0)
+            if tuple([guard.answer for guard in other.guards[: len(answers)]]) == answers:
+                break
+        else:
+            return False
+        self.take(capture, other)
+        self._again = True
+        for place, step in enumerate(capture.steps):
+            self.look(capture, place, step)
+            if not self._alike:
+                break
+        self._again = False
+        return True
+
+    def look(self, capture: Any, place: int, step: Step) -> None:
+        """Compare a step with the one of the earlier program."""
+        steps = () if self.earlier is None else self.earlier.steps
+        if place >= len(steps):
+            self._alike = False
             return
-        before = self.earlier.steps[place]
+        before = steps[place]
         if isinstance(step, Guard) or isinstance(before, Guard):
-            self.alike = alike_guards(before, step)
+            self._alike = alike_guards(before, step)
             return
         if self.is_plainly_alike(before, step):
             self._others[before.outputs[0]] = step.outputs[0]
             return
         if not alike_functions(before.function, step.function):
-            self.alike = False
+            self._alike = False
             return
         self.compare(
             capture, (before.args, dict(before.kwargs)), (step.args, dict(step.kwargs)), step
         )
         if len(before.outputs) != len(step.outputs):
-            self.alike = False
+            self._alike = False
         self._others |= zip(before.outputs, step.outputs, strict=False)
 
     def is_plainly_alike(self, before: Call, step: Call) -> bool:
@@ -80,12 +115,12 @@ class Comparison:
         """Compare two arguments, the earlier one first."""
         kind = type(one)
         if kind is not type(two):
-            self.alike = False
+            self._alike = False
         elif kind is Value:
             self.compare_values(capture, one, two, step)
         elif kind in (int, float, complex, bool) or isinstance(one, np.generic):
             if code_of(one) != code_of(two):
-                raise capture.refusal(made_anew(f"the number {two!r}", step))
+                raise capture.refusal(self.made_anew(f"the number {two!r}", step))
         elif kind is slice:
             self.compare(
                 capture, (one.start, one.stop, one.step), (two.start, two.stop, two.step), step
@@ -93,50 +128,47 @@ class Comparison:
         elif (structure := structure_of(one.__class__)) is not None:
             ours, theirs = list(structure.values(one)), list(structure.values(two))
             if len(ours) != len(theirs) or (kind is dict and list(one) != list(two)):
-                self.alike = False
+                self._alike = False
                 return
             for pair in zip(ours, theirs, strict=True):
                 self.compare(capture, *pair, step)
         elif callable(one):
-            self.alike = self.alike and alike_functions(one, two)
+            self._alike = self._alike and alike_functions(one, two)
         elif one is not two:
-            self.alike = self.alike and bool(one == two)
+            self._alike = self._alike and bool(one == two)
 
     def compare_values(self, capture: Any, one: Value, two: Value, step: Call | None) -> None:
         """Compare what two values are."""
         constant = self._constants.get(one)
         if constant is None or one in self._others:
-            self.alike = self.alike and self._others.get(one) is two
+            self._alike = self._alike and self._others.get(one) is two
             return
         now = next((each for each in capture.constants.found() if each.value is two), None)
         if now is None:
-            self.alike = False
+            self._alike = False
             return
         self._others[one] = two
         if same_memory(constant.data, now.data):
             return
         if not np.array_equal(constant.data, now.data, equal_nan=constant.data.dtype.kind in "fc"):
-            raise capture.refusal(made_anew(f"an array of shape {now.data.shape}", step))
+            raise capture.refusal(self.made_anew(f"an array of shape {now.data.shape}", step))
 
-    def finished(self, capture: Any, program: Program) -> bool:
-        """Tell whether the whole program is the earlier one."""
-        if self.earlier is None or not self.alike:
-            return False
-        if len(self.earlier.steps) != len(program.steps):
-            return False
-        if not program.steps:
-            self._others |= zip(self.earlier.inputs, capture.inputs, strict=True)
+    def finished(self, capture: Any, program: Program) -> Program | None:
+        """Give the earlier program that the whole of this one is like."""
+        if self.earlier is None or len(self.earlier.steps) != len(program.steps):
+            return None
         self.compare(capture, self.earlier.output, program.output, None)
-        return self.alike
+        return self.earlier if self._alike else None
 
-
-def made_anew(what: str, step: Call | None) -> str:
-    """Say that a constant is another at the second call."""
-    where = f"{called(step.function)} ({caller()})" if step is not None else "what it returns"
-    return (
-        f"{what} in {where} is not what it was at the call before; a replay would freeze it. If it "
-        "is drawn, counted or read anew each time, pass it as an argument"
-    )
+    def made_anew(self, what: str, step: Call | None) -> str:
+        """Say that a constant is another than at an earlier call."""
+        where = "what it returns"
+        if step is not None:
+            where = f"{called(step.function)} ({'before ' * self._again}{caller()})"
+        return (
+            f"{what} in {where} is not what it was at an earlier call; a replay would freeze it. "
+            "If it is drawn, counted or read anew each time, pass it as an argument"
+        )
 
 
 def alike_guards(one: Step, two: Step) -> bool:

@@ -1,7 +1,7 @@
 """The arrays that a function finds elsewhere."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,40 +13,48 @@ from tape_ad.programs.program import Constant, Program, Value
 
 __all__ = ["Constants", "same_memory"]
 
+BLOCK = 2**20
+"""How many bytes of an array that is not contiguous are copied at once."""
+
 
 @define(eq=False, repr=False)
 class Constants:
     """The arrays that a capture has met, each once.
 
     They are kept by reference. A function that writes to one of them while it runs would do so at
-    no replay, so their contents are compared: before it runs, those that an earlier capture has
+    no replay, so their contents are compared: before it runs, those that earlier captures have
     met; where one is first used; and in the end.
 
     Attributes
     ----------
     name : str
         The function's.
-    earlier : Program or None
-        What an earlier capture gave.
+    earlier : sequence of Program
+        What earlier captures gave.
     """
 
     name: str
-    earlier: Program | None
+    earlier: Sequence[Program]
     _met: dict[int, Constant] = field(factory=dict, init=False)
-    _before: list[tuple[Constant, bytes]] = field(init=False)
+    _before: dict[int, tuple[Constant, bytes]] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
-        known = () if self.earlier is None else self.earlier.constants
-        self._before = [(each, fingerprint(each.data)) for each in known]
+        for program in self.earlier:
+            for constant in program.constants:
+                self.look_at(constant)
+
+    def look_at(self, constant: Constant) -> None:
+        """Sum up what an array holds now, unless that has been done."""
+        if id(constant.data) not in self._before:
+            self._before[id(constant.data)] = constant, fingerprint(constant.data)
 
     def value_of(self, array: Any) -> Value:
         """Give the value that stands for an array."""
         met = self._met.get(id(array))
         if met is None:
-            value = Value.like(array if type(array) is np.ndarray else np.asarray(array))
-            met = Constant(value, array, caller())
+            met = Constant(Value.like(np.asarray(array)), array, caller())
             self._met[id(array)] = met
-            self._before.append((met, fingerprint(array)))
+            self.look_at(met)
         return met.value
 
     def owner_of(self, out: Any, operands: Iterable[Any]) -> Value | None:
@@ -67,7 +75,7 @@ class Constants:
         ------
         CaptureError
         """
-        for constant, before in self._before:
+        for constant, before in self._before.values():
             if fingerprint(constant.data) != before:
                 raise CaptureError(
                     f"{self.name} cannot be compiled: it writes to an array that is no argument "
@@ -77,8 +85,32 @@ class Constants:
 
 
 def fingerprint(array: Any) -> bytes:
-    """Sum up the contents of an array."""
-    return hashlib.blake2b(np.ascontiguousarray(array).tobytes(), digest_size=16).digest()
+    """Sum up the contents of an array, without a copy of a large one.
+
+    Examples
+    --------
+    >>> x = np.arange(6.0).reshape(2, 3)
+    >>> fingerprint(x) == fingerprint(x.copy()), fingerprint(x) == fingerprint(x + 1)
+    (True, False)
+    """
+    digest = hashlib.sha1(usedforsecurity=False)  # the quickest of those that depend on order
+    for piece in pieces(np.asarray(array)):
+        digest.update(piece)
+    return digest.digest()
+
+
+def pieces(array: Any) -> Iterator[Any]:
+    """Give the bytes of an array, in an order that depends on its layout only."""
+    if array.dtype.hasobject:
+        yield array.tobytes()  # the addresses of the objects
+    elif array.flags.c_contiguous:
+        yield array.reshape(-1).view(np.uint8)
+    elif array.flags.f_contiguous:
+        yield from pieces(array.T)
+    else:
+        rows = max(1, BLOCK * len(array) // array.nbytes)
+        for start in range(0, len(array), rows):
+            yield from pieces(np.ascontiguousarray(array[start : start + rows]))
 
 
 def same_memory(one: Any, two: Any) -> bool:

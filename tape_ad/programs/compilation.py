@@ -1,0 +1,131 @@
+"""`compile`, as users call it."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, overload
+
+from tape_ad.programs.compiled import Compiled
+from tape_ad.programs.engines import engine_named
+from tape_ad.programs.explaining import title
+
+__all__ = ["compile"]
+
+Function = Callable[..., Any]
+
+
+@overload
+def compile(  # noqa: A001 - the field's word, and users write ta.compile
+    f: Function, *, engine: str = "auto", max_programs: int = 16
+) -> Any: ...
+@overload
+def compile(  # noqa: A001 - the same
+    f: None = None, *, engine: str = "auto", max_programs: int = 16
+) -> Callable[[Function], Any]: ...
+def compile(  # noqa: A001 - the same
+    f: Function | None = None, *, engine: str = "auto", max_programs: int = 16
+) -> Any:
+    """Make a function that is captured by its first two calls and replayed by later ones.
+
+    All that `f` does with its arguments by NumPy, by derivatives of this library and by Python is
+    written down as a flat program of NumPy calls, which later calls run without `f`. Where Python
+    asks for a value (``if``, ``float``, ``range``, a mask), the answer is *guarded*: a call for
+    which it is another runs `f` again, and gets a program of its own.
+
+    Parameters
+    ----------
+    f : callable
+        A function of arrays and numbers, bare or in dicts, lists, tuples, attrs classes and
+        dataclasses. Its results depend on its arguments, and on arrays elsewhere (in a closure, for
+        example) that may be written to between calls; but not on Python numbers elsewhere that
+        change, and it has no effect but what it returns. Without it, `compile` is a decorator with
+        options.
+    engine : {"auto", "numpy"}
+        What replays: NumPy, with the same bits as `f`.
+    max_programs : int
+        How many programs there may be for arguments of the same structure, shapes and dtypes; with
+        more, `f` runs by itself, and a `CompileWarning` says which line asks for a value each time.
+
+    Returns
+    -------
+    Compiled
+        Called as `f` is. It has `programs`, `explain`, `check` and `clear` besides.
+
+        Arrays and numbers among the arguments (but bools) may vary. All else belongs to the key
+        that programs are kept by: structure, shapes, dtypes, strides, strings, bools, None and
+        other objects that have a hash.
+
+        Called with handles, or by a function that is being captured itself, it runs `f`; so too
+        with arrays of objects or strings and those of other libraries.
+
+    Raises
+    ------
+    TypeError
+        When `f` cannot be called, or is no function of arrays (a class, a coroutine).
+    ValueError
+        When `engine` or `max_programs` is none.
+    CaptureError
+        By a call: when `f` does what cannot be replayed. It names the line. So it does at the
+        second call when a number or an array from elsewhere is another than at the first: a
+        random draw, for example, which should be an argument.
+
+    Examples
+    --------
+    >>> import numpy as np, tape_ad as ta
+    >>> def loss(w, x, y):
+    ...     return np.mean((np.tanh(x @ w) - y) ** 2)
+    >>> fast = ta.compile(ta.value_and_grad(loss))
+    >>> w, x, y = np.array([0.5, -0.5]), np.eye(2), np.ones(2)
+    >>> for _ in range(3):
+    ...     value, gradient = fast(w, x, y)
+    >>> value, gradient
+    (np.float64(1.2135...), array([-0.4230..., -1.1498...]))
+    >>> fast
+    <compiled loss: 1 program>
+
+    As a decorator:
+
+    >>> @ta.compile(max_programs=4)
+    ... def root(a):
+    ...     x = a
+    ...     while abs(x * x - a) > 1e-12:
+    ...         x = (x + a / x) / 2
+    ...     return x
+    >>> root(2.0), root(2.0), root(2.0)
+    (1.414213562373095, 1.414213562373095, 1.414213562373095)
+    """
+    engine_named(engine)
+    if type(max_programs) is not int or max_programs < 1:
+        raise ValueError(f"max_programs is a number of programs from 1 on, not {max_programs!r}")
+    if f is None:
+        return functools.partial(compile, engine=engine, max_programs=max_programs)
+    check_callable(f)
+    return Compiled(f, engine, max_programs)
+
+
+def check_callable(f: Any) -> None:
+    """Refuse what is no function of arrays."""
+    if isinstance(f, (staticmethod, classmethod)):
+        raise TypeError(
+            f"compile got a {type(f).__name__}; write @{type(f).__name__} above @ta.compile, not "
+            "below it"
+        )
+    if inspect.isclass(f):
+        raise TypeError(
+            f"compile takes a function of arrays, but it got the class {f.__name__}; compile one "
+            "of its methods, or an instance that can be called"
+        )
+    if not callable(f):
+        raise TypeError(
+            f"compile takes a function and gives a function, but it got a {type(f).__name__}; "
+            "write compile(f)(x)"
+        )
+    for word, test in (
+        ("async", inspect.iscoroutinefunction),
+        ("yield", inspect.isgeneratorfunction),
+    ):
+        if test(f):
+            raise TypeError(
+                f"{title(f)} gives its results bit by bit ({word}), which no program does; compile "
+                "the function of arrays that it calls"
+            )

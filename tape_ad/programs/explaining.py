@@ -1,0 +1,124 @@
+"""What has become of a compiled function, in words."""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from tape_ad.naming import called
+from tape_ad.programs.keys import Static
+from tape_ad.programs.noting import complex_code, float_code
+from tape_ad.programs.paths import Path, Paths
+
+__all__ = ["asked", "explained", "title"]
+
+QUESTIONS: Mapping[Any, str] = {
+    bool: "a condition is asked for",
+    int: "an integer is taken out",
+    index: "an integer is taken out as an index",
+    float_code: "a number is taken out",
+    complex_code: "a complex number is taken out",
+    np.shape: "the shape of a result depends on values",
+}
+"""What a guard is about; those that are not here write a number as text."""
+NAMES: Mapping[Any, str] = {float_code: "float", complex_code: "complex"}
+SHOWN = 12
+"""How many arguments of a key are listed."""
+
+
+def title(function: Any) -> str:
+    """Name a function for an error, also where it has no name of its own.
+
+    Examples
+    --------
+    >>> title(functools.partial(np.sum, axis=0)), title(title)
+    ('np.sum', 'title')
+    """
+    while isinstance(function, functools.partial):
+        function = function.func
+    module = getattr(function, "__module__", None) or ""
+    if isinstance(function, np.ufunc) or module.startswith("numpy"):
+        return called(function)
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def asked(question: Callable[..., Any]) -> str:
+    """Say what a guard is about."""
+    return QUESTIONS.get(question, "a number is written as text")
+
+
+def explained(compiled: Any, known: Sequence[Paths], foreign: Mapping[str, int]) -> str:
+    """Write what `Compiled.explain` gives.
+
+    Parameters
+    ----------
+    compiled : Compiled
+    known : sequence of Paths
+    foreign : mapping of str to int
+        Why calls were not captured, and how many.
+    """
+    lines = [f"{compiled!r}, engine {compiled.engine!r}"]
+    for paths in known:
+        lines += for_key(paths)
+    lines += [f"ran by itself {times(count)}: {why}" for why, count in foreign.items()]
+    return "\n".join(lines)
+
+
+def for_key(paths: Paths) -> Iterator[str]:
+    """Write what there is for arguments of one key."""
+    yield f"for {arguments(paths)}"
+    for number, path in enumerate(paths.all):
+        yield from for_path(number, path)
+    if paths.exhausted:
+        yield f"  not replayed any more, {times(paths.eager)} by itself: {paths.exhausted}"
+
+
+def arguments(paths: Paths) -> str:
+    """Write the arguments of a key: types and shapes, and what else is in it."""
+    inputs = paths.all[0].program.inputs if paths.all else ()
+    shown = [f"{value.name}: {value}" for value in inputs[:SHOWN]]
+    if len(inputs) > SHOWN:
+        shown.append(f"{len(inputs) - SHOWN} others")
+    statics = [repr(each.leaf) for each in statics_in(paths.key.form)]
+    return ", ".join([*shown, *statics[:SHOWN]]) or "no arguments"
+
+
+def statics_in(form: Any) -> list[Static]:
+    """List what in a key is no number."""
+    if isinstance(form, Static):
+        return [form]
+    return [each for part in form for each in statics_in(part)] if type(form) is tuple else []
+
+
+def for_path(number: int, path: Path) -> Iterator[str]:
+    """Write what has become of a program."""
+    program = path.simple or path.program
+    calls, guards = counted(len(program.calls), "call"), counted(len(program.guards), "guard")
+    numbers = " and ".join(str(each) for each, _ in path.captures)
+    seconds = sum(seconds for _, seconds in path.captures)
+    state = "not yet compared" if path.replay is None else f"replayed {times(path.replays)}"
+    nbytes = getattr(program, "nbytes", None)
+    memory = f"; {nbytes:,} bytes" if nbytes is not None else ""
+    yield (
+        f"  program {number}: {calls}, {guards}; captured by call{'s' * (len(path.captures) > 1)} "
+        f"{numbers} ({seconds * 1e3:.1f} ms); {state}{memory}"
+    )
+    names = program.numbers()
+    for place, count in sorted(path.turned_off.items()):
+        guard = program.guards[place]
+        question = NAMES.get(guard.question, getattr(guard.question, "__name__", "?"))
+        yield f"    guard {question} %{names[guard.value]}, {guard.line}: failed {times(count)}"
+    for constant in program.constants:
+        yield f"    constant {constant.value}, {constant.line}"
+
+
+def counted(count: int, what: str) -> str:
+    """Write how many there are."""
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def times(count: int) -> str:
+    """Write how often."""
+    return counted(count, "time")

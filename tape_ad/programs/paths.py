@@ -1,0 +1,158 @@
+"""The programs of one key, a tree that branches at guards, and the way through it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import define, field
+
+from tape_ad.programs.interpreter import Diverged
+from tape_ad.programs.keys import Key
+from tape_ad.programs.program import Guard, Program
+
+__all__ = ["Path", "Paths", "replayed", "turned"]
+
+Function = Callable[..., Any]
+
+
+@define(eq=False, repr=False)
+class Path:
+    """One program of a key, with what replays it.
+
+    Attributes
+    ----------
+    program : Program
+        As it was captured last.
+    answers : tuple
+        What its guards were told, which says which path it is.
+    simple : Program or None
+        As it is replayed; None until a second capture has given the same program.
+    replay : callable or None
+        Takes the inputs, and gives the output's leaves or Diverged.
+    build : callable
+        Makes what the function returns out of the output's leaves.
+    captures : list of (int, float)
+        The number of each call that captured it, counted from 1, with the seconds that it took.
+    changes : int
+        How often it was another program than before, or its replay went another way than the
+        function itself.
+    replays : int
+        How often it has been replayed. Where several threads do so at once, some may be missing.
+    turned_off : dict of int to int
+        How often each of its guards has failed.
+    """
+
+    program: Program
+    answers: tuple[Any, ...]
+    simple: Program | None = None
+    replay: Function | None = None
+    build: Function = tuple
+    captures: list[tuple[int, float]] = field(factory=list)
+    changes: int = 0
+    replays: int = 0
+    turned_off: dict[int, int] = field(factory=dict)
+
+
+@define(eq=False, repr=False)
+class Paths:
+    """All programs for arguments of one key.
+
+    What readers use is replaced as a whole, never changed, so they need no lock.
+
+    Attributes
+    ----------
+    key : Key
+    match : callable
+        See `matching.matcher`.
+    all : tuple of Path
+        In the order in which they were first captured.
+    front : Path or None
+        The one to be tried first, which can be replayed.
+    exhausted : str
+        Why nothing is replayed any more; empty while it is.
+    eager : int
+        How often the function has run by itself since then.
+    """
+
+    key: Key
+    match: Function
+    all: tuple[Path, ...] = ()
+    front: Path | None = None
+    exhausted: str = ""
+    eager: int = 0
+
+    def following(self, path: Path, diverged: Diverged) -> Path | None:
+        """Find a path that goes the other way at a guard; rather one that can be replayed."""
+        until = diverged.guard
+        taken = (*path.answers[:until], diverged.answer)
+        found = [each for each in self.all if each.answers[: until + 1] == taken]
+        return next(
+            (each for each in found if each.replay is not None), found[0] if found else None
+        )
+
+    def with_answers(self, answers: tuple[Any, ...]) -> Path | None:
+        """Find a path by what its guards were told."""
+        return next((each for each in self.all if each.answers == answers), None)
+
+    def branching(self, guards: list[Guard]) -> Guard:
+        """Find where a new path leaves those that are known."""
+        answers = tuple([guard.answer for guard in guards])
+        shared = max(common(answers, each.answers) for each in self.all)
+        return guards[min(shared, len(guards) - 1)]
+
+
+def common(one: tuple[Any, ...], two: tuple[Any, ...]) -> int:
+    """Count with how many equal items two tuples begin."""
+    count = 0
+    for ours, theirs in zip(one, two, strict=False):
+        if ours != theirs:
+            break
+        count += 1
+    return count
+
+
+def replayed(paths: Paths, path: Path | None, leaves: Sequence[Any]) -> tuple[Path | None, Any]:
+    """Replay the path that the guards lead to, beginning with one of them.
+
+    Returns
+    -------
+    Path or None
+        The one that was replayed; else the one that is to be captured once more, if it is known.
+    tuple, Diverged, Exception or None
+        What it gave.
+    """
+    if path is None:
+        return None, None
+    out = attempt(path, leaves)
+    return (path, out) if type(out) is tuple else turned(paths, path, out, leaves)
+
+
+def turned(
+    paths: Paths, path: Path | None, out: Any, leaves: Sequence[Any]
+) -> tuple[Path | None, Any]:
+    """Do what `replayed` does, behind the first path, which gave Diverged or raised an error."""
+    tried: list[Path] = []
+    while path is not None and type(out) is not tuple:
+        tried.append(path)
+        if type(out) is Diverged:
+            path.turned_off[out.guard] = path.turned_off.get(out.guard, 0) + 1
+            path = paths.following(path, out)
+        else:  # perhaps there is a path on which this error is caught
+            untried = (each for each in paths.all if each.replay is not None and each not in tried)
+            path = next(untried, None)
+        if path is None or path.replay is None or path in tried:
+            break
+        out = attempt(path, leaves)
+    return path, out
+
+
+def attempt(path: Path, leaves: Sequence[Any]) -> Any:
+    """Replay a path; an error is a result as well."""
+    if path.replay is None:
+        return None
+    try:
+        out = path.replay(*leaves)
+    except Exception as error:  # which the function itself will raise, or catch
+        return error
+    if type(out) is tuple:
+        path.replays += 1
+    return out
