@@ -3,14 +3,18 @@
 import functools
 import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-__all__ = ["overridable", "takes_over"]
+__all__ = ["CAPTURING", "boxed", "boxed_number", "overridable", "takes_over"]
 
 PLAIN = frozenset({np.ndarray, np.float64, float, int})
 """Types that take nothing over, known without a look."""
+
+CAPTURING: ContextVar[Any] = ContextVar("tape_ad_capturing", default=None)
+"""The capture that is going on; see `tape_ad.programs`."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -98,3 +102,19 @@ def takes_over(kind: type) -> bool:
     """
     own = getattr(kind, "__array_function__", None)
     return own is not None and own is not np.ndarray.__array_function__
+
+
+def boxed(tree: Any) -> Any:
+    """Take the plain arrays in a tree to arrays that note calls, while a capture is going on.
+
+    What is computed of them by a rule or a sweep is noted then too. Else it would be frozen, and
+    would not follow when a user changes such an array in place.
+    """
+    capture = CAPTURING.get()
+    return tree if capture is None else capture.boxed(tree)
+
+
+def boxed_number(number: Any) -> Any:
+    """Do what `boxed` does for the number that a sweep starts from, so that all of it is noted."""
+    capture = CAPTURING.get()
+    return number if capture is None else capture.constant(number)

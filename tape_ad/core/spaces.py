@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import SeedError
 from tape_ad.linear_maps import Array
+from tape_ad.overrides import boxed, boxed_number
 from tape_ad.trees import paired
 
 __all__ = ["dtype_of", "fitted", "float_to_array", "inexact", "matched", "seed_of", "shape_of"]
@@ -83,6 +84,7 @@ def fitted(
     """
     if not hasattr(value, "shape"):
         value = np.asarray(value)
+    value = boxed(value)
     shape, dtype = shape_of(space), inexact(space)
     ndim = value.ndim - len(shape)
     if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):
@@ -118,7 +120,7 @@ def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
         When the seed is missing or does not fit.
     """
     if seed is not None:
-        data = root.data
+        data, seed = root.data, boxed(seed)
         if type(seed) is np.ndarray and seed.shape == data.shape and seed.dtype is data.dtype:
             return seed.copy(), ()  # as in `fitted`, where all others go
         return fitted(seed, root, None, "the seed")
@@ -132,4 +134,4 @@ def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
             "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
             "of the real part, or t.grad(seed=1j) for that of the imaginary part"
         )
-    return root.dtype.type(1), ()
+    return boxed_number(root.dtype.type(1)), ()

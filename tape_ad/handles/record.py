@@ -16,6 +16,7 @@ from tape_ad.handles.primals import primal
 from tape_ad.handles.refusals import no_derivative
 from tape_ad.handles.tensor import Tensor
 from tape_ad.naming import function_name
+from tape_ad.overrides import CAPTURING, boxed
 from tape_ad.threads import NEXT
 from tape_ad.trees import map_leaves
 
@@ -306,9 +307,9 @@ class ComputationRecord(Arena):
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
-            return leaf
+            return leaf if CAPTURING.get() is None else boxed(leaf)
         if type(leaf) is not Tensor:
-            return as_data(leaf, path)
+            return boxed(as_data(leaf, path))
         if leaf.record is self:
             raise RecordMismatchError(
                 f"{place(path)} is a handle of this very record; use it as it is, or pass .data "

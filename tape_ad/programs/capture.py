@@ -1,9 +1,9 @@
 """Running a function once, while every call on its arguments is noted."""
 
 import gc
+import operator
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from attrs import define, field
 from tape_ad.errors import CaptureError
 from tape_ad.handles.callers import caller
 from tape_ad.naming import called
+from tape_ad.overrides import CAPTURING
 from tape_ad.programs import answering  # noqa: F401 - which says how captured arrays answer
 from tape_ad.programs.captured import Captured, is_captured
 from tape_ad.programs.comparison import Comparison
@@ -32,9 +33,6 @@ from tape_ad.trees import flatten, map_leaves, structure_of
 __all__ = ["CAPTURING", "Capture", "capture"]
 
 Function = Callable[..., Any]
-
-CAPTURING: ContextVar[Any] = ContextVar("tape_ad_capturing", default=None)
-"""The capture that is going on."""
 
 AS_THEY_ARE = frozenset(
     {int, float, complex, bool, str, type(None), type(Ellipsis), np.float64, np.float32, type}
@@ -77,6 +75,22 @@ class Capture:
         if type(leaf) in NUMBERS:
             return CapturedNumber(leaf, value, self)
         return Captured(leaf, value, self)
+
+    def boxed(self, tree: Any) -> Any:
+        """Make what stands for the plain arrays in a tree, which are constants."""
+        kind: Any = type(tree)
+        if kind is np.ndarray and tree.dtype.kind in "fc":
+            return self.constant(tree)
+        if kind is tuple or kind is list:
+            boxes = [self.boxed(each) for each in tree]
+            return tree if all(map(operator.is_, boxes, tree)) else kind(boxes)
+        if kind is dict:
+            return {key: self.boxed(each) for key, each in tree.items()}
+        return tree
+
+    def constant(self, array: Any) -> Captured:
+        """Make what stands for an array or a number that does not depend on an argument."""
+        return Captured(array, self.constants.value_of(array), self)
 
     # Calls
 

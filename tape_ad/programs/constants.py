@@ -52,7 +52,9 @@ class Constants:
         """Give the value that stands for an array."""
         met = self._met.get(id(array))
         if met is None:
-            met = Constant(Value.like(np.asarray(array)), array, caller())
+            known = type(array) is np.ndarray or isinstance(array, np.generic)
+            value = Value.like(array if known else np.asarray(array))
+            met = Constant(value, array, caller())
             self._met[id(array)] = met
             self.look_at(met)
         return met.value
