@@ -117,4 +117,4 @@ def boxed(tree: Any) -> Any:
 def boxed_number(number: Any) -> Any:
     """Do what `boxed` does for the number that a sweep starts from, so that all of it is noted."""
     capture = CAPTURING.get()
-    return number if capture is None else capture.constant(number)
+    return number if capture is None else capture.constant_box(number)

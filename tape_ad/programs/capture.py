@@ -80,7 +80,7 @@ class Capture:
         """Make what stands for the plain arrays in a tree, which are constants."""
         kind: Any = type(tree)
         if kind is np.ndarray and tree.dtype.kind in "fc":
-            return self.constant(tree)
+            return self.constant_box(tree)
         if kind is tuple or kind is list:
             boxes = [self.boxed(each) for each in tree]
             return tree if all(map(operator.is_, boxes, tree)) else kind(boxes)
@@ -88,7 +88,7 @@ class Capture:
             return {key: self.boxed(each) for key, each in tree.items()}
         return tree
 
-    def constant(self, array: Any) -> Captured:
+    def constant_box(self, array: Any) -> Captured:
         """Make what stands for an array or a number that does not depend on an argument."""
         return Captured(array, self.constants.value_of(array), self)
 
