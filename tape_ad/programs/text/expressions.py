@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.programs.filling import REDUCTIONS
 from tape_ad.programs.program import Call, Value
 from tape_ad.programs.text.arguments import Arguments
 
@@ -173,15 +174,6 @@ PYTHONS = {
     operator.or_: "{} | {}",
     operator.xor: "{} ^ {}",
     operator.invert: "~{}",
-}
-
-REDUCTIONS: dict[Any, tuple[np.ufunc, Any]] = {
-    np.sum: (np.add, None),
-    np.prod: (np.multiply, None),
-    np.max: (np.maximum, None),
-    np.min: (np.minimum, None),
-    np.any: (np.logical_or, bool),
-    np.all: (np.logical_and, bool),
 }
 
 METHODS: dict[Any, tuple[str, tuple[str, ...]]] = {

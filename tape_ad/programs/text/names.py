@@ -5,13 +5,16 @@ import keyword
 import re
 from typing import Any
 
+import numpy as np
 from attrs import define, field
 
 from tape_ad.naming import function_name
 
 __all__ = ["Names"]
 
-RESERVED = frozenset({"Diverged", "errstate", "np", "replay", "answer", "_"})
+RESERVED = frozenset(
+    {"Diverged", "errstate", "np", "replay", "answer", "_", "idle", "work", "workspace", "memory"}
+)
 
 
 @define(eq=False)
@@ -56,11 +59,22 @@ class Names:
 
     def object(self, thing: Any, stem: str) -> str:
         """Name any other object, and bind it; the very same one has one name."""
-        key = ("object", id(thing))
+        return self._named(("object", id(thing)), stem, thing)  # its id stays its own while bound
+
+    def dtype(self, dtype: np.dtype[Any]) -> str:
+        """Name a dtype, and bind it."""
+        return self._named(("dtype", dtype.str), dtype.name, dtype)
+
+    def number(self, number: complex, dtype: np.dtype[Any]) -> str:
+        """Name an array that holds one number, and bind it."""
+        array = np.array(number, dtype)
+        return self._named(("number", array.tobytes(), dtype.str), f"number_{number}", array)
+
+    def _named(self, key: Any, wish: str, thing: Any) -> str:
         name = self._of.get(key)
         if name is None:
-            name = self._of[key] = self.new(stem)
-            self.bound[name] = thing  # which keeps its id from being another's
+            name = self._of[key] = self.new(wish)
+            self.bound[name] = thing
         return name
 
     def value(self) -> str:

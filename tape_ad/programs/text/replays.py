@@ -1,15 +1,42 @@
 """A plan written as a function in Python, one call to a line."""
 
+import operator
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
+from tape_ad.programs.filling import is_c, root_of
 from tape_ad.programs.plans import Plan
-from tape_ad.programs.program import Call, Guard, Value
+from tape_ad.programs.program import Call, Guard, Value, values_in
 from tape_ad.programs.text.arguments import Arguments
 from tape_ad.programs.text.expressions import EXPRESSIONS
+from tape_ad.programs.text.fillings import FRESH, filled, numbers_as_arrays, seen
 from tape_ad.programs.text.names import Names
+from tape_ad.programs.text.workspaces import Workspace
+from tape_ad.rules.numpy.updates import viewed
 
 __all__ = ["Writer"]
+
+VIEWS = frozenset(
+    {
+        operator.getitem,
+        viewed,
+        np.reshape,
+        np.ravel,
+        np.squeeze,
+        np.expand_dims,
+        np.transpose,
+        np.matrix_transpose,
+        np.swapaxes,
+        np.moveaxis,
+        np.broadcast_to,
+        np.real,
+        np.imag,
+        np.diagonal,
+    }
+)
+"""What shows the memory of its first operand, and so the same at each replay."""
 
 
 class Writer:
@@ -29,19 +56,28 @@ class Writer:
         self.plan, self.names = plan, Names()
         self.of: dict[Value, str] = {}
         self.arguments = Arguments(self.names, self.of)
+        self.workspace = Workspace(self.names, plan.workspace)
         self.mine: set[Value] = set()
 
-    def lines(self) -> Iterator[str]:
+    def lines(self) -> list[str]:
         """Write it, line by line."""
         program = self.plan.program
         for value in program.inputs:
             self.of[value] = self.names.new(value.name or "x")
-        yield f"def replay({', '.join(self.of.values())}):"
+        head = f"def replay({', '.join(self.of.values())}):"
         for constant in program.constants:
             self.of[constant.value] = self.names.object(constant.data, "constant")
-        yield from self.body()
+        body = list(self.body())
         leaves = [self.of[value] for value in program.outputs]
-        yield f"    return ({', '.join(leaves)}{',' * (len(leaves) == 1)})"
+        end = f"return ({', '.join(leaves)}{',' * (len(leaves) == 1)})"
+        return [
+            *self.workspace.lines(),
+            head,
+            *(f"    {line}" for line in self.workspace.taken()),
+            *body,
+            *(f"    {line}" for line in self.workspace.returned()),
+            f"    {end}",
+        ]
 
     def body(self) -> Iterator[str]:
         """Write the steps, neighbours that ran in the same `numpy.errstate` in one block."""
@@ -52,40 +88,100 @@ class Writer:
             if type(step) is Guard:
                 yield from (indent + line for line in self.guard(step, guards))
                 guards += 1
+                self.forget(number)
             elif type(step) is Call:
-                if step.errors != errors:
+                lines = list(self.call(step, number))
+                if lines and step.errors != errors and not is_view(step):
                     errors = step.errors
                     indent = "        " if errors else "    "
                     if errors:
                         yield f"    with errstate({self.arguments.all((), errors)}):"
-                yield indent + self.call(step, number)
-                continue
-            self.forget(number)
+                yield from (indent + line for line in lines)
 
     def guard(self, guard: Guard, number: int) -> Iterator[str]:
         """Write a comparison."""
         question = self.names.function(guard.question)
         yield f"answer = {question}({self.of[guard.value]})"
         yield f"if answer != {self.arguments.one(guard.answer)}:"
+        yield from (f"    {line}" for line in self.workspace.returned())
         yield f"    return Diverged({number}, answer)"
 
-    def call(self, call: Call, number: int) -> str:
+    def call(self, call: Call, number: int) -> list[str]:
         """Write a call, and name what it gives."""
+        out = call.outputs[0] if call.outputs else None
+        block = None if out is None else self.plan.blocks.get(out)
+        if out is not None and block is not None:
+            return self.placed(call, out, block, number)
+        shown = None if out is None else self.shown(call, out)
+        if out is not None and shown is not None:
+            self.of[out] = shown
+            self.forget(number)
+            return []
         text = self.expression(call)
         self.forget(number)
         outs = [self.name(value) for value in call.outputs]
         if call.several:
-            return f"{', '.join(outs)}{',' * (len(outs) == 1)} = {text}"
-        return f"{outs[0]} = {text}"
+            return [f"{', '.join(outs)}{',' * (len(outs) == 1)} = {text}"]
+        return [f"{outs[0]} = {text}"]
+
+    def placed(self, call: Call, out: Value, block: Any, number: int) -> list[str]:
+        """Write a call whose result has a place."""
+        if not block.given:
+            target = self.of[out] = self.workspace.array(out, block.offset)
+            lines = filled(self.arguments, call, target)
+            self.forget(number)
+            return lines
+        onto = self.plan.onto.get(out)
+        if onto is not None:
+            lines = filled(self.arguments, call, self.of[onto])
+            self.of[out] = self.of[onto]
+            self.mine.discard(onto)
+            self.forget(number)
+            self.mine.add(out)
+            return lines
+        fresh = FRESH.get(call.function) if hashable(call.function) else None
+        if fresh is not None:
+            name = self.names.value()
+            lines = fresh(self.arguments, call, name) or [f"{name} = {self.expression(call)}"]
+            self.forget(number)
+            self.of[out] = name
+            self.mine.add(out)
+            return lines
+        text = self.expression(call)
+        self.forget(number)
+        return [f"{self.name(out)} = {text}"]
+
+    def shown(self, call: Call, out: Value) -> str | None:
+        """Name a view of the workspace, which is made with that, not at each replay."""
+        if not is_view(call) or out.owner is None:
+            return None
+        block = self.plan.blocks.get(root_of(out))
+        source = call.args[0]
+        if block is None or block.given or type(source) is not Value or source is out:
+            return None
+        if values_in((call.args[1:], call.kwargs)) or not self.workspace.has(self.of[source]):
+            return None
+        return self.workspace.view(self.expression(call))
 
     def expression(self, call: Call) -> str:
         """Write what a call computes."""
         special = EXPRESSIONS.get(call.function) if hashable(call.function) else None
         text = None if special is None else special(self.arguments, call)
+        if call.function is viewed:
+            text = self.window(call)
         if text is None:
             function = self.names.function(call.function)
-            text = f"{function}({self.arguments.all(call.args, call.kwargs)})"
+            plain = type(call.function) is np.ufunc and not call.kwargs
+            words = numbers_as_arrays if plain else spelled
+            text = f"{function}({words(self.arguments, call)})"
         return text
+
+    def window(self, call: Call) -> str | None:
+        """Write what is seen through a window."""
+        base, window = call.args[:2]
+        if type(base) is not Value or not is_c(base) or not window.writeable:
+            return None
+        return seen(self.arguments, window, self.of[base])
 
     def name(self, value: Value) -> str:
         """Name what a call gives."""
@@ -100,6 +196,16 @@ class Writer:
         for value in self.plan.dying[number]:
             if value in self.mine:
                 self.names.free(self.of.pop(value))
+
+
+def is_view(call: Call) -> bool:
+    """Tell whether a call computes nothing."""
+    return hashable(call.function) and call.function in VIEWS
+
+
+def spelled(arguments: Arguments, call: Call) -> str:
+    """Write a call's arguments as they are."""
+    return arguments.all(call.args, call.kwargs)
 
 
 def hashable(function: Any) -> bool:
