@@ -1,5 +1,6 @@
 """A program: calls in order, each of which gives new values (static single assignment)."""
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -65,6 +66,9 @@ class Value:
         return f"<Value {self}>"
 
 
+BARE = HOLDING_NONE | {Value}
+
+
 @define(eq=False, repr=False)
 class Call:
     """One call of a function.
@@ -90,14 +94,23 @@ class Call:
     several: bool = False
     errors: Mapping[str, Any] | None = None
 
+    _operands: list[Value] | None = field(default=None, init=False)
+
     @property
     def operands(self) -> list[Value]:
         """The values among the arguments, in order, each as often as it stands there."""
-        return values_in((self.args, self.kwargs) if self.kwargs else self.args)
+        found = self._operands
+        if found is None:
+            if not self.kwargs and BARE.issuperset(map(type, self.args)):  # as most are
+                found = [arg for arg in self.args if type(arg) is Value]
+            else:
+                found = values_in((self.args, self.kwargs) if self.kwargs else self.args)
+            self._operands = found
+        return found
 
     def replaced(self, by: Mapping[Value, Value]) -> "Call":
         """Give the call with other values for some of its operands."""
-        args, kwargs = replaced(self.args, by), replaced(self.kwargs, by)
+        args, kwargs = replaced(self.args, by), self.kwargs and replaced(self.kwargs, by)
         if args is self.args and kwargs is self.kwargs:
             return self
         return Call(self.function, args, kwargs, self.outputs, self.several, self.errors)
@@ -259,12 +272,16 @@ def collect(trees: Iterable[Any], values: list[Value]) -> None:
 
 def replaced(tree: Any, by: Mapping[Value, Any]) -> Any:
     """Put others in place of values in a tree; the very tree, where none of them is in it."""
-    if not any(value in by for value in values_in(tree)):
+    kind: Any = type(tree)
+    if kind is Value:
+        return by.get(tree, tree)
+    if kind in HOLDING_NONE:
         return tree
-    if type(tree) is tuple:
-        return tuple(
-            [replaced(leaf, by) if type(leaf) is not Value else by.get(leaf, leaf) for leaf in tree]
-        )
+    if kind is tuple:
+        leaves = [replaced(leaf, by) for leaf in tree]
+        return tree if all(map(operator.is_, leaves, tree)) else tuple(leaves)
+    if not any(value in by for value in values_in((tree,))):
+        return tree
     return map_leaves(lambda leaf, path: put(leaf, by), tree)
 
 

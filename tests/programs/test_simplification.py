@@ -1,6 +1,7 @@
 """Passes one by one: what they take out, what they leave, and that no bit changes."""
 
 import operator
+import time
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from tape_ad.programs.interpreter import interpret
 from tape_ad.programs.program import Program
 from tape_ad.programs.simplification import PASSES, simplified
 from tape_ad.programs.simplification.equal import without_repetitions
-from tape_ad.programs.simplification.factors import with_squares, without_idle_operands
-from tape_ad.programs.simplification.literals import with_literals_computed
-from tape_ad.programs.simplification.unchanged import without_empty_calls
+from tape_ad.programs.simplification.factors import IDLE, SQUARES
+from tape_ad.programs.simplification.literals import literals_of, with_literals_computed
+from tape_ad.programs.simplification.rewriting import rewritten
+from tape_ad.programs.simplification.unchanged import EMPTY
 from tape_ad.programs.simplification.unused import without_unused
 from tape_ad.rules.numpy.updates import updated
 from tape_ad.trees import flatten
@@ -46,6 +48,18 @@ def assert_same(one: Program, other: Program, *inputs: Any) -> None:
     pairs = zip(results(one, *inputs), results(other, *inputs), strict=True)
     for ours, theirs in pairs:
         same_bits(ours, theirs)
+
+
+def without_empty_calls(program: Program) -> Program:
+    return rewritten(program, EMPTY)
+
+
+def without_idle_operands(program: Program) -> Program:
+    return rewritten(program, IDLE, literals_of(program))
+
+
+def with_squares(program: Program) -> Program:
+    return rewritten(program, SQUARES)
 
 
 def functions(program: Program) -> list[Any]:
@@ -447,8 +461,8 @@ def test_the_history_has_the_program_before_each_pass_that_changed_it() -> None:
     program = to.program([to(np.power, to.inputs[0], 2)])
     simpler = simplified(program)
     names = [name for name, _ in simpler.history]
-    assert names == ["what nobody uses goes", "powers of 2 are squares"]
-    assert [len(before) for _, before in simpler.history] == [2, 1]
+    assert names == ["calls that change nothing go", "what nobody uses goes"]
+    assert [len(before) for _, before in simpler.history] == [2, 2]
     assert simpler.history[0][1] is program
     assert set(names) <= PASSES.keys()
 
@@ -462,3 +476,31 @@ def test_guards_stay_in_their_order() -> None:
     simpler = simplified(program)
     assert [guard.answer for guard in simpler.guards] == [True, False, True]
     assert functions(simpler) == [np.any, np.isfinite, np.all]
+
+
+def chain(length: int) -> Program:
+    """Write a chain with something for each pass in every link."""
+    to = builder(X)
+    (y,) = to.inputs
+    ones = to.literal(np.ones((3, 4)))
+    for _ in range(length):
+        sine, again = to(np.sin, y), to(np.sin, y)
+        to(np.cos, sine)
+        y = to(np.multiply, ones, to(np.power, to(np.add, sine, again), 2))
+        for gone in list(to.concrete)[2:-1]:  # so that the builder has few to look through
+            del to.concrete[gone]
+    return to.program(y)
+
+
+def seconds(program: Program) -> float:
+    start = time.process_time()
+    simpler = simplified(program)
+    assert len(simpler) == len(program) // 2
+    return time.process_time() - start
+
+
+def test_the_time_grows_as_the_number_of_calls() -> None:
+    short, long = chain(100), chain(4_000)
+    few = min(seconds(short) for _ in range(5))
+    many = min(seconds(long) for _ in range(3))
+    assert many < 40 * few * 5  # as its square, it would be 40 * few * 40

@@ -3,41 +3,44 @@
 They are the same to the bit, for all arguments: nan, inf, signed zeros, dtypes and layouts too.
 """
 
-from collections.abc import Callable, Iterable
+import gc
+from collections.abc import Callable
+from typing import Any
 
 from attrs import evolve
 
 from tape_ad.programs.program import Program
 from tape_ad.programs.simplification.equal import without_repetitions
-from tape_ad.programs.simplification.factors import with_squares, without_idle_operands
-from tape_ad.programs.simplification.literals import with_literals_computed
-from tape_ad.programs.simplification.unchanged import without_empty_calls
+from tape_ad.programs.simplification.factors import IDLE, SQUARES
+from tape_ad.programs.simplification.literals import literals_of, with_literals_computed
+from tape_ad.programs.simplification.rewriting import Rule, rewritten
+from tape_ad.programs.simplification.unchanged import EMPTY
 from tape_ad.programs.simplification.unused import without_unused
 
 __all__ = ["PASSES", "simplified"]
 
 Pass = Callable[[Program], Program]
 
+RULES: dict[Any, Rule] = {**EMPTY, **IDLE, **SQUARES}
+"""What is found by a look at one call, all in one go through the program."""
+
+
+def with_rules(program: Program) -> Program:
+    """Apply all rules."""
+    return rewritten(program, RULES, literals_of(program))
+
+
 PASSES: dict[str, Pass] = {
-    "what nobody uses goes": without_unused,
-    "calls that give what they are given go": without_empty_calls,
-    "factors of 1 go": without_idle_operands,
+    "calls that change nothing go": with_rules,
     "calls on literals are computed": with_literals_computed,
-    "powers of 2 are squares": with_squares,
     "equal calls become one": without_repetitions,
-    "what nobody uses any more goes": without_unused,
+    "what nobody uses goes": without_unused,
 }
 """The passes by what they do, in their order."""
 
 
-def simplified(program: Program, passes: Iterable[tuple[str, Pass]] | None = None) -> Program:
+def simplified(program: Program) -> Program:
     """Simplify a program.
-
-    Parameters
-    ----------
-    program : Program
-    passes : iterable of (str, callable), optional
-        What to do, in order, in place of all of `PASSES`.
 
     Returns
     -------
@@ -45,9 +48,15 @@ def simplified(program: Program, passes: Iterable[tuple[str, Pass]] | None = Non
         Its `history` has the name of each pass that changed something, with the program before it.
     """
     history = list(program.history)
-    for name, simplify in PASSES.items() if passes is None else passes:
-        simpler = simplify(program)
-        if simpler is not program:
-            history.append((name, program))
-            program = simpler
+    collecting = gc.isenabled()
+    gc.disable()  # it would look again and again at all calls, none of which is garbage
+    try:
+        for name, simplify in PASSES.items():
+            simpler = simplify(program)
+            if simpler is not program:
+                history.append((name, program))
+                program = simpler
+    finally:
+        if collecting:
+            gc.enable()
     return evolve(program, history=tuple(history))

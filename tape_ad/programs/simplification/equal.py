@@ -23,12 +23,16 @@ def without_repetitions(program: Program) -> Program:
     rewriting = Rewriting(program)
     first: dict[Any, Any] = {}
     for old in program.steps:
-        step = rewriting.rewired(old)
+        step = rewriting.rewired(old, old.operands) if rewriting.by else old
         if not isinstance(step, Call):
             rewriting.keep(step)
             continue
         mark = mark_of(step)
-        earlier = first.get(mark)
+        try:
+            earlier = first.get(mark)
+        except TypeError:  # the function has no hash
+            mark = (Alone(step.function), *mark[1:])
+            earlier = first.get(mark)
         if earlier is None:
             first[mark] = rewriting.keep(step)
         elif not stands_for(earlier, step, rewriting):
@@ -50,13 +54,10 @@ def stands_for(earlier: Call, call: Call, rewriting: Rewriting) -> bool:
 
 def mark_of(call: Call) -> Any:
     """Give what equal calls, and only those, have in common."""
-    function: Any = call.function
-    if type(function).__hash__ is None:
-        function = Alone(function)
     marks = [arg if type(arg) is Value else part(arg) for arg in call.args]
     if not call.kwargs:
-        return (function, *marks)
-    return (function, *marks, part(dict(call.kwargs)))
+        return (call.function, *marks)
+    return (call.function, *marks, part(dict(call.kwargs)))
 
 
 def part(tree: Any) -> Any:

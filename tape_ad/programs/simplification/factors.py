@@ -6,23 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.program import Call, Program, Value
-from tape_ad.programs.simplification.literals import literals_of
-from tape_ad.programs.simplification.rewriting import Rewriting, Rule, alike, rewritten
+from tape_ad.programs.program import Call, Value
+from tape_ad.programs.simplification.rewriting import Rewriting, Rule, alike
 
-__all__ = ["with_squares", "without_idle_operands"]
+__all__ = ["IDLE", "SQUARES"]
 
 POWERS = frozenset("fd")
 """The dtypes whose power of 2 NumPy computes as a product, by their codes."""
-
-
-def without_idle_operands(program: Program) -> Program:
-    """Leave out multiplications and divisions by 1, and subtractions of 0.
-
-    A complex product with 1 adds 0 times the other part, which is nan for inf; and adding 0 takes
-    -0.0 to 0.0, so those stay, as does all that changes a dtype, a shape or a layout.
-    """
-    return rewritten(program, IDLE, literals_of(program))
 
 
 def product(call: Call, rewriting: Rewriting) -> Value | None:
@@ -47,9 +37,11 @@ def beside(
     if len(call.args) != 2 or call.kwargs:
         return None
     x, other = call.args[place], call.args[1 - place]
+    if type(other) is Value and other not in rewriting.literals:
+        return None  # as most are
     if type(x) is not Value or x.dtype is None or x.dtype.kind not in kinds:
         return None
-    return x if idle(rewriting.known(other)) and alike(x, call.outputs[0]) else None
+    return x if alike(x, call.outputs[0]) and rewriting.is_known(other, idle) else None
 
 
 def is_one(known: Any) -> bool:
@@ -68,21 +60,6 @@ def is_zero(known: Any) -> bool:
     return not np.any(known) and not np.any(np.signbit(known))
 
 
-IDLE: dict[Any, Rule] = {
-    np.divide: quotient,
-    np.multiply: product,
-    np.subtract: difference,
-}
-
-
-def with_squares(program: Program) -> Program:
-    """Write ``x ** 2`` as a square for real x, as NumPy computes it.
-
-    For complex x it takes another way, with another rounding.
-    """
-    return rewritten(program, {np.power: square})
-
-
 def square(call: Call, rewriting: Rewriting) -> Call | None:
     """Give the square for a power of 2."""
     if len(call.args) != 2 or call.kwargs:
@@ -93,3 +70,21 @@ def square(call: Call, rewriting: Rewriting) -> Call | None:
     if call.outputs[0].dtype != x.dtype or type(exponent) not in {int, float} or exponent != 2:
         return None
     return Call(np.square, (x,), {}, call.outputs, errors=call.errors)
+
+
+IDLE: dict[Any, Rule] = {
+    np.divide: quotient,
+    np.multiply: product,
+    np.subtract: difference,
+}
+"""What finds factors of 1 and subtractions of 0.
+
+A complex product with 1 adds 0 times the other part, which is nan for inf; and adding 0 takes -0.0
+to 0.0, so those stay, as does all that changes a dtype, a shape or a layout.
+"""
+
+SQUARES: dict[Any, Rule] = {np.power: square}
+"""What writes ``x ** 2`` as a square for real x, as NumPy computes it.
+
+For complex x it takes another way, with another rounding.
+"""

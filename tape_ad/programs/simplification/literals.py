@@ -5,7 +5,6 @@ from typing import Any
 from weakref import getweakrefcount
 
 import numpy as np
-from attrs import evolve
 
 from tape_ad.programs.program import Call, Constant, Program, Value, replaced
 from tape_ad.programs.simplification.rewriting import Rewriting, alike
@@ -61,21 +60,24 @@ def with_literals_computed(program: Program) -> Program:
 
     Those that warn stay, as do those whose results the caller gets.
     """
-    rewriting = Rewriting(program, literals_of(program))
-    found: list[Constant] = []
+    literals = literals_of(program)
+    if not literals:
+        return program
+    rewriting = Rewriting(program, literals)
     for old in program.steps:
-        step = rewriting.rewired(old)
-        if type(step) is Call and rewriting.literals.keys() >= set(step.operands):
+        operands = old.operands
+        step = rewriting.rewired(old, operands) if rewriting.by else old
+        on_literals = not operands or operands[0] in literals or operands[0] in rewriting.by
+        if on_literals and type(step) is Call and literals.keys() >= set(step.operands):
             constants = computed(step, rewriting)
             if constants:
                 for out, constant in zip(step.outputs, constants, strict=True):
                     rewriting.replace(out, constant.value)
-                    rewriting.literals[constant.value] = constant.data
-                found += constants
+                    literals[constant.value] = constant.data
+                rewriting.constants += constants
                 continue
         rewriting.keep(step)
-    changed = rewriting.finished()
-    return evolve(changed, constants=(*changed.constants, *found)) if found else changed
+    return rewriting.finished()
 
 
 def computed(call: Call, rewriting: Rewriting) -> list[Constant]:

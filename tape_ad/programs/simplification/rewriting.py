@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.programs.program import Call, Program, Step, Value, replaced
+from tape_ad.programs.program import Call, Constant, Program, Step, Value, replaced
 
 __all__ = ["Rewriting", "Rule", "alike", "rewritten"]
 
@@ -38,17 +38,23 @@ class Rewriting:
         What stands in place of values from now on.
     made_by : dict of Value to Call
         The call behind each value, for rules that look further back.
+    constants : list of Constant
+        Further ones.
+    changed : bool
+        Whether the program has become another.
     """
 
     program: Program
     literals: dict[Value, Any] = field(factory=dict)
     by: dict[Value, Value] = field(factory=dict, init=False)
     made_by: dict[Value, Call] = field(factory=dict, init=False)
+    constants: list[Constant] = field(factory=list, init=False)
     changed: bool = field(default=False, init=False)
     _steps: list[Step] = field(factory=list, init=False)
     _seen: set[Value] = field(init=False)
     _inputs: set[Value] = field(init=False)
     _constants: set[Value] = field(init=False)
+    _answers: dict[Any, bool] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         outputs = self.program.outputs
@@ -56,41 +62,47 @@ class Rewriting:
         self._inputs = set(self.program.inputs)
         self._constants = {each.value for each in self.program.constants}
 
-    def rewired(self, step: Step) -> Step:
+    def rewired(self, step: Any, operands: list[Value]) -> Any:
         """Give a step of the program as a step of what it is to become."""
-        by = self.by
-        if by:
-            for value in step.operands:
-                if value in by:
-                    return step.replaced(by)
-        return step
+        return step if self.by.keys().isdisjoint(operands) else step.replaced(self.by)
 
     def keep(self, step: Any) -> Any:
         """Append a step to what the program is to become, and give it as it is then.
 
         What a call gives are views of what now stands in place of the arrays that they viewed.
         """
-        if type(step) is Call and self.by:
-            outputs = tuple([self.with_owner(out) for out in step.outputs])
-            if outputs != step.outputs:
-                self.by |= zip(step.outputs, outputs, strict=True)
-                step = evolve(step, outputs=outputs)
+        by = self.by
+        if by and type(step) is Call:
+            for out in step.outputs:
+                if out.owner is not None and out.owner in by:
+                    outputs = tuple([self.with_owner(each) for each in step.outputs])
+                    by |= zip(step.outputs, outputs, strict=True)
+                    step = Call(
+                        step.function, step.args, step.kwargs, outputs, step.several, step.errors
+                    )
+                    break
         self._steps.append(step)
         return step
 
     def with_owner(self, out: Value) -> Value:
         """Give a value that is a view of what now stands in place of its owner."""
         owner = None if out.owner is None else self.by.get(out.owner)
-        if owner is None:
-            return out
-        new = evolve(out, owner=owner.owner or owner)
+        owner = out.owner if owner is None else owner.owner or owner
+        new = Value(out.kind, out.shape, out.dtype, out.strides, owner, out.name)
         if out in self._seen:
             self._seen.add(new)
         return new
 
-    def known(self, operand: Any) -> Any:
-        """Give what an operand is at every replay; None if that depends on the arguments."""
-        return self.literals.get(operand) if type(operand) is Value else operand
+    def is_known(self, operand: Any, test: Callable[[Any], bool]) -> bool:
+        """Tell whether an operand is the same at every replay, and passes a test."""
+        if type(operand) is not Value:
+            return test(operand)
+        if operand not in self.literals:
+            return False
+        answer = self._answers.get((operand, test))
+        if answer is None:  # asked of each array once, for there may be many calls on it
+            answer = self._answers[operand, test] = test(self.literals[operand])
+        return answer
 
     def is_returned(self, value: Value) -> bool:
         """Tell whether the caller gets to see the memory of a value."""
@@ -122,7 +134,8 @@ class Rewriting:
         if not self.changed:
             return self.program
         output = replaced(self.program.output, self.by)
-        return evolve(self.program, steps=tuple(self._steps), output=output)
+        constants = (*self.program.constants, *self.constants)
+        return evolve(self.program, constants=constants, steps=tuple(self._steps), output=output)
 
 
 Rule = Callable[[Call, Rewriting], Value | Call | None]
@@ -147,23 +160,21 @@ def rewritten(
         The very program, where no rule has found anything.
     """
     rewriting = Rewriting(program, literals or {})
-    made_by = rewriting.made_by
+    by, made_by, keep = rewriting.by, rewriting.made_by, rewriting.keep
     for old in program.steps:
-        step = rewriting.rewired(old)
-        if type(step) is Call and not step.several:
-            (out,) = step.outputs
-            rule = rule_for(step.function, rules)
-            found = None if rule is None else rule(step, rewriting)
-            if type(found) is Value and rewriting.may_replace(out, found):
-                rewriting.replace(out, found)
-                continue
-            if type(found) is Call:
-                step = found
-                rewriting.changed = True
-            step = rewriting.keep(step)
-            made_by[step.outputs[0]] = step
-        else:
-            rewriting.keep(step)
+        step = rewriting.rewired(old, old.operands) if by else old
+        if type(step) is not Call or step.several:
+            keep(step)
+            continue
+        rule = rule_for(step.function, rules)
+        found = None if rule is None else rule(step, rewriting)
+        if type(found) is Value and rewriting.may_replace(step.outputs[0], found):
+            rewriting.replace(step.outputs[0], found)
+            continue
+        if type(found) is Call:
+            step, rewriting.changed = found, True
+        step = keep(step)
+        made_by[step.outputs[0]] = step
     return rewriting.finished()
 
 

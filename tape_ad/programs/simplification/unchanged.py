@@ -5,24 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.program import Call, Program, Value
-from tape_ad.programs.simplification.rewriting import Rewriting, Rule, alike, rewritten
+from tape_ad.programs.program import Call, Value
+from tape_ad.programs.simplification.rewriting import Rewriting, Rule, alike
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["without_empty_calls"]
+__all__ = ["EMPTY"]
 
 NUMBERS = frozenset("biufc")
 REAL = frozenset("biuf")
 WHOLES = frozenset({slice, type(Ellipsis)})
-
-
-def without_empty_calls(program: Program) -> Program:
-    """Leave out calls that give what they are given, such as the conjugate of a real array.
-
-    It has to lie in memory in the same way, for what is computed from it may depend on that: the
-    order of a sum, and whether a reshape is a view.
-    """
-    return rewritten(program, EMPTY)
 
 
 def first_operand(call: Call, rewriting: Rewriting) -> Value | None:
@@ -89,5 +80,9 @@ EMPTY: dict[Any, Rule] = {
         first_operand,
     ),
 }
-"""What tells whether a function gives what it is given. Those in the last lines move no element
-when shape and strides stay as they are."""
+"""What finds calls that give what they are given, such as the conjugate of a real array.
+
+That has to lie in memory in the same way, for what is computed from it may depend on that: the
+order of a sum, and whether a reshape is a view. Functions in the last lines move no element where
+shape and strides stay as they are.
+"""

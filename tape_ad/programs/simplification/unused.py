@@ -2,7 +2,7 @@
 
 from attrs import evolve
 
-from tape_ad.programs.program import Guard, Program, Step, Value
+from tape_ad.programs.program import Call, Program, Step, Value
 
 __all__ = ["without_unused"]
 
@@ -15,7 +15,7 @@ def without_unused(program: Program) -> Program:
     needed: set[Value] = set(program.outputs)
     kept: list[Step] = []
     for step in reversed(program.steps):
-        if isinstance(step, Guard) or not needed.isdisjoint(step.outputs):
+        if type(step) is not Call or not needed.isdisjoint(step.outputs):
             needed.update(step.operands)
             kept.append(step)
     constants = tuple([each for each in program.constants if each.value in needed])
