@@ -20,9 +20,14 @@ from tape_ad.programs.constants import Constants
 from tape_ad.programs.knowledge import (
     FACTS,
     SHAPED_BY_VALUES,
+    TYPED_BY_VALUES,
     WRITING,
     check_capturable,
+    decides,
+    is_whole,
     masked,
+    settled,
+    type_of,
 )
 from tape_ad.programs.noting import NUMBERS, Noting, failure_of
 from tape_ad.programs.numbers import CapturedNumber
@@ -113,6 +118,11 @@ class Capture:
             raise self.refusal(
                 f"{called(function)} ({caller()}) writes to its argument; write x[...] = value"
             )
+        deciding = decides(function)
+        if deciding:
+            args = tuple([settled(arg) for arg in args])
+        if kwargs:
+            kwargs = {option: settled(arg) for option, arg in kwargs.items()}
         concrete_args, noted_args = self.all_of(args)
         concrete_kwargs, noted_kwargs = self.both(kwargs) if kwargs else (kwargs, kwargs)
         try:
@@ -133,10 +143,16 @@ class Capture:
             result = out._make(boxes) if hasattr(out, "_make") else type(out)(boxes)
         several = type(result) is not Captured and type(result) is not CapturedNumber
         self.note(Call(function, noted_args, noted_kwargs, values, several, self.errors()))
-        if function in SHAPED_BY_VALUES or masked(function, args, kwargs):
-            for box in result if several else (result,):
-                self.ask(np.shape, box)
+        shaped = function in SHAPED_BY_VALUES or masked(function, args, kwargs)
+        self.rely_on(np.shape, shaped or (deciding and any(map(is_whole, args))), result, several)
+        self.rely_on(type_of, function in TYPED_BY_VALUES, result, several)
         return result
+
+    def rely_on(self, question: Function, does: bool, result: Any, several: bool) -> None:
+        """Guard a fact about results, if it depends on values."""
+        if does:
+            for box in result if several else (result,):
+                self.ask(question, box)
 
     def note(self, step: Step) -> None:
         """Append a step, if an earlier capture has the same in its place."""
@@ -261,9 +277,13 @@ class Capture:
         asked = question, id(value)
         if asked in self._answers:
             return self._answers[asked][0]
-        answer = question(data)
         if self.ended:
-            return answer
+            return question(data)
+        try:
+            answer = question(data)
+        except Exception as error:
+            self.note_failure(question, (value,), {}, error)
+            raise
         self._answers[asked] = answer, value  # which keeps its id from being given again
         self.note(Guard(question, value, answer, caller()))
         return answer

@@ -55,7 +55,8 @@ class Captured(Noting, ArrayInterface):
         return self.data.flags
 
     def __repr__(self) -> str:
-        return f"Captured({self.value})"
+        answer: str = self.capture.ask(repr, self)
+        return answer
 
     def __hash__(self) -> int:  # type: ignore[override]  # of NumPy's numbers there is one
         if isinstance(self.data, np.generic):

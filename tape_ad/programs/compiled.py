@@ -322,11 +322,10 @@ class Compiled:
             [path.program for path in known],
         )
         seconds = perf_counter() - start
-        answers = tuple([guard.answer for guard in program.guards])
         with self._lock:
-            path = paths.with_answers(answers)
+            path = paths.like(program)
             if path is None and len(paths.all) < self.max_programs:
-                path = Path(program, answers)
+                path = Path(program, tuple([guard.answer for guard in program.guards]))
                 paths.all += (path,)
                 path.captures.append((number, seconds))
                 return result

@@ -8,10 +8,25 @@ import numpy as np
 
 from tape_ad.handles.callers import caller
 from tape_ad.naming import called
-from tape_ad.programs.captured import is_captured
-from tape_ad.programs.noting import NUMBERS
+from tape_ad.programs.captured import Captured, is_captured
+from tape_ad.programs.noting import NUMBERS, failure_of, item_of
+from tape_ad.programs.numbers import CapturedNumber
+from tape_ad.programs.program import Call
+from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["FACTS", "SHAPED_BY_VALUES", "WRITING", "check_capturable", "masked"]
+__all__ = [
+    "FACTS",
+    "SHAPED_BY_VALUES",
+    "TYPED_BY_VALUES",
+    "WRITING",
+    "check_capturable",
+    "decides",
+    "is_whole",
+    "masked",
+    "may_fail",
+    "settled",
+    "type_of",
+]
 
 Function = Callable[..., Any]
 TRUTH = np.dtype(bool)
@@ -61,14 +76,102 @@ SHAPED_BY_VALUES: frozenset[Any] = frozenset(
         np.arange,
         np.histogram,
         np.histogram_bin_edges,
+        np.linalg.lstsq,
     }
 )
 """Functions whose results have shapes that depend on the values."""
+
+TYPED_BY_VALUES: frozenset[Any] = frozenset(
+    {
+        np.linalg.eig,
+        np.linalg.eigvals,
+        np.real_if_close,
+        np.emath.sqrt,
+        np.emath.log,
+        np.emath.log2,
+        np.emath.log10,
+        np.emath.logn,
+        np.emath.power,
+        np.emath.arccos,
+        np.emath.arcsin,
+        np.emath.arctanh,
+        operator.pow,  # of two whole numbers of Python's, among others
+    }
+)
+"""Functions whose results are real or complex, or of another type, depending on the values."""
+
+OPERATORS = frozenset({"_operator", "operator", "builtins"})
+OF_NUMBERS: frozenset[Any] = frozenset({np.where, np.clip, np.full_like, updated, item_of})
+"""Functions beside ufuncs and operators for which whole numbers are but values."""
+
+INDEXING: frozenset[Any] = frozenset(
+    {operator.getitem, item_of, updated, np.take, np.take_along_axis, np.choose, np.insert}
+)
+"""Functions that raise where an index is out of range."""
+
+FAILING: frozenset[Any] = frozenset(
+    {
+        *(operator.truediv, operator.floordiv, operator.mod, operator.pow, divmod, np.power),
+        *(np.ravel_multi_index, np.unravel_index, np.bincount, np.repeat, np.digitize),
+        *(np.percentile, np.quantile, np.nanpercentile, np.nanquantile, np.histogram),
+        *(np.roots, np.polyfit, failure_of),
+    }
+)
+"""Others that raise for some values: division by zero, powers and counts below 0."""
 
 WRITING: frozenset[Any] = frozenset(
     {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
 )
 """Functions that write to their first argument."""
+
+
+def type_of(result: Any) -> str:
+    """Name the type of a result: an array's dtype, a number's own."""
+    return str(getattr(result, "dtype", None) or type(result).__name__)
+
+
+def decides(function: Function) -> bool:
+    """Tell whether whole numbers among the operands may decide about the shape of the result."""
+    if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in OPERATORS:
+        return False
+    return function not in OF_NUMBERS
+
+
+def settled(arg: Any) -> Any:
+    """Take whole numbers of Python's, alone or in a tuple or list, for those that they are now."""
+    kind: Any = type(arg)
+    if kind is CapturedNumber:
+        return arg.__index__() if type(arg.data) is int else arg
+    if (kind is tuple or kind is list) and CapturedNumber in map(type, arg):
+        return kind([settled(each) for each in arg])
+    return arg
+
+
+def is_whole(arg: Any) -> bool:
+    """Tell whether an operand is, or has in it, a captured whole number of NumPy's."""
+    kind = type(arg)
+    if kind is tuple or kind is list:
+        return any(map(is_whole, arg))
+    return kind is Captured and arg.data.ndim == 0 and arg.data.dtype.kind in "iu"
+
+
+def may_fail(call: Call) -> bool:
+    """Tell whether a call raises for some values, and so matters though nobody needs its result.
+
+    Examples
+    --------
+    >>> from tape_ad.programs.program import Value
+    >>> x, y = Value(np.ndarray), Value(np.ndarray)
+    >>> may_fail(Call(np.linalg.cholesky, (x,), {}, (y,))), may_fail(Call(np.exp, (x,), {}, (y,)))
+    (True, False)
+    """
+    function = call.function
+    module = str(getattr(function, "__module__", None))
+    if call.errors is not None or module.startswith(("numpy.linalg", "scipy.linalg")):
+        return True
+    if function in INDEXING:
+        return len(call.operands) > 1
+    return function in FAILING
 
 
 def masked(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:

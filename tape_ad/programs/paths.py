@@ -12,6 +12,8 @@ from tape_ad.programs.program import Guard, Program
 __all__ = ["Path", "Paths", "replayed", "turned"]
 
 Function = Callable[..., Any]
+NO_FAILURE = ""
+"""What `noting.failure_of` says of a call that raises nothing."""
 
 
 @define(eq=False, repr=False)
@@ -80,24 +82,35 @@ class Paths:
     exhausted: str = ""
     eager: int = 0
 
-    def following(self, path: Path, diverged: Diverged) -> Path | None:
-        """Find a path that goes the other way at a guard; rather one that can be replayed."""
-        until = diverged.guard
-        taken = (*path.answers[:until], diverged.answer)
-        found = [each for each in self.all if each.answers[: until + 1] == taken]
-        return next(
-            (each for each in found if each.replay is not None), found[0] if found else None
-        )
+    def following(self, path: Path, diverged: Diverged) -> list[Path]:
+        """Find the paths that may go the other way at a guard; first those that can be replayed.
 
-    def with_answers(self, answers: tuple[Any, ...]) -> Path | None:
-        """Find a path by what its guards were told."""
-        return next((each for each in self.all if each.answers == answers), None)
+        There is one, or none; but a call that has failed when a path was captured, and does not
+        now, leads to any path that is like this one before it.
+        """
+        until = diverged.guard
+        taken = path.answers[:until]
+        if diverged.answer != NO_FAILURE:
+            taken = (*taken, diverged.answer)
+        found = [each for each in self.all if each.answers[: len(taken)] == taken]
+        return sorted(found, key=lambda each: each.replay is None)
+
+    def like(self, program: Program) -> Path | None:
+        """Find a path by what its guards were told, and at which steps."""
+        route = route_of(program)
+        return next((each for each in self.all if route_of(each.program) == route), None)
 
     def branching(self, guards: list[Guard]) -> Guard:
         """Find where a new path leaves those that are known."""
         answers = tuple([guard.answer for guard in guards])
         shared = max(common(answers, each.answers) for each in self.all)
         return guards[min(shared, len(guards) - 1)]
+
+
+def route_of(program: Program) -> list[tuple[int, Any]]:
+    """List what the guards of a program were told, each with its place among the steps."""
+    steps = enumerate(program.steps)
+    return [(place, step.answer) for place, step in steps if isinstance(step, Guard)]
 
 
 def common(one: tuple[Any, ...], two: tuple[Any, ...]) -> int:
@@ -131,17 +144,15 @@ def turned(
 ) -> tuple[Path | None, Any]:
     """Do what `replayed` does, behind the first path, which gave Diverged or raised an error."""
     tried: list[Path] = []
-    while path is not None and type(out) is not tuple:
+    while path is not None and path.replay is not None and type(out) is not tuple:
         tried.append(path)
         if type(out) is Diverged:
             path.turned_off[out.guard] = path.turned_off.get(out.guard, 0) + 1
-            path = paths.following(path, out)
+            further = paths.following(path, out)
         else:  # perhaps there is a path on which this error is caught
-            untried = (each for each in paths.all if each.replay is not None and each not in tried)
-            path = next(untried, None)
-        if path is None or path.replay is None or path in tried:
-            break
-        out = attempt(path, leaves)
+            further = [each for each in paths.all if each.replay is not None]
+        path = next((each for each in further if each not in tried), None)
+        out = out if path is None or path.replay is None else attempt(path, leaves)
     return path, out
 
 

@@ -2,6 +2,7 @@
 
 from attrs import evolve
 
+from tape_ad.programs.knowledge import may_fail
 from tape_ad.programs.program import Call, Program, Step, Value
 
 __all__ = ["without_unused"]
@@ -10,12 +11,13 @@ __all__ = ["without_unused"]
 def without_unused(program: Program) -> Program:
     """Leave out calls and constants that neither an output nor a guard depends on.
 
+    A call that may fail stays: the function may catch its error, and a check may be meant.
     The inputs stay: they are what the caller gives.
     """
     needed: set[Value] = set(program.outputs)
     kept: list[Step] = []
     for step in reversed(program.steps):
-        if type(step) is not Call or not needed.isdisjoint(step.outputs):
+        if type(step) is not Call or not needed.isdisjoint(step.outputs) or may_fail(step):
             needed.update(step.operands)
             kept.append(step)
     constants = tuple([each for each in program.constants if each.value in needed])
