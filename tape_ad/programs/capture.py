@@ -29,6 +29,7 @@ from tape_ad.programs.knowledge import (
     settled,
     type_of,
 )
+from tape_ad.programs.memories import is_of_memory, noting_in
 from tape_ad.programs.noting import NUMBERS, Noting, failure_of
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
@@ -338,31 +339,6 @@ class Capture:
 def as_index(entry: Any) -> Any:
     """Take the bound of a slice to an integer: the shape of the result depends on it."""
     return entry.__index__() if is_captured(entry) else entry
-
-
-def noting_in(tree: Any) -> list[Any]:
-    """List what is captured in a tree."""
-    kind: Any = type(tree)
-    if kind is Captured or kind is CapturedNumber:
-        return [tree]
-    if kind is tuple or kind is list:
-        return [x for each in tree for x in noting_in(each)]
-    if kind is dict:
-        return noting_in(list(tree.values()))
-    structure = structure_of(kind)
-    return [] if structure is None else noting_in(list(structure.values(tree)))
-
-
-def is_of_memory(out: Any, operand: Any) -> bool:
-    """Tell whether a result shows the memory of an operand."""
-    if out is operand:
-        return True
-    if type(operand) is not np.ndarray:
-        return False
-    base = out.base
-    if type(base) is np.ndarray and (base is operand or base is operand.base):
-        return True
-    return out.size > 0 and np.may_share_memory(out, operand)
 
 
 def capture(
