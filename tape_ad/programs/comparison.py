@@ -143,7 +143,7 @@ class Comparison:
         if constant is None or one in self._others:
             self._alike = self._alike and self._others.get(one) is two
             return
-        now = next((each for each in capture.constants.found() if each.value is two), None)
+        now = capture.constants.standing_for(two)
         if now is None:
             self._alike = False
             return

@@ -36,6 +36,7 @@ class Constants:
     name: str
     earlier: Sequence[Program]
     _met: dict[int, Constant] = field(factory=dict, init=False)
+    _by_value: dict[Value, Constant] = field(factory=dict, init=False)
     _before: dict[int, tuple[Constant, bytes]] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -56,8 +57,13 @@ class Constants:
             value = Value.like(array if known else np.asarray(array))
             met = Constant(value, array, caller())
             self._met[id(array)] = met
+            self._by_value[value] = met
             self.look_at(met)
         return met.value
+
+    def standing_for(self, value: Value) -> Constant | None:
+        """Give the constant that a value stands for, if it is one's."""
+        return self._by_value.get(value)
 
     def owner_of(self, out: Any, operands: Iterable[Any]) -> Value | None:
         """Find the array among the operands of a call whose memory its result shows."""

@@ -30,6 +30,7 @@ class Names:
     bound: dict[str, Any] = field(factory=dict)
     taken: set[str] = field(factory=lambda: {*dir(builtins), *keyword.kwlist, *RESERVED})
     _of: dict[Any, str] = field(factory=dict)
+    _last: dict[str, int] = field(factory=dict)
     _free: list[str] = field(factory=list)
     _count: int = 0
 
@@ -37,9 +38,11 @@ class Names:
         """Make a name from what one would like to call it."""
         stem = re.sub(r"\W+", "_", wish).strip("_") or "x"
         stem = stem if stem.isidentifier() else f"x_{stem}"
-        name, number = stem, 2
+        name, number = stem, self._last.get(stem, 1)
         while name in self.taken:
-            name, number = f"{stem}_{number}", number + 1
+            number += 1
+            name = f"{stem}_{number}"
+        self._last[stem] = number  # or thousands of constants would be counted through for each
         self.taken.add(name)
         return name
 
