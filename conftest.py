@@ -10,7 +10,9 @@ import os
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from importlib import import_module
 
+import pytest
 from sybil import Sybil
+from sybil.integration.pytest import SybilItem
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 # The matrices of the tests are tiny. Waking several threads for each takes a hundred times as long
@@ -29,3 +31,18 @@ pytest_collect_file = Sybil(
     ],
     patterns=["README.md", "docs/*.md"],
 ).pytest()
+
+RUN: set[str] = set()
+"""The blocks that this process has run."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Run the blocks above one that has come to another process of pytest-xdist than they have."""
+    if isinstance(item, SybilItem):
+        for above in item.session.items:
+            if above is item:
+                break
+            if above.parent is item.parent and above.nodeid not in RUN:
+                RUN.add(above.nodeid)
+                above.runtest()
+        RUN.add(item.nodeid)

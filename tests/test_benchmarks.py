@@ -321,7 +321,6 @@ NOT_YET = {
     "np.power",
     "np.prod, axis",
     "np.cumprod",
-    "np.sort",
     "np.linalg.cholesky",
     "nn.softmax",
     "nn.layer_norm",
