@@ -4,6 +4,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tape_ad.errors import CaptureError
 from tape_ad.naming import called
 from tape_ad.programs.captured import Captured, is_captured
@@ -15,6 +17,8 @@ from tape_ad.programs.writing import change as changed
 __all__ = ["yields"]
 
 Function = Callable[..., Any]
+
+SEQUENCES = frozenset({list, tuple, str, bytes, bytearray})
 
 
 def call(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any:
@@ -42,8 +46,17 @@ def two(function: Function, x: Any, y: Any) -> Any:
         return NotImplemented
     if is_python(x) and is_python(y):
         function = as_python(function)
-    noting = x if is_captured(x) else y
+    noting, other = (x, y) if is_captured(x) else (y, x)
+    if other.__class__ in SEQUENCES and leaves_sequences(function, noting):
+        return NotImplemented  # the sequence's turn: a list times a number is a longer list
     return noting.capture.call(function, (x, y), {})
+
+
+def leaves_sequences(function: Function, x: Any) -> bool:
+    """Tell whether Python lets a sequence say what an operator does with a number."""
+    if type(x) is CapturedNumber:
+        return True
+    return function is np.multiply and isinstance(x.data, np.integer)
 
 
 def item(x: Captured, key: Any) -> Any:

@@ -33,6 +33,7 @@ from tape_ad.programs.memories import is_of_memory, noting_in
 from tape_ad.programs.noting import NUMBERS, Noting, failure_of
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
+from tape_ad.programs.simplification.owning import kept_apart
 from tape_ad.programs.writing import call_into
 from tape_ad.trees import flatten, map_leaves, structure_of
 
@@ -322,6 +323,11 @@ class Capture:
     def returned(self, leaf: Any, path: str) -> Any:
         """Give what stands in the output's tree."""
         if is_captured(leaf):
+            if leaf.capture is not self:
+                raise self.refusal(
+                    f"it returns an array of an earlier call{path and f' at {path}'}, which it has "
+                    "kept; return what is computed of the arguments"
+                )
             return leaf.value
         if isinstance(leaf, np.ndarray):
             return self.constant(leaf)
@@ -391,6 +397,8 @@ def capture(
     constants.check_untouched()
     result = map_leaves(lambda leaf, path: plain(leaf), output)
     same = noting.comparison.finished(noting, program)
+    if same is not None:
+        program = kept_apart(noting.comparison.with_own(program))
     return program, result, same
 
 

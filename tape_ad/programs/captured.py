@@ -1,6 +1,7 @@
 """Arrays that note what is done with them, in the program that is being captured."""
 
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, SupportsIndex
 
@@ -8,7 +9,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.handles.array_interface import ArrayInterface
-from tape_ad.programs.noting import Noting, cast, complex_code, float_code, item_of, leaves_it
+from tape_ad.programs.noting import Noting, cast, exactly, item_of, leaves_it
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Value
 
@@ -39,6 +40,12 @@ class Captured(Noting, ArrayInterface):
     origin: Any = None
     views: list[Any] = field(factory=list, init=False)
 
+    @property  # type: ignore[misc]  # isinstance looks at it after the type
+    def __class__(self) -> type:
+        """The type of the array, for users' ``isinstance``; this library tells the two apart."""
+        ours = str(sys._getframe(1).f_globals.get("__name__")).startswith("tape_ad.")
+        return type(self) if ours else type(self.data)
+
     @property
     def index(self) -> int:  # type: ignore[override]  # which is worked out where it is asked for
         """The number of the step that made it, for a listing."""
@@ -60,7 +67,7 @@ class Captured(Noting, ArrayInterface):
 
     def __hash__(self) -> int:  # type: ignore[override]  # of NumPy's numbers there is one
         if isinstance(self.data, np.generic):
-            self.capture.ask(complex_code if self.data.dtype.kind == "c" else float_code, self)
+            self.capture.ask(exactly(self.data), self)
         return hash(self.data)
 
     def __len__(self) -> int:
@@ -107,6 +114,7 @@ class Captured(Noting, ArrayInterface):
     __float__ = Noting.__float__
     __complex__ = Noting.__complex__
     __format__ = Noting.__format__
+    __round__ = Noting.__round__
 
 
 def by_operator(function: Function, x: Any, y: Any) -> Any:
@@ -122,3 +130,19 @@ def is_captured(x: Any) -> bool:
     """Tell whether something is captured; `isinstance` would ask a number for its class."""
     kind = type(x)
     return kind is Captured or kind is CapturedNumber
+
+
+def of_scalar(name: str) -> property:
+    """Make an attribute that NumPy's numbers have and arrays do not, and that tells their value."""
+
+    def found(self: Captured) -> Any:
+        attribute = getattr(self.data, name)
+        self.capture.ask(exactly(self.data), self)
+        return attribute
+
+    return property(found)
+
+
+for _name in {*dir(np.float64), *dir(np.int64)} - {*dir(np.ndarray)}:
+    if not _name.startswith("__"):
+        setattr(Captured, _name, of_scalar(_name))

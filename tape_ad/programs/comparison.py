@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
 from tape_ad.handles.callers import caller
 from tape_ad.naming import called
 from tape_ad.programs.constants import same_memory
+from tape_ad.programs.noting import exactly
 from tape_ad.programs.program import Call, Constant, Guard, Program, Step, Value
 from tape_ad.trees import structure_of
 
@@ -29,10 +30,13 @@ class Comparison:
     earlier : Program or None
         The one that nothing has differed from so far. Where a function does what it has never
         done, there is none, and no replay; but a number or an array that is another is an error.
+    own : set of Value
+        The constants of the later capture that are not the earlier one's, but hold the same.
     """
 
     candidates: list[Program]
     earlier: Program | None = field(default=None, init=False)
+    own: set[Value] = field(factory=set, init=False)
     _others: dict[Value, Value] = field(factory=dict, init=False)
     _constants: dict[Value, Constant] = field(factory=dict, init=False)
     _alike: bool = field(default=True, init=False)
@@ -46,6 +50,7 @@ class Comparison:
     def take(self, capture: Any, program: Program) -> None:
         """Compare with this program from now on."""
         self.earlier, self._alike = program, True
+        self.own.clear()
         self._others = dict(zip(program.inputs, capture.inputs, strict=True))
         self._constants = {each.value: each for each in program.constants}
 
@@ -119,7 +124,7 @@ class Comparison:
         elif kind is Value:
             self.compare_values(capture, one, two, step)
         elif kind in (int, float, complex, bool) or isinstance(one, np.generic):
-            if code_of(one) != code_of(two):
+            if exactly(one)(one) != exactly(two)(two):
                 raise capture.refusal(self.made_anew(f"the number {two!r}", step))
         elif kind is slice:
             self.compare(
@@ -150,7 +155,9 @@ class Comparison:
         self._others[one] = two
         if same_memory(constant.data, now.data):
             return
-        if not np.array_equal(constant.data, now.data, equal_nan=constant.data.dtype.kind in "fc"):
+        self.own.add(two)
+        alike = (one.shape, one.dtype, one.strides) == (two.shape, two.dtype, two.strides)
+        if not alike or constant.mark != now.mark:
             raise capture.refusal(self.made_anew(f"an array of shape {now.data.shape}", step))
 
     def finished(self, capture: Any, program: Program) -> Program | None:
@@ -159,6 +166,13 @@ class Comparison:
             return None
         self.compare(capture, self.earlier.output, program.output, None)
         return self.earlier if self._alike else None
+
+    def with_own(self, program: Program) -> Program:
+        """Mark the constants that the function makes anew at each call."""
+        constants = [
+            evolve(each, own=True) if each.value in self.own else each for each in program.constants
+        ]
+        return evolve(program, constants=tuple(constants))
 
     def made_anew(self, what: str, step: Call | None) -> str:
         """Say that a constant is another than at an earlier call."""
@@ -176,12 +190,6 @@ def alike_guards(one: Step, two: Step) -> bool:
     if not (isinstance(one, Guard) and isinstance(two, Guard)):
         return False
     return one.question is two.question and bool(one.answer == two.answer)
-
-
-def code_of(number: Any) -> tuple[str, str]:
-    """Write a number so that nan is like nan."""
-    both = complex(number)
-    return both.real.hex(), both.imag.hex()
 
 
 def alike_functions(one: Callable[..., Any], two: Callable[..., Any]) -> bool:

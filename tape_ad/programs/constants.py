@@ -42,12 +42,13 @@ class Constants:
     def __attrs_post_init__(self) -> None:
         for program in self.earlier:
             for constant in program.constants:
-                self.look_at(constant)
+                mark = self.mark_of(constant.data)
+                self._before[id(constant.data)] = constant, mark
 
-    def look_at(self, constant: Constant) -> None:
+    def mark_of(self, array: Any) -> bytes:
         """Sum up what an array holds now, unless that has been done."""
-        if id(constant.data) not in self._before:
-            self._before[id(constant.data)] = constant, fingerprint(constant.data)
+        before = self._before.get(id(array))
+        return fingerprint(array) if before is None else before[1]
 
     def value_of(self, array: Any) -> Value:
         """Give the value that stands for an array."""
@@ -55,10 +56,10 @@ class Constants:
         if met is None:
             known = type(array) is np.ndarray or isinstance(array, np.generic)
             value = Value.like(array if known else np.asarray(array))
-            met = Constant(value, array, caller())
-            self._met[id(array)] = met
+            mark = self.mark_of(array)
+            met = self._met[id(array)] = Constant(value, array, caller(), mark)
+            self._before.setdefault(id(array), (met, mark))
             self._by_value[value] = met
-            self.look_at(met)
         return met.value
 
     def standing_for(self, value: Value) -> Constant | None:

@@ -18,6 +18,7 @@ __all__ = [
     "Noting",
     "cast",
     "complex_code",
+    "exactly",
     "failure_of",
     "float_code",
     "item_of",
@@ -75,6 +76,12 @@ CODES: dict[type, Function] = {
 """What is asked of a Python number that becomes a plain one."""
 
 
+def exactly(number: Any) -> Function:
+    """Choose the question that tells a number from all others."""
+    kind = getattr(number, "dtype", np.dtype(type(number))).kind
+    return {"f": float_code, "c": complex_code}.get(kind, int)
+
+
 class Noting:
     """What arrays and numbers that are captured have in common.
 
@@ -93,6 +100,7 @@ class Noting:
     data: Any
     value: Value
     capture: Any
+    _two: Function
 
     # Questions, whose answers are guarded
 
@@ -128,6 +136,23 @@ class Noting:
 
     def __trunc__(self) -> int:
         return int(self)
+
+    # Of Python's operators, those that handles do not have
+
+    def __round__(self, ndigits: Any = None) -> Any:
+        return self.capture.call(round, (self,) if ndigits is None else (self, ndigits), {})
+
+    def __lshift__(self, other: Any) -> Any:
+        return self._two(np.left_shift, self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return self._two(np.left_shift, other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return self._two(np.right_shift, self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return self._two(np.right_shift, other, self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Give a whole number to C code, which is guarded then; refuse arrays.

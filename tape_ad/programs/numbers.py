@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.handles.array_operators import ArrayOperators
-from tape_ad.programs.noting import NUMBERS, Noting, complex_code, float_code
+from tape_ad.programs.noting import NUMBERS, Noting, exactly
 from tape_ad.programs.program import Value
 
 __all__ = ["CapturedNumber", "as_python", "is_python"]
@@ -38,7 +38,8 @@ PYTHONS: dict[Any, Function] = {
     np.bitwise_or: operator.or_,
     np.bitwise_xor: operator.xor,
     np.invert: operator.invert,
-    np.round: round,
+    np.left_shift: operator.lshift,
+    np.right_shift: operator.rshift,
 }
 """What Python computes of two of its own numbers, which are weak then as they were."""
 
@@ -64,7 +65,7 @@ class CapturedNumber(Noting, ArrayOperators):
         return str(self)
 
     def __hash__(self) -> int:  # type: ignore[override]  # numbers have one
-        self.capture.ask(complex_code if type(self.data) is complex else float_code, self)
+        self.capture.ask(exactly(self.data), self)
         return hash(self.data)
 
     @property
@@ -81,13 +82,26 @@ class CapturedNumber(Noting, ArrayOperators):
         """Give the complex conjugate."""
         return self if type(self.data) is not complex else self._one(conjugate_of, self)
 
-    def is_integer(self) -> bool:
-        """Tell whether it is a whole number."""
-        return float(self).is_integer()
+    def __getattr__(self, name: str) -> Any:
+        """Give another method of Python's numbers, which is told what the number is."""
+        found = getattr(self.data, name)
+        self.capture.ask(exactly(self.data), self)
+        return found
 
     def item(self) -> Self:
         """Give the number itself, as the method of an array would."""
         return self
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is None:
+            return self._two(np.power, self, other)
+        return self.capture.call(pow, (self, other, modulus), {})
 
     def __floor__(self) -> int:
         return math.floor(float(self))

@@ -162,11 +162,17 @@ class Constant:
         The very array, which is read at each replay.
     line : str
         Where it was first used.
+    mark : bytes
+        What sums up its contents then: the caller may have got the array, and written to it since.
+    own : bool
+        Whether the function makes it anew at each call.
     """
 
     value: Value
     data: Any
     line: str
+    mark: bytes = b""
+    own: bool = False
 
 
 @frozen(eq=False, repr=False)

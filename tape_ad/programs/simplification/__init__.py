@@ -13,6 +13,7 @@ from tape_ad.programs.program import Program
 from tape_ad.programs.simplification.equal import without_repetitions
 from tape_ad.programs.simplification.factors import IDLE, SQUARES
 from tape_ad.programs.simplification.literals import literals_of, with_literals_computed
+from tape_ad.programs.simplification.owning import with_copies_for_the_caller
 from tape_ad.programs.simplification.rewriting import Rule, rewritten
 from tape_ad.programs.simplification.unchanged import EMPTY
 from tape_ad.programs.simplification.unused import without_unused
@@ -31,6 +32,7 @@ def with_rules(program: Program) -> Program:
 
 
 PASSES: dict[str, Pass] = {
+    "what the function makes anew is copied for the caller": with_copies_for_the_caller,
     "calls that change nothing go": with_rules,
     "calls on literals are computed": with_literals_computed,
     "equal calls become one": without_repetitions,

@@ -1,0 +1,104 @@
+"""What compiled functions once did otherwise than the functions themselves, one of each kind."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.errors import CaptureError
+from tests.fuzz.replays import Problem, Replays
+
+X, Y = np.array([1.0, 2.0, 3.0]), np.array([3.0, -1.0, 0.5])
+
+
+def problems(function: Callable[..., Any], *calls: Any) -> list[Problem]:
+    """Call a function three times with each arguments, and then in turns; it has to be replayed."""
+    made = [lambda call=call: copy.deepcopy(call) for call in calls]
+    replays = Replays(lambda: function)
+    found = list(replays.problems([each for each in made for _ in range(3)] + made * 2))
+    assert replays.refusal == ""
+    assert replays.replays >= len(calls)
+    return found
+
+
+def test_an_error_that_the_function_catches_is_caught_in_a_replay() -> None:
+    def inverse(a: Any) -> Any:
+        try:
+            return np.linalg.inv(a)
+        except np.linalg.LinAlgError:
+            return a + 1
+
+    assert problems(inverse, (np.eye(2),), (np.zeros((2, 2)),), (2 * np.eye(2),)) == []
+
+
+def test_numbers_are_rounded_to_integers() -> None:
+    assert problems(lambda n: (round(n), round(n, 1)), (2.5,), (3.5,), (-0.4,)) == []
+    assert problems(lambda x: (round(x[0]), round(x[0], 1)), (X,), (Y / 4,)) == []
+
+
+def test_what_is_written_as_text_is_asked() -> None:
+    assert problems(lambda x: (repr(x), repr(x[0]), str(x), f"{x[0]:.3f}"), (X,), (Y,)) == []
+
+
+def test_python_knows_the_types_of_captured_arrays_and_numbers() -> None:
+    def kinds(x: Any, n: Any) -> Any:
+        return (
+            x * 2 if isinstance(x, np.ndarray) else x * 3,
+            isinstance(x[0], float),
+            np.isscalar(x[0]),
+            isinstance(n, int),
+        )
+
+    assert problems(kinds, (X, 1), (Y, 2)) == []
+
+
+def test_a_list_times_a_number_is_a_longer_list() -> None:
+    assert problems(lambda n: ([0.5] * n, "ab" * n, n * (1,)), (2,), (3,), (0,)) == []
+    assert problems(lambda n: [0.5] * n, (np.int64(2),), (np.int64(3),)) == []
+
+
+def test_methods_of_numbers_are_told_the_number() -> None:
+    assert problems(lambda n: (n.hex(), n.is_integer(), n.as_integer_ratio()), (2.0,), (0.5,)) == []
+    assert problems(lambda x: (x[0].is_integer(), x[0].hex()), (X,), (Y / 4,)) == []
+    assert problems(lambda n: (n.bit_length(), n << 2, n >> 1, pow(n, 3, 5)), (4,), (9,)) == []
+
+
+def test_large_integers_are_told_apart_from_their_neighbours() -> None:
+    near = {2**60: 1.0, 2**60 + 1: 2.0}
+
+    assert problems(lambda n: near[n], (2**60,), (2**60 + 1,)) == []
+
+
+def test_what_is_made_anew_at_each_call_is_the_callers_own() -> None:
+    def filled(n: Any, m: Any) -> Any:
+        z = np.zeros((2, 3), order="F")
+        z[0, 1:] = n
+        return z, z[0], z.T, np.ones(m)
+
+    assert problems(filled, (2.0, 3), (3.0, 1)) == []
+
+
+def test_an_array_from_elsewhere_is_returned_itself() -> None:
+    weights = np.ones(3)
+    fast = ta.compile(lambda x: (weights, weights[1:], x))
+
+    for _ in range(4):
+        whole, part, _ = fast(X)
+        assert whole is weights
+        assert np.shares_memory(part, weights)
+
+
+def test_an_array_that_is_kept_from_an_earlier_call_is_refused() -> None:
+    kept: list[Any] = []
+
+    def first(x: Any) -> Any:
+        kept.append(x * 2)
+        return kept[0]
+
+    fast = ta.compile(first)
+    fast(X)
+    with pytest.raises(CaptureError, match="an array of an earlier call"):
+        fast(Y)
