@@ -120,10 +120,8 @@ def differing(expected: Any, given: Any, layouts: bool = True) -> Iterator[Probl
         yield Problem("structure", f"{given!r}; the function {expected!r}")
         return
     for (path, one), (_, two) in zip(ours, theirs, strict=True):
-        if (
-            type(one) is not type(two)
-            or is_array(one)
-            and (one.dtype, one.shape) != (two.dtype, two.shape)
+        if type(one) is not type(two) or (
+            is_array(one) and (one.dtype, one.shape) != (two.dtype, two.shape)
         ):
             yield Problem("kind", f"{path} {bits_shown(one)}; the function {bits_shown(two)}")
         elif not same_bits(one, two):
