@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.text.replays import Writer
@@ -26,7 +24,7 @@ def replay_of(plan: Plan) -> Callable[..., Any]:
     """
     writer = Writer(plan)
     text = "\n".join(writer.lines())
-    room: dict[str, Any] = {"Diverged": Diverged, "errstate": np.errstate, **writer.names.bound}
+    room: dict[str, Any] = {"Diverged": Diverged, **writer.names.bound}
     # A module's own names are as quick as local ones, once Python has run a line twice
     exec(compile(text, f"<replay of {plan.program.name}>", "exec"), room)  # noqa: S102  # our text
     replay: Callable[..., Any] = room["replay"]

@@ -13,7 +13,7 @@ from tape_ad.naming import function_name
 __all__ = ["Names"]
 
 RESERVED = frozenset(
-    {"Diverged", "errstate", "np", "replay", "answer", "_", "idle", "work", "workspace", "memory"}
+    {"Diverged", "np", "base64", "replay", "answer", "_", "idle", "work", "workspace", "memory"}
 )
 
 

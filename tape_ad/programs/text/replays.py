@@ -1,6 +1,7 @@
 """A plan written as a function in Python, one call to a line."""
 
 import operator
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -45,15 +46,22 @@ class Writer:
     Parameters
     ----------
     plan : Plan
+    readable : bool
+        Whether people are to read it: with the function's own name, and with shapes; a guard is
+        an error then, and the result has the structure of the function's.
 
     Attributes
     ----------
     names : Names
         After writing, with the objects that the text refers to.
+    title : str
+        What the function is called.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan, self.names = plan, Names()
+    def __init__(self, plan: Plan, readable: bool = False) -> None:
+        self.plan, self.names, self.readable = plan, Names(), readable
+        own = re.sub(r"\W+", "_", plan.program.name.rpartition(".")[2]).strip("_")
+        self.title = self.names.new(own or "function") if readable else "replay"
         self.of: dict[Value, str] = {}
         self.arguments = Arguments(self.names, self.of)
         self.workspace = Workspace(self.names, plan.workspace)
@@ -64,20 +72,29 @@ class Writer:
         program = self.plan.program
         for value in program.inputs:
             self.of[value] = self.names.new(value.name or "x")
-        head = f"def replay({', '.join(self.of.values())}):"
         for constant in program.constants:
             self.of[constant.value] = self.names.object(constant.data, "constant")
         body = list(self.body())
-        leaves = [self.of[value] for value in program.outputs]
-        end = f"return ({', '.join(leaves)}{',' * (len(leaves) == 1)})"
+        leaves = tuple(program.outputs)
+        end = f"return {self.arguments.one(program.output if self.readable else leaves)}"
         return [
             *self.workspace.lines(),
-            head,
+            *self.head(),
             *(f"    {line}" for line in self.workspace.taken()),
             *body,
             *(f"    {line}" for line in self.workspace.returned()),
             f"    {end}",
         ]
+
+    def head(self) -> Iterator[str]:
+        """Write the name and the arguments."""
+        inputs = [(self.of[value], value) for value in self.plan.program.inputs]
+        if not self.readable:
+            yield f"def replay({', '.join(name for name, _ in inputs)}):"
+            return
+        yield f"def {self.title}("
+        yield from (f"    {name},  # {value}" for name, value in inputs)
+        yield "):"
 
     def body(self) -> Iterator[str]:
         """Write the steps, neighbours that ran in the same `numpy.errstate` in one block."""
@@ -95,14 +112,22 @@ class Writer:
                     errors = step.errors
                     indent = "        " if errors else "    "
                     if errors:
-                        yield f"    with errstate({self.arguments.all((), errors)}):"
+                        errstate = self.names.function(np.errstate)
+                        yield f"    with {errstate}({self.arguments.all((), errors)}):"
+                if self.readable and lines:
+                    lines[-1] += f"  # {', '.join(map(str, step.outputs))}"
                 yield from (indent + line for line in lines)
 
     def guard(self, guard: Guard, number: int) -> Iterator[str]:
         """Write a comparison."""
         question = self.names.function(guard.question)
         yield f"answer = {question}({self.of[guard.value]})"
-        yield f"if answer != {self.arguments.one(guard.answer)}:"
+        answer = self.arguments.one(guard.answer)
+        yield f"if answer != {answer}:"
+        if self.readable:
+            text = f"captured where {guard.line} got {guard.answer!r}, not "
+            yield f"    raise ValueError({text!r} + repr(answer))"
+            return
         yield from (f"    {line}" for line in self.workspace.returned())
         yield f"    return Diverged({number}, answer)"
 
