@@ -33,8 +33,8 @@ def with_rules(program: Program) -> Program:
 
 PASSES: dict[str, Pass] = {
     "what the function makes anew is copied for the caller": with_copies_for_the_caller,
-    "calls that change nothing go": with_rules,
     "calls on literals are computed": with_literals_computed,
+    "calls that change nothing go": with_rules,
     "equal calls become one": without_repetitions,
     "what nobody uses goes": without_unused,
 }

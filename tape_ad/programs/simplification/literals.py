@@ -1,5 +1,6 @@
 """What is the same at every replay."""
 
+import math
 import sys
 from typing import Any
 from weakref import getweakrefcount
@@ -84,7 +85,7 @@ def computed(call: Call, rewriting: Rewriting) -> list[Constant]:
     """Compute what a call gives; nothing where it is better left as it is."""
     if call.function in UNFILLED or any(map(rewriting.is_returned, call.outputs)):
         return []
-    if any(out.kind is not np.ndarray or nbytes(out) > MOST for out in call.outputs):
+    if any(out.dtype is None or nbytes(out) > MOST for out in call.outputs):
         return []
     by = rewriting.literals
     try:
@@ -94,12 +95,11 @@ def computed(call: Call, rewriting: Rewriting) -> list[Constant]:
         return []
     results = result if call.several else (result,)
     constants = [Constant(Value.like(each), each, "the program") for each in results]
-    same = all(
-        alike(*pair) for pair in zip((c.value for c in constants), call.outputs, strict=True)
-    )
-    return constants if same else []
+    pairs = zip(constants, call.outputs, strict=True)
+    return constants if all(alike(constant.value, out) for constant, out in pairs) else []
 
 
 def nbytes(value: Value) -> int:
-    """Count the bytes of an array."""
-    return int(np.prod(value.shape)) * (value.dtype.itemsize if value.dtype else 0)
+    """Count the bytes of an array, those that it shows again and again once."""
+    lengths = [n for n, stride in zip(value.shape, value.strides, strict=True) if stride]
+    return math.prod(lengths) * (value.dtype.itemsize if value.dtype else 0)
