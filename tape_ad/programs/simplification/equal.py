@@ -23,7 +23,7 @@ def without_repetitions(program: Program) -> Program:
     rewriting = Rewriting(program)
     first: dict[Any, Any] = {}
     for old in program.steps:
-        step = rewriting.rewired(old, old.operands) if rewriting.by else old
+        step = rewriting.rewired(old) if rewriting.by else old
         if not isinstance(step, Call):
             rewriting.keep(step)
             continue

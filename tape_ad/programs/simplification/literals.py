@@ -67,7 +67,7 @@ def with_literals_computed(program: Program) -> Program:
     rewriting = Rewriting(program, literals)
     for old in program.steps:
         operands = old.operands
-        step = rewriting.rewired(old, operands) if rewriting.by else old
+        step = rewriting.rewired(old) if rewriting.by else old
         on_literals = not operands or operands[0] in literals or operands[0] in rewriting.by
         if on_literals and type(step) is Call and literals.keys() >= set(step.operands):
             constants = computed(step, rewriting)

@@ -60,7 +60,7 @@ def with_copies_for_the_caller(program: Program) -> Program:
             rewriting.keep(Call(viewed, (owner, window), {}, (new,)))
         rewriting.replace(each.value, new)
     for step in program.steps:
-        rewriting.keep(rewriting.rewired(step, step.operands))
+        rewriting.keep(rewriting.rewired(step))
     return evolve(rewriting.finished(), constants=tuple(constants.values()))
 
 

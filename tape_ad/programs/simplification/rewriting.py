@@ -62,9 +62,9 @@ class Rewriting:
         self._inputs = set(self.program.inputs)
         self._constants = {each.value for each in self.program.constants}
 
-    def rewired(self, step: Any, operands: list[Value]) -> Any:
+    def rewired(self, step: Any) -> Any:
         """Give a step of the program as a step of what it is to become."""
-        return step if self.by.keys().isdisjoint(operands) else step.replaced(self.by)
+        return step if self.by.keys().isdisjoint(step.operands) else step.replaced(self.by)
 
     def keep(self, step: Any) -> Any:
         """Append a step to what the program is to become, and give it as it is then.
@@ -162,7 +162,7 @@ def rewritten(
     rewriting = Rewriting(program, literals or {})
     by, made_by, keep = rewriting.by, rewriting.made_by, rewriting.keep
     for old in program.steps:
-        step = rewriting.rewired(old, old.operands) if by else old
+        step = rewriting.rewired(old) if by else old
         if type(step) is not Call or step.several:
             keep(step)
             continue
