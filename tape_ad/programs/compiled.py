@@ -336,7 +336,7 @@ class Compiled:
         if path.replay is not None:
             self._disagreed(paths, path, out)
         elif same is not None and same is path.program:
-            path.program = program  # whose constants are those that the function uses now
+            path.confirm(program)
             self._compile(path)
             self._to_front(paths, path)
         elif any(path is each for each in known):

@@ -5,9 +5,10 @@ from typing import Any
 
 from attrs import define, field
 
+from tape_ad.programs.constants import same_memory
 from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.keys import Key
-from tape_ad.programs.program import Guard, Program
+from tape_ad.programs.program import Guard, Program, Value
 
 __all__ = ["Path", "Paths", "replayed", "turned"]
 
@@ -41,6 +42,8 @@ class Path:
         How often it has been replayed. Where several threads do so at once, some may be missing.
     turned_off : dict of int to int
         How often each of its guards has failed.
+    kept : set of Value
+        The constants that the function has made anew at each capture, with the same numbers.
     """
 
     program: Program
@@ -52,6 +55,13 @@ class Path:
     changes: int = 0
     replays: int = 0
     turned_off: dict[int, int] = field(factory=dict)
+    kept: set[Value] = field(factory=set)
+
+    def confirm(self, program: Program) -> None:
+        """Take a second capture, whose constants are those that the function uses now."""
+        pairs = zip(self.program.constants, program.constants, strict=False)
+        self.kept = {two.value for one, two in pairs if not same_memory(one.data, two.data)}
+        self.program = program
 
 
 @define(eq=False, repr=False)
