@@ -311,6 +311,8 @@ class Compiled:
     ) -> Any:
         """Capture the function, and compile it if it has done the same before."""
         known = sorted(paths.all, key=lambda path: path is not hint)
+        replayable = [path for path in known if path.replay is not None]
+        before = {path: path.program for path in known}
         number = self._calls() + 1
         start = perf_counter()
         program, result, same = capture(
@@ -319,7 +321,7 @@ class Compiled:
             rebuilder(args, kwargs),
             leaves,
             paths.key.names,
-            [path.program for path in known],
+            list(before.values()),
         )
         seconds = perf_counter() - start
         with self._lock:
@@ -333,13 +335,15 @@ class Compiled:
             self._give_up(paths, program)
             return result
         path.captures.append((number, seconds))
-        if path.replay is not None:
+        if path in replayable:
             self._disagreed(paths, path, out)
-        elif same is not None and same is path.program:
+        elif path.replay is not None:
+            return result  # another thread has been quicker
+        elif same is not None and same is before.get(path):
             path.confirm(program)
             self._compile(path)
             self._to_front(paths, path)
-        elif any(path is each for each in known):
+        elif path.program is before.get(path):  # else another thread has been quicker too
             path.program = program
             path.changes += 1
             if path.changes >= PATIENCE:
