@@ -10,7 +10,7 @@ from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.keys import Key
 from tape_ad.programs.program import Guard, Program, Value
 
-__all__ = ["Path", "Paths", "replayed", "turned"]
+__all__ = ["Path", "Paths", "Way", "replayed"]
 
 Function = Callable[..., Any]
 NO_FAILURE = ""
@@ -133,45 +133,60 @@ def common(one: tuple[Any, ...], two: tuple[Any, ...]) -> int:
     return count
 
 
-def replayed(paths: Paths, path: Path | None, leaves: Sequence[Any]) -> tuple[Path | None, Any]:
-    """Replay the path that the guards lead to, beginning with one of them.
+@define(eq=False, repr=False)
+class Way:
+    """How far replays have come with a call's arguments.
 
-    Returns
-    -------
-    Path or None
+    Attributes
+    ----------
+    path : Path or None
         The one that was replayed; else the one that is to be captured once more, if it is known.
-    tuple, Diverged, Exception or None
-        What it gave.
+    out : tuple, Diverged, Exception or None
+        What the last replay gave.
+    tried : list of Path
+        The others, which gave Diverged or raised an error.
     """
-    if path is None:
-        return None, None
-    out = attempt(path, leaves)
-    return (path, out) if type(out) is tuple else turned(paths, path, out, leaves)
+
+    path: Path | None
+    out: Any = None
+    tried: list[Path] = field(factory=list)
+
+    @property
+    def arrived(self) -> bool:
+        """Whether there is a result."""
+        return self.path is not None and type(self.out) is tuple
+
+    def built(self) -> Any:
+        """Give the result, as the function returns it."""
+        return None if self.path is None else self.path.build(self.out)
+
+    def go_on(self, paths: Paths, leaves: Sequence[Any]) -> "Way":
+        """Follow the guards to a path that can be replayed, if there is one."""
+        path, out = self.path, self.out
+        while path is not None and path.replay is not None and type(out) is not tuple:
+            self.tried.append(path)
+            if type(out) is Diverged:
+                path.turned_off[out.guard] = path.turned_off.get(out.guard, 0) + 1
+                further = paths.following(path, out)
+            else:  # perhaps there is a path on which this error is caught
+                further = [each for each in paths.all if each.replay is not None]
+            path = next((each for each in further if each not in self.tried), None)
+            if path is not None and path.replay is not None:
+                out = attempt(path, leaves)
+        self.path, self.out = path, out
+        return self
 
 
-def turned(
-    paths: Paths, path: Path | None, out: Any, leaves: Sequence[Any]
-) -> tuple[Path | None, Any]:
-    """Do what `replayed` does, behind the first path, which gave Diverged or raised an error."""
-    tried: list[Path] = []
-    while path is not None and path.replay is not None and type(out) is not tuple:
-        tried.append(path)
-        if type(out) is Diverged:
-            path.turned_off[out.guard] = path.turned_off.get(out.guard, 0) + 1
-            further = paths.following(path, out)
-        else:  # perhaps there is a path on which this error is caught
-            further = [each for each in paths.all if each.replay is not None]
-        path = next((each for each in further if each not in tried), None)
-        out = out if path is None or path.replay is None else attempt(path, leaves)
-    return path, out
+def replayed(paths: Paths, leaves: Sequence[Any]) -> Way:
+    """Replay the path that the guards lead to, beginning with the one in front."""
+    front = paths.front
+    return Way(front, None if front is None else attempt(front, leaves)).go_on(paths, leaves)
 
 
 def attempt(path: Path, leaves: Sequence[Any]) -> Any:
     """Replay a path; an error is a result as well."""
-    if path.replay is None:
-        return None
     try:
-        out = path.replay(*leaves)
+        out = path.replay(*leaves)  # type: ignore[misc]  # those that are tried have one
     except Exception as error:  # which the function itself will raise, or catch
         return error
     if type(out) is tuple:
