@@ -2,8 +2,9 @@
 
 import sys
 from types import FrameType
+from typing import Any
 
-__all__ = ["caller"]
+__all__ = ["caller", "is_library", "is_library_module"]
 
 
 def caller() -> str:
@@ -22,6 +23,18 @@ def caller() -> str:
 
 def is_library(frame: FrameType) -> bool:
     """Tell whether a frame is of code that users do not look into: ours, Python's, installed."""
-    package = str(frame.f_globals.get("__name__")).partition(".")[0]
-    known = package == "tape_ad" or (package in sys.stdlib_module_names and package != "__main__")
-    return known or "site-packages" in frame.f_code.co_filename
+    name = str(frame.f_globals.get("__name__"))
+    return is_library_name(name) or "site-packages" in frame.f_code.co_filename
+
+
+def is_library_module(thing: Any) -> bool:
+    """Tell whether a module, or that of a function or class, is one that users do not look into."""
+    name = str(getattr(thing, "__module__", None) or getattr(thing, "__name__", ""))
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return is_library_name(name) or "site-packages" in str(file)
+
+
+def is_library_name(name: str) -> bool:
+    """Tell whether a module of this name is ours or Python's."""
+    package = name.partition(".")[0]
+    return package == "tape_ad" or (package in sys.stdlib_module_names and package != "__main__")

@@ -21,10 +21,11 @@ from tape_ad.programs.engines import engine_named
 from tape_ad.programs.explaining import asked, explained, title
 from tape_ad.programs.keys import ForeignError, key_of, rebuilder
 from tape_ad.programs.matching import builder, matcher
-from tape_ad.programs.paths import Path, Paths, Way, replayed
+from tape_ad.programs.paths import Path, Paths, replayed, turned
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Program
 from tape_ad.programs.simplification import simplified
+from tape_ad.programs.surroundings import Surroundings, with_attributes
 
 __all__ = ["Compiled"]
 
@@ -103,8 +104,7 @@ class Compiled:
                 if type(out) is tuple:
                     path.replays += 1
                     return path.build(out)
-                way = Way(path, out).go_on(paths, leaves)
-                return self._arrived(way, paths, args, kwargs, leaves)
+                return self._elsewhere(paths, path, out, args, kwargs, leaves)
         return self._called(args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -208,10 +208,10 @@ class Compiled:
         Examples
         --------
         >>> import numpy as np, tape_ad as ta
-        >>> factor = [2.0]
-        >>> f = ta.compile(lambda x: factor[0] * x)
+        >>> scale = np.ones(3)
+        >>> f = ta.compile(lambda x: np.exp(scale) * x)
         >>> f.check(np.arange(3.0))
-        >>> factor[0] = 3.0  # which no replay knows of
+        >>> scale[:] = 3.0  # np.exp is not called again, as scale is no argument
         >>> f.check(np.arange(3.0))
         Traceback (most recent call last):
         ...
@@ -239,8 +239,8 @@ class Compiled:
         paths = self._paths.get(key.form)
         if paths is None or paths.exhausted or CAPTURING.get() is not None:
             return False, None
-        way = replayed(paths, leaves)
-        return way.arrived, way.built() if way.arrived else None
+        path, out = replayed(paths, paths.front, leaves)
+        return type(out) is tuple, path.build(out) if path and type(out) is tuple else None
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Replay or capture, after a long look at the arguments."""
@@ -255,21 +255,27 @@ class Compiled:
         if paths.exhausted:
             paths.eager += 1
             return self.function(*args, **kwargs)
-        return self._arrived(replayed(paths, leaves), paths, args, kwargs, leaves)
+        path, out = replayed(paths, paths.front, leaves)
+        if path is not None and type(out) is tuple:
+            self._to_front(paths, path)
+            return path.build(out)
+        return self._captured(paths, path, out, args, kwargs, leaves)
 
-    def _arrived(
+    def _elsewhere(
         self,
-        way: Way,
         paths: Paths,
+        path: Path,
+        out: Any,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
     ) -> Any:
-        """Give what a replay has given, if one has led to the end; else capture."""
-        if way.path is not None and way.arrived:
-            self._to_front(paths, way.path)
-            return way.built()
-        return self._captured(paths, way, args, kwargs, leaves)
+        """Go on where the path in front has not led to the end."""
+        other, out = turned(paths, path, out, leaves)
+        if other is not None and type(out) is tuple:
+            paths.front = other
+            return other.build(out)
+        return self._captured(paths, other, out, args, kwargs, leaves)
 
     def _new(self, paths: Paths) -> Paths:
         """Keep the programs for a new key, and forget the oldest where there are too many."""
@@ -292,21 +298,24 @@ class Compiled:
     def _to_front(self, paths: Paths, path: Path) -> None:
         """Let the next call try this path of this key first."""
         paths.front = path
-        if paths not in self._recent:
-            self._recent = (paths, *self._recent[: RECENT - 1])
+        others = [each for each in self._recent if each is not paths]
+        self._recent = (paths, *others[: RECENT - 1])
 
     def _captured(
         self,
         paths: Paths,
-        way: Way,
+        hint: Path | None,
+        out: Any,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
     ) -> Any:
         """Capture the function, and compile it if it has done the same before."""
-        known = sorted(paths.all, key=lambda path: path is not way.path)
-        before = {path: path.program for path in known}
+        known = sorted(paths.held, key=lambda path: path is not hint)
         number = self._calls() + 1
+        around = Surroundings()
+        if not known:
+            around = Surroundings.of(self.function, with_attributes((*args, *kwargs.values())))
         start = perf_counter()
         program, result, same = capture(
             self.function,
@@ -314,13 +323,15 @@ class Compiled:
             rebuilder(args, kwargs),
             leaves,
             paths.key.names,
-            list(before.values()),
+            [path.program for path in known],
         )
         seconds = perf_counter() - start
+        around = known[0].surroundings if known else around.forget_changed()
         with self._lock:
             path = paths.like(program)
             if path is None and len(paths.all) < self.max_programs:
-                path = Path(program, tuple([guard.answer for guard in program.guards]))
+                answers = tuple([guard.answer for guard in program.guards])
+                path = Path(program, answers, around)
                 paths.all += (path,)
                 path.captures.append((number, seconds))
                 return result
@@ -328,15 +339,13 @@ class Compiled:
             self._give_up(paths, program)
             return result
         path.captures.append((number, seconds))
-        if path in way.tried:
-            self._disagreed(paths, path, way.out)
-        elif path.replay is not None:
-            return result  # another thread has been quicker
-        elif same is not None and same is before.get(path):
-            path.confirm(program)
+        if path.replay is not None:
+            self._disagreed(paths, path, out)
+        elif same is not None and same is path.program:
+            path.program = program  # whose constants are those that the function uses now
             self._compile(path)
             self._to_front(paths, path)
-        elif path.program is before.get(path):  # else another thread has been quicker too
+        elif any(path is each for each in known):
             path.program = program
             path.changes += 1
             if path.changes >= PATIENCE:
@@ -350,10 +359,19 @@ class Compiled:
         """Make a path something to replay."""
         program = simplified(path.program)
         path.simple, path.build = program, builder(program.output)
-        path.replay = engine_named(self.engine)(Plan.of(program))
+        path.replay = path.surroundings.guarding(engine_named(self.engine)(Plan.of(program)))
 
     def _give_up(self, paths: Paths, program: Program) -> None:
         """Run without being compiled from now on, as there are too many paths."""
+        changed = paths.all[0].surroundings.changed()
+        if changed:
+            self._exhaust(
+                paths,
+                f"has {self.max_programs} programs for arguments of these shapes, as the variable "
+                f"{changed} is bound to something else again and again. It runs without being "
+                "compiled from now on; pass that as an argument",
+            )
+            return
         guard = paths.branching(program.guards)
         self._exhaust(
             paths,

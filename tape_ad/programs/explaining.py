@@ -111,8 +111,7 @@ def for_path(number: int, path: Path) -> Iterator[str]:
         question = NAMES.get(guard.question, getattr(guard.question, "__name__", "?"))
         yield f"    guard {question} %{names[guard.value]}, {guard.line}: failed {times(count)}"
     for constant in program.constants:
-        made = ": made by the function, and kept" if constant.value in path.kept else ""
-        yield f"    constant {constant.value}, {constant.line}{made}"
+        yield f"    constant {constant.value}, {constant.line}"
 
 
 def counted(count: int, what: str) -> str:

@@ -86,11 +86,11 @@ def test_a_function_that_does_something_else_at_its_first_call_is_replayed() -> 
 
 
 def test_a_function_that_never_does_the_same_twice_is_refused() -> None:
-    functions = [np.exp, np.sin, np.cos, np.tan, np.tanh, np.sinh]
+    functions = iter([np.exp, np.sin, np.cos, np.tan, np.tanh, np.sinh])
 
     @ta.compile
     def fast(x: Any) -> Any:
-        return functions.pop()(x)
+        return next(functions)(x)
 
     for _ in range(4):
         fast(X)
