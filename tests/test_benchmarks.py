@@ -310,7 +310,7 @@ LONG = {
     "stack of 1,000",
     "stack of 10,000",
 }
-"""Which take seconds: `python -m benchmarks --quick` runs them."""
+"""Which take seconds: `python -m benchmarks` compares them."""
 
 
 NOT_YET = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.libraries import BY_HAND, TORCH
+from benchmarks.libraries import BY_HAND, OURS_COMPILED, TORCH
 from benchmarks.libraries.plain import Data, Outcome, Program
 from benchmarks.workloads.base import Array, Workload, seeded
 
@@ -141,7 +141,7 @@ WORKLOADS = [
         lstm_inputs,
         own={"jax_jit": scanned_lstm},
         cannot={"jax_eager": SCANNED},
-        not_quick=frozenset({"hips_autograd"}),
+        not_quick=frozenset({"hips_autograd", OURS_COMPILED}),
         small=True,
         compiled=0.25,
     ),
