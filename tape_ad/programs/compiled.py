@@ -21,7 +21,7 @@ from tape_ad.programs.engines import engine_named
 from tape_ad.programs.explaining import asked, explained, title
 from tape_ad.programs.keys import ForeignError, key_of, rebuilder
 from tape_ad.programs.matching import builder, matcher
-from tape_ad.programs.paths import Path, Paths, replayed, turned
+from tape_ad.programs.paths import Path, Paths, Way, replayed
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Program
 from tape_ad.programs.simplification import simplified
@@ -104,7 +104,8 @@ class Compiled:
                 if type(out) is tuple:
                     path.replays += 1
                     return path.build(out)
-                return self._elsewhere(paths, path, out, args, kwargs, leaves)
+                way = Way(path, out).go_on(paths, leaves)
+                return self._arrived(way, paths, args, kwargs, leaves)
         return self._called(args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -239,8 +240,8 @@ class Compiled:
         paths = self._paths.get(key.form)
         if paths is None or paths.exhausted or CAPTURING.get() is not None:
             return False, None
-        path, out = replayed(paths, paths.front, leaves)
-        return type(out) is tuple, path.build(out) if path and type(out) is tuple else None
+        way = replayed(paths, leaves)
+        return way.arrived, way.built() if way.arrived else None
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Replay or capture, after a long look at the arguments."""
@@ -255,27 +256,21 @@ class Compiled:
         if paths.exhausted:
             paths.eager += 1
             return self.function(*args, **kwargs)
-        path, out = replayed(paths, paths.front, leaves)
-        if path is not None and type(out) is tuple:
-            self._to_front(paths, path)
-            return path.build(out)
-        return self._captured(paths, path, out, args, kwargs, leaves)
+        return self._arrived(replayed(paths, leaves), paths, args, kwargs, leaves)
 
-    def _elsewhere(
+    def _arrived(
         self,
+        way: Way,
         paths: Paths,
-        path: Path,
-        out: Any,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
     ) -> Any:
-        """Go on where the path in front has not led to the end."""
-        other, out = turned(paths, path, out, leaves)
-        if other is not None and type(out) is tuple:
-            paths.front = other
-            return other.build(out)
-        return self._captured(paths, other, out, args, kwargs, leaves)
+        """Give what a replay has given, if one has led to the end; else capture."""
+        if way.path is not None and way.arrived:
+            self._to_front(paths, way.path)
+            return way.built()
+        return self._captured(paths, way, args, kwargs, leaves)
 
     def _new(self, paths: Paths) -> Paths:
         """Keep the programs for a new key, and forget the oldest where there are too many."""
@@ -298,20 +293,20 @@ class Compiled:
     def _to_front(self, paths: Paths, path: Path) -> None:
         """Let the next call try this path of this key first."""
         paths.front = path
-        others = [each for each in self._recent if each is not paths]
-        self._recent = (paths, *others[: RECENT - 1])
+        if paths not in self._recent:
+            self._recent = (paths, *self._recent[: RECENT - 1])
 
     def _captured(
         self,
         paths: Paths,
-        hint: Path | None,
-        out: Any,
+        way: Way,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
     ) -> Any:
         """Capture the function, and compile it if it has done the same before."""
-        known = sorted(paths.held, key=lambda path: path is not hint)
+        known = sorted(paths.held, key=lambda path: path is not way.path)
+        before = {path: path.program for path in known}
         number = self._calls() + 1
         around = Surroundings()
         if not known:
@@ -323,7 +318,7 @@ class Compiled:
             rebuilder(args, kwargs),
             leaves,
             paths.key.names,
-            [path.program for path in known],
+            list(before.values()),
         )
         seconds = perf_counter() - start
         around = known[0].surroundings if known else around.forget_changed()
@@ -339,13 +334,15 @@ class Compiled:
             self._give_up(paths, program)
             return result
         path.captures.append((number, seconds))
-        if path.replay is not None:
-            self._disagreed(paths, path, out)
-        elif same is not None and same is path.program:
-            path.program = program  # whose constants are those that the function uses now
+        if path in way.tried:
+            self._disagreed(paths, path, way.out)
+        elif path.replay is not None:
+            return result  # another thread has been quicker
+        elif same is not None and same is before.get(path):
+            path.confirm(program)
             self._compile(path)
             self._to_front(paths, path)
-        elif any(path is each for each in known):
+        elif path.program is before.get(path):  # else another thread has been quicker too
             path.program = program
             path.changes += 1
             if path.changes >= PATIENCE:

@@ -111,7 +111,8 @@ def for_path(number: int, path: Path) -> Iterator[str]:
         question = NAMES.get(guard.question, getattr(guard.question, "__name__", "?"))
         yield f"    guard {question} %{names[guard.value]}, {guard.line}: failed {times(count)}"
     for constant in program.constants:
-        yield f"    constant {constant.value}, {constant.line}"
+        made = ": made by the function, and kept" if constant.value in path.kept else ""
+        yield f"    constant {constant.value}, {constant.line}{made}"
 
 
 def counted(count: int, what: str) -> str:

@@ -5,12 +5,13 @@ from typing import Any
 
 from attrs import define, field
 
+from tape_ad.programs.constants import same_memory
 from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.keys import Key
-from tape_ad.programs.program import Guard, Program
+from tape_ad.programs.program import Guard, Program, Value
 from tape_ad.programs.surroundings import Surroundings
 
-__all__ = ["Path", "Paths", "replayed", "turned"]
+__all__ = ["Path", "Paths", "Way", "replayed"]
 
 Function = Callable[..., Any]
 NO_FAILURE = ""
@@ -44,6 +45,8 @@ class Path:
         How often it has been replayed. Where several threads do so at once, some may be missing.
     turned_off : dict of int to int
         How often each of its guards has failed.
+    kept : set of Value
+        The constants that the function has made anew at each capture, with the same numbers.
     """
 
     program: Program
@@ -56,6 +59,13 @@ class Path:
     changes: int = 0
     replays: int = 0
     turned_off: dict[int, int] = field(factory=dict)
+    kept: set[Value] = field(factory=set)
+
+    def confirm(self, program: Program) -> None:
+        """Take a second capture, whose constants are those that the function uses now."""
+        pairs = zip(self.program.constants, program.constants, strict=False)
+        self.kept = {two.value for one, two in pairs if not same_memory(one.data, two.data)}
+        self.program = program
 
 
 @define(eq=False, repr=False)
@@ -132,45 +142,60 @@ def common(one: tuple[Any, ...], two: tuple[Any, ...]) -> int:
     return count
 
 
-def replayed(paths: Paths, path: Path | None, leaves: Sequence[Any]) -> tuple[Path | None, Any]:
-    """Replay the path that the guards lead to, beginning with one of them.
+@define(eq=False, repr=False)
+class Way:
+    """How far replays have come with a call's arguments.
 
-    Returns
-    -------
-    Path or None
+    Attributes
+    ----------
+    path : Path or None
         The one that was replayed; else the one that is to be captured once more, if it is known.
-    tuple, Diverged, Exception or None
-        What it gave.
+    out : tuple, Diverged, Exception or None
+        What the last replay gave.
+    tried : list of Path
+        The others, which gave Diverged or raised an error.
     """
-    if path is None:
-        return None, None
-    out = attempt(path, leaves)
-    return (path, out) if type(out) is tuple else turned(paths, path, out, leaves)
+
+    path: Path | None
+    out: Any = None
+    tried: list[Path] = field(factory=list)
+
+    @property
+    def arrived(self) -> bool:
+        """Whether there is a result."""
+        return self.path is not None and type(self.out) is tuple
+
+    def built(self) -> Any:
+        """Give the result, as the function returns it."""
+        return None if self.path is None else self.path.build(self.out)
+
+    def go_on(self, paths: Paths, leaves: Sequence[Any]) -> "Way":
+        """Follow the guards to a path that can be replayed, if there is one."""
+        path, out = self.path, self.out
+        while path is not None and path.replay is not None and type(out) is not tuple:
+            self.tried.append(path)
+            if type(out) is Diverged:
+                path.turned_off[out.guard] = path.turned_off.get(out.guard, 0) + 1
+                further = paths.following(path, out)
+            else:  # perhaps there is a path on which this error is caught
+                further = [each for each in paths.all if each.replay is not None]
+            path = next((each for each in further if each not in self.tried), None)
+            if path is not None and path.replay is not None:
+                out = attempt(path, leaves)
+        self.path, self.out = path, out
+        return self
 
 
-def turned(
-    paths: Paths, path: Path | None, out: Any, leaves: Sequence[Any]
-) -> tuple[Path | None, Any]:
-    """Do what `replayed` does, behind the first path, which gave Diverged or raised an error."""
-    tried: list[Path] = []
-    while path is not None and path.replay is not None and type(out) is not tuple:
-        tried.append(path)
-        if type(out) is Diverged:
-            path.turned_off[out.guard] = path.turned_off.get(out.guard, 0) + 1
-            further = paths.following(path, out)
-        else:  # perhaps there is a path on which this error is caught
-            further = [each for each in paths.all if each.replay is not None]
-        path = next((each for each in further if each not in tried), None)
-        out = out if path is None or path.replay is None else attempt(path, leaves)
-    return path, out
+def replayed(paths: Paths, leaves: Sequence[Any]) -> Way:
+    """Replay the path that the guards lead to, beginning with the one in front."""
+    front = paths.front
+    return Way(front, None if front is None else attempt(front, leaves)).go_on(paths, leaves)
 
 
 def attempt(path: Path, leaves: Sequence[Any]) -> Any:
     """Replay a path; an error is a result as well."""
-    if path.replay is None:
-        return None
     try:
-        out = path.replay(*leaves)
+        out = path.replay(*leaves)  # type: ignore[misc]  # those that are tried have one
     except Exception as error:  # which the function itself will raise, or catch
         return error
     if type(out) is tuple:
