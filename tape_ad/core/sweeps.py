@@ -10,7 +10,15 @@ import numpy as np
 
 from tape_ad.core.arena import Arena, unheld_count
 from tape_ad.core.traits import KNOWN, NUMBERS, OPEN, traits_of
-from tape_ad.linear_maps import Array, LinearMap, Products, Scale, add_reduce, pull_chosen
+from tape_ad.linear_maps import (
+    Array,
+    LinearMap,
+    Products,
+    Scale,
+    add_reduce,
+    added_at,
+    pull_chosen,
+)
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
 
@@ -170,8 +178,11 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
             else:
                 if traits.may_hide and starts[parent] < starts[parent + 1] and partial.hides:
                     hidden = True  # from what is further back; behind a leaf there is nothing
-                if traits.adds_into and owned[parent] and both_plain(total, ct):
-                    partial.add_into(total, ct)
+                if traits.adds_into and owned[parent]:
+                    if both_plain(total, ct):
+                        partial.add_into(total, ct)
+                    else:
+                        cotangents[parent] = added_at(total, ct, partial)
                     continue
                 if traits.has_factors and total is not None and ct.dtype is dtype and not stack:
                     factors = partial.pull_factors(ct)

@@ -18,11 +18,11 @@ from tape_ad.core.arena import Arena
 from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.handles.primals import memory_of, primal
 from tape_ad.handles.views import Handle, has_alone, live_views, way_to
-from tape_ad.linear_maps import Index
+from tape_ad.linear_maps import Index, clone
 from tape_ad.naming import called, function_name
 from tape_ad.rules.numpy.indexing import WHOLE, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
-from tape_ad.rules.numpy.windows import Marks, Window, clone
+from tape_ad.rules.numpy.windows import Marks, Window
 
 __all__ = ["assign", "change", "check_fit", "refuse_to_write", "replace"]
 

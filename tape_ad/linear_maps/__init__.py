@@ -30,8 +30,9 @@ from tape_ad.linear_maps.elementwise import (
     selected,
     unless_zero,
 )
-from tape_ad.linear_maps.indexing import FEW, Index, scatter
+from tape_ad.linear_maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.linear_maps.joining import Join, Part
+from tape_ad.linear_maps.layouts import clone
 from tape_ad.linear_maps.matrix_products import MatmulLeft, MatmulRight, Products, adjoint
 from tape_ad.linear_maps.rearrangements import Reshape, Stretch, Transpose
 from tape_ad.linear_maps.reductions import Sum, WeightedSum, add_reduce, expanding_key
@@ -68,8 +69,10 @@ __all__ = [
     "Transpose",
     "WeightedSum",
     "add_reduce",
+    "added_at",
     "adjoint",
     "as_map",
+    "clone",
     "expanding_key",
     "pull_chosen",
     "rearranges",

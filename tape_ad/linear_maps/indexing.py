@@ -6,10 +6,11 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
+from tape_ad.linear_maps.layouts import clone
 from tape_ad.linear_maps.places import names_each_once, places
 from tape_ad.overrides import overridable
 
-__all__ = ["FEW", "Index", "scatter"]
+__all__ = ["FEW", "Index", "added_at", "scatter"]
 
 FEW = 1000
 """How many elements are added in the plain way, for what is faster for many is not for few."""
@@ -107,6 +108,31 @@ def scatter(ct: Array, index: Index) -> Array:
         return zeros
     add_repeated(zeros, key, ct, index.front > 0)
     return zeros
+
+
+@overridable
+def added_at(total: Array, ct: Array, linear: Any) -> Array:
+    """Add what a map pulls to a copy of a cotangent.
+
+    A sweep of plain arrays adds it to the cotangent itself, by the map's ``add_into``, and so gets
+    the same numbers: elsewhere, even -0.0 stays as it is.
+
+    Parameters
+    ----------
+    total : array, shape stack + (the parent's shape)
+    ct : array, shape stack + (the node's shape)
+    linear : LinearMap
+        It has ``add_into``, as `Index` does.
+
+    Returns
+    -------
+    array, shape and dtype of `total`
+    """
+    if type(total) is not np.ndarray:
+        return total + linear.pull(ct)
+    result = clone(total)
+    linear.add_into(result, ct)
+    return result
 
 
 def add_repeated(total: Array, key: tuple[Any, ...], ct: Array, front: bool) -> None:

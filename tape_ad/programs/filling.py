@@ -5,12 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps.indexing import FEW, scatter
+from tape_ad.linear_maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.linear_maps.places import names_each_once
 from tape_ad.programs.program import Call, Value, values_in
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["REDUCTIONS", "added_once", "fills", "overwritten", "size_of", "span_of"]
+__all__ = [
+    "REDUCTIONS",
+    "added_in_place",
+    "added_once",
+    "fills",
+    "overwritten",
+    "size_of",
+    "span_of",
+]
 
 REDUCTIONS: dict[Any, tuple[np.ufunc, Any]] = {
     np.sum: (np.add, None),
@@ -43,6 +51,8 @@ def fills_by_table(call: Call, function: Any, out: Value) -> bool:
     """Do what `fills` does, for what is no ufunc."""
     if function is scatter:
         return added_once(call)
+    if function is added_at:
+        return is_c(out) and added_in_place(call)
     if function is updated or function in JOINS:
         return is_c(out)  # a window on another needs the memory that `clone` gives
     return reduces(call)
@@ -64,6 +74,9 @@ def overwritten(call: Call) -> list[Value]:
         base, value, *others = call.args
         apart = all(root_of(v) is not root_of(base) for v in values_in((value, others)))
         return [base] if type(base) is Value and apart and like(base, out) else []
+    if function is added_at:
+        total, ct = call.args[:2]
+        return [total] if root_of(ct) is not root_of(total) and like(total, out) else []
     if type(function) is not np.ufunc or function.signature is not None:
         return []
     if math.prod(out.shape) == 1:  # which NumPy takes twice as long to write over
@@ -91,6 +104,19 @@ def added_once(call: Call) -> bool:
     if not index.repeats or names_each_once(key, shape):
         return True
     return len(shape) == 1 or (math.prod(ct.shape) < FEW and not index.by_truth)
+
+
+def added_in_place(call: Call) -> bool:
+    """Tell whether a call of `added_at` can be written as one addition to a part of an array."""
+    total, ct, index = (*call.args, call.kwargs.get("linear"))[:3]
+    if type(total) is not Value or type(ct) is not Value or total.kind is not np.ndarray:
+        return False
+    if type(index) is not Index or values_in((index,)) or math.prod(ct.shape) == 0:
+        return False
+    if index.front and len(ct.shape) > len(index.node):
+        return False
+    few = len(total.shape) == 1 or math.prod(ct.shape) < FEW
+    return not index.repeats or (few and not index.by_truth)
 
 
 def can_be_placed(value: Value) -> bool:

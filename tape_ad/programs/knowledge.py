@@ -155,6 +155,10 @@ def is_whole(arg: Any) -> bool:
     return kind is Captured and arg.data.ndim == 0 and arg.data.dtype.kind in "iu"
 
 
+RAISING = frozenset({"raise", "call"})
+"""The ways of `numpy.errstate` in which a call may raise."""
+
+
 def may_fail(call: Call) -> bool:
     """Tell whether a call raises for some values, and so matters though nobody needs its result.
 
@@ -167,7 +171,9 @@ def may_fail(call: Call) -> bool:
     """
     function = call.function
     module = str(getattr(function, "__module__", None))
-    if call.errors is not None or module.startswith(("numpy.linalg", "scipy.linalg")):
+    if module.startswith(("numpy.linalg", "scipy.linalg")):
+        return True
+    if call.errors is not None and not RAISING.isdisjoint(call.errors.values()):
         return True
     if function in INDEXING:
         return len(call.operands) > 1

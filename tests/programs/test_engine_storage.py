@@ -10,7 +10,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tape_ad.linear_maps.indexing import Index, scatter
+from tape_ad.linear_maps.indexing import Index, added_at, scatter
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.interpreter import interpret
 from tape_ad.programs.plans import Plan
@@ -125,7 +125,12 @@ class Maker:
             Index((np.zeros(n, int),), (3,), (n,), repeats=True),
             Index((np.arange(n),), (n + 1,), (n,), repeats=True),
         ]
-        self.add(self.b(scatter, x, self.draw(indices)))
+        index = self.draw(indices)
+        total = self.b(scatter, x, index)
+        self.add(total)
+        more = self.b(added_at, total, self.b(np.negative, x), index)
+        self.add(more)
+        self.add(self.b(added_at, more, x, linear=index))
 
     def several(self) -> None:
         self.add(self.b(np.divmod, self.draw(self.arrays()), 0.75))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Index, scatter
+from tape_ad.linear_maps import Index, added_at, scatter
 from tests.rules.table import REAL, Row
 
 __all__ = ["ROWS"]
@@ -100,6 +100,13 @@ def indexing(name: str, key: Any, *shape: int, **fields: Any) -> Row:
     )
 
 
+PLACES = {
+    "slice": Index((slice(1, None),), (3,), (2,)),
+    "repeats": Index((np.array([0, 2, 0]), ALL), (3, 2), (3, 2), repeats=True),
+    "apart": Index((0, ALL, np.array([1, 2])), (2, 3, 4), (2, 3), front=1),
+}
+
+
 def scattering(name: str, index: Index) -> Row:
     """Make the row of one scatter."""
     return Row(
@@ -108,6 +115,17 @@ def scattering(name: str, index: Index) -> Row:
         call=lambda scatter, x: scatter(x, index),
         note=name,
         complex=True,
+        no_jax="it is a function of ours; the rows of getitem compare its adjoint",
+    )
+
+
+def adding(name: str, index: Index) -> Row:
+    """Make the row of one addition to a part of an array."""
+    return Row(
+        added_at,
+        [REAL(*index.parent), REAL(*index.node)],
+        call=lambda added_at, x, y: added_at(x, y, index),
+        note=name,
         no_jax="it is a function of ours; the rows of getitem compare its adjoint",
     )
 
@@ -121,7 +139,5 @@ ROWS: list[Row] = [
     *(indexing(name, key) for name, key in (("True", True), ("False", False))),
     indexing(":,1", (ALL, 1), 0, 3),
     indexing("[]", [], 0, 3),
-    scattering("slice", Index((slice(1, None),), (3,), (2,))),
-    scattering("repeats", Index((np.array([0, 2, 0]), ALL), (3, 2), (3, 2), repeats=True)),
-    scattering("apart", Index((0, ALL, np.array([1, 2])), (2, 3, 4), (2, 3), front=1)),
+    *(make(name, index) for name, index in PLACES.items() for make in (scattering, adding)),
 ]

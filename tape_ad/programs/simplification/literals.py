@@ -36,7 +36,8 @@ def is_literal(constant: Constant) -> bool:
     data = constant.data
     if isinstance(data, np.generic):
         return True
-    if type(data) is not np.ndarray or sys.getrefcount(data) > ALONE or getweakrefcount(data):
+    most = ALONE + constant.own  # then another constant has it, which does not yet say so
+    if type(data) is not np.ndarray or sys.getrefcount(data) > most or getweakrefcount(data):
         return False
     base = data.base
     while base is not None:

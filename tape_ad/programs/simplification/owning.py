@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
+from tape_ad.linear_maps import clone
 from tape_ad.programs.program import Call, Constant, Program, Value
 from tape_ad.programs.simplification.rewriting import Rewriting
 from tape_ad.rules.numpy.updates import viewed
-from tape_ad.rules.numpy.windows import Window, clone
+from tape_ad.rules.numpy.windows import Window
 
 __all__ = ["exposed", "kept_apart", "with_copies_for_the_caller"]
 

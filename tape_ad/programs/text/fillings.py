@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps.indexing import scatter
+from tape_ad.linear_maps.indexing import added_at, scatter
 from tape_ad.linear_maps.places import names_each_once
 from tape_ad.programs.filling import REDUCTIONS, is_c
 from tape_ad.programs.program import Call, Value
@@ -139,11 +139,29 @@ def added(arguments: Arguments, call: Call, target: str) -> str:
     return f"{at}({target}, {arguments.one(key)}, {arguments.one(ct)})"
 
 
+def added_to(arguments: Arguments, call: Call, target: str) -> list[str]:
+    """Write `added_at`: an addition to a part of a copy, or of the array itself."""
+    total = arguments.one(call.args[0])
+    lines = [] if total == target else [f"{target}[...] = {total}"]
+    return [*lines, part_added(arguments, call, target)]
+
+
+def part_added(arguments: Arguments, call: Call, target: str) -> str:
+    """Write the addition of elements to a part of an array."""
+    _, ct, index = (*call.args, call.kwargs.get("linear"))[:3]
+    key = (slice(None),) * (len(ct.shape) - len(index.node)) + index.key
+    if not index.repeats:
+        return f"{target}[{arguments.key(key)}] += {arguments.one(ct)}"
+    at = arguments.names.function(np.add.at)
+    return f"{at}({target}, {arguments.one(key)}, {arguments.one(ct)})"
+
+
 FORMS: Mapping[Any, Callable[[Arguments, Call, str], list[str]]] = {
     np.concatenate: joined,
     np.stack: joined,
     updated: assigned,
     scatter: scattered,
+    added_at: added_to,
 }
 
 
@@ -163,8 +181,17 @@ def fresh_copy(arguments: Arguments, call: Call, name: str) -> list[str] | None:
     return [f"{name} = {arguments.one(base)}.copy()", *place]
 
 
+def fresh_sum(arguments: Arguments, call: Call, name: str) -> list[str] | None:
+    """Write `added_at` as an addition to a part of a new copy."""
+    total = call.args[0]
+    if not is_c(total):
+        return None
+    return [f"{name} = {arguments.one(total)}.copy()", part_added(arguments, call, name)]
+
+
 FRESH: Mapping[Any, Callable[[Arguments, Call, str], list[str] | None]] = {
     updated: fresh_copy,
     scatter: fresh_zeros,
+    added_at: fresh_sum,
 }
 """How the same is written when the array has to be a new one, the caller's own."""

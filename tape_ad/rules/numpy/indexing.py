@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Adjoint, Index, scatter
+from tape_ad.linear_maps import SAME, Adjoint, Index, added_at, scatter
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.signatures import arguments_of
 
@@ -106,6 +106,11 @@ INDEXING: dict[Any, Entry] = {
         lambda out, a, key: index_map(key, a.shape, out.shape),
         signature=lambda a, key: ((a,), {"key": key}),
         compute=lambda a, key: a[key],
+    ),
+    added_at: rule(
+        lambda out, total, ct, linear: SAME,
+        lambda out, total, ct, linear: Adjoint(linear),
+        signature=arguments_of(added_at, "total ct"),
     ),
     scatter: rule(
         lambda out, ct, index: Adjoint(index),

@@ -21,11 +21,12 @@ from tape_ad.linear_maps import (
     RealPart,
     Reshape,
     Stretch,
+    clone,
 )
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.numpy.indexing import WHOLE, index_map, plain_key
-from tape_ad.rules.numpy.windows import Marks, Window, clone
+from tape_ad.rules.numpy.windows import Marks, Window
 
 __all__ = ["UPDATES", "updated", "viewed"]
 
