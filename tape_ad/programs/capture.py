@@ -14,7 +14,7 @@ from tape_ad.handles.callers import caller
 from tape_ad.naming import called
 from tape_ad.overrides import CAPTURING
 from tape_ad.programs import answering  # noqa: F401 - which says how captured arrays answer
-from tape_ad.programs.captured import Captured, is_captured
+from tape_ad.programs.captured import Captured, as_index, is_captured, plain
 from tape_ad.programs.comparison import Comparison
 from tape_ad.programs.constants import Constants
 from tape_ad.programs.knowledge import (
@@ -37,7 +37,7 @@ from tape_ad.programs.simplification.owning import kept_apart
 from tape_ad.programs.writing import call_into
 from tape_ad.trees import flatten, map_leaves, structure_of
 
-__all__ = ["CAPTURING", "Capture", "capture"]
+__all__ = ["CAPTURING", "Capture", "capture", "is_capturing"]
 
 Function = Callable[..., Any]
 
@@ -98,6 +98,26 @@ class Capture:
     def constant_box(self, array: Any) -> Captured:
         """Make what stands for an array or a number that does not depend on an argument."""
         return Captured(array, self.constants.value_of(array), self)
+
+    def run(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Call the function, and note what it does."""
+        before, collecting = CAPTURING.get(), gc.isenabled()
+        try:  # twice, for an interrupt may come before the first instruction of one
+            try:
+                gc.disable()  # it would look again and again into a program that only grows
+                CAPTURING.set(self)
+                return function(*args, **kwargs)
+            finally:
+                self.end(before, collecting)
+        finally:
+            self.end(before, collecting)
+
+    def end(self, before: Any, collecting: bool) -> None:
+        """Put back what was there before the function ran."""
+        CAPTURING.set(before)
+        if collecting:
+            gc.enable()
+        self.ended = True
 
     # Calls
 
@@ -342,11 +362,6 @@ class Capture:
         )
 
 
-def as_index(entry: Any) -> Any:
-    """Take the bound of a slice to an integer: the shape of the result depends on it."""
-    return entry.__index__() if is_captured(entry) else entry
-
-
 def capture(
     function: Function,
     name: str,
@@ -382,18 +397,8 @@ def capture(
     noting = Capture(name, Comparison(list(earlier)), constants)
     args, kwargs = rebuild([noting.input(x, of) for x, of in zip(leaves, names, strict=True)])
     noting.comparison.begin(noting)
-    before = CAPTURING.get()
-    collecting = gc.isenabled()
-    try:
-        gc.disable()  # it would look again and again into a program that only grows
-        CAPTURING.set(noting)
-        output = function(*args, **kwargs)
-        program = noting.program(output)
-    finally:
-        CAPTURING.set(before)
-        noting.ended = True
-        if collecting:
-            gc.enable()
+    output = noting.run(function, args, kwargs)
+    program = noting.program(output)
     constants.check_untouched()
     result = map_leaves(lambda leaf, path: plain(leaf), output)
     same = noting.comparison.finished(noting, program)
@@ -402,6 +407,7 @@ def capture(
     return program, result, same
 
 
-def plain(leaf: Any) -> Any:
-    """Give the array or number behind what was captured."""
-    return leaf.data if is_captured(leaf) else leaf
+def is_capturing() -> bool:
+    """Tell whether a function is being captured; an asyncio task may outlive what started it."""
+    current = CAPTURING.get()
+    return current is not None and not current.ended

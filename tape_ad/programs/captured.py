@@ -13,7 +13,7 @@ from tape_ad.programs.noting import Noting, cast, exactly, item_of, leaves_it
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Value
 
-__all__ = ["Captured", "is_captured"]
+__all__ = ["Captured", "as_index", "is_captured", "plain"]
 
 Function = Callable[..., Any]
 
@@ -130,6 +130,16 @@ def is_captured(x: Any) -> bool:
     """Tell whether something is captured; `isinstance` would ask a number for its class."""
     kind = type(x)
     return kind is Captured or kind is CapturedNumber
+
+
+def as_index(entry: Any) -> Any:
+    """Take the bound of a slice to an integer: the shape of the result depends on it."""
+    return entry.__index__() if is_captured(entry) else entry
+
+
+def plain(leaf: Any) -> Any:
+    """Give the array or number behind what was captured."""
+    return leaf.data if is_captured(leaf) else leaf
 
 
 def of_scalar(name: str) -> property:

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from operator import index
 from typing import Any
 
@@ -60,16 +61,17 @@ def explained(compiled: Any, known: Sequence[Paths], foreign: Mapping[str, int])
         Why calls were not captured, and how many.
     """
     lines = [f"{compiled!r}, engine {compiled.engine!r}"]
+    numbers = count()
     for paths in known:
-        lines += for_key(paths)
-    lines += [f"ran by itself {times(count)}: {why}" for why, count in foreign.items()]
+        lines += for_key(paths, numbers)
+    lines += [f"ran by itself {times(number)}: {why}" for why, number in foreign.items()]
     return "\n".join(lines)
 
 
-def for_key(paths: Paths) -> Iterator[str]:
+def for_key(paths: Paths, numbers: Iterator[int]) -> Iterator[str]:
     """Write what there is for arguments of one key."""
     yield f"for {arguments(paths)}"
-    for number, path in enumerate(paths.all):
+    for path, number in zip(paths.all, numbers, strict=False):
         yield from for_path(number, path)
     if paths.exhausted:
         yield f"  not replayed any more, {times(paths.eager)} by itself: {paths.exhausted}"
@@ -106,20 +108,20 @@ def for_path(number: int, path: Path) -> Iterator[str]:
         f"{numbers} ({seconds * 1e3:.1f} ms); {state}{memory}"
     )
     names = program.numbers()
-    for place, count in sorted(path.turned_off.items()):
+    for place, failures in sorted(path.turned_off.items()):
         guard = program.guards[place]
         question = NAMES.get(guard.question, getattr(guard.question, "__name__", "?"))
-        yield f"    guard {question} %{names[guard.value]}, {guard.line}: failed {times(count)}"
+        yield f"    guard {question} %{names[guard.value]}, {guard.line}: failed {times(failures)}"
     for constant in program.constants:
         made = ": made by the function, and kept" if constant.value in path.kept else ""
         yield f"    constant {constant.value}, {constant.line}{made}"
 
 
-def counted(count: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
     """Write how many there are."""
-    return f"{count} {what}{'s' * (count != 1)}"
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
-def times(count: int) -> str:
+def times(number: int) -> str:
     """Write how often."""
-    return counted(count, "time")
+    return counted(number, "time")

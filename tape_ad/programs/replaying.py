@@ -1,0 +1,264 @@
+"""What a compiled function does at a call that is not simply replayed."""
+
+import functools
+import inspect
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from attrs import define, field
+
+from tape_ad.errors import CaptureError, CompileWarning
+from tape_ad.handles.callers import is_library
+from tape_ad.programs.capture import capture, is_capturing
+from tape_ad.programs.engines import engine_named
+from tape_ad.programs.explaining import asked, title
+from tape_ad.programs.keys import ForeignError, key_of, rebuilder
+from tape_ad.programs.matching import builder, matcher
+from tape_ad.programs.paths import Path, Paths, Way, replayed
+from tape_ad.programs.plans import Plan
+from tape_ad.programs.program import Program
+from tape_ad.programs.simplification import simplified
+from tape_ad.programs.surroundings import Surroundings, with_attributes
+
+__all__ = ["Replayer"]
+
+Function = Callable[..., Any]
+PATIENCE = 4
+"""How often a path may be another than before until its function is given up."""
+RECENT = 4
+"""How many keys are tried quickly, one after the other."""
+KEYS = 256
+"""How many keys are kept; a function has many if an argument is a new object at each call."""
+
+
+@define(eq=False, repr=False, slots=False)
+class Replayer:
+    """A function with its programs.
+
+    What is read without a lock is replaced as a whole. Programs are captured outside the lock as
+    well, as they run the user's code, and put in their place within.
+
+    Attributes
+    ----------
+    function : callable
+        What it is made of.
+    engine : str
+        What replays it.
+    max_programs : int
+        How many programs there may be for arguments of the same structure, shapes and dtypes.
+    """
+
+    function: Function
+    engine: str = "auto"
+    max_programs: int = 16
+    _paths: dict[Any, Paths] = field(factory=dict, init=False)
+    _recent: tuple[Paths, ...] = field(default=(), init=False)
+    _foreign: dict[str, int] = field(factory=dict, init=False)
+    _forgotten: int = field(default=0, init=False)
+    _lock: Any = field(factory=threading.Lock, init=False)
+    _parameters: Sequence[str] = field(default=(), init=False)
+
+    def __attrs_post_init__(self) -> None:
+        me: Any = self
+        functools.update_wrapper(me, self.function, updated=())
+        if isinstance(self.function, types.FunctionType):
+            for name, attribute in vars(self.function).items():
+                self.__dict__.setdefault(name, attribute)
+        try:
+            signature = inspect.signature(self.function)
+        except (TypeError, ValueError):  # a function of C, for example
+            return
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        self._parameters = [p.name for p in signature.parameters.values() if p.kind in kinds]
+
+    def _replayed_only(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
+        """Replay the function if it has been captured, and tell whether it has."""
+        try:
+            key, leaves = key_of(args, kwargs, self._parameters)
+        except ForeignError:
+            return False, None
+        paths = self._paths.get(key.form)
+        if paths is None or paths.exhausted or is_capturing():
+            return False, None
+        way = replayed(paths, leaves)
+        return way.arrived, way.built() if way.arrived else None
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Replay or capture, after a long look at the arguments."""
+        try:
+            key, leaves = key_of(args, kwargs, self._parameters)
+        except ForeignError as reason:
+            self._foreign[str(reason)] = self._foreign.get(str(reason), 0) + 1
+            return self.function(*args, **kwargs)
+        paths = self._paths.get(key.form)
+        if paths is None:
+            paths = self._new(Paths(key, matcher(args, kwargs)))
+        if paths.exhausted:
+            paths.eager += 1
+            return self.function(*args, **kwargs)
+        return self._arrived(replayed(paths, leaves), paths, args, kwargs, leaves)
+
+    def _arrived(
+        self,
+        way: Way,
+        paths: Paths,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+    ) -> Any:
+        """Give what a replay has given, if one has led to the end; else capture."""
+        if way.path is not None and way.arrived:
+            self._to_front(paths, way.path)
+            return way.built()
+        return self._captured(paths, way, args, kwargs, leaves)
+
+    def _new(self, paths: Paths) -> Paths:
+        """Keep the programs for a new key, and forget the oldest where there are too many."""
+        with self._lock:
+            paths = self._paths.setdefault(paths.key.form, paths)
+            while len(self._paths) > KEYS:
+                oldest = self._paths.pop(next(iter(self._paths)))
+                self._recent = tuple([each for each in self._recent if each is not oldest])
+                self._forgotten += 1
+            first = self._forgotten == 1
+        if first:
+            self._forgotten += 1
+            self._warn(
+                f"has been called with more than {KEYS} kinds of arguments, so that the oldest "
+                "programs are forgotten. Is there an argument that is neither array nor number, "
+                "and a new object at each call (a lambda, for example)? Make it once"
+            )
+        return paths
+
+    def _to_front(self, paths: Paths, path: Path) -> None:
+        """Let the next call try this path of this key first."""
+        paths.front = path
+        if paths not in self._recent:
+            self._recent = (paths, *self._recent[: RECENT - 1])
+
+    def _captured(
+        self,
+        paths: Paths,
+        way: Way,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+    ) -> Any:
+        """Capture the function, and compile it if it has done the same before."""
+        known = sorted(paths.held, key=lambda path: path is not way.path)
+        before = {path: path.program for path in known}
+        number = self._calls() + 1
+        around = Surroundings()
+        if not known:
+            around = Surroundings.of(self.function, with_attributes((*args, *kwargs.values())))
+        start = perf_counter()
+        program, result, same = capture(
+            self.function,
+            title(self.function),
+            rebuilder(args, kwargs),
+            leaves,
+            paths.key.names,
+            list(before.values()),
+        )
+        seconds = perf_counter() - start
+        around = known[0].surroundings if known else around.forget_changed()
+        with self._lock:
+            path = paths.like(program)
+            if path is None and len(paths.all) < self.max_programs:
+                answers = tuple([guard.answer for guard in program.guards])
+                path = Path(program, answers, around)
+                paths.all += (path,)
+                path.captures.append((number, seconds))
+                return result
+        if path is None:
+            self._give_up(paths, program)
+            return result
+        path.captures.append((number, seconds))
+        if path in way.tried:
+            self._disagreed(paths, path, way.out)
+        elif path.replay is not None:
+            return result  # another thread has been quicker
+        elif same is not None and same is before.get(path):
+            path.confirm(program)
+            self._compile(path)
+            self._to_front(paths, path)
+        elif path.program is before.get(path):  # else another thread has been quicker too
+            path.program = program
+            path.changes += 1
+            if path.changes >= PATIENCE:
+                raise CaptureError(
+                    f"{title(self.function)} cannot be compiled: it has done something else at "
+                    f"each of {path.changes + 1} calls with arguments of the same shapes"
+                )
+        return result
+
+    def _compile(self, path: Path) -> None:
+        """Make a path something to replay."""
+        program = simplified(path.program)
+        path.simple, path.build = program, builder(program.output)
+        path.replay = path.surroundings.guarding(engine_named(self.engine)(Plan.of(program)))
+
+    def _give_up(self, paths: Paths, program: Program) -> None:
+        """Run without being compiled from now on, as there are too many paths."""
+        changed = paths.all[0].surroundings.changed()
+        if changed:
+            self._exhaust(
+                paths,
+                f"has {self.max_programs} programs for arguments of these shapes, as the variable "
+                f"{changed} is bound to something else again and again. It runs without being "
+                "compiled from now on; pass that as an argument",
+            )
+            return
+        guard = paths.branching(program.guards)
+        self._exhaust(
+            paths,
+            f"has {self.max_programs} programs for arguments of these shapes, and would need "
+            f"another one: {asked(guard.question)} in {guard.line}, and the answer was "
+            f"{guard.answer!r} this time. It runs without being compiled from now on. Is a number "
+            "taken out there, for a log line perhaps? Return the array instead. If so many ways "
+            "are meant, write compile(f, max_programs=...)",
+        )
+
+    def _disagreed(self, paths: Paths, path: Path, out: Any) -> None:
+        """Count that a replay has not gone the way that the function itself goes."""
+        path.changes += 1
+        if path.changes < PATIENCE:
+            return
+        found = (
+            f"raised {type(out).__name__}: {out}" if isinstance(out, Exception) else "turned off"
+        )
+        self._exhaust(
+            paths,
+            f"has not gone the way of its replay for {path.changes} times, as that {found}; it "
+            "runs without being compiled from now on. Does it depend on something that is no "
+            "argument, such as numpy.errstate or warnings.simplefilter outside of it?",
+        )
+
+    def _exhaust(self, paths: Paths, why: str) -> None:
+        """Replay nothing for arguments of a key any more."""
+        with self._lock:
+            first = not paths.exhausted
+            paths.exhausted = why
+            self._recent = tuple([each for each in self._recent if each is not paths])
+        if first:
+            self._warn(why)
+
+    def _warn(self, what: str) -> None:
+        """Warn at the line of the user's that has called."""
+        depth, frame = 1, sys._getframe()
+        while frame.f_back is not None and is_library(frame):
+            depth, frame = depth + 1, frame.f_back
+        warnings.warn(f"{title(self.function)} {what}", CompileWarning, stacklevel=depth)
+
+    def _calls(self) -> int:
+        """Count the calls with arguments that can be captured."""
+        known = list(self._paths.values())
+        return sum(
+            paths.eager + sum(path.replays + len(path.captures) for path in paths.all)
+            for paths in known
+        )
