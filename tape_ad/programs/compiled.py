@@ -193,8 +193,7 @@ class Compiled(Replayer):
         >>> len(f.programs)
         0
         """
-        with self._lock:
-            self._recent, self._paths, self._foreign, self._forgotten = (), {}, {}, 0
+        self._recent, self._paths, self._foreign, self._forgotten = (), {}, {}, 0
 
     def check(self, /, *args: Any, **kwargs: Any) -> None:
         """Replay and run the function on the same arguments, and compare.

@@ -74,7 +74,7 @@ def for_key(paths: Paths, numbers: Iterator[int]) -> Iterator[str]:
     for path, number in zip(paths.all, numbers, strict=False):
         yield from for_path(number, path)
     if paths.exhausted:
-        yield f"  not replayed any more, {times(paths.eager)} by itself: {paths.exhausted}"
+        yield f"  not replayed any more, {times(paths.eager)} by itself: {paths.exhausted[0]}"
 
 
 def arguments(paths: Paths) -> str:

@@ -72,29 +72,34 @@ class Path:
 class Paths:
     """All programs for arguments of one key.
 
-    What readers use is replaced as a whole, never changed, so they need no lock.
+    Threads share it without a lock: what is added, is added by one operation of a dict or a list.
 
     Attributes
     ----------
     key : Key
     match : callable
         See `matching.matcher`.
-    all : tuple of Path
-        In the order in which they were first captured.
+    known : dict of tuple to Path
+        In the order in which they were first captured, by what their guards were told, and where.
     front : Path or None
         The one to be tried first, which can be replayed.
-    exhausted : str
-        Why nothing is replayed any more; empty while it is.
+    exhausted : list of str
+        Why nothing is replayed any more, first of all; empty while it is.
     eager : int
         How often the function has run by itself since then.
     """
 
     key: Key
     match: Function
-    all: tuple[Path, ...] = ()
+    known: dict[tuple[Any, ...], Path] = field(factory=dict)
     front: Path | None = None
-    exhausted: str = ""
+    exhausted: list[str] = field(factory=list)
     eager: int = 0
+
+    @property
+    def all(self) -> list[Path]:
+        """The paths that are there at the moment."""
+        return list(self.known.values())
 
     @property
     def held(self) -> list[Path]:
@@ -114,10 +119,18 @@ class Paths:
         found = [each for each in self.held if each.answers[: len(taken)] == taken]
         return sorted(found, key=lambda each: each.replay is None)
 
-    def like(self, program: Program) -> Path | None:
-        """Find a path by what its guards were told, and at which steps."""
-        route = route_of(program)
-        return next((each for each in self.held if route_of(each.program) == route), None)
+    def placed(self, path: Path, most: int) -> Path | None:
+        """Put a path among the others, and give the one that is there.
+
+        It stays outside where there is one whose guards were told the same at the same steps, and
+        which is for now; None where there are as many as there may be.
+        """
+        route, every = route_of(path.program), self.all
+        alike = [each for each in every if route_of(each.program) == route]
+        held = next((each for each in alike if each.surroundings.hold()), None)
+        if held is not None or len(every) >= most:
+            return held
+        return self.known.setdefault((route, len(alike)), path)
 
     def branching(self, guards: list[Guard]) -> Guard:
         """Find where a new path leaves those that are known."""
@@ -126,10 +139,10 @@ class Paths:
         return guards[min(shared, len(guards) - 1)]
 
 
-def route_of(program: Program) -> list[tuple[int, Any]]:
+def route_of(program: Program) -> tuple[Any, ...]:
     """List what the guards of a program were told, each with its place among the steps."""
     steps = enumerate(program.steps)
-    return [(place, step.answer) for place, step in steps if isinstance(step, Guard)]
+    return tuple([(place, step.answer) for place, step in steps if isinstance(step, Guard)])
 
 
 def common(one: tuple[Any, ...], two: tuple[Any, ...]) -> int:

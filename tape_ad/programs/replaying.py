@@ -3,7 +3,6 @@
 import functools
 import inspect
 import sys
-import threading
 import types
 import warnings
 from collections.abc import Callable, Sequence
@@ -40,8 +39,9 @@ KEYS = 256
 class Replayer:
     """A function with its programs.
 
-    What is read without a lock is replaced as a whole. Programs are captured outside the lock as
-    well, as they run the user's code, and put in their place within.
+    Threads share it without a lock, which an interrupt could leave locked, and which would be held
+    while the user's code runs: what others read is replaced as a whole, or added to by one
+    operation of a dict or a list.
 
     Attributes
     ----------
@@ -60,7 +60,6 @@ class Replayer:
     _recent: tuple[Paths, ...] = field(default=(), init=False)
     _foreign: dict[str, int] = field(factory=dict, init=False)
     _forgotten: int = field(default=0, init=False)
-    _lock: Any = field(factory=threading.Lock, init=False)
     _parameters: Sequence[str] = field(default=(), init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -119,15 +118,13 @@ class Replayer:
 
     def _new(self, paths: Paths) -> Paths:
         """Keep the programs for a new key, and forget the oldest where there are too many."""
-        with self._lock:
-            paths = self._paths.setdefault(paths.key.form, paths)
-            while len(self._paths) > KEYS:
-                oldest = self._paths.pop(next(iter(self._paths)))
-                self._recent = tuple([each for each in self._recent if each is not oldest])
-                self._forgotten += 1
-            first = self._forgotten == 1
-        if first:
+        paths = self._paths.setdefault(paths.key.form, paths)
+        while len(self._paths) > KEYS:
+            oldest = self._paths.pop(list(self._paths)[0], None)  # noqa: RUF015 - all at once
+            self._recent = tuple([each for each in self._recent if each is not oldest])
             self._forgotten += 1
+            if self._forgotten > 1:
+                continue
             self._warn(
                 f"has been called with more than {KEYS} kinds of arguments, so that the oldest "
                 "programs are forgotten. Is there an argument that is neither array nor number, "
@@ -167,14 +164,8 @@ class Replayer:
         )
         seconds = perf_counter() - start
         around = known[0].surroundings if known else around.forget_changed()
-        with self._lock:
-            path = paths.like(program)
-            if path is None and len(paths.all) < self.max_programs:
-                answers = tuple([guard.answer for guard in program.guards])
-                path = Path(program, answers, around)
-                paths.all += (path,)
-                path.captures.append((number, seconds))
-                return result
+        answers = tuple([guard.answer for guard in program.guards])
+        path = paths.placed(Path(program, answers, around), self.max_programs)
         if path is None:
             self._give_up(paths, program)
             return result
@@ -241,11 +232,9 @@ class Replayer:
 
     def _exhaust(self, paths: Paths, why: str) -> None:
         """Replay nothing for arguments of a key any more."""
-        with self._lock:
-            first = not paths.exhausted
-            paths.exhausted = why
-            self._recent = tuple([each for each in self._recent if each is not paths])
-        if first:
+        paths.exhausted.append(why)
+        self._recent = tuple([each for each in self._recent if each is not paths])
+        if paths.exhausted[0] is why:
             self._warn(why)
 
     def _warn(self, what: str) -> None:
