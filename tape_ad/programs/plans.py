@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Self
 
+import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.filling import fills, overwritten, root_of, size_of
-from tape_ad.programs.program import Call, Program, Value
+from tape_ad.programs.program import Call, Program, Step, Value
+from tape_ad.programs.scheduling import Run, scheduled
 from tape_ad.programs.storage import Block, placed
 
 __all__ = ["Plan"]
@@ -19,6 +21,10 @@ class Plan:
     Attributes
     ----------
     program : Program
+    steps : sequence of Call and Guard
+        The program's, in the order in which they are done.
+    runs : mapping of int to Run
+        What is done part by part, by the number of the first step.
     dying : sequence of list of Value
         For each step, the operands that nothing behind it uses; what is returned never dies.
     used : frozenset of Value
@@ -32,6 +38,8 @@ class Plan:
     """
 
     program: Program
+    steps: Sequence[Step]
+    runs: Mapping[int, Run]
     dying: Sequence[list[Value]]
     used: frozenset[Value]
     blocks: Mapping[Value, Block]
@@ -41,23 +49,23 @@ class Plan:
     @classmethod
     def of(cls, program: Program) -> Self:
         """Find out how long the values of a program are needed, and give them memory."""
+        steps, runs = scheduled(program.steps)
         used = set(program.outputs)
         returned = {root_of(value) for value in used}
         ends: dict[Value, int] = {}
         dying: list[list[Value]] = []
-        for number, step in zip(
-            range(len(program.steps) - 1, -1, -1), reversed(program.steps), strict=True
-        ):
+        for number in range(len(steps) - 1, -1, -1):
             final = []
-            for value in step.operands:
+            for value in steps[number].operands:
                 if value not in used:
                     used.add(value)
                     final.append(value)
                 ends.setdefault(root_of(value), number)
             dying.append(final)
-        blocks, onto, order = blocks_of(program, ends, returned)
+        blocks, onto, order = blocks_of(steps, runs, ends, returned)
         workspace = placed([block for block in order if not block.given])
-        return cls(program, dying[::-1], frozenset(used), blocks, onto, workspace)
+        by_start = {run.start: run for run in runs}
+        return cls(program, steps, by_start, dying[::-1], frozenset(used), blocks, onto, workspace)
 
     @property
     def nbytes(self) -> int:
@@ -68,25 +76,66 @@ class Plan:
 
 
 def blocks_of(
-    program: Program, ends: Mapping[Value, int], returned: set[Value]
+    steps: Sequence[Step],
+    runs: Sequence[Run],
+    ends: Mapping[Value, int],
+    returned: set[Value],
 ) -> tuple[dict[Value, Block], dict[Value, Value], list[Block]]:
-    """Give blocks to results, and let a result have that of an operand which nothing needs more."""
+    """Give blocks to results, and let a result have that of an operand which nothing needs more.
+
+    What is used only within a run has a block for one part, and there is a turn of the run between
+    two parts of a whole one: so those may not begin or end within it.
+    """
     blocks: dict[Value, Block] = {}
     onto: dict[Value, Value] = {}
-    order: list[Block] = []
-    for number, step in enumerate(program.steps):
+    run_of = {number: run for run in runs for number in range(run.start, run.stop)}
+    shown = {run: shown_in(steps[run.start : run.stop]) for run in runs}
+    for number, step in enumerate(steps):
         if type(step) is not Call or not fills(step):
             continue
-        out = step.outputs[0]
+        out, run = step.outputs[0], run_of.get(number)
+        end = ends.get(out, number)
+        size = size_of(out)
+        if run is not None and out not in returned and end < run.stop:
+            size = run.part * np.dtype(out.dtype).itemsize
         for operand in overwritten(step):
-            if operand in blocks and operand not in returned and ends[operand] == number:
-                onto[out], blocks[out] = operand, blocks[operand]
-                break
+            block = blocks.get(operand)
+            if block is None or operand in returned or ends[operand] != number:
+                continue
+            if block.size != size or (run and not shown[run].isdisjoint(block.values)):
+                continue
+            onto[out], blocks[out] = operand, block
+            break
         else:
-            blocks[out] = Block(size_of(out), number, number)
-            order.append(blocks[out])
+            blocks[out] = Block(size, number, number)
         block = blocks[out]
-        block.end = ends.get(out, number)
+        block.end = end
         block.given |= out in returned
         block.values.append(out)
+    order = list(dict.fromkeys(blocks.values()))
+    for block in order:
+        widen(block, run_of)
+    order.sort(key=lambda block: block.start)
     return blocks, onto, order
+
+
+def shown_in(steps: Sequence[Step]) -> set[Value]:
+    """Find what is seen by a view in a run, where other parts may be read than are written."""
+    operands = (value for step in steps for value in step.operands)
+    return {root_of(value) for value in operands if value.owner is not None}
+
+
+def widen(block: Block, run_of: Mapping[int, Run]) -> None:
+    """Let a whole block be there for all of a run in which it begins or ends."""
+    for run in {run_of.get(block.start), run_of.get(block.end)} - {None}:
+        assert run is not None  # noqa: S101 - for mypy
+        within = run.start <= block.start and block.end < run.stop
+        if not (within and is_part(block, run)):
+            block.start = min(block.start, run.start)
+            block.end = max(block.end, run.stop - 1)
+
+
+def is_part(block: Block, run: Run) -> bool:
+    """Tell whether a block holds one part of an array."""
+    first = block.values[0]
+    return block.size == run.part * np.dtype(first.dtype).itemsize != size_of(first)

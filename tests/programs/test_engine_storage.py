@@ -11,6 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tape_ad.linear_maps.indexing import Index, added_at, scatter
+from tape_ad.programs import scheduling
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.interpreter import interpret
 from tape_ad.programs.plans import Plan
@@ -157,7 +158,7 @@ STEPS = [
 def check(program: Program, inputs: list[Any], others: list[Any]) -> None:
     """Replay with two sets of inputs, one after the other, and look at all results in the end."""
     replay = engine_named("numpy")(Plan.of(program))
-    before = [array.copy() for array in inputs]
+    before = [array.copy("K") for array in inputs]
     pairs = [(replay(*each), interpret(program, each)) for each in (inputs, others, inputs)]
     for ours, wanted in pairs:
         for one, other in zip(ours, wanted, strict=True):
@@ -167,9 +168,15 @@ def check(program: Program, inputs: list[Any], others: list[Any]) -> None:
 
 
 @settings(max_examples=150, deadline=None, phases=[Phase.reuse, Phase.generate])
-@given(st.data())
-def test_random_programs_give_the_bits_of_the_interpreter(data: st.DataObject) -> None:
-    with np.errstate(all="ignore"):
+@given(st.data(), st.sampled_from([None, 1, 2, 5]))
+def test_random_programs_give_the_bits_of_the_interpreter(
+    data: st.DataObject, part: int | None
+) -> None:
+    with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
+        if part is not None:  # in which arrays are taken, as if they were large
+            patch.setattr(scheduling, "LARGE", 2)
+            patch.setattr(scheduling, "PART", part)
+            patch.setattr(scheduling, "LINE", 1)
         maker = Maker(data)
         rng = np.random.default_rng(data.draw(st.integers(0, 5)))
         dtype = maker.draw([float, float, np.float32, complex])
@@ -259,3 +266,25 @@ def test_an_interrupted_replay_leaves_the_next_one_right() -> None:
     with pytest.raises(KeyboardInterrupt):
         replay(np.arange(3.0))
     same_bits(replay(np.arange(3.0))[0], np.tanh(np.exp(np.arange(3.0)) + 1))
+
+
+def test_what_is_seen_backwards_is_not_written_over_in_parts() -> None:
+    array = np.linspace(0.1, 1.0, 100_000)
+    b = Builder()
+    x = b.input(array, "x")
+    y = b(np.add.accumulate, x)
+    out = b(np.multiply, y, b(np.add, y, b.item(y, slice(None, None, -1))))
+    check(b.program((b(np.sum, out),)), [array], [array + 1])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_large_arrays_are_taken_in_parts_that_need_little_memory(order: Any) -> None:
+    array = np.array(np.linspace(0.1, 1.0, 300_001 * 3).reshape(300_001, 3), order=order)
+    b = Builder()
+    x = b.input(array, "x")
+    scale = b(np.max, x, axis=(0, 1), keepdims=True)
+    y = b(np.exp, b(np.negative, b(np.multiply, b(np.divide, x, scale), x)))
+    z = b.call(np.log, (b(np.greater, y, 0.9),), {}, {"all": "ignore"})
+    program = b.program((b(np.multiply, z, y), b(np.sum, y, axis=0), b(np.sum, x)))
+    check(program, [array], [array + 1])
+    assert Plan.of(program).nbytes < 2.2 * array.nbytes

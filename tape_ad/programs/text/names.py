@@ -12,9 +12,8 @@ from tape_ad.naming import function_name
 
 __all__ = ["Names"]
 
-RESERVED = frozenset(
-    {"Diverged", "np", "base64", "replay", "answer", "_", "idle", "work", "workspace", "memory"}
-)
+OURS = "Diverged np base64 replay answer _ idle work workspace memory part start"
+"""What the texts call their own things."""
 
 
 @define(eq=False)
@@ -28,7 +27,7 @@ class Names:
     """
 
     bound: dict[str, Any] = field(factory=dict)
-    taken: set[str] = field(factory=lambda: {*dir(builtins), *keyword.kwlist, *RESERVED})
+    taken: set[str] = field(factory=lambda: {*dir(builtins), *keyword.kwlist, *OURS.split()})
     _of: dict[Any, str] = field(factory=dict)
     _last: dict[str, int] = field(factory=dict)
     _free: list[str] = field(factory=list)

@@ -10,10 +10,12 @@ import numpy as np
 from tape_ad.programs.filling import is_c, root_of
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Call, Guard, Value, values_in
+from tape_ad.programs.scheduling import Run
 from tape_ad.programs.text.arguments import Arguments
 from tape_ad.programs.text.expressions import EXPRESSIONS
 from tape_ad.programs.text.fillings import FRESH, filled, numbers_as_arrays, seen
 from tape_ad.programs.text.names import Names
+from tape_ad.programs.text.turns import Turn
 from tape_ad.programs.text.workspaces import Workspace
 from tape_ad.rules.numpy.updates import viewed
 
@@ -66,6 +68,7 @@ class Writer:
         self.arguments = Arguments(self.names, self.of)
         self.workspace = Workspace(self.names, plan.workspace)
         self.mine: set[Value] = set()
+        self.functions: list[str] = []
 
     def lines(self) -> list[str]:
         """Write it, line by line."""
@@ -79,6 +82,7 @@ class Writer:
         end = f"return {self.arguments.one(program.output if self.readable else leaves)}"
         return [
             *self.workspace.lines(),
+            *self.functions,
             *self.head(),
             *(f"    {line}" for line in self.workspace.taken()),
             *body,
@@ -101,8 +105,15 @@ class Writer:
         errors: Mapping[str, Any] | None = None
         indent = "    "
         guards = 0
-        for number, step in enumerate(self.plan.program.steps):
-            if type(step) is Guard:
+        skipped = 0
+        for number, step in enumerate(self.plan.steps):
+            if number < skipped:
+                continue
+            run = self.plan.runs.get(number)
+            if run is not None:
+                errors, indent, skipped = None, "    ", run.stop
+                yield from (indent + line for line in self.run(run))
+            elif type(step) is Guard:
                 yield from (indent + line for line in self.guard(step, guards))
                 guards += 1
                 self.forget(number)
@@ -112,11 +123,34 @@ class Writer:
                     errors = step.errors
                     indent = "        " if errors else "    "
                     if errors:
-                        errstate = self.names.function(np.errstate)
-                        yield f"    with {errstate}({self.arguments.all((), errors)}):"
+                        yield f"    with {self.errstate(errors)}:"
                 if self.readable and lines:
                     lines[-1] += f"  # {', '.join(map(str, step.outputs))}"
                 yield from (indent + line for line in lines)
+
+    def run(self, run: Run) -> list[str]:
+        """Write a run as a function of parts, and the loop that calls it."""
+        steps = [step for step in self.plan.steps[run.start : run.stop] if type(step) is Call]
+        turn = Turn(self, run)
+        errors: Mapping[str, Any] | None = None
+        body: list[str] = []
+        for step in steps:
+            if step.errors != errors:
+                errors = step.errors
+                if errors:
+                    body.append(f"    with {self.errstate(errors)}:")
+            text = turn.line(step)
+            shape = f"  # {step.outputs[0]}" if self.readable else ""
+            body.append(("        " if errors else "    ") + text + shape)
+        for number in range(run.start, run.stop):
+            self.forget(number)
+        name = self.names.new("run")
+        self.functions += [f"def {name}({', '.join(turn.passed)}):", *body, ""]
+        return turn.loop(name)
+
+    def errstate(self, errors: Mapping[str, Any]) -> str:
+        """Write a `numpy.errstate`."""
+        return f"{self.names.function(np.errstate)}({self.arguments.all((), errors)})"
 
     def guard(self, guard: Guard, number: int) -> Iterator[str]:
         """Write a comparison."""
