@@ -69,6 +69,8 @@ def markdown(found: Run, chart: str) -> str:
         "tensors as its profiler sees them, without what PyTorch keeps about its graph. Resident:",
         "all of it, and what the allocator wastes, as Linux sees it. It is the memory of",
         "`grad(release=True)`, for PyTorch too frees its graph in the sweep unless told otherwise.",
+        "What a compiled program keeps between calls is counted with it, and so are the new",
+        "parameters that a compiled step returns.",
         "",
         *memory(found),
         "",

@@ -19,7 +19,8 @@ hvp(formula, p, data)
     The product of the Hessian with ``data["v"]``.
 
 `nodes(formula, p, data)`, which only ours has, gives the number of nodes in place of a value, and
-`calls()` of ours, compiled, the number of calls in the program that was made last.
+`calls()` of ours, compiled, the number of calls in the program that was made last, and `kept()` the
+bytes that it keeps between calls.
 A function of these names with ``lean_`` before it makes a program that takes less memory, which is
 what memory is measured with.
 

@@ -28,6 +28,7 @@ from benchmarks.libraries.tape_ad import (
     to_numpy,
     xp,
 )
+from tape_ad.programs.plans import Plan
 
 __all__ = [
     "calls",
@@ -39,6 +40,7 @@ __all__ = [
     "hessian",
     "hvp",
     "jacobian",
+    "kept",
     "layers",
     "linear",
     "logsumexp",
@@ -69,6 +71,11 @@ compiler = Compiler()
 def calls() -> int:
     """Count the calls in what was compiled last."""
     return sum(len(program) for program in compiler.made[0].programs)
+
+
+def kept() -> int:
+    """Count the bytes that the programs of it keep to compute in."""
+    return sum(Plan.of(program).workspace for program in compiler.made[0].programs)
 
 
 programs = Programs(compiler)
