@@ -8,13 +8,26 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-__all__ = ["CAPTURING", "boxed", "boxed_number", "overridable", "takes_over"]
+__all__ = [
+    "CAPTURING",
+    "NOTING",
+    "as_one_call",
+    "boxed",
+    "boxed_number",
+    "overridable",
+    "relies_on_shape",
+    "takes_over",
+    "whole",
+]
 
 PLAIN = frozenset({np.ndarray, np.float64, float, int})
 """Types that take nothing over, known without a look."""
 
 CAPTURING: ContextVar[Any] = ContextVar("tape_ad_capturing", default=None)
 """The capture that is going on; see `tape_ad.programs`."""
+
+NOTING: set[type] = set()
+"""Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -118,3 +131,47 @@ def boxed_number(number: Any) -> Any:
     """Do what `boxed` does for the number that a sweep starts from, so that all of it is noted."""
     capture = CAPTURING.get()
     return number if capture is None else capture.constant_box(number)
+
+
+def as_one_call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Let arrays that note calls take a helper of ours as one, and not as the calls it makes.
+
+    A helper that goes other ways for plain arrays than for others (into BLAS, in place, or by what
+    the values are) gives the same bits when it is replayed only if it is noted as a whole. It asks
+    this where an argument is not plain, so that plain arrays cost nothing; `whole` asks it always.
+
+    Parameters
+    ----------
+    function : callable
+        Of the module's own level, written in NumPy for plain arrays alone.
+    args, kwargs
+        What it takes: trees with arrays in them.
+
+    Returns
+    -------
+    any
+        What `function` gives; NotImplemented if no argument notes calls, or if a handle is among
+        them, which goes the general way.
+    """
+    capture = CAPTURING.get()
+    return NotImplemented if capture is None else capture.whole(function, args, kwargs)
+
+
+def whole(function: F) -> F:
+    """Let a helper be noted as one call wherever a capture is going on; see `as_one_call`."""
+
+    @functools.wraps(function)
+    def dispatched(*args: Any, **kwargs: Any) -> Any:
+        if CAPTURING.get() is not None:
+            noted = as_one_call(function, *args, **kwargs)
+            if noted is not NotImplemented:
+                return noted
+        return function(*args, **kwargs)
+
+    return cast("F", dispatched)
+
+
+def relies_on_shape(array: Any) -> None:
+    """Say, of an array that notes calls, that its shape depends on values, and is used."""
+    if type(array) in NOTING:
+        array.capture.ask(np.shape, array)

@@ -19,6 +19,7 @@ from tape_ad.linear_maps import (
     added_at,
     pull_chosen,
 )
+from tape_ad.overrides import NOTING, as_one_call
 
 __all__ = ["conform", "forward_sweep", "reverse_sweep"]
 
@@ -78,7 +79,7 @@ def reverse_sweep(
     at_once = release and not chosen and not may_hide(arena.partials)
     reached: list[int] | None = [] if release and not at_once else None
     kept, hidden = swept(arena, root, seed, more, at_once, reached)
-    if (hidden or chosen) and not all_finite(kept.values()):
+    if (hidden or chosen) and not are_finite(list(kept.values())):
         kept = swept_with_care(arena, root, seed, more, chosen)
     for node in reached or ():
         for edge in range(*arena.starts[node : node + 2]):
@@ -90,6 +91,13 @@ def may_hide(partials: list[Any]) -> bool:
     """Tell whether some partials are of kinds that leave elements out."""
     doubtful = set(map(type, partials)) - OPEN
     return bool(doubtful) and any(traits_of(kind).may_hide for kind in doubtful)
+
+
+def are_finite(arrays: list[Array]) -> bool:
+    """Do what `all_finite` does for plain arrays, handles, and arrays that note calls."""
+    if NOTING and (noted := as_one_call(all_finite, arrays)) is not NotImplemented:
+        return bool(noted)
+    return all_finite(arrays)
 
 
 def all_finite(arrays: Iterable[Array]) -> bool:
@@ -390,4 +398,6 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
 
 def by_blas(array: Array) -> bool:
     """Tell whether BLAS multiplies an array as it stands."""
-    return type(array) is ndarray and array.flags.c_contiguous and array.dtype.char in "dD"
+    kind = type(array)
+    plain = kind is ndarray or kind in NOTING
+    return plain and array.flags.c_contiguous and array.dtype.char in "dD"

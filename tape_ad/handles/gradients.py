@@ -9,9 +9,10 @@ from attrs import define
 from tape_ad.core.arena import CONSTANT, Arena
 from tape_ad.errors import RecordMismatchError
 from tape_ad.linear_maps import Array
+from tape_ad.overrides import NOTING, as_one_call
 from tape_ad.trees import map_leaves
 
-__all__ = ["Gradients"]
+__all__ = ["Gradients", "through_buffer"]
 
 
 @define(eq=False, repr=False)
@@ -128,10 +129,13 @@ def sealed(array: Array) -> Array:
     """
     if type(array) is np.ndarray:
         return np.asarray(array.data.toreadonly())
-    if isinstance(array, np.generic):
-        array = np.asarray(array)
+    if isinstance(array, (np.ndarray, np.generic)):
+        return through_buffer(array)
     if hasattr(array, "record"):  # a handle of an outer record, which may be a partial's as well
         array.data = sealed(array.data)
-    if not isinstance(array, np.ndarray):
-        return array
-    return np.asarray(array.data.toreadonly())
+    return as_one_call(through_buffer, array) if type(array) in NOTING else array
+
+
+def through_buffer(array: Array) -> Array:
+    """View an array of NumPy's, or a number, through a buffer that is read-only."""
+    return np.asarray(np.asarray(array).data.toreadonly())

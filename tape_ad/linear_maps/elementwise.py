@@ -6,6 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, LinearMap, Partial
+from tape_ad.overrides import NOTING, as_one_call
 
 __all__ = [
     "SAME",
@@ -197,7 +198,21 @@ def selected(array: Array, mask: Array) -> Array:
         bits = BITS.get(array.dtype.char)
         if bits is not None:
             return (array.view(bits) * mask).view(array.dtype)
+    elif type(array) in NOTING or type(mask) in NOTING:
+        noted = as_one_call(selected_plainly, array, mask)
+        if noted is not NotImplemented:
+            return noted
     return np.where(mask, array, 0)
+
+
+def selected_plainly(array: Array, mask: Array) -> Array:
+    """Do what `selected` does for plain arrays."""
+    bits = {"d": np.int64, "f": np.int32}.get(array.dtype.char)
+    if bits is None or type(array) is not np.ndarray or type(mask) is not np.ndarray:
+        return np.where(mask, array, 0)
+    if mask.dtype != bool:
+        return np.where(mask, array, 0)
+    return (array.view(bits) * mask).view(array.dtype)
 
 
 def is_truth(mask: Array) -> bool:

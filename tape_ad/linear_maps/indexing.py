@@ -8,7 +8,7 @@ from attrs import define
 from tape_ad.linear_maps.base import Array, Shape
 from tape_ad.linear_maps.layouts import clone
 from tape_ad.linear_maps.places import names_each_once, places
-from tape_ad.overrides import overridable
+from tape_ad.overrides import CAPTURING, as_one_call, overridable
 
 __all__ = ["FEW", "Index", "added_at", "scatter"]
 
@@ -52,6 +52,10 @@ class Index:
         return self.by_truth
 
     def push(self, t: Array) -> Array:
+        if CAPTURING.get() is not None and type(t) is np.ndarray:
+            noted = as_one_call(pushed_plainly, t, self)
+            if noted is not NotImplemented:
+                return noted
         stack = t.ndim - len(self.parent)
         if 0 in self.node:  # np.take gives that where indexing finds nothing to pick
             return np.zeros(t.shape[:stack] + self.node, t.dtype)
@@ -63,6 +67,10 @@ class Index:
         return np.moveaxis(picked, range(self.front), range(stack, stack + self.front))
 
     def pull(self, ct: Array) -> Array:
+        if CAPTURING.get() is not None:
+            noted = as_one_call(scatter, ct, self)
+            if noted is not NotImplemented:
+                return noted
         return scatter(ct, self)
 
     def pull_into(self, ct: Array) -> Array:
@@ -81,6 +89,11 @@ class Index:
             add_repeated(total, key, ct, self.front > 0)
         else:
             total[key] += ct
+
+
+def pushed_plainly(t: Array, index: Index) -> Array:
+    """Push a plain tangent by a key that arrays which note calls are in."""
+    return index.push(t)
 
 
 @overridable

@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad.errors import CaptureError
 from tape_ad.naming import called
-from tape_ad.programs.captured import Captured, is_captured
+from tape_ad.programs.captured import Captured, is_captured, is_complex_number
 from tape_ad.programs.noting import leaves_it
 from tape_ad.programs.numbers import CapturedNumber, as_python, is_python
 from tape_ad.programs.writing import assign as written
@@ -44,7 +44,7 @@ def two(function: Function, x: Any, y: Any) -> Any:
     """Note a function of two operands, one of them captured."""
     if not (yields(x) and yields(y)):
         return NotImplemented
-    if is_python(x) and is_python(y):
+    if (is_python(x) and is_python(y)) or are_complex_numbers(x, y):
         function = as_python(function)
     noting, other = (x, y) if is_captured(x) else (y, x)
     if other.__class__ in SEQUENCES and leaves_sequences(function, noting):
@@ -57,6 +57,14 @@ def leaves_sequences(function: Function, x: Any) -> bool:
     if type(x) is CapturedNumber:
         return True
     return function is np.multiply and isinstance(x.data, np.integer)
+
+
+def are_complex_numbers(x: Any, y: Any) -> bool:
+    """Tell whether two operands are numbers, one of them complex, and neither is an array."""
+    if not (is_complex_number(x) or is_complex_number(y)):
+        return False
+    both = (each.data if is_captured(each) else each for each in (x, y))
+    return not any(isinstance(each, np.ndarray) for each in both)
 
 
 def item(x: Captured, key: Any) -> Any:

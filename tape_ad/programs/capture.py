@@ -25,6 +25,7 @@ from tape_ad.programs.knowledge import (
     check_capturable,
     decides,
     is_whole,
+    leaves_given,
     masked,
     settled,
     type_of,
@@ -35,7 +36,7 @@ from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
 from tape_ad.programs.simplification.owning import kept_apart
 from tape_ad.programs.writing import call_into
-from tape_ad.trees import flatten, map_leaves, structure_of
+from tape_ad.trees import flatten, map_leaves, structure_of, unflatten
 
 __all__ = ["CAPTURING", "Capture", "capture", "is_capturing"]
 
@@ -160,6 +161,9 @@ class Capture:
             values: tuple[Value, ...] = (result.value,)
         else:
             check_capturable(self, function, out)
+            if any(isinstance(each, (tuple, list)) for each in out):
+                leaves = self.call(leaves_given, (function, args, dict(kwargs)), {})
+                return unflatten(out, leaves)
             boxes = [self.box(each, args, kwargs, ()) for each in out]
             values = tuple([box.value for box in boxes])
             result = out._make(boxes) if hasattr(out, "_make") else type(out)(boxes)
@@ -175,6 +179,13 @@ class Capture:
         if does:
             for box in result if several else (result,):
                 self.ask(question, box)
+
+    def whole(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note a helper as one call; NotImplemented if nothing is captured, or with a handle."""
+        leaves = flatten((args, kwargs))
+        if any(hasattr(leaf, "record") for leaf in leaves) or not any(map(is_captured, leaves)):
+            return NotImplemented
+        return self.call(function, args, kwargs)
 
     def note(self, step: Step) -> None:
         """Append a step, if an earlier capture has the same in its place."""

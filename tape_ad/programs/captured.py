@@ -1,5 +1,6 @@
 """Arrays that note what is done with them, in the program that is being captured."""
 
+import dis
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -9,11 +10,12 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.handles.array_interface import ArrayInterface
+from tape_ad.overrides import NOTING
 from tape_ad.programs.noting import Noting, cast, exactly, item_of, leaves_it
-from tape_ad.programs.numbers import CapturedNumber
+from tape_ad.programs.numbers import CapturedNumber, as_python
 from tape_ad.programs.program import Value
 
-__all__ = ["Captured", "as_index", "is_captured", "plain"]
+__all__ = ["Captured", "as_index", "is_captured", "is_complex_number", "plain"]
 
 Function = Callable[..., Any]
 
@@ -107,6 +109,13 @@ class Captured(Noting, ArrayInterface):
         """Assign a number to all elements."""
         self[...] = value
 
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and isinstance(inputs[0], np.complexfloating) and not kwargs:
+            of_numbers = len(inputs) == 2 and is_complex_number(inputs[1])
+            if of_numbers and is_at_operator(sys._getframe(1)):
+                return by_operator(as_python(ufunc), *inputs)
+        return Noting.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
+
     # From two parents; Noting's is meant
 
     __bool__ = Noting.__bool__
@@ -124,6 +133,19 @@ def by_operator(function: Function, x: Any, y: Any) -> Any:
             return NotImplemented
     noting = x if isinstance(x, Noting) else y
     return noting.capture.call(function, (x, y), {})
+
+
+def is_complex_number(x: Any) -> bool:
+    """Tell whether Python's operators on a number round in another way than ufuncs."""
+    return isinstance(x.data if is_captured(x) else x, (np.complexfloating, complex))
+
+
+def is_at_operator(frame: Any) -> bool:
+    """Tell whether a frame is at one of Python's operators, and not at a call."""
+    return bool(dis.opname[frame.f_code.co_code[frame.f_lasti]] == "BINARY_OP")
+
+
+NOTING.update((Captured, CapturedNumber))
 
 
 def is_captured(x: Any) -> bool:

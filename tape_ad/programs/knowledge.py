@@ -13,6 +13,7 @@ from tape_ad.programs.noting import NUMBERS, failure_of, item_of
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call
 from tape_ad.rules.numpy.updates import updated
+from tape_ad.trees import flatten
 
 __all__ = [
     "FACTS",
@@ -22,6 +23,7 @@ __all__ = [
     "check_capturable",
     "decides",
     "is_whole",
+    "leaves_given",
     "masked",
     "may_fail",
     "settled",
@@ -197,9 +199,18 @@ def check_capturable(capture: Any, function: Function, out: Any) -> None:
     ------
     CaptureError
     """
-    outs = out if isinstance(out, (tuple, list)) else (out,)
-    if all(isinstance(each, (np.ndarray, np.generic)) or type(each) in NUMBERS for each in outs):
+    if isinstance(out, (tuple, list)) and all(map(is_number_or_array, flatten(out))):
         return
     raise capture.refusal(
         f"{called(function)} ({caller()}) gives a {type(out).__name__}, which cannot be captured"
     )
+
+
+def is_number_or_array(leaf: Any) -> bool:
+    """Tell whether a replay can give something as a value."""
+    return isinstance(leaf, (np.ndarray, np.generic)) or type(leaf) in NUMBERS
+
+
+def leaves_given(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """List the leaves of what a function gives, for one that gives a tuple with a list in it."""
+    return flatten(function(*args, **kwargs))

@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Partial
+from tape_ad.overrides import NOTING, as_one_call
 
 __all__ = [
     "NO_VALUE",
@@ -239,7 +240,9 @@ def refuse(name: str, **arguments: Any) -> None:
 
 def as_array(x: Any) -> Array:
     """Take a list or a number to an array; handles and arrays stay as they are."""
-    return x if hasattr(x, "ndim") else np.asarray(x)
+    if hasattr(x, "ndim"):
+        return x
+    return as_one_call(np.asarray, x) if type(x) in NOTING else np.asarray(x)
 
 
 def axes_of(ndim: int, axis: Any, *, repeated: bool = False) -> tuple[int, ...]:

@@ -1,12 +1,13 @@
 """Linear maps that hold plain arrays only, so that a sweep of handles can record them whole."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Adjoint, Array
-from tape_ad.overrides import overridable
+from tape_ad.overrides import CAPTURING, as_one_call, overridable
 from tape_ad.rules.base import Entry, along, rule
 from tape_ad.rules.signatures import arguments_of
 
@@ -32,11 +33,20 @@ class PlainMap:
 
     def push(self, t: Array) -> Array:
         """Take a tangent of the parent to the tangent of the node."""
-        return pushed(t, self)
+        return through(pushed, t, self)
 
     def pull(self, ct: Array) -> Array:
         """Take a cotangent of the node to its contribution to the parent's cotangent."""
-        return pulled(ct, self)
+        return through(pulled, ct, self)
+
+
+def through(way: Callable[..., Array], array: Array, linear: PlainMap) -> Array:
+    """Push or pull; a map that holds arrays which note calls takes plain ones with it."""
+    if CAPTURING.get() is not None:
+        noted = as_one_call(way, array, linear)
+        if noted is not NotImplemented:
+            return noted
+    return way(array, linear)
 
 
 @overridable

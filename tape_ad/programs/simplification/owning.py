@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
+from tape_ad.handles.gradients import through_buffer
 from tape_ad.linear_maps import clone
 from tape_ad.programs.program import Call, Constant, Program, Value
 from tape_ad.programs.simplification.rewriting import Rewriting
@@ -31,7 +32,8 @@ def kept_apart(program: Program) -> Program:
         if each.value in given:
             base = memory_of(each.data)
             copy = copies.setdefault(id(base), clone(base))
-            data = copy if base is each.data else Window.of(base, each.data).on(copy)
+            data = copy.view() if base is each.data else Window.of(base, each.data).on(copy)
+            data.flags.writeable = each.data.flags.writeable
             constant = evolve(each, data=data)
         constants.append(constant)
     return evolve(program, constants=tuple(constants)) if given else program
@@ -59,6 +61,9 @@ def with_copies_for_the_caller(program: Program) -> Program:
             window = Window.of(base, each.data)
             owner, new = new, Value.like(each.data, new)
             rewriting.keep(Call(viewed, (owner, window), {}, (new,)))
+        elif not each.data.flags.writeable:
+            owner, new = new, Value.like(each.data, new)
+            rewriting.keep(Call(through_buffer, (owner,), {}, (new,)))
         rewriting.replace(each.value, new)
     for step in program.steps:
         rewriting.keep(rewriting.rewired(step))

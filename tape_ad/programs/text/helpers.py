@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import define, field
 
+from tape_ad.overrides import NOTING, as_one_call
 from tape_ad.programs.text.definitions import definition, home_of, refusal
 
 __all__ = ["Helpers", "is_own"]
@@ -59,6 +60,9 @@ class Helpers:
                 raise refusal(what, f"two things that it needs are called {name}")
             return
         self._things[name] = thing
+        if thing is NOTING or thing is as_one_call:
+            self.texts[name] = f"{name} = ()  # nothing notes calls here"
+            return
         if isinstance(thing, types.ModuleType):
             self.modules.add(thing.__name__)
         elif isinstance(thing, type) and issubclass(thing, BaseException) and not home_of(thing):

@@ -25,6 +25,7 @@ from tape_ad.linear_maps import (
     RealPart,
     Scale,
 )
+from tape_ad.overrides import NOTING, as_one_call
 from tape_ad.rules.base import (
     NO_VALUE,
     Call,
@@ -96,6 +97,14 @@ def power_base(out: Array, x: Array, y: Array) -> Array:
     number = type(y) in (int, float)
     if number and y == 2:
         return 2 * x
+    if type(out) in NOTING and not (number and (y in QUICK or is_number(out))):
+        return as_one_call(slope_in_base, out, x, y)
+    return slope_in_base(out, x, y)
+
+
+def slope_in_base(out: Array, x: Array, y: Array) -> Array:
+    """Do what `power_base` does for plain arrays, and for handles."""
+    number = type(y) in (int, float)
     with np.errstate(all="ignore"):
         if number and (y in QUICK or type(out) is not np.ndarray):
             return y * x ** (y - 1) if y else 0.0
@@ -125,6 +134,13 @@ def power_by_base(out: Array, x: Array, y: Array) -> Array | None:
 
 def power_exponent(out: Array, x: Array, y: Array) -> Array:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
+    if type(out) in NOTING:
+        return as_one_call(slope_in_exponent, out, x, y)
+    return slope_in_exponent(out, x, y)
+
+
+def slope_in_exponent(out: Array, x: Array, y: Array) -> Array:
+    """Do what `power_exponent` does for plain arrays, and for handles."""
     x, y = in_dtype(x, out.dtype), in_dtype(y, out.dtype)
     if type(out) is np.ndarray:
         with np.errstate(all="ignore"):
@@ -132,6 +148,11 @@ def power_exponent(out: Array, x: Array, y: Array) -> Array:
             if all_finite(plain):
                 return plain
     return power_derivative(x, y, 0, 1)
+
+
+def is_number(noting: Any) -> bool:
+    """Tell whether what notes calls stands for a number, and not for an array."""
+    return not isinstance(noting.data, np.ndarray)
 
 
 def in_dtype(x: Array, dtype: Any) -> Array:

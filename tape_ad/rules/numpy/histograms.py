@@ -10,7 +10,7 @@ import numpy as np
 
 from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Adjoint, Array, Index, LinearMap
-from tape_ad.overrides import overridable, takes_over
+from tape_ad.overrides import NOTING, overridable, takes_over
 from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, rule
 
 __all__ = ["HISTOGRAMS", "binned"]
@@ -26,7 +26,7 @@ def bincount_signature(x: Any, /, weights: Any = None, minlength: int = 0) -> Ca
 
 def bincount_partial(out: Array, x: Array, weights: Array, minlength: int) -> LinearMap:
     """Make the partial of adding up the weights of each number."""
-    places = np.asarray(x, np.intp)
+    places = as_array(x).astype(np.intp)
     return Adjoint(Index((places,), out.shape, places.shape, repeats=True))
 
 
@@ -78,7 +78,8 @@ def refuse_handles(name: str, **arguments: Any) -> None:
         It names the argument.
     """
     for argument, value in arguments.items():
-        if any(takes_over(type(each)) for each in (value if is_list(value) else [value])):
+        kinds = set(map(type, value if is_list(value) else [value]))
+        if any(map(takes_over, kinds - NOTING)):
             raise UnsupportedArgumentError(
                 f"np.{name}: {argument}= got a handle, and the bins are taken as constant; pass "
                 "its .data"

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import SAME, Adjoint, Index, added_at, scatter
+from tape_ad.linear_maps import SAME, Adjoint, Array, Index, added_at, scatter
+from tape_ad.overrides import CAPTURING, NOTING, as_one_call
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.signatures import arguments_of
 
@@ -45,7 +46,7 @@ def index_map(key: Any, parent: tuple[int, ...], node: tuple[int, ...]) -> Index
     if plain is not None:
         return Index(plain, parent, node)
     full = full_key(key, len(parent))
-    arrays = [k for k in full if isinstance(k, np.ndarray)]
+    arrays = [k for k in full if is_array(k) and (k.ndim or k.dtype == bool)]
     return Index(
         key=full,
         parent=parent,
@@ -79,15 +80,20 @@ def as_entry(k: Any) -> Any:
     """Take lists to arrays, and integers and masks of every kind to one kind each."""
     if k is None or k is Ellipsis or (isinstance(k, (slice, int)) and not isinstance(k, bool)):
         return k
-    array = np.asarray(k)
+    array = k if type(k) in NOTING else np.asarray(k)
     if array.ndim == 0 and array.dtype != bool:
-        return operator.index(array)
+        return array if type(array) in NOTING else operator.index(array)
     return array.astype(np.intp) if array.size == 0 and array.dtype != bool else array
 
 
 def is_mask(k: Any) -> bool:
     """Tell whether an entry of a key is a boolean mask."""
-    return isinstance(k, np.ndarray) and k.dtype == bool
+    return is_array(k) and bool(k.dtype == bool)
+
+
+def is_array(k: Any) -> bool:
+    """Tell whether an entry of a key is an array, plain or one that notes calls."""
+    return isinstance(k, np.ndarray) or (type(k) in NOTING and hasattr(k, "ndim"))
 
 
 def front_axes(key: tuple[Any, ...], arrays: list[np.ndarray[Any, Any]]) -> int:
@@ -95,17 +101,26 @@ def front_axes(key: tuple[Any, ...], arrays: list[np.ndarray[Any, Any]]) -> int:
 
     Beside an array an integer is an advanced entry too.
     """
-    places = [i for i, k in enumerate(key) if isinstance(k, (np.ndarray, int))]
+    places = [i for i, k in enumerate(key) if is_array(k) or isinstance(k, int)]
     if places[-1] - places[0] == len(places) - 1:
         return 0
     return max(1 if is_mask(k) else k.ndim for k in arrays)
+
+
+def item(a: Array, key: Any) -> Array:
+    """Give ``a[key]``; of a plain array too where an array that notes calls is in the key."""
+    if type(a) is np.ndarray and CAPTURING.get() is not None:
+        noted = as_one_call(operator.getitem, a, key)
+        if noted is not NotImplemented:
+            return noted
+    return a[key]
 
 
 INDEXING: dict[Any, Entry] = {
     operator.getitem: rule(
         lambda out, a, key: index_map(key, a.shape, out.shape),
         signature=lambda a, key: ((a,), {"key": key}),
-        compute=lambda a, key: a[key],
+        compute=item,
     ),
     added_at: rule(
         lambda out, total, ct, linear: SAME,

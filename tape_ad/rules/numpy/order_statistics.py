@@ -28,7 +28,7 @@ from tape_ad.linear_maps import (
     Transpose,
     WeightedSum,
 )
-from tape_ad.overrides import takes_over
+from tape_ad.overrides import NOTING, takes_over, whole
 from tape_ad.rules.base import (
     NO_VALUE,
     Call,
@@ -95,7 +95,7 @@ def quantile_signature(name: str) -> Signature:
         interpolation: Any = None,
     ) -> Call:
         refuse(name, out=out, interpolation=interpolation)
-        if takes_over(type(weights)):
+        if takes_over(type(weights)) and type(weights) not in NOTING:
             raise UnsupportedArgumentError(
                 f"np.{name}: weights= decides which element is taken, so the result is piecewise "
                 "constant in it; pass weights.data"
@@ -155,13 +155,19 @@ def places_of(
     """
     n = order.shape[-1]
     exact = rows.dtype == np.float32 and n < 2**20
-    ranks = np.empty(order.shape, np.float32 if exact else np.float64)
-    np.put_along_axis(ranks, order, np.arange(n, dtype=ranks.dtype), axis=-1)
-    missing = np.isnan(rows)
+    ranks, nothing = ranks_of(order, np.isnan(rows), np.float32 if exact else np.float64)
+    return np.where(nothing, np.nan, function(ranks, *q, axis=-1, **options))
+
+
+@whole
+def ranks_of(order: Any, missing: Any, dtype: Any) -> tuple[Any, Any]:
+    """Give the place of each element among the sorted ones of its row, and which rows have none."""
+    ranks = np.empty(order.shape, dtype)
+    np.put_along_axis(ranks, order, np.arange(order.shape[-1], dtype=dtype), axis=-1)
     nothing = np.logical_and.reduce(missing, axis=-1)
     ranks[missing] = np.nan
     ranks[nothing] = 0  # for NumPy warns of rows of nan, and has done so already
-    return np.where(nothing, np.nan, function(ranks, *q, axis=-1, **options))
+    return ranks, nothing
 
 
 def neighbours(places: Any, order: Any) -> tuple[tuple[Any, ...], Any]:
@@ -207,7 +213,7 @@ def elements_partial(function: Callable[..., Array]) -> Maker:
             return None
         axes = axes_of(a.ndim, axis)
         if weights is not None:
-            options["weights"] = weights_of_rows(np.asarray(weights), a, axes)
+            options["weights"] = weights_of_rows(as_array(weights), a, axes)
         linear = Deferred(neighbours_map, (function, out, a, q, axes, options))
         return Chain((Mask(~np.isnan(a)) if function in PASSING_NAN else SHIELD, linear))
 

@@ -7,6 +7,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
+from tape_ad.overrides import whole
 from tape_ad.rules.base import Call, Entry, along, rule
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
 
@@ -163,16 +164,22 @@ def shares(chunk: Array, axis: int, mode: str) -> Array:
     if mode == "mean":
         return np.full((size,) + (1,) * (-axis - 1), 1 / max(size, 1))
     if mode == "median":
-        weights = np.zeros(chunk.shape)
         middle = sorted({(size - 1) // 2, size // 2})
-        if size:
-            order = np.argpartition(chunk, middle, axis=axis)
-            places = np.take(order, middle, axis=axis)
-            np.put_along_axis(weights, places, 1 / len(middle), axis=axis)
-        return weights
+        order = np.argpartition(chunk, middle, axis=axis) if size else None
+        return shares_of_median(chunk.shape, middle, order, axis)
     extremum = np.max if mode == "maximum" else np.min
     chosen = np.equal(chunk, extremum(chunk, axis=axis, keepdims=True))
     return chosen / np.maximum(np.add.reduce(chosen, axis=axis, keepdims=True), 1)
+
+
+@whole
+def shares_of_median(shape: Shape, middle: list[int], order: Any, axis: int) -> Array:
+    """Share a median among what stands in the middle of an order."""
+    weights = np.zeros(shape)
+    if order is not None:
+        places = np.take(order, middle, axis=axis)
+        np.put_along_axis(weights, places, 1 / len(middle), axis=axis)
+    return weights
 
 
 def statistics(

@@ -29,7 +29,7 @@ from tape_ad.linear_maps import (
 )
 from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
 from tape_ad.rules.numpy.elementwise import is_complex
-from tape_ad.rules.numpy.factors import product_by_each, product_of_others
+from tape_ad.rules.numpy.factors import shares_of_product
 
 __all__ = [
     "REDUCTIONS",
@@ -299,9 +299,7 @@ def product_map(
     out: Array, a: Array, axes: tuple[int, ...], keepdims: bool, initial: Any
 ) -> LinearMap:
     """Weigh each factor by the product of all the others."""
-    weights = product_by_each(out if initial is None else None, a, axes)
-    if weights is None:
-        weights = product_of_others(a, axes)
+    weights = shares_of_product(out if initial is None else None, a, axes)
     if initial is not None:
         weights = weights * initial
     return WeightedSum(weights, a.ndim, axes, keepdims)

@@ -6,7 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
-from tape_ad.rules.base import Entry, axes_of, rule
+from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.plain_maps import Gather, PlainMap
 from tape_ad.rules.signatures import arguments_of
 
@@ -36,7 +36,7 @@ def repeated(out: Array, a: Array, repeats: Any, axis: Any) -> LinearMap:
     flat = axis is None or a.ndim == 0
     shape = (a.size,) if flat else a.shape
     number = 0 if flat else axes_of(a.ndim, axis)[0] + a.ndim
-    counts = np.asarray(repeats)
+    counts = as_array(repeats)
     along: LinearMap
     if counts.size != 1:
         index = np.repeat(np.arange(shape[number]), counts)

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale, pull_chosen
-from tape_ad.overrides import overridable
+from tape_ad.overrides import CAPTURING, as_one_call, overridable
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -188,6 +188,10 @@ class RunningProduct:
 
     def pull(self, ct: Array) -> Array:
         """Divide what is summed from the back, or run the recurrence backwards."""
+        if CAPTURING.get() is not None:
+            noted = as_one_call(pulled_plainly, ct, self)
+            if noted is not NotImplemented:
+                return noted
         pulled = None
         if type(ct) is type(self.x) is np.ndarray and ct.dtype is self.x.dtype is self.y.dtype:
             with np.errstate(all="ignore"):
@@ -213,6 +217,11 @@ class RunningProduct:
             return None
         pulled = summed_backwards(ct * y, self.axis) / x
         return pulled.astype(ct.dtype, copy=False) if all_finite(pulled) else None
+
+
+def pulled_plainly(ct: Array, linear: RunningProduct) -> Array:
+    """Pull where all that is met is plain."""
+    return linear.pull(ct)
 
 
 # Coefficients

@@ -47,7 +47,7 @@ def picking(
 def taken(out: Array, a: Array, indices: Any, axis: int | None, mode: str) -> LinearMap:
     """Make the partial of `take`, with every index brought into its range."""
     length = a.size if axis is None else a.shape[axis] if a.ndim else 1
-    indices = np.asarray(indices).astype(np.intp)
+    indices = as_array(indices).astype(np.intp)
     if mode == "wrap":
         indices = indices % max(length, 1)
     elif mode == "clip":
@@ -59,7 +59,7 @@ def taken_along_axis(out: Array, arr: Array, indices: Any, axis: int | None) -> 
     """Make the partial of `take_along_axis`."""
     if axis is None:
         return picking(arr, out, None, indices)
-    return picked_along_axis(out, arr, np.asarray(indices), axis, repeats=True)
+    return picked_along_axis(out, arr, as_array(indices), axis, repeats=True)
 
 
 def picked_along_axis(
@@ -91,7 +91,7 @@ def chosen(position: int, out: Array, a: Array, *choices: Array, mode: str) -> L
     """Make the partial of `choose` with respect to one of the choices."""
     if position == 0:
         return None
-    numbers = np.asarray(a)
+    numbers = as_array(a)
     if mode == "wrap":
         numbers = numbers % len(choices)
     elif mode == "clip":

@@ -22,7 +22,18 @@ from tape_ad.linear_maps import (
     WeightedSum,
     expanding_key,
 )
-from tape_ad.rules.base import Call, Entry, Maker, Signature, along, axes_of, quiet, refuse, rule
+from tape_ad.overrides import relies_on_shape, whole
+from tape_ad.rules.base import (
+    Call,
+    Entry,
+    Maker,
+    Signature,
+    along,
+    axes_of,
+    quiet,
+    refuse,
+    rule,
+)
 from tape_ad.rules.numpy.continued import difference
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import as_cast, reaches, selecting, sum_signature
@@ -129,6 +140,14 @@ def segments_of(indices: Sequence[int], n: int) -> tuple[Any, Any]:
     >>> segments_of([0, 2, 1], 4)
     (array([0, 1, 2, 1, 2, 3]), array([0, 0, 1, 2, 2, 2]))
     """
+    elements, labels = elements_of(indices, n)
+    relies_on_shape(labels)
+    return elements, labels
+
+
+@whole
+def elements_of(indices: Sequence[int], n: int) -> tuple[Any, Any]:
+    """Do what `segments_of` does."""
     starts = np.asarray(indices, np.intp)
     sizes = np.maximum(np.append(starts[1:], n) - starts, 1)
     labels = np.repeat(np.arange(starts.size), sizes)

@@ -102,11 +102,16 @@ def checked(matrix: Sparse, x: Array) -> Call:
     return (x,), {"matrix": matrix}
 
 
+def from_left(x: Array, matrix: Sparse) -> Array:
+    """Compute ``matrix @ x`` of what is one level below."""
+    return sparse_matmul(matrix, x)
+
+
 SPARSE: dict[Any, Entry] = {
-    sparse_matmul: rule(product_from_left, signature=checked, compute=lambda x, matrix: matrix @ x),
+    sparse_matmul: rule(product_from_left, signature=checked, compute=from_left),
     matmul_sparse: rule(
         product,
         signature=lambda x, matrix: checked(matrix, x),
-        compute=lambda x, matrix: x @ matrix,
+        compute=matmul_sparse,
     ),
 }

@@ -8,7 +8,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, LinearMap, adjoint
-from tape_ad.overrides import overridable
+from tape_ad.overrides import overridable, whole
 from tape_ad.rules.base import Call, Entry, as_array, outputs, rule
 from tape_ad.rules.scipy.linalg.solvers import solve_triangular
 from tape_ad.rules.scipy.linalg.systems import (
@@ -124,6 +124,7 @@ def triangles(n: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     return triangle(n, lower=True, unit_diagonal=True), triangle(n, lower=False)
 
 
+@whole
 def row_order(piv: Any) -> np.ndarray[Any, Any]:
     """Write interchanges of rows, one after another, as the order that they lead to."""
     order = np.arange(len(piv))
