@@ -125,6 +125,8 @@ class Surroundings:
             if wrapped is None:
                 break
             function = wrapped
+        else:
+            return  # it has been entered, and may call itself
         owner = getattr(function, "__self__", None)
         function = getattr(function, "__func__", function)
         if not isinstance(function, types.FunctionType):

@@ -175,3 +175,19 @@ def test_a_variable_that_changes_at_each_call_is_named_in_the_end() -> None:
 def test_libraries_are_not_looked_into() -> None:
     titles = {variable.title for variable in Surroundings.of(of_instance).variables}
     assert titles == {"model", "Model.weight"}
+
+
+def test_functions_that_call_themselves_and_each_other() -> None:
+    scale = 2.0
+
+    def even(x: Any, n: int) -> Any:
+        return x * scale if n == 0 else odd(x, n - 1)
+
+    def odd(x: Any, n: int) -> Any:
+        return even(-x, n - 1) if n else odd(x, 1)
+
+    fast = ta.compile(lambda x: even(x, 4))
+    for _ in range(4):
+        assert np.array_equal(fast(X), X * 2)
+    scale = 3.0
+    assert np.array_equal(fast(X), X * 3)
