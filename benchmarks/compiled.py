@@ -4,7 +4,14 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from benchmarks.libraries import COMPILED, LIBRARIES, OURS, OURS_COMPILED, UNCOMPILED
+from benchmarks.libraries import (
+    BY_HAND,
+    COMPILED,
+    LIBRARIES,
+    OURS,
+    OURS_COMPILED,
+    UNCOMPILED,
+)
 from benchmarks.overhead import overhead_targets
 from benchmarks.results import Result, Target
 from benchmarks.tables import duration, table
@@ -112,6 +119,7 @@ COLUMNS = (
     "compiled",
     "compiled / eager",
     "at most",
+    "by hand / eager",
     "first calls",
     "they may take",
     "calls of the program",
@@ -139,7 +147,8 @@ def compiled_section(
         "`jax.jit`; each time is that of the quickest of several turns. The first calls are those",
         "that compile: with us two, which capture, with JAX one. They have paid after as many",
         "calls as it takes to save their time, against the same library uncompiled, where that",
-        "was timed. A step of training is compiled whole, and gives new parameters.",
+        "was timed. A step of training is compiled whole, and gives new parameters. NumPy by hand",
+        "is there where value and gradient have been written out with the same functions.",
         "PyTorch's `torch.compile` is not there: it takes a C++ compiler, and minutes for each.",
         "",
         *table(COLUMNS, map(row, compared(results))),
@@ -173,6 +182,7 @@ def row(result: Result) -> tuple[str, ...]:
         duration(times[OURS_COMPILED].least),
         f"{ratio(result):.3g}" if met else f"**{ratio(result):.3g}**",
         f"{result.workload.compiled:g}",
+        f"{times[BY_HAND].least / times[OURS].least:.3g}" if BY_HAND in times else "",
         duration(first[OURS_COMPILED]),
         duration(capture_bound(result)),
         f"{result.calls:,}",

@@ -272,12 +272,19 @@ def test_the_worst_of_the_compiled_functions_has_a_bound() -> None:
 
 def test_the_page_has_the_compiled_column_beside_jit() -> None:
     result = compiled(
-        "Hessian, 50", **{OURS: 4e-4, OURS_COMPILED: 1.6e-4, "jax_eager": 2e-3, COMPILED: 2e-5}
+        "Hessian, 50",
+        **{
+            OURS: 4e-4,
+            OURS_COMPILED: 1.6e-4,
+            BY_HAND: 2e-4,
+            "jax_eager": 2e-3,
+            COMPILED: 2e-5,
+        },
     )
     found = run_of(result)
     found.overheads = {"1 array": 1e-6}
     page = markdown(found, "chart.png").splitlines()
-    row = "| Hessian, 50 | 400 us | 160 us | **0.4** | 0.25 | 3 ms | 2.8 ms | 20 | 13 |"
+    row = "| Hessian, 50 | 400 us | 160 us | **0.4** | 0.25 | 0.5 | 3 ms | 2.8 ms | 20 | 13 |"
     assert f"{row} 20 us | 200 ms | 102 | 8 |" in page
     assert "## Compiled: 1 of 3 targets met" in page
     assert "- Hessian, 50: compiled time / eager: 0.4 (at most 0.25)" in page
