@@ -33,7 +33,14 @@ from tape_ad.linear_maps.elementwise import (
 from tape_ad.linear_maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.linear_maps.joining import Join, Part
 from tape_ad.linear_maps.layouts import clone
-from tape_ad.linear_maps.matrix_products import MatmulLeft, MatmulRight, Products, adjoint
+from tape_ad.linear_maps.matrix_products import (
+    MatmulLeft,
+    MatmulRight,
+    Products,
+    adjoint,
+    multiplied,
+    times_matrix,
+)
 from tape_ad.linear_maps.rearrangements import Reshape, Stretch, Transpose
 from tape_ad.linear_maps.reductions import Sum, WeightedSum, add_reduce, expanding_key
 
@@ -74,10 +81,12 @@ __all__ = [
     "as_map",
     "clone",
     "expanding_key",
+    "multiplied",
     "pull_chosen",
     "rearranges",
     "scatter",
     "selected",
+    "times_matrix",
     "unless_all_zero",
     "unless_zero",
 ]

@@ -7,8 +7,9 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.linear_maps.base import Array
+from tape_ad.overrides import overridable
 
-__all__ = ["MatmulLeft", "MatmulRight", "Products", "adjoint"]
+__all__ = ["MatmulLeft", "MatmulRight", "Products", "adjoint", "multiplied", "times_matrix"]
 
 LEAST = 1_000
 """A product of fewer elements is worked out at once, in the time that it takes to keep factors."""
@@ -128,10 +129,26 @@ def rows_times(rows: Array, right: Array) -> Array:
     if right.ndim > 2 or rows.ndim == 1:
         return np.matmul(rows, right)
     matrix = rows if rows.ndim == 2 else as_matrix(rows)
-    product = picked(matrix, right) if matrix.size * right.shape[-1] > LARGE else None
-    if product is None:
-        product = multiplied(matrix, right)
+    large = matrix.size * right.shape[-1] > LARGE
+    product: Array = (times_matrix if large else multiplied)(matrix, right)
     return product if rows.ndim == 2 else product.reshape(rows.shape[:-1] + right.shape[1:])
+
+
+@overridable
+def times_matrix(rows: Array, right: Array) -> Array:
+    """Compute ``rows @ right``, with a look whether that only picks rows and scales them.
+
+    Parameters
+    ----------
+    rows : array, shape (m, n)
+    right : array, shape (n,) or (n, k)
+
+    Returns
+    -------
+    array, shape (m,) or (m, k)
+    """
+    product = picked(rows, right)
+    return multiplied(rows, right) if product is None else product
 
 
 def picked(rows: Array, right: Array) -> Array | None:
@@ -142,7 +159,7 @@ def picked(rows: Array, right: Array) -> Array | None:
     if type(rows) is not np.ndarray or type(right) is not np.ndarray or right.ndim != 2:
         return None
     length = len(rows)
-    if np.count_nonzero(rows[0]) > 1:
+    if length == 0 or np.count_nonzero(rows[0]) > 1:
         return None
     there = np.not_equal(rows, 0)
     if np.count_nonzero(there) > length:

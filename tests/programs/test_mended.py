@@ -102,3 +102,18 @@ def test_an_array_that_is_kept_from_an_earlier_call_is_refused() -> None:
     fast(X)
     with pytest.raises(CaptureError, match="an array of an earlier call"):
         fast(Y)
+
+
+def test_zeros_keep_their_signs_where_an_index_adds_to_a_part() -> None:
+    def parts(x: Any) -> Any:
+        return np.sum(x[2:] * 3.0) + np.sum(x[:-1] * -0.0)
+
+    assert list(np.signbit(ta.grad(parts)(X))) == [True, True, False]
+    assert problems(ta.grad(parts), (X,), (Y,)) == []
+
+
+def test_unit_vectors_pick_the_rows_of_a_large_matrix() -> None:
+    matrix = np.eye(100)
+    slope = ta.jacobian(lambda x: -(matrix @ x))
+    assert np.signbit(slope(np.ones(100))).all()  # which a product would not give
+    assert problems(slope, (np.ones(100),), (np.zeros(100),)) == []

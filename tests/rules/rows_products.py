@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.linear_maps import times_matrix
 from tests.rules.table import REAL, Row, Shape
 
 __all__ = ["ROWS"]
@@ -110,6 +111,10 @@ ROWS: list[Row] = [
         )
     ),
     Row(np.tensordot, [REAL(2, 3, 4), REAL(3, 4, 2)], nodes=6),
+    *(
+        Row(times_matrix, [REAL(*a), REAL(*b)], complex=True, no_jax="it is a function of ours")
+        for a, b in (((2, 3), (3, 4)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0, 2), (2, 3)))
+    ),
     Row(np.tensordot, [REAL(2, 0), REAL(0, 3)], options={"axes": 1}, nodes=6),
 ]
 

@@ -16,6 +16,8 @@ from tape_ad.linear_maps import (
     MatmulLeft,
     MatmulRight,
     Reshape,
+    multiplied,
+    times_matrix,
 )
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
 from tape_ad.rules.numpy.einsum import contraction
@@ -195,6 +197,7 @@ PRODUCTS: dict[Any, Entry] = {
         lambda out, a, b: weighted_by(conjugate(a), b),
         signature=two_arrays,
     ),
+    times_matrix: Derivation(lambda a, b: multiplied(as_array(a), as_array(b))),
     np.kron: rule(kronecker(0), kronecker(1), signature=two_arrays),
     np.vecdot: generalized("vecdot", "i", "i", "", conjugates=True),
 }
