@@ -13,7 +13,7 @@ from attrs import define, field
 
 from tape_ad.programs.keys import varies
 from tape_ad.programs.program import Value
-from tape_ad.trees import structure_of
+from tape_ad.trees import FIELDS, fields_of, structure_of
 
 __all__ = ["builder", "matcher"]
 
@@ -169,6 +169,22 @@ def put_together(writer: Writer, tree: Any) -> str:
         )
     elif type(tree) is tuple:
         writer.add(f"{name} = ({joined})")
+    elif type(tree) is list:
+        writer.add(f"{name} = [{joined}]")
+    elif has_fields_alone(tree, structure):
+        set_field, kind = writer.bind(object.__setattr__), writer.bind(type(tree))
+        writer.add(f"{name} = {writer.bind(object.__new__)}({kind})")
+        for step, item in zip(structure.steps(tree), items, strict=True):
+            writer.add(f"{set_field}({name}, {step[1:]!r}, {item})")
     else:
         writer.add(f"{name} = {writer.bind(structure.rebuilt)}({writer.bind(tree)}, [{joined}])")
     return name
+
+
+def has_fields_alone(tree: Any, structure: Any) -> bool:
+    """Tell whether an object is nothing but its fields, so that it can be made out of them."""
+    if structure is not FIELDS:
+        return False
+    fields, made_of = fields_of(tree), set(structure.steps(tree))
+    others = {f".{name}" for name in getattr(tree, "__dict__", {})} - made_of
+    return len(fields) == len(made_of) and not others and not hasattr(type(tree), "__copy__")
