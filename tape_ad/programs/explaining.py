@@ -40,7 +40,8 @@ def title(function: Any) -> str:
     while isinstance(function, functools.partial):
         function = function.func
     module = getattr(function, "__module__", None) or ""
-    if isinstance(function, np.ufunc) or module.startswith("numpy"):
+    owner = getattr(function, "__self__", function)  # a ufunc's method has its ufunc there
+    if isinstance(owner, np.ufunc) or module.startswith("numpy"):
         return called(function)
     return str(getattr(function, "__name__", type(function).__name__))
 
