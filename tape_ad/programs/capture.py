@@ -2,6 +2,7 @@
 
 import gc
 import operator
+import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ from tape_ad.programs.knowledge import (
     TYPED_BY_VALUES,
     WRITING,
     check_capturable,
+    check_warnings,
     decides,
     is_whole,
     leaves_given,
@@ -72,6 +74,7 @@ class Capture:
     steps: list[Step] = field(factory=list, init=False)
     ended: bool = field(default=False, init=False)
     _errors: Mapping[str, Any] = field(factory=np.geterr, init=False)
+    _filters: Any = field(factory=lambda: warnings.filters, init=False)
     _answers: dict[Any, Any] = field(factory=dict, init=False)
     _other_errors: Mapping[str, Any] | None = field(default=None, init=False)
     _failure: BaseException | None = field(default=None, init=False)
@@ -155,6 +158,8 @@ class Capture:
             raise
         if function in FACTS or isinstance(out, (np.dtype, type)) or out is NotImplemented:
             return out  # about shapes and dtypes, which are the same at each replay
+        if type(out) is str:
+            return self.note_text(function, noted_args, noted_kwargs, out)
         result: Any
         if isinstance(out, ARRAYS) or type(out) in NUMBERS:
             result = self.box(out, args, kwargs, concrete_args)
@@ -194,14 +199,19 @@ class Capture:
 
     def note_failure(self, function: Any, args: Any, kwargs: Any, error: Exception) -> None:
         """Note a call that has failed, as a function may catch that and go another way."""
-        name = Captured(type(error).__name__, Value(str), self)
-        call = Call(failure_of, (function, args, dict(kwargs)), {}, (name.value,))
-        call.errors = self.errors()
-        self.note(call)
-        self.ask(str, name)
+        self.note_text(failure_of, (function, args, dict(kwargs)), {}, type(error).__name__)
+
+    def note_text(self, function: Any, args: Any, kwargs: Any, text: str) -> str:
+        """Note a call that gives a text, which is guarded, as Python may do anything with that."""
+        box = Captured(text, Value(str), self)
+        self.note(Call(function, args, kwargs, (box.value,), errors=self.errors()))
+        answer: str = self.ask(str, box)
+        return answer
 
     def errors(self) -> Mapping[str, Any] | None:
         """Give the `numpy.errstate` that holds now, if it is not the one at the beginning."""
+        if warnings.filters is not self._filters:
+            check_warnings(self, self._filters)
         now = np.geterr()
         if now == self._errors:
             return None
@@ -327,14 +337,6 @@ class Capture:
         if self._failure is None:
             self._failure = error
         return error
-
-    def place(self, value: Value) -> int:
-        """Find a value's number, for a listing."""
-        values = [*self.inputs]
-        for step in self.steps:
-            if isinstance(step, Call):
-                values += step.outputs
-        return values.index(value) if value in values else -1
 
     def program(self, output: Any) -> Program:
         """Give what was noted.

@@ -51,7 +51,10 @@ class Captured(Noting, ArrayInterface):
     @property
     def index(self) -> int:  # type: ignore[override]  # which is worked out where it is asked for
         """The number of the step that made it, for a listing."""
-        return int(self.capture.place(self.value))
+        values = [*self.capture.inputs]
+        for step in self.capture.steps:
+            values += getattr(step, "outputs", ())
+        return values.index(self.value) if self.value in values else -1
 
     @property
     def strides(self) -> tuple[int, ...]:

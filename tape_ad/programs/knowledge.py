@@ -1,6 +1,7 @@
 """What capture has to know of some functions."""
 
 import operator
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "TYPED_BY_VALUES",
     "WRITING",
     "check_capturable",
+    "check_warnings",
     "decides",
     "is_whole",
     "leaves_given",
@@ -44,11 +46,9 @@ FACTS: frozenset[Any] = frozenset(
         np.iscomplexobj,
         np.isrealobj,
         np.broadcast_shapes,
-        np.shares_memory,
-        np.may_share_memory,
     }
 )
-"""Functions about shapes, dtypes and memory, which are the same at each replay."""
+"""Functions about shapes and dtypes, which are the same at each replay."""
 
 SHAPED_BY_VALUES: frozenset[Any] = frozenset(
     {
@@ -190,6 +190,30 @@ def masked(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any])
         return False
     key = args[1] if type(args[1]) is tuple else (args[1],)
     return any(is_captured(k) and getattr(k, "dtype", None) == TRUTH for k in key)
+
+
+def action_of(filters: Any) -> str:
+    """Find what is done with NumPy's warnings of arithmetic."""
+    actions = (
+        action
+        for action, message, category, module, line in filters
+        if issubclass(RuntimeWarning, category) and message is module is None and line == 0
+    )
+    return next(actions, "default")
+
+
+def check_warnings(capture: Any, before: Any) -> None:
+    """Refuse to compute where a function has made warnings errors, which no replay would do.
+
+    Raises
+    ------
+    CaptureError
+    """
+    if action_of(warnings.filters) == "error" != action_of(before):
+        raise capture.refusal(
+            f"it makes warnings errors ({caller()}), which a replay does not; write "
+            "np.errstate(all='raise'), and catch FloatingPointError"
+        )
 
 
 def check_capturable(capture: Any, function: Function, out: Any) -> None:

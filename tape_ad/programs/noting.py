@@ -131,7 +131,8 @@ class Noting:
         return answer
 
     def __format__(self, spec: str) -> str:
-        self.capture.ask(str if self.data.__class__ in NUMBERS else repr_of, self)
+        plain = self.data.__class__ in NUMBERS or np.ndim(self.data) > 0
+        self.capture.ask(str if plain else repr_of, self)
         return format(self.data, spec)
 
     def __trunc__(self) -> int:

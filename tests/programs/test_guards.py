@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import CompileWarning
+from tape_ad.errors import CaptureError, CompileWarning
 from tests.programs.comparing import assert_like_eager, counting
 
 X = np.array([0.5, -1.5, 2.0])
@@ -93,6 +93,14 @@ def eigenvalues(a: Any) -> Any:
     return found, found.dtype.kind
 
 
+def shared(x: Any, y: Any) -> Any:
+    return x + y if np.shares_memory(x, y) else x - y
+
+
+def formatted(x: Any) -> Any:
+    return f"{x} and {x[0]:.2f} or {x!r}", np.array2string(x)
+
+
 NAN, INF = float("nan"), float("inf")
 SHEAR, TURN = np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([[0.0, 1.0], [-1.0, 0.0]])
 AB = [(1.0,), (1.5,), (2.0,), (-1.0,), (-1.5,), (-2.0,), (1.0,), (-1.0,)]
@@ -127,6 +135,8 @@ def arrays(*columns: Any) -> list[tuple[Any, ...]]:
         (truth_of_all, arrays([1.0, 2.0], [1.0, -1.0], [-1.0, -2.0]) * 4, 6),
         (summed_over, [(A, axis) for axis in (0, 1, -1) * 4], 6),
         (reshaped, [(A, n) for n in (1, 2, 3) * 4], 6),
+        (shared, [(A, A), (A, A + 0.0), (A, A[::-1])] * 3, 6),
+        (formatted, [(X,), (-X,)] * 3, 4),
         (zeros, [(1.5, n) for n in (0, 1, 2) * 4], 6),
         (power, [(2, n) for n in (3, -1, 2, -2, 4, -3)], 4),
         (power, [(base, 0.5) for base in (4.0, -4.0, 9.0, -9.0, 1.0, -1.0)], 4),
@@ -330,7 +340,33 @@ def test_a_warning_made_an_error_leaves_the_function_usable() -> None:
     assert (fast(-1.0), fast(2.0)) == (-2.0, 4.0)
 
 
-def test_a_replay_that_goes_another_way_than_its_function_is_given_up() -> None:
+def test_a_function_that_makes_warnings_errors_is_refused() -> None:
+    def function(x: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                return 1.0 / x
+            except RuntimeWarning:
+                return -x
+
+    fast = ta.compile(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(CaptureError, match=r"it makes warnings errors .* np\.errstate"):
+            fast(np.float64(1.0))
+
+
+def test_a_function_may_ignore_warnings() -> None:
+    def function(x: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return 1.0 / x
+
+    with np.errstate(all="ignore"):
+        assert_like_eager(function, [(np.float64(x),) for x in (1.0, 0.0, 2.0, 0.0)], runs=2)
+
+
+def test_the_callers_errstate_holds_in_replays() -> None:
     def function(x: Any) -> Any:
         try:
             return 1.0 / x
