@@ -15,7 +15,7 @@ from tape_ad.handles.callers import caller
 from tape_ad.naming import called
 from tape_ad.overrides import CAPTURING
 from tape_ad.programs import answering  # noqa: F401 - which says how captured arrays answer
-from tape_ad.programs.captured import Captured, as_index, is_captured, plain
+from tape_ad.programs.captured import Captured, as_index, is_captured
 from tape_ad.programs.comparison import Comparison
 from tape_ad.programs.constants import Constants
 from tape_ad.programs.knowledge import (
@@ -36,11 +36,10 @@ from tape_ad.programs.memories import is_of_memory, noting_in
 from tape_ad.programs.noting import NUMBERS, Noting, failure_of
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
-from tape_ad.programs.simplification.owning import kept_apart
 from tape_ad.programs.writing import call_into
 from tape_ad.trees import flatten, map_leaves, structure_of, unflatten
 
-__all__ = ["CAPTURING", "Capture", "capture", "is_capturing"]
+__all__ = ["CAPTURING", "Capture"]
 
 Function = Callable[..., Any]
 
@@ -373,54 +372,3 @@ class Capture:
             f"it returns {what}, which cannot be made again by a replay; return arrays, numbers, "
             "None and strings, in dicts, lists, tuples and attrs classes"
         )
-
-
-def capture(
-    function: Function,
-    name: str,
-    rebuild: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]],
-    leaves: Sequence[Any],
-    names: Sequence[str],
-    earlier: Sequence[Program],
-) -> tuple[Program, Any, Program | None]:
-    """Run a function on captured arrays.
-
-    Parameters
-    ----------
-    function : callable
-    name : str
-        What to call it.
-    rebuild : callable
-        Makes the arguments, positional and by name, out of the leaves.
-    leaves : sequence of array and number
-    names : sequence of str
-        What the user calls each of them.
-    earlier : sequence of Program
-        What earlier captures gave, on this path or others, to be compared; the likeliest first.
-
-    Returns
-    -------
-    program : Program
-    result : any
-        What the function returned, with plain arrays.
-    same : Program or None
-        The earlier program that this is once more.
-    """
-    constants = Constants(name, earlier)
-    noting = Capture(name, Comparison(list(earlier)), constants)
-    args, kwargs = rebuild([noting.input(x, of) for x, of in zip(leaves, names, strict=True)])
-    noting.comparison.begin(noting)
-    output = noting.run(function, args, kwargs)
-    program = noting.program(output)
-    constants.check_untouched()
-    result = map_leaves(lambda leaf, path: plain(leaf), output)
-    same = noting.comparison.finished(noting, program)
-    if same is not None:
-        program = kept_apart(noting.comparison.with_own(program))
-    return program, result, same
-
-
-def is_capturing() -> bool:
-    """Tell whether a function is being captured; an asyncio task may outlive what started it."""
-    current = CAPTURING.get()
-    return current is not None and not current.ended

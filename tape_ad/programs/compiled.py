@@ -8,7 +8,8 @@ from attrs import define
 
 from tape_ad.errors import CaptureError
 from tape_ad.programs.bound import Bound
-from tape_ad.programs.capture import CAPTURING, is_capturing
+from tape_ad.programs.capture import CAPTURING
+from tape_ad.programs.capturing import is_capturing
 from tape_ad.programs.checking import check_alike
 from tape_ad.programs.explaining import counted, explained, title
 from tape_ad.programs.paths import Way

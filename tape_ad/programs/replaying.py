@@ -13,7 +13,7 @@ from attrs import define, field
 
 from tape_ad.errors import CaptureError, CompileWarning
 from tape_ad.handles.callers import is_library
-from tape_ad.programs.capture import capture, is_capturing
+from tape_ad.programs.capturing import capture, is_capturing
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.explaining import asked, title
 from tape_ad.programs.keys import ForeignError, key_of, rebuilder

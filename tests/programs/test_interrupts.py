@@ -19,7 +19,16 @@ from tests.handles.test_interrupts import is_next, moments_of, traced
 X = np.array([0.5, -1.5, 2.0])
 SCALE = np.array([1.0, 2.0, 3.0])
 HOME = Path(ta.__file__).parent / "programs"
-STATEFUL = ("compiled", "replaying", "paths", "capture", "comparison", "constants", "writing")
+STATEFUL = (
+    "compiled",
+    "replaying",
+    "paths",
+    "capture",
+    "capturing",
+    "comparison",
+    "constants",
+    "writing",
+)
 
 
 @pytest.fixture(autouse=True)
