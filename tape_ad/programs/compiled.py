@@ -111,8 +111,9 @@ class Compiled(Replayer):
         -------
         str
             For each structure of arguments with its shapes: the programs, the calls that captured
-            them and the time it took, how often each was replayed, which guards failed how often
-            and where, and which arrays are constants. Where nothing is replayed: why.
+            them and the time it took, how often each was replayed, the memory that takes, which
+            guards failed how often and where, and which arrays are constants. Where nothing is
+            replayed: why.
 
         Examples
         --------
@@ -123,7 +124,7 @@ class Compiled(Replayer):
         >>> print(f.explain())
         <compiled <lambda>: 2 programs>, engine 'auto'
         for x: float64
-          program 0: 1 call, 1 guard; captured by calls 1 and 2 (... ms); replayed 1 time
+          program 0: 1 call, 1 guard; captured by calls 1 and 2 (... ms); replayed 1 time; ... bytes
             guard bool %1, line ...: failed 1 time
           program 1: 2 calls, 1 guard; captured by call 4 (... ms); not yet compared
         """

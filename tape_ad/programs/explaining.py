@@ -102,8 +102,7 @@ def for_path(number: int, path: Path) -> Iterator[str]:
     numbers = " and ".join(str(each) for each, _ in path.captures)
     seconds = sum(seconds for _, seconds in path.captures)
     state = "not yet compared" if path.replay is None else f"replayed {times(path.replays)}"
-    nbytes = getattr(program, "nbytes", None)
-    memory = f"; {nbytes:,} bytes" if nbytes is not None else ""
+    memory = "" if program.nbytes is None else f"; {program.nbytes:,} bytes"
     yield (
         f"  program {number}: {calls}, {guards}; captured by call{'s' * (len(path.captures) > 1)} "
         f"{numbers} ({seconds * 1e3:.1f} ms); {state}{memory}"

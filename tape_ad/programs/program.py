@@ -194,6 +194,9 @@ class Program:
         What the function returned, with values in place of arrays and captured numbers.
     history : tuple of (str, Program)
         What it was made from: the name of each pass, and the program before it.
+    nbytes : int or None
+        The most bytes that a replay needs beside its arguments and constants, with what it
+        returns; None where it is not replayed yet.
     """
 
     name: str
@@ -202,6 +205,7 @@ class Program:
     steps: tuple[Step, ...]
     output: Any
     history: tuple[tuple[str, "Program"], ...] = field(default=(), kw_only=True)
+    nbytes: int | None = field(default=None, kw_only=True)
 
     @property
     def outputs(self) -> list[Value]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from tape_ad.errors import CaptureError, CompileWarning
 from tape_ad.handles.callers import is_library
@@ -190,9 +190,10 @@ class Replayer:
 
     def _compile(self, path: Path) -> None:
         """Make a path something to replay."""
-        program = simplified(path.program)
-        path.simple, path.build = program, builder(program.output)
-        path.replay = path.surroundings.guarding(engine_named(self.engine)(Plan.of(program)))
+        plan = Plan.of(simplified(path.program))
+        path.simple = evolve(plan.program, nbytes=plan.nbytes)
+        path.build = builder(path.simple.output)
+        path.replay = path.surroundings.guarding(engine_named(self.engine)(plan))
 
     def _give_up(self, paths: Paths, program: Program) -> None:
         """Run without being compiled from now on, as there are too many paths."""

@@ -174,6 +174,15 @@ def test_explain_lists_a_dozen_arguments() -> None:
     assert "args[11]: float, 18 others" in fast.explain()
 
 
+def test_the_bytes_of_a_replay_are_told() -> None:
+    fast = ta.compile(lambda x: np.sum(np.tanh(x) * np.exp(x)))
+    fast(np.ones(1000))
+    assert fast.programs[0].nbytes is None
+    fast(np.ones(1000))
+    assert fast.programs[0].nbytes in range(8_000, 17_000)
+    assert f"; {fast.programs[0].nbytes:,} bytes" in fast.explain()
+
+
 # to_source
 
 
