@@ -9,10 +9,10 @@ import numpy as np
 from tape_ad.errors import CaptureError
 from tape_ad.naming import called
 from tape_ad.programs.captured import Captured, is_captured, is_complex_number
-from tape_ad.programs.noting import leaves_it
 from tape_ad.programs.numbers import CapturedNumber, as_python, is_python
 from tape_ad.programs.writing import assign as written
 from tape_ad.programs.writing import change as changed
+from tape_ad.programs.writing import yields
 
 __all__ = ["yields"]
 
@@ -35,7 +35,7 @@ def answer(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any
 
 def one(function: Function, x: Any) -> Any:
     """Note a function of one captured array or number."""
-    if type(x) is CapturedNumber:
+    if type(x) is CapturedNumber or is_complex_number(x):
         function = as_python(function)
     return x.capture.call(function, (x,), {})
 
@@ -80,11 +80,6 @@ def assign(x: Captured, key: Any, value: Any) -> None:
 def change(function: Function, x: Any, other: Any) -> Any:
     """Note ``x += other`` and its kind."""
     return changed(x.capture, function, x, other)
-
-
-def yields(x: Any) -> bool:
-    """Tell whether an operand leaves arithmetic to a captured one."""
-    return is_captured(x) or leaves_it(x.__class__)
 
 
 def first_of(args: tuple[Any, ...]) -> Any:

@@ -32,7 +32,7 @@ from tape_ad.programs.knowledge import (
     settled,
     type_of,
 )
-from tape_ad.programs.memories import is_of_memory, noting_in
+from tape_ad.programs.memories import is_index, is_of_memory, noting_in
 from tape_ad.programs.noting import NUMBERS, Noting, failure_of
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
@@ -239,6 +239,8 @@ class Capture:
                 owner: Value | None = operand.value.owner or operand.value
                 box = Captured(out, Value.like(out, owner), self, origin)
                 origin.views.append(weakref.ref(box))
+                others = [each for each in operands if each is not operand]
+                box.chosen_by = (*operand.chosen_by, *filter(is_index, others))
                 return box
         return Captured(
             out, Value.like(out, self.constants.owner_of(out, flatten((args, kwargs)))), self

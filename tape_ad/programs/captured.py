@@ -34,6 +34,8 @@ class Captured(Noting, ArrayInterface):
         For a view, whose memory it shows.
     views : list of weakref
         For what owns its memory, the views of it.
+    chosen_by : tuple of captured integers
+        For a view, what says which part of the memory it shows.
     """
 
     data: Any
@@ -41,6 +43,7 @@ class Captured(Noting, ArrayInterface):
     capture: Any
     origin: Any = None
     views: list[Any] = field(factory=list, init=False)
+    chosen_by: tuple[Any, ...] = field(default=(), init=False)
 
     @property  # type: ignore[misc]  # isinstance looks at it after the type
     def __class__(self) -> type:

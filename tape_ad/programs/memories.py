@@ -8,7 +8,7 @@ from tape_ad.programs.captured import Captured
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.trees import structure_of
 
-__all__ = ["is_of_memory", "noting_in"]
+__all__ = ["is_index", "is_of_memory", "noting_in"]
 
 
 def noting_in(tree: Any) -> list[Any]:
@@ -22,6 +22,11 @@ def noting_in(tree: Any) -> list[Any]:
         return noting_in(list(tree.values()))
     structure = structure_of(kind)
     return [] if structure is None else noting_in(list(structure.values(tree)))
+
+
+def is_index(noting: Any) -> bool:
+    """Tell whether something captured is a number, as one that an array is indexed with."""
+    return type(noting) is CapturedNumber or noting.data.ndim == 0
 
 
 def is_of_memory(out: Any, operand: Any) -> bool:

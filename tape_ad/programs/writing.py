@@ -1,21 +1,38 @@
 """Writing to captured arrays: what is noted is a new array, and new views of it."""
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from tape_ad.handles.callers import caller
+from tape_ad.linear_maps import clone
 from tape_ad.naming import called
 from tape_ad.programs.captured import Captured, is_captured
+from tape_ad.programs.noting import exactly, leaves_it
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call, Value
 from tape_ad.rules.numpy.updates import updated, viewed
 from tape_ad.rules.numpy.windows import Window
 
-__all__ = ["assign", "call_into", "change"]
+__all__ = ["assign", "call_into", "change", "yields"]
 
 Function = Callable[..., Any]
+
+REAL = frozenset("biuf")
+IN_PLACE: Mapping[Any, Function] = {
+    np.add: operator.iadd,
+    np.subtract: operator.isub,
+    np.multiply: operator.imul,
+    np.divide: operator.itruediv,
+    np.floor_divide: operator.ifloordiv,
+    np.remainder: operator.imod,
+    np.power: operator.ipow,
+    np.matmul: operator.imatmul,
+}
+PLAINLY = frozenset(IN_PLACE) - {np.power, np.matmul}
+"""What gives the same bits in place as it does elsewhere, if it is real."""
 
 
 def call_into(
@@ -31,13 +48,14 @@ def call_into(
                 f"{called(function)} writes to a plain array ({caller()}), which a compiled "
                 "function cannot replay; leave out= out, or make the array by np.empty_like(x)"
             )
-    if isinstance(function, np.ufunc):
-        where = options.get("where", True)
-        if where is not True:
-            raise capture.refusal(
-                f"{called(function)} with out= and where= ({caller()}) cannot be captured; "
-                "write np.where(mask, result, out)"
-            )
+    if not elementwise(function, options, outs):
+        result = capture.call(into, (function, out, args, options), {})
+        results = result if isinstance(result, tuple) else (result,)
+        for target, each in zip(outs, results, strict=True):
+            if target is not None:
+                assign(capture, target, ..., each)
+        filled = [new if old is None else old for old, new in zip(outs, results, strict=True)]
+        return tuple(filled) if isinstance(result, tuple) else filled[0]
     result = capture.call(function, args, options)
     results = result if isinstance(result, tuple) else (result,)
     filled = []
@@ -53,12 +71,51 @@ def change(capture: Any, function: Function, x: Any, other: Any) -> Any:
     """Note ``x += other`` and its kind: the array changes, and a number is replaced."""
     if type(x) is CapturedNumber or not isinstance(x.data, np.ndarray):
         return x._two(function, x, other)
-    result = x._two(function, x, other)
-    if result is NotImplemented:
-        return result
-    check_cast(function, result, x)
+    if function not in PLAINLY or x.data.dtype.kind not in REAL or not yields(other):
+        if not yields(other):
+            return x._two(function, x, other)
+        result = capture.call(changed, (IN_PLACE[function], x, other), {})
+    else:
+        result = x._two(function, x, other)
+        if result is NotImplemented:
+            return result
+        check_cast(function, result, x)
     assign(capture, x, ..., result)
     return x
+
+
+def elementwise(function: Function, options: Mapping[str, Any], outs: tuple[Any, ...]) -> bool:
+    """Tell whether a call with ``out=`` gives the same numbers as one without."""
+    return (
+        isinstance(function, np.ufunc)
+        and function.signature is None
+        and not options
+        and all(out is None or out.dtype.kind in REAL for out in outs)
+    )
+
+
+def into(function: Function, out: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """Call a function with ``out=``, on a copy of what it would write to.
+
+    Parameters
+    ----------
+    function : callable
+    out : array, or tuple of array and None
+    args : tuple
+        Where `out` is among them, the copy is in its place.
+    options : mapping
+    """
+    outs = out if isinstance(out, tuple) else (out,)
+    copies = {id(each): clone(each) for each in outs if each is not None}
+    places = tuple([copies.get(id(each)) for each in outs])
+    args = tuple([copies.get(id(arg), arg) for arg in args])
+    return function(*args, out=places if isinstance(out, tuple) else places[0], **options)
+
+
+def changed(function: Function, x: Any, other: Any) -> Any:
+    """Give what ``x += other`` and its kind make of `x`, which stays as it is."""
+    result = clone(x)
+    return function(result, result if other is x else other)
 
 
 def assign(capture: Any, x: Captured, key: Any, value: Any) -> None:
@@ -71,6 +128,10 @@ def assign(capture: Any, x: Captured, key: Any, value: Any) -> None:
     """
     base = x if x.origin is None else x.origin
     check_writeable(capture, base, x)
+    base.views = [each for each in base.views if each() is not None]
+    for view in (x, *(each() for each in base.views)):
+        for number in view.chosen_by:
+            capture.ask(exactly(number.data), number)  # for where they lie is noted as it is now
     (concrete_key, concrete_value), (noted_key, noted_value) = capture.both((key, value))
     window = None if x is base else Window.of(base.data, x.data)
     args: tuple[Any, ...] = (base.value, noted_value, noted_key)
@@ -80,11 +141,15 @@ def assign(capture: Any, x: Captured, key: Any, value: Any) -> None:
     kwargs = {} if window is None else {"window": window}
     args = (before, *args[1:])
     capture.note(Call(updated, args, kwargs, (base.value,), errors=capture.errors()))
-    base.views = [each for each in base.views if each() is not None]
     for view in [each() for each in base.views]:
         view.value = Value.like(view.data, base.value)
         through = Window.of(base.data, view.data)
         capture.note(Call(viewed, (base.value, through), {}, (view.value,)))
+
+
+def yields(x: Any) -> bool:
+    """Tell whether an operand leaves arithmetic to a captured one."""
+    return is_captured(x) or leaves_it(x.__class__)
 
 
 def check_writeable(capture: Any, base: Captured, x: Captured) -> None:

@@ -117,3 +117,52 @@ def test_unit_vectors_pick_the_rows_of_a_large_matrix() -> None:
     slope = ta.jacobian(lambda x: -(matrix @ x))
     assert np.signbit(slope(np.ones(100))).all()  # which a product would not give
     assert problems(slope, (np.ones(100),), (np.zeros(100),)) == []
+
+
+def test_a_view_that_an_index_chooses_is_written_to_where_the_index_says() -> None:
+    def changed(x: Any, k: Any) -> Any:
+        y = x * 1.0
+        row = y[k]
+        y[k] += 1.0
+        y *= 2.0
+        return y, row
+
+    assert problems(changed, (np.eye(3), 0), (np.eye(3), 1), (np.eye(3), -1)) == []
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_complex_numbers_round_as_they_do_in_place(size: int) -> None:
+    rng = np.random.default_rng(size)
+    z = rng.normal(size=(9, size)) + 1j * rng.normal(size=(9, size))
+
+    def changed(z: Any) -> Any:
+        y = z * 1.0
+        y *= y
+        np.multiply(y, z, out=y)
+        return y, y[0] * z[0], abs(y[0]), y.sum() * z.sum()
+
+    assert problems(changed, *((row,) for row in z)) == []
+
+
+def test_a_power_in_place_is_the_one_that_numpy_takes() -> None:
+    def changed(z: Any) -> Any:
+        y, s = z * 1.0, np.abs(z) - 1.0
+        y **= 2
+        s **= 0.5
+        return y, s
+
+    z = np.array([0.3 - 0.7j, -0.0 + 0.0j, 1.7 + 0.2j])
+    assert problems(changed, (z,), (z * 1j,), (np.zeros(3, complex),)) == []
+
+
+def test_out_decides_how_numpy_computes() -> None:
+    def filled(x: Any, z: Any) -> Any:
+        total, copy, part = np.zeros_like(x, float), z * 1.0, x * 1.0
+        np.sum(x, axis=0, keepdims=True, out=total[:1])
+        np.einsum("...->...", copy, out=copy)
+        np.multiply(part, 2.0, out=part, where=part > 1.0)
+        return total, copy, part
+
+    x = np.array([16777216.0, 1.0, 1.0], "f4")
+    z = np.array([complex(-0.0, 0.0), complex(0.0, -0.0)])
+    assert problems(filled, (x, z), (x[::-1].copy(), -z)) == []

@@ -72,6 +72,10 @@ def with_copies_for_the_caller(program: Program) -> Program:
 
 def memory_of(array: Any) -> Any:
     """Find the array that has the memory that an array shows."""
-    while type(array.base) is np.ndarray:
-        array = array.base
-    return array
+    while True:
+        base = array.base
+        if type(base) is not np.ndarray:
+            base = getattr(base, "base", None)  # as `numpy.lib.stride_tricks` has it
+        if type(base) is not np.ndarray:
+            return array
+        array = base

@@ -237,7 +237,7 @@ class Writer:
 
     def window(self, call: Call) -> str | None:
         """Write what is seen through a window."""
-        base, window = call.args[:2]
+        base, window = (*call.args, call.kwargs.get("window"))[:2]
         if type(base) is not Value or not is_c(base) or not window.writeable:
             return None
         return seen(self.arguments, window, self.of[base])
