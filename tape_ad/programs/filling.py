@@ -8,6 +8,8 @@ import numpy as np
 from tape_ad.linear_maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.linear_maps.places import names_each_once
 from tape_ad.programs.program import Call, Value, values_in
+from tape_ad.rules.layers.activations import relu, sigmoid
+from tape_ad.rules.layers.affine import linear, two_linear
 from tape_ad.rules.numpy.updates import updated
 
 __all__ = [
@@ -31,6 +33,8 @@ REDUCTIONS: dict[Any, tuple[np.ufunc, Any]] = {
 """What NumPy's functions in Python reduce by, and the dtype that they ask for."""
 
 JOINS = frozenset({np.concatenate, np.stack})
+ACTIVATIONS = frozenset({relu, sigmoid})
+LAYERS = ACTIVATIONS | {linear, two_linear}
 OTHERWISE = frozenset({"where", "out", "order", "subok", "initial"})
 """Options with which a call is left as it is."""
 
@@ -53,9 +57,30 @@ def fills_by_table(call: Call, function: Any, out: Value) -> bool:
         return added_once(call)
     if function is added_at:
         return is_c(out) and added_in_place(call)
+    if function in LAYERS:
+        return fills_as_layer(call, out)
     if function is updated or function in JOINS:
         return is_c(out)  # a window on another needs the memory that `clone` gives
     return reduces(call)
+
+
+def fills_as_layer(call: Call, out: Value) -> bool:
+    """Tell whether a layer of arrays of one dtype adds up its parts in the first one's memory."""
+    dtype = out.dtype
+    if call.kwargs or dtype is None or dtype.kind != "f" or not out.shape:
+        return False
+    if not all(type(arg) is Value and arg.dtype == dtype for arg in call.args):
+        return False
+    if len(call.args) == 1:
+        return True
+    shapes = [arg.shape for arg in call.args]
+    if min(map(len, shapes[:-1])) < 2:
+        return False
+    pairs = zip(shapes[:-1:2], shapes[1:-1:2], strict=True)
+    products = [(*np.broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1]) for a, b in pairs]
+    if {*products} != {out.shape}:
+        return False
+    return np.broadcast_shapes(out.shape, shapes[-1]) == out.shape
 
 
 def reduces(call: Call) -> bool:
@@ -77,8 +102,11 @@ def overwritten(call: Call) -> list[Value]:
     if function is added_at:
         total, ct = call.args[:2]
         return [total] if root_of(ct) is not root_of(total) and like(total, out) else []
-    if type(function) is not np.ufunc or function.signature is not None:
+    elementwise = type(function) is np.ufunc and function.signature is None
+    if not (elementwise or function in ACTIVATIONS):
         return []
+    if function is relu and out.dtype == np.float32:
+        return []  # whose zeros it writes there first
     if math.prod(out.shape) == 1:  # which NumPy takes twice as long to write over
         return []
     operands = [arg for arg in call.args if type(arg) is Value]
@@ -132,7 +160,12 @@ def like(one: Value, other: Value) -> bool:
 
 def is_c(value: Value) -> bool:
     """Tell whether the last axis is that of neighbours in memory, as it is in new arrays."""
-    return value.strides == np.empty(value.shape, value.dtype).strides
+    step = np.dtype(value.dtype).itemsize
+    for length, stride in zip(reversed(value.shape), reversed(value.strides), strict=True):
+        if stride != step:
+            return False
+        step *= length
+    return True
 
 
 def root_of(value: Value) -> Value:

@@ -113,9 +113,10 @@ def blocks_of(
         block.given |= out in returned
         block.values.append(out)
     order = list(dict.fromkeys(blocks.values()))
-    for block in order:
-        widen(block, run_of)
-    order.sort(key=lambda block: block.start)
+    if runs:
+        for block in order:
+            widen(block, run_of)
+        order.sort(key=lambda block: block.start)
     return blocks, onto, order
 
 

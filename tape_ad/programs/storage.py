@@ -12,6 +12,9 @@ __all__ = ["ALIGNED", "Arena", "Block", "placed"]
 ALIGNED = 64
 """Blocks begin at multiples of so many bytes, as lines of the cache do."""
 
+SMALL = 4096
+"""Up to which size pieces are never put together or divided, for there may be very many."""
+
 
 @define(eq=False)
 class Block:
@@ -49,27 +52,29 @@ class Arena:
     """
 
     size: int = 0
+    _small: dict[int, list[int]] = field(factory=dict)
     _free: dict[int, list[int]] = field(factory=dict)
 
     def take(self, size: int) -> int:
         """Find room: what was given back last, and is as large, is still in the cache."""
-        same = self._free.get(size)
+        same = (self._small if size <= SMALL else self._free).get(size)
         if same:
             return same.pop()
-        self._join()
-        for large in sorted(self._free):
-            if large >= size:
-                start = self._free[large].pop()
-                if large > size:
-                    self.give_back(start + size, large - size)
-                return start
-        start = self._last(size)
+        if size > SMALL:
+            self._join()
+            for large in sorted(self._free):
+                if large >= size:
+                    start = self._free[large].pop()
+                    if large > size:
+                        self.give_back(start + size, large - size)
+                    return start
+        start = self._last(size) if size > SMALL else self.size
         self.size = start + size
         return start
 
     def give_back(self, start: int, size: int) -> None:
         """Let others have it."""
-        self._free.setdefault(size, []).append(start)
+        (self._small if size <= SMALL else self._free).setdefault(size, []).append(start)
 
     def _join(self) -> None:
         """Make one of free neighbours."""

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tape_ad import nn
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.interpreter import Diverged, interpret
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Program
+from tape_ad.rules.layers.affine import two_linear
 from tests.programs.building import Builder, same_bits
 
 RNG = np.random.default_rng(0)
@@ -109,6 +111,34 @@ def test_numbers_are_what_numpy_makes_of_them(function: Any, scalar: Any, other:
     with np.errstate(all="ignore"):
         outs = (b(function, x, y), b(function, y, x), b(function, x, other), b(np.negative, y))
         agrees(b.program(outs), scalar, other)
+
+
+LAYERS: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
+    "relu": (nn.relu, [(3, 4)]),
+    "relu of one element": (nn.relu, [(1,)]),
+    "sigmoid": (nn.sigmoid, [(2, 3, 4)]),
+    "sigmoid of a number": (nn.sigmoid, [()]),
+    "linear": (nn.linear, [(6, 4), (4, 3), (3,)]),
+    "linear of stacks": (nn.linear, [(2, 6, 4), (4, 3), (6, 1)]),
+    "linear of a row": (nn.linear, [(4,), (4, 3), (3,)]),
+    "linear with a wide bias": (nn.linear, [(1, 4), (4, 3), (5, 3)]),
+    "two_linear": (two_linear, [(6, 4), (4, 3), (6, 2), (2, 3), (3,)]),
+    "two_linear of unlike rows": (two_linear, [(1, 4), (4, 3), (6, 2), (2, 3), (3,)]),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, int])
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_give_their_own_bits(name: str, dtype: Any) -> None:
+    function, shapes = LAYERS[name]
+    arrays = [(100 * RNG.normal(size=shape)).astype(dtype)[...] for shape in shapes]
+    arrays[0].reshape(-1)[:1] = -0.0
+    b = Builder()
+    x, *others = [b.input(array, f"x{i}") for i, array in enumerate(arrays)]
+    with np.errstate(all="ignore"):
+        last = b(np.negative, b(function, b(np.add, x, x), *others))
+        kept = b(function, x, *others)
+        agrees(b.program((last, b(np.add, kept, kept), b(function, x, *others))), *arrays)
 
 
 def test_python_numbers_stay_python_numbers() -> None:

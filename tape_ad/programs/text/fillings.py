@@ -10,6 +10,7 @@ from tape_ad.linear_maps.places import names_each_once
 from tape_ad.programs.filling import REDUCTIONS, is_c
 from tape_ad.programs.program import Call, Value
 from tape_ad.programs.text.arguments import Arguments
+from tape_ad.programs.text.layers import LAYERS
 from tape_ad.rules.numpy.updates import updated
 
 __all__ = ["FRESH", "filled", "numbers_as_arrays", "seen"]
@@ -162,6 +163,7 @@ FORMS: Mapping[Any, Callable[[Arguments, Call, str], list[str]]] = {
     updated: assigned,
     scatter: scattered,
     added_at: added_to,
+    **LAYERS,
 }
 
 

@@ -69,8 +69,9 @@ class Names:
 
     def number(self, number: complex, dtype: np.dtype[Any]) -> str:
         """Name an array that holds one number, and bind it."""
-        array = np.array(number, dtype)
-        return self._named(("number", array.tobytes(), dtype.str), f"number_{number}", array)
+        key = "number", repr(number), dtype.num, dtype.byteorder
+        name = self._of.get(key)
+        return name or self._named(key, f"number_{number}", np.array(number, dtype))
 
     def _named(self, key: Any, wish: str, thing: Any) -> str:
         name = self._of.get(key)

@@ -1,9 +1,11 @@
 """The memory of a replay, written as Python: arrays that are made once and used by many replays."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from tape_ad.programs.filling import is_c
 from tape_ad.programs.program import Value
 from tape_ad.programs.storage import ALIGNED
 from tape_ad.programs.text.names import Names
@@ -27,16 +29,19 @@ class Workspace:
     def __init__(self, names: Names, size: int) -> None:
         self.names, self.size = names, size
         self._made: dict[str, str] = {}
+        self._arrays: dict[Any, str] = {}
         self._known: set[str] = set()
 
     def array(self, value: Value, offset: int) -> str:
         """Name an array at a place."""
-        assert value.dtype is not None  # noqa: S101 - for mypy: `filling` has asked for it
-        ndarray, dtype = self.names.function(np.ndarray), self.names.dtype(value.dtype)
-        where = f"memory, {offset}"
-        if value.strides != np.empty(value.shape, value.dtype).strides:
-            where += f", {value.strides}"
-        return self.view(f"{ndarray}({value.shape}, {dtype}, {where})")
+        dtype = np.dtype(value.dtype)
+        key = offset, value.shape, value.strides, dtype.num, dtype.byteorder
+        name = self._arrays.get(key)
+        if name is None:
+            where = f"memory, {offset}" + ("" if is_c(value) else f", {value.strides}")
+            words = f"{value.shape}, {self.names.dtype(dtype)}, {where}"
+            name = self._arrays[key] = self.view(f"{self.names.function(np.ndarray)}({words})")
+        return name
 
     def view(self, expression: str) -> str:
         """Name an array that is made of others here."""
