@@ -369,7 +369,10 @@ class Capture:
             return leaf
         what = f"a {type(leaf).__name__}{path and f' at {path}'}"
         if hasattr(leaf, "record"):
-            raise self.refusal(f"it returns {what}, a handle; return its .data or its gradient")
+            raise self.refusal(
+                f"it returns {what}, a handle; return its .data or its gradient, and pass handles "
+                "from elsewhere as arguments"
+            )
         raise self.refusal(
             f"it returns {what}, which cannot be made again by a replay; return arrays, numbers, "
             "None and strings, in dicts, lists, tuples and attrs classes"

@@ -66,8 +66,9 @@ class Compiled(Replayer):
         return self._called(args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """Bind to an instance, as functions of a class do."""
-        return self if instance is None else Bound(self, instance)
+        """Bind to an instance, as functions of a class do; ufuncs, for example, do not."""
+        binds = instance is not None and hasattr(type(self.function), "__get__")
+        return Bound(self, instance) if binds else self
 
     def __repr__(self) -> str:
         count = len(self.programs)

@@ -136,6 +136,9 @@ class Model:
     def of_class(cls, x: Any) -> Any:
         return x + len(cls.__name__)
 
+    tanh = ta.compile(np.tanh)
+    summed = ta.compile(functools.partial(np.sum, axis=0))
+
     def __call__(self, x: Any) -> Any:
         return self.scale * x
 
@@ -146,6 +149,8 @@ def test_methods_are_bound() -> None:
         assert np.array_equal(two.method(X), 2 * X + 1)
         assert np.array_equal(three.method(X, shift=2.0), 3 * X + 2)
         assert np.array_equal(two.fixed(X), X + 1)
+        assert np.array_equal(two.tanh(X), np.tanh(X))
+        assert two.summed(X) == np.sum(X)
         assert np.array_equal(Model.of_class(X), X + 5)
         assert np.array_equal(Model.method(two, X), 2 * X + 1)
     two.method.check(X)
@@ -302,6 +307,30 @@ def test_handles_run_the_function() -> None:
         assert np.array_equal(ta.hessian(fast)(X), 2 * np.eye(3))
     assert fast.programs == ()
     assert "ran by itself 6 times: the argument x is a Tensor" in fast.explain()
+
+
+def test_handles_from_elsewhere_are_refused_and_may_be_arguments() -> None:
+    closed = ta.compile(lambda y, x: y * x)
+
+    def function(x: Any) -> Any:
+        return np.sum(ta.compile(lambda y: y * x)(X))
+
+    with pytest.raises(CaptureError, match="pass handles from elsewhere as arguments"):
+        ta.grad(function)(X)
+    assert np.array_equal(ta.grad(lambda x: np.sum(closed(X, x)))(X), X)
+
+
+def test_a_handle_of_a_record_that_has_ended_is_the_error_that_it_is_without_compile() -> None:
+    kept: list[Any] = []
+    fast = ta.compile(lambda x, y: x * y)
+
+    def keeping(x: Any) -> Any:
+        kept.append(x)
+        return np.sum(x)
+
+    ta.grad(keeping)(X)
+    with pytest.raises(ta.errors.RecordMismatchError):
+        ta.grad(lambda y: np.sum(fast(kept[0], y)))(X)
 
 
 def test_within_another_capture_it_is_its_function() -> None:
