@@ -389,11 +389,20 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
     if columns == 1:
         axes = first if last == first + 1 else tuple(range(first, last))
         return add_reduce(array, axis=axes, keepdims=keepdims)
-    rows = math.prod(shape[first:last])
-    real = array.real.dtype  # a complex one would turn inf into nan
-    total = np.matmul(np.ones((1, rows), real), array.reshape((-1, rows, columns)).view(real))
+    if type(array) in NOTING:
+        total = as_one_call(times_ones, array, first, last, columns)
+    else:
+        total = times_ones(array, first, last, columns)
     kept = shape[:first] + (1,) * (last - first) * keepdims + shape[last:]
-    return total.view(array.dtype).reshape(kept)
+    return total.reshape(kept)
+
+
+def times_ones(array: Array, first: int, last: int, columns: int) -> Array:
+    """Sum a plain array over some axes, behind which `columns` elements lie, by a product."""
+    rows = math.prod(array.shape[first:last])
+    real = array.real.dtype  # a complex one would turn inf into nan
+    by_rows = array.reshape((-1, rows, columns)).view(real)
+    return np.matmul(np.ones((1, rows), real), by_rows).view(array.dtype)
 
 
 def by_blas(array: Array) -> bool:

@@ -166,3 +166,14 @@ def test_out_decides_how_numpy_computes() -> None:
     x = np.array([16777216.0, 1.0, 1.0], "f4")
     z = np.array([complex(-0.0, 0.0), complex(0.0, -0.0)])
     assert problems(filled, (x, z), (x[::-1].copy(), -z)) == []
+
+
+@pytest.mark.parametrize("imaginary", [0.0, 1j])
+def test_large_cotangents_are_summed_over_broadcast_axes(imaginary: complex) -> None:
+    x = np.random.default_rng(0).normal(size=(300, 40)) * (1 + imaginary)
+
+    def slopes(b: Any) -> Any:
+        return ta.grad(lambda b: np.sum(np.abs(np.sin(x + b))))(b)
+
+    b = np.ones(40) * (1 + imaginary)
+    assert problems(slopes, (b,), (2 * b,)) == []
