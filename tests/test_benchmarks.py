@@ -322,10 +322,7 @@ LONG = {
 
 
 NOT_YET = {
-    "dense network, batch 64",
-    "dense network, batch 256",
     "loop, 50 steps of 256 units",
-    "Gaussian mixture, d=10, K=25",
     "np.linalg.cholesky",
     "nn.softmax",
     "nn.layer_norm",
