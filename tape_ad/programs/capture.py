@@ -89,7 +89,7 @@ class Capture:
     def boxed(self, tree: Any) -> Any:
         """Make what stands for the plain arrays in a tree, which are constants."""
         kind: Any = type(tree)
-        if kind is np.ndarray and tree.dtype.kind in "fc":
+        if kind is np.ndarray:
             return self.constant_box(tree)
         if kind is tuple or kind is list:
             boxes = [self.boxed(each) for each in tree]

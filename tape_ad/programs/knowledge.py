@@ -189,7 +189,8 @@ def masked(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any])
     if function is not operator.getitem:
         return False
     key = args[1] if type(args[1]) is tuple else (args[1],)
-    return any(is_captured(k) and getattr(k, "dtype", None) == TRUTH for k in key)
+    arrays = (k for k in key if is_captured(k) or isinstance(k, np.ndarray))
+    return any(getattr(k, "dtype", None) == TRUTH for k in arrays)
 
 
 def action_of(filters: Any) -> str:

@@ -23,7 +23,7 @@ from tape_ad.linear_maps import (
     Stretch,
     clone,
 )
-from tape_ad.overrides import overridable
+from tape_ad.overrides import overridable, relies_on_shape, whole
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.numpy.indexing import WHOLE, index_map, plain_key
 from tape_ad.rules.numpy.windows import Marks, Window
@@ -157,11 +157,26 @@ def left_alone(out: Array, value: Array, a: Array, key: Any, window: Window | No
         plain = plain_key(key)
         if plain is not None:
             return Without(plain + (WHOLE,) * (a.ndim - len(plain)))
-        mask = np.ones(a.shape, bool)
-        mask[key] = False
-        return Mask(mask)
-    kept = [marks < 0 for marks in Marks.of_assignment(window, key).halves()]
+        return Mask(outside(a.shape, key))
+    kept = outside_window(window, key)
     return Mask(kept[0]) if len(kept) == 1 else MaskParts(*kept)
+
+
+@whole
+def outside(shape: tuple[int, ...], key: Any) -> Plain:
+    """Mark the elements of an array that are not at ``[key]``."""
+    mask = np.ones(shape, bool)
+    mask[key] = False
+    return mask
+
+
+@whole
+def outside_window(window: Window, key: Any) -> tuple[Plain, ...]:
+    """Mark the elements of an array that are not in a view of it at ``[key]``.
+
+    Of a real or imaginary part it marks the halves of the elements, each in an array.
+    """
+    return tuple([marks < 0 for marks in Marks.of_assignment(window, key).halves()])
 
 
 def written(out: Array, value: Array, a: Array, key: Any, window: Window | None) -> LinearMap:
@@ -170,33 +185,53 @@ def written(out: Array, value: Array, a: Array, key: Any, window: Window | None)
     Where the key names an element more than once, NumPy keeps the last value.
     """
     if window is None:
-        plain = np.broadcast_to(False, out.shape)  # which takes no memory
-        index = index_map(key, out.shape, np.shape(plain[key]))
+        index = index_map(key, out.shape, shape_at(out.shape, key))
         if np.shape(value) == index.node and plain_key(key) is not None:
             return Placed(index)
         if not index.repeats:
             return Chain((Stretch(np.shape(value), index.node), Adjoint(index)))
         window = Window.of(out_like := np.zeros(out.shape, bool), out_like)
-    marks = Marks.of_assignment(window, key)
-    places, half = marks.halves(), window.half
+    maps, half = landing(window, key, np.shape(value)), window.half
     if half is None:
-        return Chain(landing(marks, places[0], np.shape(value)))
-    maps = (*landing(marks, places[half], np.shape(value)), Adjoint(HALVES[half]))
+        return Chain(maps)
+    maps = (*maps, Adjoint(HALVES[half]))
     return Chain((RealPart(), *maps) if np.iscomplexobj(value) else maps)
 
 
-def landing(marks: Marks, own: Plain, value: tuple[int, ...]) -> tuple[LinearMap, ...]:
-    """Make the maps that bring a value's elements to where the marks of an array say."""
-    count, flat = math.prod(marks.shape), own.reshape(-1)
-    places = np.flatnonzero(flat >= 0)
-    node = (places.size,)
+def shape_at(shape: tuple[int, ...], key: Any) -> tuple[int, ...]:
+    """Find the shape of ``array[key]``."""
+    at = picked(shape, key)
+    relies_on_shape(at)
+    return np.shape(at)
+
+
+@whole
+def picked(shape: tuple[int, ...], key: Any) -> Plain:
+    """Give an array of the shape of ``array[key]``."""
+    return np.asarray(np.broadcast_to(False, shape)[key])  # which takes no memory before
+
+
+def landing(window: Window, key: Any, value: tuple[int, ...]) -> tuple[LinearMap, ...]:
+    """Make the maps that bring a value's elements to where an assignment puts them."""
+    shape, own = shape_at(window.view.shape, key), window.array.shape
+    numbers, places = landed(window, key)
+    relies_on_shape(places)
+    count, size, node = math.prod(shape), math.prod(own), places.shape
     return (
-        Stretch(value, marks.shape),
-        Reshape(marks.shape, (count,)),
-        Index((flat[places],), (count,), node),
-        Adjoint(Index((places,), (flat.size,), node)),
-        Reshape((flat.size,), own.shape),
+        Stretch(value, shape),
+        Reshape(shape, (count,)),
+        Index((numbers,), (count,), node),
+        Adjoint(Index((places,), (size,), node)),
+        Reshape((size,), own),
     )
+
+
+@whole
+def landed(window: Window, key: Any) -> tuple[Plain, Plain]:
+    """Find which elements of a value are there after an assignment, and where."""
+    flat = Marks.of_assignment(window, key).halves()[window.half or 0].reshape(-1)
+    places = np.flatnonzero(flat >= 0)
+    return flat[places], places
 
 
 def seen_through(out: Array, a: Array, window: Window, way: LinearMap | None) -> LinearMap:
