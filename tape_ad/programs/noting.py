@@ -167,7 +167,11 @@ class Noting:
             self.capture.ask(CODES.get(kind, int), self)
             return np.asarray(self.data, dtype)
         frame = sys._getframe(1)
-        if dis.opname[frame.f_code.co_code[frame.f_lasti]] == "BINARY_SUBSCR":
+        instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+        if is_list(self.data) and instruction not in SUBSCRIPTS:
+            self.capture.ask(listed, self)
+            return np.array(self.data, dtype)
+        if instruction == "BINARY_SUBSCR":
             raise self.capture.refusal(
                 f"a plain array is indexed with one that depends on an argument ({caller()}); "
                 "write np.take(array, index, axis=0), or pass the array as an argument too"
@@ -199,6 +203,21 @@ class Noting:
             )
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         return self.capture.call(function, inputs, kwargs)
+
+
+FEW = 64
+"""How many whole numbers may be a list: of axes, bounds or counts."""
+SUBSCRIPTS = frozenset({"BINARY_SUBSCR", "STORE_SUBSCR"})
+
+
+def is_list(data: Any) -> bool:
+    """Tell whether an array is of a few whole numbers, which may decide about shapes."""
+    return isinstance(data, np.ndarray) and data.dtype.kind in "iub" and data.size <= FEW
+
+
+def listed(array: Any) -> tuple[Any, ...]:
+    """Give the elements of an array."""
+    return tuple(array.ravel().tolist())
 
 
 def repr_of(number: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
+from tape_ad.overrides import NOTING
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -127,9 +128,10 @@ def piecewise(
     """Assign to a new array what each function gives for the elements of its condition."""
     x = as_array(x)
     single = np.isscalar(condlist) or (
-        not isinstance(condlist[0], (list, np.ndarray)) and x.ndim != 0
+        not isinstance(condlist[0], (list, np.ndarray, *NOTING)) and x.ndim != 0
     )
-    conditions = np.asarray([condlist] if single else condlist, dtype=bool)
+    listed = [condlist] if single else condlist
+    conditions = np.stack([as_array(each).astype(bool) for each in listed])
     if len(conditions) == len(funclist) - 1:
         otherwise = ~np.any(conditions, axis=0, keepdims=True)
         conditions = np.concatenate([conditions, otherwise])
