@@ -45,6 +45,8 @@ class Path:
         How often it has been replayed. Where several threads do so at once, some may be missing.
     turned_off : dict of int to int
         How often each of its guards has failed.
+    onward : dict of (int, any) to Path
+        Which path to try next where a guard, counted from 0, gets another answer.
     kept : set of Value
         The constants that the function has made anew at each capture, with the same numbers.
     """
@@ -59,6 +61,7 @@ class Path:
     changes: int = 0
     replays: int = 0
     turned_off: dict[int, int] = field(factory=dict)
+    onward: dict[tuple[int, Any], "Path"] = field(factory=dict)
     kept: set[Value] = field(factory=set)
 
     def confirm(self, program: Program) -> None:
@@ -189,14 +192,28 @@ class Way:
             self.tried.append(path)
             if type(out) is Diverged:
                 path.turned_off[out.guard] = path.turned_off.get(out.guard, 0) + 1
-                further = paths.following(path, out)
+                path = self.behind(path, out, paths)
             else:  # perhaps there is a path on which this error is caught
-                further = [each for each in paths.all if each.replay is not None]
-            path = next((each for each in further if each not in self.tried), None)
+                path = self.untried([each for each in paths.all if each.replay is not None])
             if path is not None and path.replay is not None:
                 out = attempt(path, leaves)
         self.path, self.out = path, out
         return self
+
+    def behind(self, path: Path, diverged: Diverged, paths: Paths) -> Path | None:
+        """Find where a guard leads to, and remember that."""
+        turn = diverged.guard, diverged.answer
+        known = path.onward.get(turn)
+        if known is not None and known not in self.tried:
+            return known
+        found = self.untried(paths.following(path, diverged))
+        if found is not None and found.replay is not None:
+            path.onward[turn] = found
+        return found
+
+    def untried(self, paths: Sequence[Path]) -> Path | None:
+        """Take the first of some paths that has not been tried."""
+        return next((each for each in paths if each not in self.tried), None)
 
 
 def replayed(paths: Paths, leaves: Sequence[Any]) -> Way:
