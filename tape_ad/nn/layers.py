@@ -13,8 +13,9 @@ from tape_ad.handles.primals import primal
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
-from tape_ad.rules.base import as_array
+from tape_ad.rules.base import as_array, as_constant
 from tape_ad.rules.layers.affine import linear
+from tape_ad.rules.numpy.indexing import item
 
 __all__ = [
     "Dropout",
@@ -219,7 +220,7 @@ def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Ar
     array([[3., 4.],
            [3., 4.]])
     """
-    numbers = np.asarray(input)
+    numbers = as_constant(input)
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise TypeError(f"embedding: the numbers must be integers, got dtype {numbers.dtype}")
     numbers = numbers.astype(np.intp, copy=False)
@@ -230,7 +231,7 @@ def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Ar
             f"got {numbers.min()}..{numbers.max()}"
         )
     check_padding_idx(padding_idx, rows)
-    vectors = weight[numbers]
+    vectors = item(weight, numbers)
     if padding_idx is None:
         return vectors
     padding = np.equal(numbers, padding_idx % rows)[..., None]

@@ -10,10 +10,12 @@ import numpy as np
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
+from tape_ad.rules.base import as_array, as_constant
 from tape_ad.rules.layers import cross_entropies
 from tape_ad.rules.layers.activations import log_softmax, real
 from tape_ad.rules.layers.cross_entropies import checked_batch, places
 from tape_ad.rules.layers.rectifiers import softplus
+from tape_ad.rules.numpy.indexing import item
 
 __all__ = [
     "binary_cross_entropy_with_logits",
@@ -69,7 +71,7 @@ def cross_entropy(
     >>> cross_entropy(np.array([[1e4, -1e4], [0.0, 0.0]]), np.array([0, -100]))
     np.float64(0.0)
     """
-    targets = targets if hasattr(targets, "dtype") else np.asarray(targets)
+    targets = as_array(targets)
     numbers = targets.dtype.kind in "iu"
     kept = np.not_equal(targets, ignore_index) if numbers else np.True_
     plain = weight is None and reduction == "mean" and not label_smoothing
@@ -83,11 +85,11 @@ def cross_entropy(
     shares = targets
     if numbers:
         shares = np.equal(targets[..., None], np.arange(classes)).astype(logits.dtype)
-    each = np.ones(classes, logits.dtype) if weight is None else np.asarray(weight)
-    counted = each[targets] * kept if numbers else np.ones(targets.shape[:-1], logits.dtype)
+    each = np.ones(classes, logits.dtype) if weight is None else as_constant(weight)
+    counted = item(each, targets) * kept if numbers else np.ones(targets.shape[:-1], logits.dtype)
     if label_smoothing:
         shares = shares * (1 - label_smoothing) + label_smoothing / classes
-    shares = shares * (each * np.asarray(kept)[..., None])
+    shares = shares * (each * as_constant(kept)[..., None])
     losses = -np.sum(shares * beside(shares, log_softmax(logits)), axis=-1)
     return reduced("cross_entropy", losses, reduction, counted)
 
@@ -125,14 +127,14 @@ def nll_loss(
     np.float64(2.0794415416798357)
     """
     log_p = real(log_p, "nll_loss")
-    targets = np.asarray(targets)
+    targets = as_constant(targets)
     if targets.dtype.kind not in "iu":
         raise TypeError(f"nll_loss: the targets must be class numbers, got dtype {targets.dtype}")
     kept = np.not_equal(targets, ignore_index)
     targets = np.where(kept, targets, 0)
     checked_batch(log_p, targets)
-    each = np.ones(log_p.shape[-1], log_p.dtype) if weight is None else np.asarray(weight)
-    counted = each[targets] * kept
+    each = np.ones(log_p.shape[-1], log_p.dtype) if weight is None else as_constant(weight)
+    counted = item(each, targets) * kept
     picked = log_p[places(targets)]
     losses = -counted * np.where(np.equal(counted, 0), 0, picked)
     return reduced("nll_loss", losses, reduction, counted)

@@ -26,6 +26,7 @@ __all__ = [
     "Signature",
     "along",
     "as_array",
+    "as_constant",
     "axes_of",
     "axis_of",
     "constants",
@@ -243,6 +244,11 @@ def as_array(x: Any) -> Array:
     if hasattr(x, "ndim"):
         return x
     return as_one_call(np.asarray, x) if type(x) in NOTING else np.asarray(x)
+
+
+def as_constant(x: Any) -> Array:
+    """Take what may not be a handle to an array; one that notes calls stays as it is."""
+    return x if type(x) in NOTING else np.asarray(x)
 
 
 def axes_of(ndim: int, axis: Any, *, repeated: bool = False) -> tuple[int, ...]:

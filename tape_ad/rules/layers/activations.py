@@ -19,7 +19,7 @@ from tape_ad.linear_maps import (
     unless_all_zero,
     unless_zero,
 )
-from tape_ad.overrides import overridable
+from tape_ad.overrides import overridable, whole
 from tape_ad.rules.base import Entry, as_array, axes_of, quiet, rule
 from tape_ad.rules.layers.steps import exponential, highest, inner, logistic_slope, spare
 from tape_ad.rules.signatures import arguments_of
@@ -157,14 +157,20 @@ def log_softmax(x: Array, /, axis: Axis = -1) -> Array:
 
 def logsumexp_and_more(x: Array, axis: Axis, keepdims: bool) -> tuple[Array, Any]:
     """Compute logsumexp, and what its partial is made of: exp(x) up to a factor, and its sums."""
-    x = floats(x, "logsumexp")
+    out, e, totals = exponentials(floats(x, "logsumexp"), axis, keepdims)
+    return out, (e, totals)
+
+
+@whole
+def exponentials(x: Array, axis: Axis, keepdims: bool) -> tuple[Array, Array, Array]:
+    """Compute logsumexp, exp(x) up to a factor, and its sums."""
     top = highest(x, axis)
     shifted = x - np.where(np.isfinite(top), top, 0)
     e = np.exp(shifted, out=spare(shifted))
     totals = add_reduce(e, axis=axis, keepdims=True)
     with np.errstate(divide="ignore"):  # log(0) is the -inf that is meant
         out = np.log(totals) + top
-    return out if keepdims else np.squeeze(out, axis=axis)[()], (e, totals)
+    return out if keepdims else np.squeeze(out, axis=axis)[()], e, totals
 
 
 def real(x: Any, name: str) -> Array:
@@ -194,8 +200,7 @@ class SoftmaxMap:
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
-        rest = t - inner(self.p, t, self.axes)
-        return np.multiply(rest, self.p, out=spare(rest))
+        return softmax_change(t, self.p, self.axes)
 
     def pull(self, ct: Array) -> Array:
         return self.push(ct)
@@ -214,11 +219,10 @@ class LogSoftmaxMap:
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
-        return t - inner(self.p, t, self.axes)
+        return log_softmax_change(t, self.p, self.axes)
 
     def pull(self, ct: Array) -> Array:
-        shared = self.p * add_reduce(ct, axis=self.axes, keepdims=True)
-        return np.subtract(ct, shared, out=spare(shared))
+        return log_softmax_pulled(ct, self.p, self.axes)
 
     def pull_chosen(self, ct: Array) -> Array:
         return unless_all_zero(ct, self.pull(ct), self.axes)
@@ -248,6 +252,26 @@ class LogSumExpMap:
     def _expanded(self, ct: Array) -> Array:
         plain = self.keepdims or not ct.ndim
         return ct if plain else ct[expanding_key(self.e.ndim, self.axes)]
+
+
+@whole
+def softmax_change(t: Array, p: Array, axes: tuple[int, ...]) -> Array:
+    """Push a tangent through softmax, p."""
+    rest = t - inner(p, t, axes)
+    return np.multiply(rest, p, out=spare(rest))
+
+
+@whole
+def log_softmax_change(t: Array, p: Array, axes: tuple[int, ...]) -> Array:
+    """Push a tangent through the logarithm of softmax, p."""
+    return t - inner(p, t, axes)
+
+
+@whole
+def log_softmax_pulled(ct: Array, p: Array, axes: tuple[int, ...]) -> Array:
+    """Pull a cotangent through the logarithm of softmax, p."""
+    shared = p * add_reduce(ct, axis=axes, keepdims=True)
+    return np.subtract(ct, shared, out=spare(shared))
 
 
 def logsumexp_partial(saved: Any, x: Array, axis: Axis, keepdims: bool) -> LinearMap:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import define, frozen
+from attrs import define
 
 from tape_ad.linear_maps import (
     Array,
@@ -24,7 +24,7 @@ from tape_ad.linear_maps import (
     Transpose,
     pull_chosen,
 )
-from tape_ad.overrides import overridable, takes_over
+from tape_ad.overrides import NOTING, as_one_call, overridable, takes_over, whole
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.layers.activations import SoftmaxMap, softmax
 from tape_ad.rules.signatures import arguments_of
@@ -65,6 +65,9 @@ def weights_of(query: Array, key: Array, mask: Array | None, scale: Any) -> Arra
 
 Saved = tuple[Array, Array, Array | None]
 
+Block = tuple[tuple[Any, ...], slice]
+"""Some of a stack of matrices, by a key, and some of their rows."""
+
 
 @overridable
 def attend(qkv: Array, /, mask: Array | None, scale: float) -> Array:
@@ -101,11 +104,21 @@ def attend_and_more(qkv: Array, mask: Array | None, scale: float) -> tuple[Array
     saved : tuple of array
         The result, what the values are weighed with, and what that is to be divided by.
     """
+    if type(qkv) is np.ndarray:
+        found = attended(qkv, mask, scale)
+        return found[0], found
+    noted = as_one_call(attended, qkv, mask, scale)
+    if noted is not NotImplemented:
+        return noted[0], noted
     query, key, value = qkv[0], qkv[1], qkv[2]
-    if type(qkv) is not np.ndarray:
-        weights = weights_of(query, key, mask, scale)
-        out = weights @ value
-        return out, (out, weights, None)
+    weights = weights_of(query, key, mask, scale)
+    out = weights @ value
+    return out, (out, weights, None)
+
+
+def attended(qkv: Array, mask: Array | None, scale: float) -> tuple[Array, Array, Array]:
+    """Compute `attend` of a plain array, and give what `attend_and_more` saves."""
+    query, key, value = qkv
     *lead, length, _ = query.shape
     weights = np.empty((*lead, length, length), qkv.dtype)
     totals = np.empty((*lead, length, 1), qkv.dtype)
@@ -113,8 +126,9 @@ def attend_and_more(qkv: Array, mask: Array | None, scale: float) -> tuple[Array
     ones = np.ones((length, 1), qkv.dtype)
     added, highest = masks(mask, weights)
     for block in blocks(weights.shape, weights.itemsize):
-        scores, total, piece = block.of(weights), block.of(totals), block.of(out)
-        factors, values = (block.of(query) * scale, block.all_of(key).mT), block.all_of(value)
+        scores, total, piece = (part(array, block) for array in (weights, totals, out))
+        which = block[0]
+        factors, values = (part(query, block) * scale, key[which].mT), value[which]
         np.matmul(*factors, out=scores)
         if added is None and np.min(scores) > -MODERATE and np.max(scores) < MODERATE:
             with np.errstate(all="ignore"):
@@ -125,16 +139,16 @@ def attend_and_more(qkv: Array, mask: Array | None, scale: float) -> tuple[Array
             np.matmul(*factors, out=scores)  # values so large that they overflow without a shift
         hide(scores, block, highest)
         if added is not None:
-            scores += block.of(added)
+            scores += part(added, block)
         scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
         average(scores, values, ones, total, piece)
-    return out, (out, weights, totals)
+    return out, weights, totals
 
 
-def hide(scores: Array, block: "Block", highest: Array | None) -> None:
+def hide(scores: Array, block: Block, highest: Array | None) -> None:
     """Make scores -inf where a mask says so, even where they are nan."""
     if highest is not None:
-        np.fmin(scores, block.of(highest), out=scores)
+        np.fmin(scores, part(highest, block), out=scores)
 
 
 def average(scores: Array, values: Array, ones: Array, total: Array, out: Array) -> None:
@@ -164,34 +178,21 @@ def takes(shape: tuple[int, ...], dtype: np.dtype[Any], mask: Array | None) -> b
     scores = (*shape[:-1], shape[-2])
     pairs = zip(mask.shape[::-1], scores[::-1], strict=False)
     fits = mask.ndim <= len(scores) and all(have in (1, want) for have, want in pairs)
-    return fits and mask.dtype in (dtype, np.dtype(bool)) and not takes_over(type(mask))
+    return fits and mask.dtype in (dtype, np.dtype(bool)) and is_constant(mask)
+
+
+def is_constant(mask: Array) -> bool:
+    """Tell whether a mask is no handle."""
+    return type(mask) in NOTING or not takes_over(type(mask))
 
 
 # Blocks
 
 
-@frozen
-class Block:
-    """Some of the queries of some of a stack of matrices.
-
-    Attributes
-    ----------
-    key : tuple of int and slice
-        Which matrices.
-    rows : slice
-        Which rows of them.
-    """
-
-    key: tuple[Any, ...]
-    rows: slice
-
-    def of(self, array: Array) -> Array:
-        """View the rows."""
-        return array[self.key][..., self.rows, :]
-
-    def all_of(self, array: Array) -> Array:
-        """View the whole matrices."""
-        return array[self.key]
+def part(array: Array, block: Block) -> Array:
+    """View the rows of a block."""
+    key, rows = block
+    return array[key][..., rows, :]
 
 
 def blocks(shape: tuple[int, ...], itemsize: int) -> Iterator[Block]:
@@ -202,19 +203,19 @@ def blocks(shape: tuple[int, ...], itemsize: int) -> Iterator[Block]:
         step = max(1, IN_CACHE // (columns * itemsize))
         for key in np.ndindex(*lead):
             for start in range(0, rows, step):
-                yield Block(key, slice(start, start + step))
+                yield key, slice(start, start + step)
         return
     axis = len(lead)  # the first axis of which one step is no more than a block
     while axis and math.prod(lead[axis - 1 :]) * each <= IN_CACHE:
         axis -= 1
     everything = slice(None)
     if axis == 0:
-        yield Block((), everything)
+        yield (), everything
         return
     step = max(1, IN_CACHE // (math.prod(lead[axis:]) * each))
     for key in np.ndindex(*lead[: axis - 1]):
         for start in range(0, lead[axis - 1], step):
-            yield Block((*key, slice(start, start + step)), everything)
+            yield (*key, slice(start, start + step)), everything
 
 
 # The partial
@@ -253,9 +254,10 @@ class Attention:
         return query + key + value
 
     def pull(self, ct: Array) -> Array:
-        plain = type(ct) is np.ndarray and ct.shape == self.out.shape and ct.dtype == self.out.dtype
-        if plain and self.totals is not None:
-            pulled = self.pull_in_blocks(ct, self.totals)
+        plain = type(ct) is np.ndarray or type(ct) in NOTING
+        same = plain and ct.shape == self.out.shape and ct.dtype == self.out.dtype
+        if same and self.totals is not None:
+            pulled = pulled_in_blocks(ct, self.qkv, self.scale, self.out, self.weights, self.totals)
             if np.isfinite(pulled).all():
                 return pulled
         return np.stack([pull_behind(chain, ct) for chain in self.chains()], axis=-self.qkv.ndim)
@@ -277,33 +279,38 @@ class Attention:
             Chain((MatmulRight(p, ndim),)),
         )
 
-    def pull_in_blocks(self, ct: Array, totals: Array) -> Array:
-        """Pull a plain cotangent of the node's shape.
 
-        With p the softmax of a row, dp its cotangent and out its average, that of the scores is p *
-        (dp - sum(p * dp)), and sum(p * dp) is sum(ct * out). It is taken off in the product that dp
-        is.
-        """
-        query, key, value = self.qkv
-        pulled = np.empty_like(self.qkv)
-        minus = np.full((*value.shape[:-1], 1), -1, ct.dtype)
-        for block in blocks(self.weights.shape, ct.itemsize):
-            weights, whole, rows = block.of(self.weights), block.all_of, block.of
-            each = rows(ct) / rows(totals)
-            along = np.add.reduce(each * rows(self.out), axis=-1, keepdims=True)
-            values = np.concatenate((whole(value), whole(minus)), axis=-1)
-            scores = np.matmul(np.concatenate((each, along), axis=-1), values.mT)
-            scores *= weights
-            to_query = rows(pulled[0])
-            np.matmul(scores, whole(key), out=to_query)
-            to_query *= self.scale
-            products = (scores, rows(query) * self.scale), (weights, each)
-            for (left, right), to in zip(products, pulled[1:], strict=True):
-                if block.rows.start:
-                    whole(to)[...] += np.matmul(left.mT, right)
-                else:
-                    np.matmul(left.mT, right, out=whole(to))
-        return pulled
+@whole
+def pulled_in_blocks(
+    ct: Array, qkv: Array, scale: float, out: Array, weights: Array, totals: Array
+) -> Array:
+    """Pull a plain cotangent of the node's shape through `Attention`.
+
+    With p the softmax of a row, dp its cotangent and out its average, that of the scores is p * (dp
+    - sum(p * dp)), and sum(p * dp) is sum(ct * out). It is taken off in the product that dp is.
+    """
+    query, key, value = qkv
+    pulled = np.empty_like(qkv)
+    minus = np.full((*value.shape[:-1], 1), -1, ct.dtype)
+    for block in blocks(weights.shape, ct.itemsize):
+        which, rows = block
+        p = part(weights, block)
+        each = part(ct, block) / part(totals, block)
+        along = np.add.reduce(each * part(out, block), axis=-1, keepdims=True)
+        values = np.concatenate((value[which], minus[which]), axis=-1)
+        scores = np.matmul(np.concatenate((each, along), axis=-1), values.mT)
+        scores *= p
+        to_query = part(pulled[0], block)
+        np.matmul(scores, key[which], out=to_query)
+        to_query *= scale
+        products = (scores, part(query, block) * scale), (p, each)
+        for (left, right), to in zip(products, pulled[1:], strict=True):
+            whole_of = to[which]
+            if rows.start:
+                whole_of += np.matmul(left.mT, right)
+            else:
+                np.matmul(left.mT, right, out=whole_of)
+    return pulled
 
 
 def pull_behind(chain: Chain, ct: Array) -> Array:

@@ -7,7 +7,7 @@ from attrs import define
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array, LinearMap, WeightedSum, add_reduce, unless_zero
-from tape_ad.overrides import overridable
+from tape_ad.overrides import overridable, whole
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.layers.activations import floats, log_softmax, real
 from tape_ad.rules.layers.steps import highest, inner, spare
@@ -56,13 +56,22 @@ def cross_entropy_and_more(logits: Array, targets: Array) -> tuple[Array, Any]:
     if targets.dtype.kind not in "iu":
         log_p = log_softmax(logits)
         return -np.sum(targets * np.where(targets == 0, 0, log_p)) / size, log_p
-    shifted = logits - highest(logits, -1)
     chosen = places(targets)
+    loss, e, totals = loss_of_classes(logits, chosen, size)
+    return loss, (e, totals, chosen)
+
+
+@whole
+def loss_of_classes(
+    logits: Array, chosen: tuple[Array, ...], size: int
+) -> tuple[Array, Array, Array]:
+    """Compute the cross entropy for class numbers, exp(logits) up to a factor, and its sums."""
+    shifted = logits - highest(logits, -1)
     picked = shifted[chosen]
     e = np.exp(shifted, out=spare(shifted))
     totals = add_reduce(e, axis=-1, keepdims=True)
     losses = np.log(totals)[..., 0] - picked
-    return add_reduce(losses, axis=None) / size, (e, totals, chosen)
+    return add_reduce(losses, axis=None) / size, e, totals
 
 
 def places(targets: Array) -> tuple[Array, ...]:
@@ -106,19 +115,33 @@ class CrossEntropyMap:
     scale: float
 
     def push(self, t: Array) -> Array:
-        picked = t[(..., *self.chosen)]
-        differences = (inner(self.e, t, (-1,)) / self.totals)[..., 0] - picked
-        axes = tuple(range(1 - self.e.ndim, 0))
-        return add_reduce(differences, axis=axes) * self.scale
+        return loss_change(t, self.e, self.totals, self.chosen, self.scale)
 
     def pull(self, ct: Array) -> Array:
-        ct = np.reshape(ct, ct.shape + (1,) * self.e.ndim) * self.scale
-        pulled = ct / self.totals * self.e
-        pulled[(..., *self.chosen)] -= ct[..., 0]
-        return pulled
+        return loss_pulled(ct, self.e, self.totals, self.chosen, self.scale)
 
     def pull_chosen(self, ct: Array) -> Array:
         return unless_zero(np.reshape(ct, ct.shape + (1,) * self.e.ndim), self.pull(ct))
+
+
+@whole
+def loss_change(
+    t: Array, e: Array, totals: Array, chosen: tuple[Array, ...], scale: float
+) -> Array:
+    """Push a tangent through `loss_of_classes`."""
+    differences = (inner(e, t, (-1,)) / totals)[..., 0] - t[(..., *chosen)]
+    return add_reduce(differences, axis=tuple(range(1 - e.ndim, 0))) * scale
+
+
+@whole
+def loss_pulled(
+    ct: Array, e: Array, totals: Array, chosen: tuple[Array, ...], scale: float
+) -> Array:
+    """Pull a cotangent through `loss_of_classes`."""
+    ct = np.reshape(ct, ct.shape + (1,) * e.ndim) * scale
+    pulled = ct / totals * e
+    pulled[(..., *chosen)] -= ct[..., 0]
+    return pulled
 
 
 def cross_entropy_logits(saved: Any, logits: Array, targets: Array) -> LinearMap:

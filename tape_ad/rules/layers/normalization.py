@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import SAME, Array, LinearMap, add_reduce, unless_all_zero, unless_zero
-from tape_ad.overrides import overridable
+from tape_ad.overrides import overridable, whole
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.layers.affine import plus
 from tape_ad.rules.layers.steps import inner, spare
@@ -72,9 +72,7 @@ def standardize_and_more(
     x: Array, axes: tuple[int, ...], eps: float
 ) -> tuple[Array, tuple[Array, Array]]:
     """Compute `standardize`, and what its partial is made of: the result and the divisor."""
-    centred = x - mean(x, axes)
-    divisor = np.sqrt(mean_product(centred, centred, axes) + eps)
-    out = np.divide(centred, divisor, out=spare(centred))
+    out, divisor = standardized(x, axes, eps)
     return out, (out, divisor)
 
 
@@ -82,8 +80,25 @@ def normalize_and_more(
     x: Array, weight: Array, bias: Array, axes: tuple[int, ...], eps: float
 ) -> tuple[Array, tuple[Array, Array]]:
     """Compute `normalize`, and what its partials are made of."""
-    y, saved = standardize_and_more(x, axes, eps)
-    return plus(y * weight, bias), saved
+    out, y, divisor = normalized(x, weight, bias, axes, eps)
+    return out, (y, divisor)
+
+
+@whole
+def standardized(x: Array, axes: tuple[int, ...], eps: float) -> tuple[Array, Array]:
+    """Compute `standardize`, and the divisor."""
+    centred = x - mean(x, axes)
+    divisor = np.sqrt(mean_product(centred, centred, axes) + eps)
+    return np.divide(centred, divisor, out=spare(centred)), divisor
+
+
+@whole
+def normalized(
+    x: Array, weight: Array, bias: Array, axes: tuple[int, ...], eps: float
+) -> tuple[Array, Array, Array]:
+    """Compute `normalize`, what it is before it is scaled and shifted, and the divisor."""
+    y, divisor = standardized(x, axes, eps)
+    return plus(y * weight, bias), y, divisor
 
 
 def mean(x: Array, axes: tuple[int, ...]) -> Array:
@@ -122,21 +137,26 @@ class Standardize:
     weight: Array | None = None
 
     def push(self, t: Array) -> Array:
-        standard = self._standard(t)
+        standard = standardized_change(t, self.y, self.divisor, self.axes)
         return standard if self.weight is None else standard * self.weight
 
     def pull(self, ct: Array) -> Array:
-        return self._standard(ct if self.weight is None else ct * self.weight)
+        weighted = ct if self.weight is None else ct * self.weight
+        return standardized_change(weighted, self.y, self.divisor, self.axes)
 
     def pull_chosen(self, ct: Array) -> Array:
         weighted = ct if self.weight is None else unless_zero(ct, ct * self.weight)
-        return unless_all_zero(ct, self._standard(weighted), self.axes)
+        changed = standardized_change(weighted, self.y, self.divisor, self.axes)
+        return unless_all_zero(ct, changed, self.axes)
 
-    def _standard(self, t: Array) -> Array:
-        along = self.y * mean_product(self.y, t, self.axes)
-        along = np.add(along, mean(t, self.axes), out=spare(along))
-        rest = np.subtract(t, along, out=spare(along))
-        return np.divide(rest, self.divisor, out=spare(rest))
+
+@whole
+def standardized_change(t: Array, y: Array, divisor: Array, axes: tuple[int, ...]) -> Array:
+    """Compute what `Standardize` does to a tangent, and to a cotangent too."""
+    along = y * mean_product(y, t, axes)
+    along = np.add(along, mean(t, axes), out=spare(along))
+    rest = np.subtract(t, along, out=spare(along))
+    return np.divide(rest, divisor, out=spare(rest))
 
 
 def standardize_partial(

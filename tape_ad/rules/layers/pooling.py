@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Reshape
-from tape_ad.overrides import overridable
+from tape_ad.overrides import as_one_call, overridable
 from tape_ad.rules.base import Entry, constants, rule
 from tape_ad.rules.layers.windows import Windows
 from tape_ad.rules.plain_maps import PlainMap
@@ -44,6 +44,9 @@ def largest_and_places(x: Array, windows: Windows) -> tuple[Array, Array]:
     """Compute `largest`, and where that is."""
     if type(x) is np.ndarray:
         return searched(x, windows)
+    noted = as_one_call(searched, x, windows)
+    if noted is not NotImplemented:
+        return noted[0], noted[1]
     places = largest_places(x, windows=windows)
     return pick(x, places=places, repeats=windows.overlap), places
 

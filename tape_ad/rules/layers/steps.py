@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import Array, add_reduce
+from tape_ad.overrides import whole
 
 __all__ = [
     "either",
@@ -38,6 +39,7 @@ def highest(x: Array, axis: Any) -> Array:
     return np.maximum.reduce(x, axis=axis, keepdims=True)
 
 
+@whole
 def inner(x: Array, y: Array, axes: tuple[int, ...]) -> Array:
     """Add up products along axes, negative ones, which are kept with length one."""
     if axes == (-1,) and type(x) is type(y) is np.ndarray:
