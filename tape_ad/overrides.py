@@ -12,8 +12,10 @@ __all__ = [
     "CAPTURING",
     "NOTING",
     "as_one_call",
+    "asarray",
     "boxed",
     "boxed_number",
+    "foreign",
     "overridable",
     "relies_on_shape",
     "takes_over",
@@ -175,3 +177,31 @@ def relies_on_shape(array: Any) -> None:
     """Say, of an array that notes calls, that its shape depends on values, and is used."""
     if type(array) in NOTING:
         array.capture.ask(np.shape, array)
+
+
+def foreign(function: Callable[..., Any], args: Any, kwargs: Any, shielded: int = 0) -> Any:
+    """Call a function of the user's that may be made of anything, and expects plain arrays.
+
+    While a capture is going on it is noted as one call, unless it is made of NumPy calls alone.
+
+    Parameters
+    ----------
+    function : callable
+    args, kwargs
+        What it takes: trees with arrays in them.
+    shielded : int
+        How many of the first arguments it may not write to.
+
+    Returns
+    -------
+    any
+        What it gives.
+    """
+    capture = CAPTURING.get()
+    if capture is None:
+        return function(*args, **kwargs)
+    return capture.foreign(function, args, kwargs, shielded)
+
+
+asarray = whole(np.asarray)
+"""`numpy.asarray`, which arrays and numbers that note calls take as well."""

@@ -18,6 +18,7 @@ from tape_ad.programs import answering  # noqa: F401 - which says how captured a
 from tape_ad.programs.captured import Captured, as_index, is_captured
 from tape_ad.programs.comparison import Comparison
 from tape_ad.programs.constants import Constants
+from tape_ad.programs.foreign import call_foreign
 from tape_ad.programs.knowledge import (
     FACTS,
     SHAPED_BY_VALUES,
@@ -64,6 +65,8 @@ class Capture:
     steps : list of Call and Guard
     ended : bool
         Whether the function has returned.
+    in_numpy : dict
+        Whether functions with rules of their own are made of NumPy calls, by their ids.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Capture:
     inputs: list[Value] = field(factory=list, init=False)
     steps: list[Step] = field(factory=list, init=False)
     ended: bool = field(default=False, init=False)
+    in_numpy: dict[int, Any] = field(factory=dict, init=False)
     _errors: Mapping[str, Any] = field(factory=np.geterr, init=False)
     _filters: Any = field(factory=lambda: warnings.filters, init=False)
     _answers: dict[Any, Any] = field(factory=dict, init=False)
@@ -121,6 +125,12 @@ class Capture:
         if collecting:
             gc.enable()
         self.ended = True
+
+    def foreign(
+        self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], shielded: int
+    ) -> Any:
+        """Call a function of the user's; see `call_foreign`."""
+        return call_foreign(self, function, args, kwargs, shielded)
 
     # Calls
 

@@ -14,6 +14,7 @@ from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
 from tape_ad.handles.primals import AS_THEY_ARE, read_only
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array, LinearMap, Partial, Scale, as_map
+from tape_ad.overrides import foreign
 from tape_ad.transforms.blocks import Use, block, has_derivative
 from tape_ad.trees import flatten, map_leaves, unflatten
 
@@ -134,7 +135,7 @@ class Custom:
 
     def run(self, *args: Any, **kwargs: Any) -> tuple[Any, None]:
         """Call the function."""
-        return self.function(*args, **kwargs), None
+        return foreign(self.function, args, kwargs), None
 
     def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Pull with the user's function, or with the maps."""
@@ -260,7 +261,7 @@ def by_user(use: Use, derivative: Function, given: Any, *args: Any, **kwargs: An
     A sweep is silent, so they are what NumPy was set to when the function was called.
     """
     with np.errstate(**use.errors):
-        return derivative(given, use.saved, *args, **kwargs)
+        return foreign(derivative, (given, use.saved, *args), kwargs, shielded=1)
 
 
 def applied(use: Use, linear: LinearMap, method: str, given: Array) -> Array:

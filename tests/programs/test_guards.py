@@ -187,7 +187,7 @@ def test_branches_within_custom_rules() -> None:
     def function(x: Any) -> Any:
         return np.sum(odd(x) * x)
 
-    assert_like_eager(ta.grad(function), [(X,), (-X,), (X,), (-X,)] * 3, runs=4)
+    assert_like_eager(ta.grad(function), [(X,), (-X,), (X,), (-X,)] * 3, runs=2)  # with no guard
 
 
 def test_a_relu_at_a_tie_is_guarded() -> None:

@@ -1,0 +1,130 @@
+"""Functions of the user's that may be anything: those with rules of their own, and the rules."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.handles.primals import read_only
+from tape_ad.programs.captured import is_captured
+from tape_ad.programs.comparison import Comparison
+from tape_ad.programs.constants import Constants
+from tape_ad.programs.noting import NUMBERS
+from tape_ad.programs.program import Guard
+from tape_ad.trees import flatten, map_leaves, unflatten
+
+__all__ = ["Foreign", "call_foreign"]
+
+Function = Callable[..., Any]
+
+
+@define(eq=False, repr=False)
+class Foreign:
+    """A function that is called at each replay as it is, for it is not made of NumPy calls.
+
+    Attributes
+    ----------
+    function : callable
+    shielded : int
+        How many of its first arguments it may not write to.
+    """
+
+    function: Function
+    shielded: int
+    _computed: list[Any] = field(factory=list)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Give the arrays and numbers in what the function returns."""
+        if self._computed:  # while it is noted, which computes nothing twice
+            return tuple(self._computed.pop())
+        return tuple(filter(varies, flatten(self.output(args, kwargs))))
+
+    def output(self, args: Any, kwargs: Any) -> Any:
+        """Call the function."""
+        first = map_leaves(as_shielded, args[: self.shielded])
+        return self.function(*first, *args[self.shielded :], **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        """The function's name, for listings and errors."""
+        return str(getattr(self.function, "__name__", "foreign"))
+
+    @property
+    def __code__(self) -> Any:
+        """What a later capture tells by that it is the same function: the function."""
+        return self.function
+
+
+def call_foreign(
+    capture: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], shielded: int
+) -> Any:
+    """Call a function that may be made of anything, with captured arrays among its arguments.
+
+    What is made of NumPy calls alone is noted call by call, and can be simplified. What asks for
+    values (a solver, a library in C, a loop until something is small) is noted as one call.
+    """
+    given = flatten((args, kwargs))
+    if any(hasattr(leaf, "record") for leaf in given) or not any(map(is_captured, given)):
+        return function(*args, **kwargs)
+    if closes_over_captured(function):
+        return function(*args, **kwargs)
+    known = capture.in_numpy.get(id(function))
+    if known is None:
+        found = is_in_numpy(capture, function, args, kwargs)
+        known = capture.in_numpy[id(function)] = found, function  # whose id is not given again
+    if known[0]:
+        return function(*args, **kwargs)
+    foreign = Foreign(function, shielded)
+    out = foreign.output(*map_leaves(plain, (args, kwargs)))
+    leaves = flatten(out)
+    foreign._computed.append(filter(varies, leaves))
+    noted = iter(capture.call(foreign, args, kwargs))
+    return unflatten(out, [next(noted) if varies(leaf) else leaf for leaf in leaves])
+
+
+def is_in_numpy(
+    capture: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> bool:
+    """Try whether a function can be captured without a question about values."""
+    trial = type(capture)(capture.name, Comparison([]), Constants(capture.name, ()))
+    failure = capture._failure
+    inputs = map_leaves(
+        lambda leaf, path: trial.input(leaf.data, "x") if is_captured(leaf) else leaf,
+        (args, kwargs),
+    )
+    try:
+        trial.run(function, *inputs)
+        trial.program(None)
+    except Exception:  # which it raises again where it is not on trial
+        return False
+    finally:
+        capture._failure = failure
+    return not any(isinstance(step, Guard) for step in trial.steps)
+
+
+def closes_over_captured(function: Function) -> bool:
+    """Tell whether a function has something captured that is not among its arguments."""
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            contents = cell.cell_contents
+        except ValueError:  # of a variable without a value so far
+            continue
+        if any(map(is_captured, flatten(contents))):
+            return True
+    return False
+
+
+def varies(leaf: Any) -> bool:
+    """Tell whether a leaf is an array or a number, which is another at each call."""
+    return isinstance(leaf, (np.ndarray, np.generic)) or type(leaf) in NUMBERS
+
+
+def plain(leaf: Any, path: str) -> Any:
+    """Give the array or number behind what is captured."""
+    return leaf.data if is_captured(leaf) else leaf
+
+
+def as_shielded(leaf: Any, path: str) -> Any:
+    """View an array without the right to write."""
+    return read_only(leaf) if isinstance(leaf, np.ndarray) else leaf
