@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import SeedError
 from tape_ad.linear_maps import Array
-from tape_ad.overrides import boxed, boxed_number
+from tape_ad.overrides import NOTING, asarray, boxed, boxed_number
 from tape_ad.trees import paired
 
 __all__ = ["dtype_of", "fitted", "float_to_array", "inexact", "matched", "seed_of", "shape_of"]
@@ -28,13 +28,13 @@ def inexact(leaf: Any) -> np.dtype[Any]:
 
 def dtype_of(leaf: Any) -> np.dtype[Any]:
     """Give the dtype of an array, a handle or a number."""
-    dtype: np.dtype[Any] = leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
+    dtype: np.dtype[Any] = leaf.dtype if hasattr(leaf, "dtype") else asarray(leaf).dtype
     return dtype
 
 
 def float_to_array(leaf: Any, path: str = "") -> Any:
     """Take Python's floats to arrays, which have derivatives; leave all else as it is."""
-    return np.asarray(leaf) if isinstance(leaf, (float, complex)) else leaf
+    return asarray(leaf) if isinstance(leaf, (float, complex)) else leaf
 
 
 def matched(
@@ -83,7 +83,7 @@ def fitted(
         When shape or dtype do not fit.
     """
     if not hasattr(value, "shape"):
-        value = np.asarray(value)
+        value = asarray(value)
     value = boxed(value)
     shape, dtype = shape_of(space), inexact(space)
     ndim = value.ndim - len(shape)
@@ -96,7 +96,7 @@ def fitted(
     if value.dtype.kind not in "biufc" or (value.dtype.kind == "c" and dtype.kind != "c"):
         raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}")
     start = conform(value, shape, dtype, ndim)
-    if start is value and type(value) is np.ndarray:
+    if start is value and (type(value) is np.ndarray or type(value) in NOTING):
         start = value.copy()  # the result may be this very array, and the caller may write to it
     return start, value.shape[:ndim]
 

@@ -12,11 +12,11 @@ from tape_ad.core.watching import Watch
 from tape_ad.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.handles.dispatch import NO_OPTIONS
 from tape_ad.handles.operands import as_operand
-from tape_ad.handles.primals import primal
+from tape_ad.handles.primals import memory_of, primal
 from tape_ad.handles.refusals import no_derivative
 from tape_ad.handles.tensor import Tensor
 from tape_ad.naming import function_name
-from tape_ad.overrides import CAPTURING, boxed
+from tape_ad.overrides import CAPTURING, asarray, boxed
 from tape_ad.threads import NEXT
 from tape_ad.trees import map_leaves
 
@@ -335,8 +335,8 @@ def as_data(data: Any, path: str) -> Any:
         data = as_operand(data)
     except DtypeError as error:
         raise DtypeError(f"{place(path)} cannot be differentiated: {error}") from None
-    if not hasattr(data, "dtype") or isinstance(data, np.generic):
-        data = np.asarray(data)
+    if not hasattr(data, "dtype") or isinstance(memory_of(data), np.generic):
+        data = asarray(data)
     if data.dtype.kind in "biu":
         return data.astype(np.float64)
     if data.dtype.kind not in "fc":

@@ -12,12 +12,13 @@ from attrs import define, field
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import OutputError, RecordMismatchError
 from tape_ad.handles.dispatch import record_call
-from tape_ad.handles.primals import AS_THEY_ARE, is_view, primal, read_only
+from tape_ad.handles.primals import AS_THEY_ARE, is_view, memory_of, read_only
 from tape_ad.handles.refusals import raise_with_name
 from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.views import link
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called, function_name
+from tape_ad.overrides import NOTING, asarray
 from tape_ad.rules.base import Call, Rule
 from tape_ad.trees import flatten, map_leaves, unflatten
 
@@ -328,7 +329,7 @@ def as_leaf(function: Function, leaf: Any, path: str) -> Any:
     OutputError
     """
     if isinstance(leaf, (float, complex)):
-        return np.asarray(leaf)[()]  # no array: nobody can assign to a number
+        return asarray(leaf)[()]  # no array: nobody can assign to a number
     if path or isinstance(leaf, int) or hasattr(leaf, "dtype"):
         return leaf
     raise OutputError(
@@ -344,14 +345,15 @@ def has_derivative(leaf: Any) -> bool:
 
 def is_turned(leaf: Any) -> bool:
     """Tell whether a plain array lies in memory in another order than C's."""
-    return isinstance(leaf, np.ndarray) and not leaf.flags.c_contiguous
+    plain = isinstance(leaf, np.ndarray) or type(leaf) in NOTING
+    return plain and not leaf.flags.c_contiguous
 
 
 def without_data(leaf: Any, path: str = "") -> Any:
     """Give an array of the same shape and dtype that takes no memory."""
     if not has_derivative(leaf):
         return leaf
-    if isinstance(primal(leaf), np.generic):
+    if isinstance(memory_of(leaf), np.generic):
         return leaf.dtype.type(0)
     shape = leaf.shape
     return np.ndarray(shape, leaf.dtype, ZERO, 0, (0,) * len(shape))

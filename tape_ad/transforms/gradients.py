@@ -8,8 +8,9 @@ import numpy as np
 
 from tape_ad.core.spaces import shape_of
 from tape_ad.errors import OutputError
-from tape_ad.handles.primals import primal, read_only_primal
+from tape_ad.handles.primals import memory_of, read_only_primal
 from tape_ad.handles.tensor import Tensor
+from tape_ad.overrides import asarray
 from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
 from tape_ad.trees import map_leaves
 
@@ -117,7 +118,7 @@ def check_real_number(traced: Trace) -> None:
         return
     dtype = getattr(leaf, "dtype", None)
     if dtype is None and isinstance(leaf, (int, float, complex)):
-        dtype = np.asarray(leaf).dtype
+        dtype = asarray(leaf).dtype
     if dtype is None:
         what, instead = f"a {type(leaf).__name__}", "return the number alone, or see has_aux="
     elif shape_of(leaf) != ():
@@ -259,7 +260,7 @@ def linearize(f: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 def own(leaf: Any, path: str = "") -> Any:
     """Copy an array which partials may hold, so that the caller may write to it before a sweep."""
-    array = isinstance(primal(leaf), np.ndarray)  # a number cannot be written to
+    array = isinstance(memory_of(leaf), np.ndarray)  # a number cannot be written to
     return np.copy(leaf) if array else leaf
 
 
