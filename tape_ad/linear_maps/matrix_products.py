@@ -9,7 +9,16 @@ from attrs import define, field
 from tape_ad.linear_maps.base import Array
 from tape_ad.overrides import overridable
 
-__all__ = ["MatmulLeft", "MatmulRight", "Products", "adjoint", "multiplied", "times_matrix"]
+__all__ = [
+    "MatmulLeft",
+    "MatmulRight",
+    "Products",
+    "adjoint",
+    "multiplied",
+    "one_in_each",
+    "scaled_rows",
+    "times_matrix",
+]
 
 LEAST = 1_000
 """A product of fewer elements is worked out at once, in the time that it takes to keep factors."""
@@ -158,8 +167,20 @@ def picked(rows: Array, right: Array) -> Array | None:
     """
     if type(rows) is not np.ndarray or type(right) is not np.ndarray or right.ndim != 2:
         return None
+    found = one_in_each(rows)
+    if found is None or not np.isfinite(right).all():
+        return None  # 0 times nan is nan
+    factors, columns = found
+    begin, length = columns[0], len(rows)
+    if (columns == np.arange(begin, begin + length)).all():
+        return factors[:, None] * right[begin : begin + length]
+    return factors[:, None] * right[columns]
+
+
+def one_in_each(rows: Array) -> tuple[Array, Array] | None:
+    """Give the one element of each row that may not be 0, and its place; None if there are more."""
     length = len(rows)
-    if length == 0 or np.count_nonzero(rows[0]) > 1:
+    if rows.size == 0 or np.count_nonzero(rows[0]) > 1:
         return None
     there = np.not_equal(rows, 0)
     if np.count_nonzero(there) > length:
@@ -167,12 +188,23 @@ def picked(rows: Array, right: Array) -> Array | None:
     columns = there.argmax(axis=1)
     factors = rows[np.arange(length), columns]
     one_each = np.count_nonzero(factors) == np.count_nonzero(there)
-    if not one_each or not np.isfinite(right).all():
-        return None  # 0 times nan is nan
-    begin = columns[0]
-    if (columns == np.arange(begin, begin + length)).all():
-        return factors[:, None] * right[begin : begin + length]
-    return factors[:, None] * right[columns]
+    return (factors, columns) if one_each else None
+
+
+def scaled_rows(rows: Array, right: Array, factors: Array, begin: int) -> Array:
+    """Do what `times_matrix` does, for rows of which it is known what `one_in_each` gives.
+
+    Parameters
+    ----------
+    rows : array, shape (m, n)
+    right : array, shape (n, k)
+    factors : array, shape (m,)
+    begin : int
+        The place of the first row's element. Each other one has it a place further on.
+    """
+    if not np.isfinite(right).all():
+        return multiplied(rows, right)
+    return factors[:, None] * right[begin : begin + len(factors)]
 
 
 def times_columns(left: Array, columns: Array) -> Array:

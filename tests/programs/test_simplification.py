@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tape_ad.linear_maps.matrix_products import scaled_rows, times_matrix
 from tape_ad.programs.interpreter import interpret
 from tape_ad.programs.program import Program
 from tape_ad.programs.simplification import PASSES, simplified
 from tape_ad.programs.simplification.equal import without_repetitions
 from tape_ad.programs.simplification.factors import IDLE, SQUARES
 from tape_ad.programs.simplification.literals import literals_of, with_literals_computed
+from tape_ad.programs.simplification.products import UNITS
 from tape_ad.programs.simplification.rewriting import rewritten
 from tape_ad.programs.simplification.unchanged import EMPTY
 from tape_ad.programs.simplification.unused import without_unused
@@ -343,6 +345,31 @@ def test_other_powers_stay(x: Any, exponent: Any) -> None:
     assert with_squares(program) is program
 
 
+# Products
+
+
+@pytest.mark.parametrize("hole", [1.0, -0.0, np.nan, np.inf])
+def test_unit_vectors_that_are_known_pick_rows(hole: float) -> None:
+    matrix = np.arange(12.0).reshape(4, 3).T - 5
+    matrix[0, 1] = hole
+    to = builder(matrix)
+    program = to.program([to(times_matrix, to.literal(-3 * np.eye(4, 3, 1)[:2]), *to.inputs)])
+    simpler = rewritten(program, UNITS, literals_of(program))
+    assert functions(simpler) == [scaled_rows]
+    assert_same(program, simpler, matrix)
+
+
+def test_other_rows_are_looked_at_at_each_replay() -> None:
+    for rows in (np.eye(3)[::-1], np.ones((2, 3)), np.eye(3)[:, :0]):
+        to = builder(np.ones((rows.shape[1], 2)))
+        program = to.program([to(times_matrix, to.literal(rows.copy()), *to.inputs)])
+        assert rewritten(program, UNITS, literals_of(program)) is program
+    user = np.eye(3)
+    to = builder(user)
+    program = to.program([to(times_matrix, to.constant(user), *to.inputs)])
+    assert rewritten(program, UNITS, literals_of(program)) is program
+
+
 # Literals
 
 
@@ -355,6 +382,18 @@ def test_calls_on_literals_are_computed_once() -> None:
     assert functions(simpler) == [np.multiply]
     np.testing.assert_array_equal(simpler.constants[0].data, np.full(4, -3.0))
     assert_same(program, simpler, X)
+
+
+def test_views_of_literals_are_literals_and_those_of_the_users_arrays_are_not() -> None:
+    to = Builder()
+    ones = to.literal(np.ones((3, 4)))
+    rows = to.literal(to.constants[0].data[1:])
+    users = np.ones((3, 4))
+    other = to.constant(users[1:])
+    program = to.program([])
+    to.concrete.clear()
+    assert literals_of(program).keys() == {ones, rows}
+    assert other not in literals_of(program)
 
 
 def test_calls_on_the_users_arrays_are_made_at_each_replay() -> None:

@@ -14,6 +14,7 @@ from tape_ad.programs.simplification.equal import without_repetitions
 from tape_ad.programs.simplification.factors import IDLE, SQUARES
 from tape_ad.programs.simplification.literals import literals_of, with_literals_computed
 from tape_ad.programs.simplification.owning import with_copies_for_the_caller
+from tape_ad.programs.simplification.products import UNITS
 from tape_ad.programs.simplification.rewriting import Rule, rewritten
 from tape_ad.programs.simplification.unchanged import EMPTY
 from tape_ad.programs.simplification.unused import without_unused
@@ -22,7 +23,7 @@ __all__ = ["PASSES", "simplified"]
 
 Pass = Callable[[Program], Program]
 
-RULES: dict[Any, Rule] = {**EMPTY, **IDLE, **SQUARES}
+RULES: dict[Any, Rule] = {**EMPTY, **IDLE, **SQUARES, **UNITS}
 """What is found by a look at one call, all in one go through the program."""
 
 

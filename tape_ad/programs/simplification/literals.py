@@ -2,6 +2,8 @@
 
 import math
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 from weakref import getweakrefcount
 
@@ -28,30 +30,51 @@ def literals_of(program: Program) -> dict[Value, Any]:
     -------
     dict of Value to array
     """
-    return {each.value: each.data for each in program.constants if is_literal(each)}
+    known = references_to(program)
+    found = [each for each in program.constants if is_literal(each, known)]
+    return {each.value: each.data for each in found}  # made last, for it refers to them too
 
 
-def is_literal(constant: Constant) -> bool:
-    """Tell whether nobody but a program has the memory of a constant."""
+def references_to(program: Program) -> Counter[int]:
+    """Count how often constants refer to an array, by its identity: as theirs, or as a view's."""
+    known: Counter[int] = Counter()
+    bases = {}
+    for each in program.constants:
+        known[id(each.data)] += 1 + each.own  # then an earlier form has it, which was not its own
+        bases[id(each.data)] = id(getattr(each.data, "base", None))
+    known.update(bases.values())
+    return known
+
+
+def is_literal(constant: Constant, known: Mapping[int, int]) -> bool:
+    """Tell whether nobody but a program has the memory of a constant.
+
+    Parameters
+    ----------
+    constant : Constant
+    known : mapping of int to int
+        What `references_to` gives.
+    """
     data = constant.data
     if isinstance(data, np.generic):
         return True
-    most = ALONE + constant.own  # then another constant has it, which does not yet say so
-    if type(data) is not np.ndarray or sys.getrefcount(data) > most or getweakrefcount(data):
+    if type(data) is not np.ndarray or getweakrefcount(data):
+        return False
+    if sys.getrefcount(data) - known[id(data)] > ALONE:
         return False
     base = data.base
     while base is not None:
-        if type(base) is not np.ndarray or sys.getrefcount(base) > ALONE:
+        if type(base) is not np.ndarray or sys.getrefcount(base) - known[id(base)] > ALONE:
             return False
         data, base = base, base.base
     return bool(data.flags.owndata)
 
 
 def alone() -> int:
-    """Count the references to an array that only a constant and `is_literal` have."""
+    """Count the references to an array, besides those of constants, that `is_literal` has."""
     constant = Constant(Value(np.ndarray), np.empty(0), "")
     data = constant.data
-    return sys.getrefcount(data)
+    return sys.getrefcount(data) - 1
 
 
 ALONE = alone()
