@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.linear_maps.base import Array
-from tape_ad.overrides import overridable
+from tape_ad.overrides import NOTING, overridable
 
 __all__ = [
     "MatmulLeft",
@@ -231,9 +231,16 @@ def small_and_plain(a: Array, b: Array, size: int) -> bool:
     return (
         size >= LEAST
         and 0 < SMALLER * (a.size + b.size) <= size
-        and type(a) is type(b) is np.ndarray
+        and is_plain(a)
+        and is_plain(b)
         and a.dtype is b.dtype
     )
+
+
+def is_plain(array: Array) -> bool:
+    """Tell whether an array is NumPy's own, or one that notes calls in the place of such a one."""
+    kind = type(array)
+    return kind is np.ndarray or kind in NOTING
 
 
 @define(eq=False, repr=False)
@@ -279,7 +286,9 @@ class Products:
 
 
 def apart(factor: Array) -> Array:
-    """Copy what would keep a larger array in memory."""
+    """Copy what would keep a larger array in memory; programs see to that by themselves."""
+    if type(factor) in NOTING:
+        return factor
     base = factor.base
     if base is None or (type(base) is np.ndarray and base.size <= 2 * factor.size):
         return factor
