@@ -12,7 +12,9 @@ from tape_ad.errors import (
     ShapeError,
     UnsupportedArgumentError,
 )
+from tape_ad.handles.callers import caller
 from tape_ad.naming import called
+from tape_ad.overrides import NOTING
 
 __all__ = [
     "misplaced_handle",
@@ -20,6 +22,7 @@ __all__ = [
     "no_implementation",
     "plain_output",
     "raise_with_name",
+    "refuse_to_change",
     "unrelated_records",
     "written_to",
 ]
@@ -88,3 +91,18 @@ def unrelated_records(function: Function) -> RecordMismatchError:
         ".data of one of them as a constant; in a thread of its own, a function has to get the "
         "handle as an argument of the transform"
     )
+
+
+def refuse_to_change(array: Any, what: str) -> None:
+    """Refuse to change something because of an array that notes calls: no replay would do so.
+
+    Raises
+    ------
+    CaptureError
+        It says what would be changed, in which line of the user's.
+    """
+    if type(array) in NOTING:
+        raise array.capture.refusal(
+            f"{what} would be changed in place ({caller()}), which no replay does; compile what "
+            "comes before, the value and the gradients, and do that outside"
+        )

@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.handles.primals import primal
+from tape_ad.handles.refusals import refuse_to_change
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64
@@ -243,6 +244,8 @@ class BatchNorm(Layer):
     def _update(self, value: dict[str, Any], x: Array, axes: tuple[int, ...]) -> None:
         """Move the running statistics towards those of a batch."""
         running = [value[name] for name in ("running_mean", "running_var", "num_batches_tracked")]
+        for array in (x, *running):
+            refuse_to_change(array, f"the running statistics of the layer {self.name!r}")
         if not all(isinstance(array, np.ndarray) for array in running):
             raise InPlaceError(
                 f"the running statistics of the layer {self.name!r} are updated in place, so they "

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import Attribute
 
 from tape_ad.errors import InPlaceError, StoreMismatchError
+from tape_ad.handles.refusals import refuse_to_change
 from tape_ad.handles.tensor import Tensor
 
 __all__ = [
@@ -61,6 +62,7 @@ def check_parameter(name: str, p: Any) -> None:
     """Check that an entry of a store can be updated in place."""
     if type(p) is Tensor:
         raise handle_met(name)
+    refuse_to_change(p, f"the parameter {name!r}")
     if not isinstance(p, np.ndarray):
         raise StoreMismatchError(
             f"the parameter {name!r} is a {type(p).__name__}, which cannot be updated in place; "

@@ -1,0 +1,317 @@
+"""What a compiled function may not do, and what it says then: the function and the user's line."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad import nn
+from tape_ad.errors import CaptureError
+from tape_ad.optim import SGD
+from tests.programs.replaying import assert_replays, same_trees
+
+Array = Any
+X = np.array([0.5, 1.5, -2.0])
+
+
+def refusal(function: Callable[..., Any], *calls: tuple[Any, ...]) -> str:
+    """Give the message of the error that some call raises, which names this file."""
+    compiled = ta.compile(function)
+
+    def call_all() -> None:
+        for args in calls:
+            compiled(*args)
+
+    with pytest.raises(CaptureError) as raised:
+        call_all()
+    message = str(raised.value)
+    assert function.__name__ in message
+    return message
+
+
+def names_a_line(message: str) -> bool:
+    """Tell whether an error names a line of this file."""
+    return "of test_transforms_refusals.py" in message
+
+
+# What is returned
+
+
+def test_a_handle_is_not_returned() -> None:
+    def f(x: Array) -> Any:
+        return ta.ComputationRecord().tensor(x) * 2
+
+    assert "a handle; return its .data or its gradient" in refusal(f, (X,))
+
+
+def test_a_pull_is_not_returned() -> None:
+    def f(x: Array) -> Any:
+        return ta.vjp(np.sin, x)
+
+    assert "which cannot be made again by a replay" in refusal(f, (X,))
+
+
+def test_a_push_is_not_returned() -> None:
+    def f(x: Array) -> Any:
+        return {"push": ta.linearize(np.sin, x)[1]}
+
+    message = refusal(f, (X,))
+    assert "['push']" in message
+    assert "which cannot be made again by a replay" in message
+
+
+# Handles from elsewhere
+
+
+def test_a_handle_in_a_closure() -> None:
+    rec = ta.ComputationRecord()
+    t = rec.tensor(X)
+
+    def f(x: Array) -> Any:
+        return np.sum(x * t)
+
+    compiled = ta.compile(f)
+    with pytest.raises(CaptureError, match=r"^f cannot be compiled: .*handle"):
+        compiled(X)
+
+
+def test_handles_as_arguments_run_the_function() -> None:
+    compiled = ta.compile(lambda x, y: np.sum(np.sin(x) * y))
+    for _ in range(4):
+        rec = ta.ComputationRecord()
+        t = rec.tensor(X)
+        np.testing.assert_array_equal(compiled(t, X).grad().wrt(t), np.cos(X) * X)
+    assert compiled.programs == ()
+
+
+def test_what_was_captured_is_not_used_later() -> None:
+    kept: list[Any] = []
+
+    def f(x: Array) -> Any:
+        kept.append(x * 2)
+        return np.sum(x)
+
+    compiled = ta.compile(f)
+    compiled(X)
+    with pytest.raises(CaptureError, match="which has been captured and has returned"):
+        np.sin(kept[0])
+    with pytest.raises(CaptureError, match="which has been captured and has returned"):
+        ta.grad(lambda y: np.sum(y * kept[0]))(X)
+
+
+# Writing
+
+
+def add_one(x: Array) -> Array:
+    x += 1
+    return x
+
+
+def set_first(x: Array) -> Array:
+    x[0] = 0.0
+    return x
+
+
+def sort_it(x: Array) -> Array:
+    x.sort()
+    return x
+
+
+def fill_it(x: Array) -> Array:
+    x.fill(0)
+    return x
+
+
+def copy_to(x: Array) -> Array:
+    np.copyto(x, 0)
+    return x
+
+
+def add_at(x: Array) -> Array:
+    np.add.at(x, [0], 1)
+    return x
+
+
+def into_out(x: Array) -> Array:
+    return np.multiply(x, 2, out=x)
+
+
+@pytest.mark.parametrize("function", [add_one, set_first, fill_it, copy_to, add_at, into_out])
+def test_arguments_are_not_written_to(function: Callable[..., Any]) -> None:
+    x = X.copy()
+    message = refusal(function, (x,))
+    assert names_a_line(message)
+    assert "write" in message
+
+
+def test_arguments_are_not_sorted_in_place() -> None:
+    with pytest.raises((AttributeError, CaptureError), match="sort"):
+        ta.compile(sort_it)(X.copy())
+
+
+def test_a_plain_array_is_not_written_to() -> None:
+    buffer = np.zeros(3)
+
+    def by_out(x: Array) -> Array:
+        np.multiply(x, 2, out=buffer)
+        return buffer
+
+    def by_key(x: Array) -> Array:
+        buffer[:] = x
+        return buffer
+
+    def in_place(x: Array) -> Array:
+        made = np.zeros(3)
+        made += x
+        return made
+
+    for function in (by_out, by_key, in_place):
+        assert names_a_line(refusal(function, (X,)))
+
+
+def test_plain_zeros_are_not_filled_with_arrays() -> None:
+    def f(x: Array) -> Array:
+        made = np.zeros((2, 3))
+        made[0] = x
+        return made
+
+    assert "np.zeros_like(x)" in refusal(f, (X,))
+
+
+def test_plain_zeros_filled_with_numbers_are_guarded_or_refused() -> None:
+    def f(x: Array) -> Array:
+        made = np.zeros(3)
+        for i in range(3):
+            made[i] = x[i] * 2
+        return made
+
+    compiled = ta.compile(f)
+    for scale in (1.0, 2.0, 3.0, 1.0, 2.0):
+        try:
+            found = compiled(scale * X)
+        except CaptureError as error:
+            assert names_a_line(str(error))  # noqa: PT017 - or it is right
+        else:
+            same_trees(found, 2 * scale * X)
+
+
+def test_parameters_are_not_updated_in_place() -> None:
+    def step(params: dict[str, Array], x: Array) -> Any:
+        value, grads = ta.value_and_grad(lambda p: np.sum((p["w"] * x) ** 2))(params)
+        SGD(0.1).step(params, grads)
+        return value
+
+    params = {"w": X.copy()}
+    message = refusal(step, (params, X))
+    assert names_a_line(message)
+    assert "the parameter 'w'" in message
+    np.testing.assert_array_equal(params["w"], X)
+
+
+def test_running_statistics_are_not_updated_in_place() -> None:
+    layer = nn.BatchNorm1d("norm", 2)
+    store = nn.init(layer, np.random.default_rng(0))
+
+    def step(store: dict[str, Array], x: Array) -> Array:
+        return layer(store, x, training=True)
+
+    message = refusal(step, (store, np.array([[1.0, 2.0], [3.0, 5.0]])))
+    assert names_a_line(message)
+    assert "the running statistics of the layer 'norm'" in message
+
+
+def test_running_statistics_in_a_closure_are_left_alone() -> None:
+    layer = nn.BatchNorm1d("norm", 2)
+    store = nn.init(layer, np.random.default_rng(0))
+
+    def step(x: Array) -> Array:
+        return layer(store, x, training=True)
+
+    message = refusal(step, (np.array([[1.0, 2.0], [3.0, 5.0]]),))
+    assert "the running statistics of the layer 'norm'" in message
+    assert store["norm.num_batches_tracked"] == 0
+
+
+# Leaving NumPy
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.asarray(x) * 2,
+        lambda x: np.array([x[0], x[1]]),
+        lambda x: 2 * np.array(x),
+        lambda x: np.sum(np.concatenate([np.asarray(x), x])),
+    ],
+)
+def test_plain_arrays_are_not_made_of_arguments(function: Callable[..., Any]) -> None:
+    message = refusal(function, (X,))
+    assert names_a_line(message)
+    assert "would freeze its value" in message
+
+
+def test_mathematics_of_c_is_guarded() -> None:
+    def f(x: Array) -> Any:
+        return np.sum(x) * math.exp(x[0])
+
+    compiled = ta.compile(f, max_programs=3)
+    for scale in (1.0, 2.0, 1.0, 2.0, 1.0, 2.0):
+        same_trees(compiled(scale * X), f(scale * X))
+    same_trees(compiled(3 * X), f(3 * X))
+    with pytest.warns(ta.errors.CompileWarning, match=r"line \d+ of test_transforms_refusals.py"):
+        same_trees(compiled(4 * X), f(4 * X))
+    same_trees(compiled(5 * X), f(5 * X))
+
+
+# What is made anew
+
+
+def test_random_draws_are_refused() -> None:
+    rng = np.random.default_rng(0)
+
+    def drawn(x: Array) -> Array:
+        return x + rng.normal(size=3)
+
+    message = refusal(drawn, (X,), (X,), (X,))
+    assert names_a_line(message)
+    assert "pass it as an argument" in message
+
+
+def test_a_generator_among_the_arguments_is_refused_when_it_draws() -> None:
+    def dropped(x: Array, rng: np.random.Generator) -> Array:
+        return nn.dropout(x, 0.5, rng=rng)
+
+    rng = np.random.default_rng(0)
+    many = np.ones(100)
+    assert "pass it as an argument" in refusal(dropped, *[(many, rng)] * 3)
+
+
+def test_dropout_by_a_mask_among_the_arguments() -> None:
+    def dropped(x: Array, kept: Array) -> Array:
+        return np.where(kept, x / 0.5, 0)
+
+    rng = np.random.default_rng(0)
+    points = [(rng.normal(size=8), rng.random(8) < 0.5) for _ in range(4)]
+    assert_replays(ta.grad(lambda x, kept: np.sum(dropped(x, kept) ** 2)), *points)
+
+
+def test_a_clock_is_refused() -> None:
+    def timed(x: Array) -> Array:
+        return x * time.perf_counter()
+
+    message = refusal(timed, (X,), (X,), (X,))
+    assert names_a_line(message)
+
+
+def test_a_counter_is_refused() -> None:
+    count = [0.0]
+
+    def counted(x: Array) -> Array:
+        count[0] += 1
+        return x * count[0]
+
+    assert names_a_line(refusal(counted, (X,), (X,), (X,)))
