@@ -173,7 +173,7 @@ def windows_of(
         x.shape[x.ndim - rank :],
         tuple(kernel),
         lengths(rank, stride),
-        lengths(rank, padding) if isinstance(padding, (tuple, list)) else padding,
+        padding_given(rank, padding),
         lengths(rank, dilation),
         operator.index(groups),
     )
@@ -234,6 +234,13 @@ def lengths(rank: int, given: Lengths) -> tuple[int, ...]:
             raise ValueError(f"one number or {rank} are needed, got {tuple(given)}")
         return tuple(operator.index(n) for n in given)
     return (operator.index(given),) * rank
+
+
+def padding_given(rank: int, given: Lengths | str) -> Lengths | str:
+    """Write what is given as padding so that it can be remembered."""
+    if isinstance(given, (tuple, list)):
+        return lengths(rank, given)
+    return given if isinstance(given, str) else operator.index(given)  # type: ignore[arg-type]
 
 
 def as_lengths(given: Lengths) -> Lengths:

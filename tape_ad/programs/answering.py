@@ -46,10 +46,17 @@ def two(function: Function, x: Any, y: Any) -> Any:
         return NotImplemented
     if (is_python(x) and is_python(y)) or are_complex_numbers(x, y):
         function = as_python(function)
+        if function is operator.eq and (has_ended(x) or has_ended(y)):
+            return NotImplemented  # a key that somebody has remembered is unlike all others now
     noting, other = (x, y) if is_captured(x) else (y, x)
     if other.__class__ in SEQUENCES and leaves_sequences(function, noting):
         return NotImplemented  # the sequence's turn: a list times a number is a longer list
     return noting.capture.call(function, (x, y), {})
+
+
+def has_ended(x: Any) -> bool:
+    """Tell whether an operand is a captured number of a function that has returned."""
+    return type(x) is CapturedNumber and x.capture.ended
 
 
 def leaves_sequences(function: Function, x: Any) -> bool:

@@ -184,7 +184,12 @@ class Capture:
         several = type(result) is not Captured and type(result) is not CapturedNumber
         self.note(Call(function, noted_args, noted_kwargs, values, several, self.errors()))
         shaped = function in SHAPED_BY_VALUES or masked(function, args, kwargs)
-        self.rely_on(np.shape, shaped or (deciding and any(map(is_whole, args))), result, several)
+        self.rely_on(
+            np.shape,
+            shaped or (deciding and any(map(is_whole, (*args, *kwargs.values())))),
+            result,
+            several,
+        )
         self.rely_on(type_of, function in TYPED_BY_VALUES, result, several)
         return result
 
@@ -296,7 +301,7 @@ class Capture:
             return kind([a for a, _ in pairs]), kind([b for _, b in pairs])
         if kind is slice:
             (start, stop, step), _ = self.both((tree.start, tree.stop, tree.step))
-            if is_captured(tree.start) or is_captured(tree.stop):
+            if any(map(is_captured, (tree.start, tree.stop, tree.step))):
                 return self.both(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
             return slice(start, stop, step), slice(start, stop, step)
         if hasattr(kind, "__array_function__"):

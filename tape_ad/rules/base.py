@@ -1,7 +1,8 @@
 """What a rule is, and the small pieces that the tables share."""
 
 import functools
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -274,10 +275,15 @@ def axes_of(ndim: int, axis: Any, *, repeated: bool = False) -> tuple[int, ...]:
     if type(axis) is int and -ndim <= axis < ndim:
         return (axis if axis < 0 else axis - ndim,)
     if type(axis) is tuple:
-        return several_axes(ndim, axis, repeated)
+        return several_axes(ndim, whole(axis), repeated)
     if ndim == 0 and np.ndim(axis) == 0 and axis in (0, -1):
         return ()
-    return several_axes(ndim, tuple(np.atleast_1d(axis).tolist()), repeated)
+    return several_axes(ndim, whole(np.atleast_1d(axis).tolist()), repeated)
+
+
+def whole(axes: Iterable[Any]) -> tuple[int, ...]:
+    """Take axes for Python's integers, as what is remembered by them outlives captured numbers."""
+    return tuple([axis if type(axis) is int else operator.index(axis) for axis in axes])
 
 
 @functools.lru_cache(maxsize=256)

@@ -1,5 +1,6 @@
 """Guards: where Python asks about a value, each answer leads to a program of its own."""
 
+import functools
 import math
 import warnings
 from typing import Any
@@ -93,6 +94,23 @@ def eigenvalues(a: Any) -> Any:
     return found, found.dtype.kind
 
 
+def stepped(x: Any, n: int) -> Any:
+    return x[::n] * 2, x[n:], x[: n + 1 : n]
+
+
+def over_axis(x: Any, axis: int) -> Any:
+    return np.sum(np.transpose(x, (axis, 1 - axis)), axis=(axis,)) * np.max(x, axis=axis)
+
+
+@functools.lru_cache
+def remembered(n: int) -> Any:
+    return n * 2
+
+
+def by_memory(x: Any, n: int) -> Any:
+    return x * remembered(n)
+
+
 def shared(x: Any, y: Any) -> Any:
     return x + y if np.shares_memory(x, y) else x - y
 
@@ -135,6 +153,10 @@ def arrays(*columns: Any) -> list[tuple[Any, ...]]:
         (truth_of_all, arrays([1.0, 2.0], [1.0, -1.0], [-1.0, -2.0]) * 4, 6),
         (summed_over, [(A, axis) for axis in (0, 1, -1) * 4], 6),
         (reshaped, [(A, n) for n in (1, 2, 3) * 4], 6),
+        (stepped, [(X, n) for n in (1, 1, 1, 2, 2, 1, 2)], 4),
+        (over_axis, [(A @ A.T, n) for n in (0, 1) * 4], 4),
+        (summed_over, [(A, np.int64(n)) for n in (0, 1) * 4], 4),
+        (by_memory, [(X, n) for n in (1, 2, 3, 1, 2)], 5),
         (shared, [(A, A), (A, A + 0.0), (A, A[::-1])] * 3, 6),
         (formatted, [(X,), (-X,)] * 3, 4),
         (zeros, [(1.5, n) for n in (0, 1, 2) * 4], 6),
@@ -154,6 +176,15 @@ def newton(a: Any) -> Any:
     while abs(x * x - a) > 1e-12 * a:
         x = (x + a / x) / 2
     return x
+
+
+def test_axes_among_the_arguments_of_derivatives_are_not_remembered_as_captured() -> None:
+    def function(x: Any, axis: int) -> Any:
+        return np.sum(np.outer(x, x), axis=axis) + np.sum(np.outer(x, x), axis=(axis,))
+
+    calls = [(X, axis) for axis in (0, 1) * 4]
+    assert_like_eager(ta.jacobian(function), calls, runs=4)
+    assert np.array_equal(ta.jacobian(function)(X, 0), ta.jacobian(function)(X, np.int64(0)))
 
 
 @pytest.mark.parametrize("kind", [float, np.float64, np.array])
