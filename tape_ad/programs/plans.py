@@ -1,6 +1,7 @@
 """Plans: a program, with how long each of its values is needed, and where it lies."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence, Set
 from typing import Self
 
 import numpy as np
@@ -35,6 +36,10 @@ class Plan:
         The operand in whose memory a result is written.
     workspace : int
         The bytes for all blocks that are not given away.
+    ends : mapping of Value to int
+        The last step that uses the memory of each value that owns some.
+    returned : set of Value
+        What owns memory that the caller gets.
     """
 
     program: Program
@@ -45,6 +50,8 @@ class Plan:
     blocks: Mapping[Value, Block]
     onto: Mapping[Value, Value]
     workspace: int
+    ends: Mapping[Value, int]
+    returned: Set[Value]
 
     @classmethod
     def of(cls, program: Program) -> Self:
@@ -64,15 +71,34 @@ class Plan:
             dying.append(final)
         blocks, onto, order = blocks_of(steps, runs, ends, returned)
         workspace = placed([block for block in order if not block.given])
-        by_start = {run.start: run for run in runs}
-        return cls(program, steps, by_start, dying[::-1], frozenset(used), blocks, onto, workspace)
+        return cls(
+            program,
+            steps,
+            {run.start: run for run in runs},
+            dying[::-1],
+            frozenset(used),
+            blocks,
+            onto,
+            workspace,
+            ends,
+            returned,
+        )
 
     @property
     def nbytes(self) -> int:
-        """The most bytes that a replay needs, with what it returns."""
-        own = {root_of(value) for value in self.program.outputs} - set(self.program.inputs)
-        own -= {constant.value for constant in self.program.constants}
-        return self.workspace + sum(map(size_of, own))
+        """The most bytes that a replay needs at once, with what it returns."""
+        change = [0] * (len(self.steps) + 1)
+        for number, step in enumerate(self.steps):
+            for value in step.outputs if type(step) is Call else ():
+                block = self.blocks.get(value)
+                if value.owner is not None or (block is not None and not block.given):
+                    continue  # in the memory of another, or in the workspace
+                if block is not None and block.values[0] is not value:
+                    continue
+                change[number] += size_of(value)
+                if block is None and value not in self.returned:
+                    change[self.ends.get(value, number) + 1] -= size_of(value)
+        return self.workspace + max(itertools.accumulate(change))
 
 
 def blocks_of(

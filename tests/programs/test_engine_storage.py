@@ -288,3 +288,22 @@ def test_large_arrays_are_taken_in_parts_that_need_little_memory(order: Any) -> 
     program = b.program((b(np.multiply, z, y), b(np.sum, y, axis=0), b(np.sum, x)))
     check(program, [array], [array + 1])
     assert Plan.of(program).nbytes < 2.2 * array.nbytes
+
+
+def test_a_large_array_without_a_place_goes_when_nothing_needs_it_any_more() -> None:
+    array = np.linspace(0.0, 1.0, 20_000)
+    b = Builder()
+    y = x = b.input(array, "x")
+    for _ in range(5):
+        y = b(np.where, b(np.greater, y, 0.5), b(np.sort, y), b(np.cumsum, y))
+    program = b.program((b(np.sum, y),))
+    replay = engine_named("numpy")(Plan.of(program))
+    replay(array)
+    tracemalloc.start()
+    try:
+        replay(array)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4.2 * array.nbytes
+    assert peak <= 1.1 * Plan.of(program).nbytes

@@ -94,3 +94,7 @@ class Names:
     def free(self, name: str) -> None:
         """Give a value's name back."""
         self._free.append(name)
+
+    def is_free(self, name: str) -> bool:
+        """Tell whether a value's name has been given back and not been taken again."""
+        return name in self._free

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.filling import is_c, root_of
+from tape_ad.programs.filling import is_c, root_of, size_of
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Call, Guard, Value, values_in
 from tape_ad.programs.scheduling import Run
@@ -41,6 +41,9 @@ VIEWS = frozenset(
 )
 """What shows the memory of its first operand, and so the same at each replay."""
 
+HEAVY = 2**16
+"""From how many bytes on an array does not stay until its name is used again."""
+
 
 class Writer:
     """What writes a plan.
@@ -69,6 +72,7 @@ class Writer:
         self.workspace = Workspace(self.names, plan.workspace)
         self.mine: set[Value] = set()
         self.functions: list[str] = []
+        self.heavy: list[str] = []
 
     def lines(self) -> list[str]:
         """Write it, line by line."""
@@ -113,6 +117,7 @@ class Writer:
             if run is not None:
                 errors, indent, skipped = None, "    ", run.stop
                 yield from (indent + line for line in self.run(run))
+                yield from self.dropped(indent)
             elif type(step) is Guard:
                 yield from (indent + line for line in self.guard(step, guards))
                 guards += 1
@@ -127,6 +132,15 @@ class Writer:
                 if self.readable and lines:
                     lines[-1] += f"  # {', '.join(map(str, step.outputs))}"
                 yield from (indent + line for line in lines)
+                yield from self.dropped(indent)
+
+    def dropped(self, indent: str) -> Iterator[str]:
+        """Write that large arrays go, which else would go when their names are used again."""
+        if self.heavy:
+            names = [name for name in dict.fromkeys(self.heavy) if self.names.is_free(name)]
+            self.heavy.clear()
+            if names:
+                yield f"{indent}del {', '.join(names)}"
 
     def run(self, run: Run) -> list[str]:
         """Write a run as a function of parts, and the loop that calls it."""
@@ -254,7 +268,10 @@ class Writer:
         """Let others have the names of what is not needed behind a step."""
         for value in self.plan.dying[number]:
             if value in self.mine:
-                self.names.free(self.of.pop(value))
+                name = self.of.pop(value)
+                self.names.free(name)
+                if size_of(root_of(value)) >= HEAVY:
+                    self.heavy.append(name)
 
 
 def is_view(call: Call) -> bool:

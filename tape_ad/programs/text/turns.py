@@ -32,6 +32,7 @@ class Turn:
         self.rest = run.size % run.part
         self.passed: dict[str, tuple[str, str]] = {}
         self.before: list[str] = []
+        self.flats: list[str] = []
 
     def line(self, call: Call) -> str:
         """Write a call on parts."""
@@ -77,6 +78,7 @@ class Turn:
             return flat
         flat = self.writer.names.new(f"{name}_flat")
         self.before.append(f"{flat} = {expression}")
+        self.flats.append(flat)
         return flat
 
     def take_part(self, out: Value, offset: int) -> None:
@@ -108,4 +110,6 @@ class Turn:
         ]
         if self.rest:
             lines.append(f"{name}({', '.join(last for _, last in self.passed.values())})")
+        if self.flats:
+            lines.append(f"del {', '.join(self.flats)}")
         return lines
