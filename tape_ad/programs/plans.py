@@ -12,7 +12,10 @@ from tape_ad.programs.program import Call, Program, Step, Value
 from tape_ad.programs.scheduling import Run, scheduled
 from tape_ad.programs.storage import Block, placed
 
-__all__ = ["Plan"]
+__all__ = ["HEAVY", "Plan"]
+
+HEAVY = 2**16
+"""From how many bytes on it matters when an array goes."""
 
 
 @frozen(eq=False)
@@ -71,6 +74,11 @@ class Plan:
             dying.append(final)
         blocks, onto, order = blocks_of(steps, runs, ends, returned)
         workspace = placed([block for block in order if not block.given])
+        peak = workspace + peak_of(steps, ends, returned, blocks)
+        if workspace > HEAVY and peak > peak_of(steps, ends, returned, {}):
+            for block in order:  # a workspace stays while later arrays have no place in it
+                block.given |= HEAVY <= block.size == size_of(block.values[0])
+            workspace = placed([block for block in order if not block.given])
         return cls(
             program,
             steps,
@@ -87,18 +95,34 @@ class Plan:
     @property
     def nbytes(self) -> int:
         """The most bytes that a replay needs at once, with what it returns."""
-        change = [0] * (len(self.steps) + 1)
-        for number, step in enumerate(self.steps):
-            for value in step.outputs if type(step) is Call else ():
-                block = self.blocks.get(value)
-                if value.owner is not None or (block is not None and not block.given):
-                    continue  # in the memory of another, or in the workspace
-                if block is not None and block.values[0] is not value:
-                    continue
-                change[number] += size_of(value)
-                if block is None and value not in self.returned:
-                    change[self.ends.get(value, number) + 1] -= size_of(value)
-        return self.workspace + max(itertools.accumulate(change))
+        return self.workspace + peak_of(self.steps, self.ends, self.returned, self.blocks)
+
+    @property
+    def plain_nbytes(self) -> int:
+        """The most bytes that the calls need at once if each makes an array of its own."""
+        return peak_of(self.steps, self.ends, self.returned, {})
+
+
+def peak_of(
+    steps: Sequence[Step],
+    ends: Mapping[Value, int],
+    returned: Set[Value],
+    blocks: Mapping[Value, Block],
+) -> int:
+    """Count the bytes of arrays outside of the workspace that are there at once."""
+    change = [0] * (len(steps) + 1)
+    for number, step in enumerate(steps):
+        for value in step.outputs if type(step) is Call else ():
+            block = blocks.get(value)
+            if value.owner is not None or (block is not None and not block.given):
+                continue  # in the memory of another, or in the workspace
+            if block is not None and block.values[0] is not value:
+                continue
+            values = [value] if block is None else block.values
+            change[number] += size_of(value)
+            if returned.isdisjoint(values):
+                change[ends.get(values[-1], number) + 1] -= size_of(value)
+    return max(itertools.accumulate(change))
 
 
 def blocks_of(

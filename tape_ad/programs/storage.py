@@ -27,7 +27,7 @@ class Block:
     start, end : int
         The first step that writes to it, and the last one that uses it.
     given : bool
-        Whether the caller gets it, so that it has to be new each time.
+        Whether it is an array of its own, new each time, as the caller gets it.
     offset : int
         Where it lies, if it is not given away.
     values : list of Value

@@ -11,7 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tape_ad.linear_maps.indexing import Index, added_at, scatter
-from tape_ad.programs import scheduling
+from tape_ad.programs import plans, scheduling
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.interpreter import interpret
 from tape_ad.programs.plans import Plan
@@ -168,11 +168,12 @@ def check(program: Program, inputs: list[Any], others: list[Any]) -> None:
 
 
 @settings(max_examples=150, deadline=None, phases=[Phase.reuse, Phase.generate])
-@given(st.data(), st.sampled_from([None, 1, 2, 5]))
+@given(st.data(), st.sampled_from([None, 1, 2, 5]), st.sampled_from([8, 2**16]))
 def test_random_programs_give_the_bits_of_the_interpreter(
-    data: st.DataObject, part: int | None
+    data: st.DataObject, part: int | None, heavy: int
 ) -> None:
     with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plans, "HEAVY", heavy)
         if part is not None:  # in which arrays are taken, as if they were large
             patch.setattr(scheduling, "LARGE", 2)
             patch.setattr(scheduling, "PART", part)
@@ -293,7 +294,7 @@ def test_large_arrays_are_taken_in_parts_that_need_little_memory(order: Any) -> 
 def test_a_large_array_without_a_place_goes_when_nothing_needs_it_any_more() -> None:
     array = np.linspace(0.0, 1.0, 20_000)
     b = Builder()
-    y = x = b.input(array, "x")
+    y = b.input(array, "x")
     for _ in range(5):
         y = b(np.where, b(np.greater, y, 0.5), b(np.sort, y), b(np.cumsum, y))
     program = b.program((b(np.sum, y),))
@@ -307,3 +308,15 @@ def test_a_large_array_without_a_place_goes_when_nothing_needs_it_any_more() -> 
         tracemalloc.stop()
     assert peak < 4.2 * array.nbytes
     assert peak <= 1.1 * Plan.of(program).nbytes
+
+
+def test_no_workspace_stays_beside_arrays_that_are_larger_later() -> None:
+    array = np.linspace(0.0, 1.0, 20_000)
+    b = Builder()
+    x = b.input(array, "x")
+    early = b(np.sum, b(np.multiply, b(np.repeat, x, 4), 2.0))
+    late = b(np.sum, b(np.sort, b(np.repeat, x, 4)))
+    program = b.program((early, late))
+    plan = Plan.of(program)
+    assert plan.nbytes <= plan.plain_nbytes
+    check(program, [array], [array + 1])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.filling import is_c, root_of, size_of
-from tape_ad.programs.plans import Plan
+from tape_ad.programs.plans import HEAVY, Plan
 from tape_ad.programs.program import Call, Guard, Value, values_in
 from tape_ad.programs.scheduling import Run
 from tape_ad.programs.text.arguments import Arguments
@@ -40,9 +40,6 @@ VIEWS = frozenset(
     }
 )
 """What shows the memory of its first operand, and so the same at each replay."""
-
-HEAVY = 2**16
-"""From how many bytes on an array does not stay until its name is used again."""
 
 
 class Writer:
