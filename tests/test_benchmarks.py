@@ -321,25 +321,7 @@ LONG = {
 """Which take seconds: `python -m benchmarks` compares them."""
 
 
-NOT_YET = {
-    "np.linalg.cholesky",
-}
-"""Which capture does not get right so far."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            marks=[pytest.mark.xfail(strict=False, reason="capture is young")]
-            if name in NOT_YET
-            else [],
-        )
-        for name in EVERY
-        if name not in LONG
-    ],
-)
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in LONG])
 def test_compiled_programs_give_the_bits_of_eager_ones(name: str) -> None:
     eager, replayed = (
         Desk(importlib.import_module(f"benchmarks.libraries.{library}")).outcomes(name, 4)

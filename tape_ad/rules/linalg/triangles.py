@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, adjoint
-from tape_ad.overrides import overridable
+from tape_ad.overrides import NOTING, as_one_call, overridable
 
 __all__ = [
     "ConjugateTranspose",
@@ -72,6 +72,8 @@ def half_diagonal(matrix: Array, upper: bool = False) -> np.ndarray[Any, Any]:
 def inverse_of_lower(matrix: Array) -> Array:
     """Invert lower triangular matrices by halves, most of which is products of matrices."""
     n = matrix.shape[-1]
+    if n > SMALL and type(matrix) in NOTING:
+        return as_one_call(inverse_of_lower, matrix)
     if n <= SMALL or type(matrix) is not np.ndarray:
         return np.linalg.inv(matrix)
     k = n // 2
