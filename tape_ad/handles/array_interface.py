@@ -13,6 +13,7 @@ from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.handles.callers import caller
 from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import written_to
+from tape_ad.overrides import NOTING
 from tape_ad.rules.base import as_array
 
 __all__ = ["ArrayInterface"]
@@ -225,7 +226,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         for kind in types:
             own = kind.__array_function__ is not np.ndarray.__array_function__
-            if own and not issubclass(kind, (ArrayInterface, type(primal(self.data)))):
+            if own and not (
+                issubclass(kind, (ArrayInterface, type(primal(self.data)))) or kind in NOTING
+            ):
                 return NotImplemented  # as NEP 18 has it for types that one does not know
         return self._answer(function, args, kwargs)
 

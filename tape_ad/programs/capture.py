@@ -15,7 +15,7 @@ from tape_ad.handles.callers import caller
 from tape_ad.naming import called
 from tape_ad.overrides import CAPTURING
 from tape_ad.programs import answering  # noqa: F401 - which says how captured arrays answer
-from tape_ad.programs.captured import Captured, as_index, is_captured
+from tape_ad.programs.captured import Captured, as_index, holds_captured, is_captured
 from tape_ad.programs.comparison import Comparison
 from tape_ad.programs.constants import Constants
 from tape_ad.programs.foreign import call_foreign
@@ -24,12 +24,14 @@ from tape_ad.programs.knowledge import (
     SHAPED_BY_VALUES,
     TYPED_BY_VALUES,
     WRITING,
+    by_name,
     check_capturable,
     check_warnings,
     decides,
     is_whole,
     leaves_given,
     masked,
+    overwrites,
     settled,
     type_of,
 )
@@ -147,9 +149,11 @@ class Capture:
                 f"an array of {self.name}, which has been captured and has returned, is used in "
                 f"{called(function)} ({caller()}); return what is needed later"
             )
+        if len(args) > 1:
+            args, kwargs = by_name(function, args, kwargs)
         if kwargs and kwargs.get("out") is not None:
             return call_into(self, function, args, kwargs)
-        if function in WRITING:
+        if function in WRITING or overwrites(function, args, kwargs):
             raise self.refusal(
                 f"{called(function)} ({caller()}) writes to its argument; write x[...] = value"
             )
@@ -165,7 +169,7 @@ class Capture:
         except Exception as error:
             self.note_failure(function, noted_args, noted_kwargs, error)
             raise
-        if function in FACTS or isinstance(out, (np.dtype, type)) or out is NotImplemented:
+        if function in FACTS or out is NotImplemented:
             return out  # about shapes and dtypes, which are the same at each replay
         if type(out) is str:
             return self.note_text(function, noted_args, noted_kwargs, out)
@@ -202,7 +206,7 @@ class Capture:
     def whole(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Note a helper as one call; NotImplemented if nothing is captured, or with a handle."""
         leaves = flatten((args, kwargs))
-        if any(hasattr(leaf, "record") for leaf in leaves) or not any(map(is_captured, leaves)):
+        if any(hasattr(leaf, "record") for leaf in leaves) or not any(map(holds_captured, leaves)):
             return NotImplemented
         return self.call(function, args, kwargs)
 
@@ -301,7 +305,7 @@ class Capture:
             return kind([a for a, _ in pairs]), kind([b for _, b in pairs])
         if kind is slice:
             (start, stop, step), _ = self.both((tree.start, tree.stop, tree.step))
-            if any(map(is_captured, (tree.start, tree.stop, tree.step))):
+            if holds_captured(tree):
                 return self.both(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
             return slice(start, stop, step), slice(start, stop, step)
         if hasattr(kind, "__array_function__"):
@@ -310,7 +314,9 @@ class Capture:
                 "an argument"
             )
         if structure_of(kind) is not None:
-            if not any(is_captured(leaf) or isinstance(leaf, np.ndarray) for leaf in flatten(tree)):
+            if not any(
+                isinstance(leaf, np.ndarray) or holds_captured(leaf) for leaf in flatten(tree)
+            ):
                 return tree, tree
             return (
                 map_leaves(lambda leaf, path: self.both(leaf)[0], tree),

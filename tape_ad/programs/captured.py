@@ -15,7 +15,7 @@ from tape_ad.programs.noting import Noting, cast, exactly, item_of, leaves_it
 from tape_ad.programs.numbers import CapturedNumber, as_python
 from tape_ad.programs.program import Value
 
-__all__ = ["Captured", "as_index", "is_captured", "is_complex_number", "plain"]
+__all__ = ["Captured", "as_index", "holds_captured", "is_captured", "is_complex_number", "plain"]
 
 Function = Callable[..., Any]
 
@@ -184,3 +184,10 @@ def of_scalar(name: str) -> property:
 for _name in {*dir(np.float64), *dir(np.int64)} - {*dir(np.ndarray)}:
     if not _name.startswith("__"):
         setattr(Captured, _name, of_scalar(_name))
+
+
+def holds_captured(leaf: Any) -> bool:
+    """Tell whether a leaf is captured, or a slice up to what is."""
+    if type(leaf) is slice:
+        return any(map(is_captured, (leaf.start, leaf.stop, leaf.step)))
+    return is_captured(leaf)

@@ -1,5 +1,7 @@
 """What capture has to know of some functions."""
 
+import functools
+import inspect
 import operator
 import warnings
 from collections.abc import Callable, Mapping
@@ -21,6 +23,7 @@ __all__ = [
     "SHAPED_BY_VALUES",
     "TYPED_BY_VALUES",
     "WRITING",
+    "by_name",
     "check_capturable",
     "check_warnings",
     "decides",
@@ -28,6 +31,7 @@ __all__ = [
     "leaves_given",
     "masked",
     "may_fail",
+    "overwrites",
     "settled",
     "type_of",
 ]
@@ -120,6 +124,9 @@ FAILING: frozenset[Any] = frozenset(
     }
 )
 """Others that raise for some values: division by zero, powers and counts below 0."""
+
+OVERWRITE = "overwrite_"
+"""How the names of options begin by which a function may write to its arguments."""
 
 WRITING: frozenset[Any] = frozenset(
     {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
@@ -239,3 +246,37 @@ def is_number_or_array(leaf: Any) -> bool:
 def leaves_given(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """List the leaves of what a function gives, for one that gives a tuple with a list in it."""
     return flatten(function(*args, **kwargs))
+
+
+@functools.cache
+def writing_parameters(function: Function) -> dict[int, str]:
+    """Find the positions of the parameters by which a function is told where it may write."""
+    if not str(getattr(function, "__module__", None)).startswith("numpy"):
+        return {}
+    try:
+        parameters = inspect.signature(function).parameters.values()
+        names = [each.name for each in parameters if each.kind < each.VAR_POSITIONAL]
+    except (TypeError, ValueError):  # a function of C, which says nothing of its parameters
+        names = ["a", "b", "out"] if function is np.dot else []
+    return {i: name for i, name in enumerate(names) if name == "out" or name.startswith(OVERWRITE)}
+
+
+def by_name(
+    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """Take an array to write to, if it is given by position, to the arguments by name."""
+    for place, name in writing_parameters(function).items():
+        if place < len(args):
+            rest = args[place + 1 :]
+            if name == "out" and args[place] is not None and all(each is None for each in rest):
+                return args[:place], {**kwargs, "out": args[place]}
+            if name != "out" and args[place] is True:
+                return args, {**kwargs, name: True}
+    return args, kwargs
+
+
+def overwrites(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Tell whether a function has been allowed to write to what it is given."""
+    if function is np.nan_to_num:
+        return kwargs.get("copy", args[1] if len(args) > 1 else True) is False
+    return any(value is True for name, value in kwargs.items() if name.startswith(OVERWRITE))

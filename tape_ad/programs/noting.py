@@ -174,7 +174,7 @@ class Noting:
         if instruction == "BINARY_SUBSCR":
             raise self.capture.refusal(
                 f"a plain array is indexed with one that depends on an argument ({caller()}); "
-                "write np.take(array, index, axis=0), or pass the array as an argument too"
+                "pass the array as an argument too, or write np.take_along_axis(array, index, axis)"
             )
         raise self.capture.refusal(
             "turning an argument of a compiled function, or what was computed from one, into a "

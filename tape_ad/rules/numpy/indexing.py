@@ -10,7 +10,7 @@ from tape_ad.overrides import CAPTURING, NOTING, as_one_call
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.signatures import arguments_of
 
-__all__ = ["INDEXING", "WHOLE", "filled_key", "plain_key"]
+__all__ = ["INDEXING", "WHOLE", "filled_key", "index_map", "item", "plain_key"]
 
 
 PLAIN = frozenset({int, slice})

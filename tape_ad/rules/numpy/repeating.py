@@ -1,11 +1,13 @@
 """Functions that repeat what they are given: elements, or the whole array."""
 
+import operator
 from typing import Any
 
 import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
+from tape_ad.overrides import relies_on_shape, whole
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.plain_maps import Gather, PlainMap
 from tape_ad.rules.signatures import arguments_of
@@ -39,14 +41,25 @@ def repeated(out: Array, a: Array, repeats: Any, axis: Any) -> LinearMap:
     counts = as_array(repeats)
     along: LinearMap
     if counts.size != 1:
-        index = np.repeat(np.arange(shape[number]), counts)
+        index = copied(shape[number], counts)
+        relies_on_shape(index)
         along = Gather(number - len(shape), index, shape[number])
     elif number == len(shape) - 1 and counts.item():
-        along = Repeat(counts.item())
+        along = Repeat(operator.index(counts.item()))
     else:
-        before, after = shape[: number + 1], shape[number + 1 :]
-        return stretched(a.shape, (*before, 1, *after), (*before, counts.item(), *after), out.shape)
+        before, after, times = (
+            shape[: number + 1],
+            shape[number + 1 :],
+            operator.index(counts.item()),
+        )
+        return stretched(a.shape, (*before, 1, *after), (*before, times, *after), out.shape)
     return along if a.shape == shape else Chain((Reshape(a.shape, shape), along))
+
+
+@whole
+def copied(length: int, counts: Array) -> Array:
+    """Number the elements that a repetition gives by what they are copies of."""
+    return np.repeat(np.arange(length), counts)
 
 
 def stretched(parent: Shape, apart: Shape, repeats: Shape, node: Shape) -> LinearMap:
