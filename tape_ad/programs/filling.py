@@ -100,8 +100,9 @@ def overwritten(call: Call) -> list[Value]:
         apart = all(root_of(v) is not root_of(base) for v in values_in((value, others)))
         return [base] if type(base) is Value and apart and like(base, out) else []
     if function is added_at:
-        total, ct = call.args[:2]
-        return [total] if root_of(ct) is not root_of(total) and like(total, out) else []
+        total, *others = (*call.args, call.kwargs.get("linear"))
+        apart = all(root_of(v) is not root_of(total) for v in values_in(tuple(others)))
+        return [total] if apart and like(total, out) else []
     elementwise = type(function) is np.ufunc and function.signature is None
     if not (elementwise or function in ACTIVATIONS):
         return []
@@ -139,7 +140,7 @@ def added_in_place(call: Call) -> bool:
     total, ct, index = (*call.args, call.kwargs.get("linear"))[:3]
     if type(total) is not Value or type(ct) is not Value or total.kind is not np.ndarray:
         return False
-    if type(index) is not Index or values_in((index,)) or math.prod(ct.shape) == 0:
+    if type(index) is not Index or math.prod(ct.shape) == 0:
         return False
     if index.front and len(ct.shape) > len(index.node):
         return False

@@ -55,7 +55,16 @@ def special(w: Any, b: Any, x: Any) -> Any:
     return np.sum(scipy.special.gammaln(np.abs(x) + 1.5)) + np.sum(scipy.special.expit(x @ w))
 
 
+def picking(w: Any, b: Any, x: Any) -> Any:
+    order = np.argsort(x[:, 0])
+    return np.sum(np.take(x, order[[0, 0, 1]], axis=0) ** 3 * w.T) + np.sum(
+        x[order][:3, 1] ** 2 * b
+    )
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "picking": ta.value_and_grad(picking, 2),
+    "picking, twice": ta.hessian(picking, 2),
     "network": ta.value_and_grad(network),
     "branching": ta.value_and_grad(branching),
     "constants": ta.grad(constants),

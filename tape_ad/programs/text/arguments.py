@@ -2,13 +2,18 @@
 
 import math
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
+from tape_ad.linear_maps.indexing import Index
 from tape_ad.programs.program import Value, replaced, values_in
 from tape_ad.programs.text.names import Names
 from tape_ad.trees import structure_of
 
 __all__ = ["Arguments"]
+
+INDEX = ("key", "parent", "node", "repeats", "front", "by_truth")
+"""What `scatter` asks of an index."""
 
 LITERAL = frozenset({int, bool, type(None), str, type(Ellipsis)})
 
@@ -30,10 +35,12 @@ class Arguments:
     names : Names
     of : mapping of Value to str
         How values are called at present.
+    readable : bool
+        Whether the text has to do without our classes.
     """
 
-    def __init__(self, names: Names, of: Mapping[Value, str]) -> None:
-        self.names, self.of = names, of
+    def __init__(self, names: Names, of: Mapping[Value, str], readable: bool = False) -> None:
+        self.names, self.of, self.readable = names, of, readable
 
     def one(self, tree: Any) -> str:
         """Write an argument."""
@@ -45,6 +52,10 @@ class Arguments:
         form = DISPLAYS.get(kind)
         if form is not None:
             return form(self.one, tree)
+        if self.readable and kind is Index:
+            fields = ((name, getattr(tree, name)) for name in INDEX)
+            inner = ", ".join(f"{name}={self.one(field)}" for name, field in fields)
+            return f"{self.names.function(SimpleNamespace)}({inner})"
         if structure_of(tree.__class__) is not None and (inside := values_in(tree)):
             inside = list(dict.fromkeys(inside))
             maker = self.names.object(maker_of(tree, inside), f"make_{kind.__name__}")

@@ -17,7 +17,7 @@ __all__ = ["definition", "home_of", "refusal"]
 FEW = 24
 """Up to how many elements an array is written as a list."""
 
-HOMES = ("numpy", "numpy.linalg", "numpy.fft", "numpy.lib.stride_tricks", "operator")
+HOMES = ("numpy", "numpy.linalg", "numpy.fft", "numpy.lib.stride_tricks", "operator", "types")
 """The modules in which functions are looked for first."""
 
 
@@ -82,7 +82,7 @@ def home_of(thing: Any) -> tuple[str, str] | None:
 def is_public(module: str) -> bool:
     """Tell whether the modules' names say that users may import it."""
     return (
-        module.split(".", maxsplit=1)[0] in {"numpy", "scipy", "operator", "math"}
+        module.split(".", maxsplit=1)[0] in {"numpy", "scipy", "operator", "math", "types"}
         and "._" not in module
     )
 

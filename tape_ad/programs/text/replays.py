@@ -65,7 +65,7 @@ class Writer:
         own = re.sub(r"\W+", "_", plan.program.name.rpartition(".")[2]).strip("_")
         self.title = self.names.new(own or "function") if readable else "replay"
         self.of: dict[Value, str] = {}
-        self.arguments = Arguments(self.names, self.of)
+        self.arguments = Arguments(self.names, self.of, readable)
         self.workspace = Workspace(self.names, plan.workspace)
         self.mine: set[Value] = set()
         self.functions: list[str] = []
