@@ -9,8 +9,9 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
+from tape_ad.overrides import NOTING, as_one_call
 
-__all__ = ["Sum", "WeightedSum", "add_reduce", "expanding_key"]
+__all__ = ["Sum", "WeightedSum", "add_reduce", "expanding_key", "filled_with"]
 
 SMALL = 1000
 """Up to how many elements an array is copied where a view would do."""
@@ -85,9 +86,7 @@ def stretched(array: Array, shape: Shape) -> Array:
     kind = type(array)
     if kind is np.ndarray or kind in REAL:
         if math.prod(shape) <= SMALL:
-            filled = np.empty(shape, array.dtype)
-            filled[...] = array
-            return filled
+            return filled_with(array, shape)
         if kind is not np.ndarray:
             return np.ndarray(shape, array.dtype, array, 0, (0,) * len(shape))
         if array.ndim == len(shape) and array.flags.c_contiguous:
@@ -96,7 +95,18 @@ def stretched(array: Array, shape: Shape) -> Array:
             view = np.ndarray(shape, array.dtype, array, 0, strides)
             view.setflags(write=False)
             return view
+    elif kind in NOTING and math.prod(shape) <= SMALL:
+        held = type(array.data)
+        if held is np.ndarray or held in REAL:
+            return as_one_call(filled_with, array, shape)
     return np.broadcast_to(array, shape)
+
+
+def filled_with(array: Array, shape: Shape) -> Array:
+    """Broadcast an array into a new one."""
+    filled = np.empty(shape, array.dtype)
+    filled[...] = array
+    return filled
 
 
 @functools.lru_cache(maxsize=256)

@@ -177,3 +177,8 @@ def test_large_cotangents_are_summed_over_broadcast_axes(imaginary: complex) -> 
 
     b = np.ones(40) * (1 + imaginary)
     assert problems(slopes, (b,), (2 * b,)) == []
+
+
+def test_a_gradient_lies_in_memory_as_it_does_without_a_program() -> None:
+    assert problems(ta.grad(lambda x: np.sum(x) * 0.5), (X,), (Y,)) == []
+    assert problems(ta.grad(lambda x: np.sum(x) * 0.5), (np.ones((40, 30)),)) == []

@@ -7,6 +7,7 @@ import numpy as np
 
 from tape_ad.linear_maps.indexing import added_at, scatter
 from tape_ad.linear_maps.places import names_each_once
+from tape_ad.linear_maps.reductions import filled_with
 from tape_ad.programs.filling import REDUCTIONS, is_c
 from tape_ad.programs.program import Call, Value
 from tape_ad.programs.text.arguments import Arguments
@@ -111,6 +112,11 @@ def assigned(arguments: Arguments, call: Call, target: str) -> list[str]:
     return lines + written_at(arguments, target, value, key, window)
 
 
+def broadcast(arguments: Arguments, call: Call, target: str) -> list[str]:
+    """Write `filled_with`."""
+    return [f"{target}[...] = {arguments.one(call.args[0])}"]
+
+
 def written_at(arguments: Arguments, target: str, value: Any, key: Any, window: Any) -> list[str]:
     """Write an assignment, through a window where there is one."""
     place = target if window is None else seen(arguments, window, target)
@@ -161,6 +167,7 @@ FORMS: Mapping[Any, Callable[[Arguments, Call, str], list[str]]] = {
     np.concatenate: joined,
     np.stack: joined,
     updated: assigned,
+    filled_with: broadcast,
     scatter: scattered,
     added_at: added_to,
     **LAYERS,
