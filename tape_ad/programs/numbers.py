@@ -68,6 +68,11 @@ class CapturedNumber(Noting, ArrayOperators):
         self.capture.ask(exactly(self.data), self)
         return hash(self.data)
 
+    def __eq__(self, other: object) -> Any:  # type: ignore[override]  # a captured number
+        if has_ended(self) or has_ended(other):
+            return plainly(self) == plainly(other)
+        return super().__eq__(other)
+
     @property
     def real(self) -> Any:
         """The real part."""
@@ -108,6 +113,19 @@ class CapturedNumber(Noting, ArrayOperators):
 
     def __ceil__(self) -> int:
         return math.ceil(float(self))
+
+
+def has_ended(number: object) -> bool:
+    """Tell whether something is a number that a cache has kept from an earlier capture."""
+    return type(number) is CapturedNumber and number.capture.ended
+
+
+def plainly(number: Any) -> Any:
+    """Give a number as Python's own, which a program that is being captured relies on then."""
+    if type(number) is not CapturedNumber:
+        return number
+    number.capture.ask(exactly(number.data), number)
+    return number.data
 
 
 def real_of(number: complex) -> float:

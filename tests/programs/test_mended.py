@@ -1,6 +1,7 @@
 """What compiled functions once did otherwise than the functions themselves, one of each kind."""
 
 import copy
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -182,3 +183,19 @@ def test_large_cotangents_are_summed_over_broadcast_axes(imaginary: complex) -> 
 def test_a_gradient_lies_in_memory_as_it_does_without_a_program() -> None:
     assert problems(ta.grad(lambda x: np.sum(x) * 0.5), (X,), (Y,)) == []
     assert problems(ta.grad(lambda x: np.sum(x) * 0.5), (np.ones((40, 30)),)) == []
+
+
+def test_numbers_that_are_captured_do_not_stay_in_caches() -> None:
+    def slope(x: Any, k: Any) -> Any:
+        return ta.grad(lambda z: np.sum(np.cumsum(z, axis=k) ** 2 * x))(x)
+
+    assert problems(slope, (np.eye(2), 0), (np.eye(2), 1), (np.eye(2), -1)) == []
+    assert problems(lambda x, k: slope(x * 2, k), (np.eye(2), 1), (np.eye(2), 0)) == []
+
+
+def test_a_table_that_is_looked_up_by_number_may_outlive_a_capture() -> None:
+    @functools.cache
+    def weights(n: int) -> Any:
+        return {0: X, 1: Y}[n]
+
+    assert problems(lambda x, n: weights(n) * x, (X, 0), (X, 1)) == []
