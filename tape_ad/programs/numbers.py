@@ -68,7 +68,7 @@ class CapturedNumber(Noting, ArrayOperators):
         self.capture.ask(exactly(self.data), self)
         return hash(self.data)
 
-    def __eq__(self, other: object) -> Any:  # type: ignore[override]  # a captured number
+    def __eq__(self, other: object) -> Any:
         if has_ended(self) or has_ended(other):
             return plainly(self) == plainly(other)
         return super().__eq__(other)
