@@ -41,7 +41,8 @@ def title(function: Any) -> str:
         function = function.func
     module = getattr(function, "__module__", None) or ""
     owner = getattr(function, "__self__", function)  # a ufunc's method has its ufunc there
-    if isinstance(owner, np.ufunc) or module.startswith("numpy"):
+    of_numpy = module.startswith("numpy") and not isinstance(function, np.vectorize)
+    if isinstance(owner, np.ufunc) or of_numpy:
         return called(function)
     return str(getattr(function, "__name__", type(function).__name__))
 

@@ -217,6 +217,7 @@ def test_names_of_functions_without_one() -> None:
         def __call__(self, x: Any) -> Any:
             return x * 2
 
+    assert repr(ta.compile(np.vectorize(abs))) == "<compiled abs: 0 programs>"
     names = [
         repr(ta.compile(f)) for f in (Scale(), functools.partial(np.sum, axis=0), np.add.reduce)
     ]
