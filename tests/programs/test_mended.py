@@ -199,3 +199,19 @@ def test_a_table_that_is_looked_up_by_number_may_outlive_a_capture() -> None:
         return {0: X, 1: Y}[n]
 
     assert problems(lambda x, n: weights(n) * x, (X, 0), (X, 1)) == []
+
+
+def test_a_repeated_index_adds_to_a_cotangent_one_element_after_the_other() -> None:
+    rng = np.random.default_rng(0)
+    w, v = rng.normal(size=(3, 3)), rng.normal(size=(2, 3))
+
+    def slope(x: Any) -> Any:
+        return ta.grad(lambda z: np.sum(z * w) + np.sum(z[[0, -3]] * v))(x)
+
+    assert problems(slope, (rng.normal(size=(3, 3)),)) == []
+
+
+def test_an_exponent_that_is_an_argument_has_the_slope_of_one_that_is_not() -> None:
+    x = np.random.default_rng(0).normal(size=50)
+
+    assert problems(ta.grad(lambda x, k: np.sum(x**k * X[0] * 0.3)), (x, 3), (x, 2), (x, 0)) == []
