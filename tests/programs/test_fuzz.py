@@ -1,0 +1,21 @@
+"""A few hundred random programs, compiled, the same in every run."""
+
+import pytest
+
+from tests.fuzz.compiled import tried
+
+PART = 50
+"""How many programs there are in a test."""
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_programs_give_the_same_bits_when_they_are_compiled(part: int) -> None:
+    for number in range(part * PART, (part + 1) * PART):
+        program, problem = tried(1, number)
+        if problem is not None:
+            pytest.fail(f"--seed 1 --number {number}: {problem}\n{program}")
+
+
+def test_a_program_is_the_same_for_the_same_numbers() -> None:
+    assert str(tried(0, 5)[0]) == str(tried(0, 5)[0])
+    assert str(tried(0, 5)[0]) != str(tried(0, 6)[0])
