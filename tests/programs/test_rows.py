@@ -1,18 +1,23 @@
 """Every row of the test table, captured at one point and replayed at others: the same bits."""
 
+import functools
 import zlib
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
+from attrs import frozen
 
 import tape_ad as ta
+from tape_ad.errors import CaptureError
 from tape_ad.naming import called
 from tests.programs.bits import all_same, nearly_same, replayed
 from tests.rules.checks import pairing
 from tests.rules.grouping import for_each
-from tests.rules.rows import ROWS
-from tests.rules.table import Case, Row, cases
+from tests.rules.rows import CONSTANTS, FILLED, ROWS
+from tests.rules.table import Case, Row, cases, in_single_precision
 
 Array = Any
 
@@ -25,27 +30,85 @@ ALIGNED: dict[str, str] = dict.fromkeys(
 )
 """Functions of which two eager calls on copies of the same arrays differ, and why."""
 
-OPEN: set[str] = {"attend", "cross_entropy", "normalize", "softmax", "standardize"}
-"""Functions with quick ways for plain arrays that are still to be noted as one call."""
+ALIKE: set[str] = {
+    *("np.shape", "np.ndim", "np.size", "np.result_type", "np.iscomplexobj", "np.isrealobj"),
+    *("np.can_cast", "np.common_type", "np.shares_memory", "np.may_share_memory"),
+    *("np.diag_indices_from", "np.tril_indices_from", "np.triu_indices_from"),
+    "histogram_bin_edges-7-bins=3-range=(0, 2)",
+    *("np.isreal", "np.iscomplex", "np.zeros_like", "np.ones_like", "np.empty_like", "filled_like"),
+}
+"""Functions of a table of constants that are of shapes, dtypes and memory alone."""
+
+REFUSED: set[str] = {"np.min_scalar_type", "np.einsum_path"}
+"""Functions of a table of constants that cannot be captured: a dtype, and a list with a text."""
+
+FULL = 2
+"""How many rows of a function are taken to all orders; of the others each to some."""
 
 
-def one_of(row: Row) -> Case:
-    """Choose, by its name, one of the dtypes that a row is checked with elsewhere."""
-    every = cases([row])
-    return every[zlib.crc32(repr(row).encode()) % len(every)]
+@frozen(eq=False)
+class Checked:
+    """A row as it is checked here.
+
+    Attributes
+    ----------
+    case : Case
+        The row with one of the dtypes that it is checked with elsewhere.
+    orders : set of str
+        Of "gradient", "second" and "jacobian", what is taken besides the value.
+    single : bool
+        Whether the operands are in single precision.
+    """
+
+    case: Case
+    orders: set[str]
+    single: bool
+
+    def __repr__(self) -> str:
+        return f"{self.case}{'-single' * self.single}"
+
+    def operands(self, seed: int) -> list[Array]:
+        """Draw the operands, or take those of the row for the seed 0."""
+        case = self.case
+        values = case.primals()
+        if self.single:
+            values = in_single_precision(case)[0]
+        if seed:
+            rng = np.random.default_rng(seed)
+            pairs = zip(case.row.operands, values, strict=True)
+            values = [operand.sample(rng, value.dtype) for operand, value in pairs]
+        return values
 
 
-CASES = [one_of(row) for row in ROWS if called(row.function) not in OPEN]
+def checked(rows: Sequence[Row]) -> Iterator[Checked]:
+    """Choose dtypes and orders by the row's name and its place among those of its function."""
+    seen: Counter[Any] = Counter()
+    for row in rows:
+        every, chance = cases([row]), zlib.crc32(repr(row).encode())
+        case = every[chance % len(every)]
+        place = seen[row.function]
+        seen[row.function] += 1
+        further = {"second", "jacobian"} if place < FULL else {("second", "jacobian")[place % 2]}
+        yield Checked(case, {"gradient"} | further, case.kind == "real" and chance % 7 == 0)
 
 
-def orders(case: Case) -> Callable[..., Any]:
+CASES = list(checked(ROWS))
+
+
+def name_of(one: Checked) -> str:
+    return called(one.case.row.function)
+
+
+def orders(one: Checked) -> Callable[..., Any]:
     """Make the function of all operands that gives value, gradient, Jacobian and second order."""
+    case = one.case
     row, places = case.row, case.row.differentiable
     every = tuple(range(len(places)))
-    values = row.apply(case.primals())
-    weights, along = case.cotangents([np.asarray(value) for value in values]), case.tangents()
+    operands = one.operands(0)
+    values = row.apply(operands)
+    weights = case.cotangents([np.asarray(value) for value in values])
+    along = [t.astype(operands[p].dtype) for t, p in zip(case.tangents(), places, strict=True)]
     size = sum(np.size(v) for v in values) * sum(v.size for v in case.leaves())
-    with_jacobian = case.kind == "real" and size <= SMALL
 
     def function(*operands: Array) -> dict[str, Any]:
         def outputs(*leaves: Array) -> list[Array]:
@@ -56,21 +119,56 @@ def orders(case: Case) -> Callable[..., Any]:
 
         slopes = ta.grad(lambda *leaves: pairing(weights, outputs(*leaves)), every)
         leaves = [operands[place] for place in places]
-        return {
-            "value": outputs(*leaves),
-            "gradient": slopes(*leaves),
-            "second": ta.grad(lambda *leaves: pairing(along, slopes(*leaves)), every)(*leaves),
-            "jacobian": ta.jacobian(outputs, every)(*leaves) if with_jacobian else None,
-        }
+        results: dict[str, Any] = {"value": outputs(*leaves), "gradient": slopes(*leaves)}
+        if "second" in one.orders:
+            second = ta.grad(lambda *leaves: pairing(along, slopes(*leaves)), every)
+            results["second"] = second(*leaves)
+        if "jacobian" in one.orders and case.kind == "real" and size <= SMALL:
+            results["jacobian"] = ta.jacobian(outputs, every)(*leaves)
+        return results
 
     return function
 
 
-@for_each(CASES)
+@for_each(CASES, by=name_of)
 @np.errstate(all="ignore")
-def test_replays_give_the_bits_of_eager_calls(case: Case) -> None:
-    function, here = orders(case), case.primals()
-    there = case.row.operands
-    other = [x.sample(np.random.default_rng(7), v.dtype) for x, v in zip(there, here, strict=True)]
-    same = nearly_same if called(case.row.function) in ALIGNED else all_same
-    replayed(function, here, other, same=same)
+def test_replays_give_the_bits_of_eager_calls(one: Checked) -> None:
+    same = nearly_same if name_of(one) in ALIGNED else all_same
+    replayed(orders(one), one.operands(0), one.operands(7), same=same)
+
+
+@for_each([*CONSTANTS, *FILLED])
+@np.errstate(all="ignore")
+def test_constants_are_no_constants_in_a_replay(row: Row) -> None:
+    here, *others = points_of(row)
+    function = functools.partial(value_of, row)
+    if called(row.function) in REFUSED:
+        with pytest.raises(CaptureError, match=called(row.function)):
+            ta.compile(function)(*here)
+        return
+    first = function(*here)
+    other = next((point for point in others if differ(function(*point), first)), None)
+    assert (other is None) == (called(row.function) in ALIKE or repr(row) in ALIKE)
+    replayed(function, here, other or others[0])
+
+
+def points_of(row: Row) -> list[list[Array]]:
+    """Draw operands; and some with zeros, ties, equal operands, nan and inf in them."""
+    drawn = [[x.sample(np.random.default_rng(i), float) for x in row.operands] for i in range(5)]
+    zeros = [[np.round(x) for x in point] for point in drawn]
+    values = (0.0, 0.5, np.inf, -np.inf, np.nan)
+    odd = [[np.full(x.shape, value) for x in drawn[0]] for value in values]
+    return [*drawn, *zeros, *odd]
+
+
+def value_of(row: Row, *operands: Array) -> Any:
+    value = row.call(row.function, *operands, **row.options)
+    return np.zeros(0) if row.function is np.empty_like else value
+
+
+def differ(one: Any, other: Any) -> bool:
+    try:
+        all_same(one, other)
+    except AssertionError:
+        return True
+    return False
