@@ -70,7 +70,7 @@ class CapturedNumber(Noting, ArrayOperators):
 
     def __eq__(self, other: object) -> Any:
         if has_ended(self) or has_ended(other):
-            return plainly(self) == plainly(other)
+            return self is other  # what a cache has kept for it is of the other capture as well
         return super().__eq__(other)
 
     @property
@@ -118,14 +118,6 @@ class CapturedNumber(Noting, ArrayOperators):
 def has_ended(number: object) -> bool:
     """Tell whether something is a number that a cache has kept from an earlier capture."""
     return type(number) is CapturedNumber and number.capture.ended
-
-
-def plainly(number: Any) -> Any:
-    """Give a number as Python's own, which a program that is being captured relies on then."""
-    if type(number) is not CapturedNumber:
-        return number
-    number.capture.ask(exactly(number.data), number)
-    return number.data
 
 
 def real_of(number: complex) -> float:
