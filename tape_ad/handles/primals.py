@@ -21,8 +21,14 @@ def primal(leaf: Any, path: str = "") -> Any:
 
 
 def memory_of(leaf: Any) -> Any:
-    """Give the NumPy array behind a handle, or behind another kind of array that lies below it."""
+    """Give the NumPy array behind a handle, or behind another kind of array that lies below it.
+
+    Such an array is told that where it lies in memory is relied on.
+    """
     while isinstance(leaf, ArrayOperators):
+        settle = getattr(type(leaf), "settle", None)
+        if settle is not None:
+            settle(leaf)
         leaf = leaf.data
     return leaf
 

@@ -69,6 +69,11 @@ class Captured(Noting, ArrayInterface):
         """How the array lies in memory."""
         return self.data.flags
 
+    def settle(self) -> None:
+        """Rely on which part of the memory a view shows, as a window does that is noted."""
+        for number in self.chosen_by:
+            self.capture.ask(exactly(number.data), number)
+
     def __repr__(self) -> str:
         answer: str = self.capture.ask(repr, self)
         return answer

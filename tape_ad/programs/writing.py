@@ -10,7 +10,7 @@ from tape_ad.handles.callers import caller
 from tape_ad.linear_maps import clone
 from tape_ad.naming import called
 from tape_ad.programs.captured import Captured, is_captured
-from tape_ad.programs.noting import exactly, leaves_it
+from tape_ad.programs.noting import leaves_it
 from tape_ad.programs.numbers import CapturedNumber
 from tape_ad.programs.program import Call, Value
 from tape_ad.rules.numpy.updates import updated, viewed
@@ -130,8 +130,7 @@ def assign(capture: Any, x: Captured, key: Any, value: Any) -> None:
     check_writeable(capture, base, x)
     base.views = [each for each in base.views if each() is not None]
     for view in (x, *(each() for each in base.views)):
-        for number in view.chosen_by:
-            capture.ask(exactly(number.data), number)  # for where they lie is noted as it is now
+        view.settle()
     (concrete_key, concrete_value), (noted_key, noted_value) = capture.both((key, value))
     window = None if x is base else Window.of(base.data, x.data)
     args: tuple[Any, ...] = (base.value, noted_value, noted_key)

@@ -215,3 +215,22 @@ def test_an_exponent_that_is_an_argument_has_the_slope_of_one_that_is_not() -> N
     x = np.random.default_rng(0).normal(size=50)
 
     assert problems(ta.grad(lambda x, k: np.sum(x**k * X[0] * 0.3)), (x, 3), (x, 2), (x, 0)) == []
+
+
+def test_a_view_of_a_handle_that_an_index_chooses_is_written_to_where_the_index_says() -> None:
+    def total(z: Any, k: Any) -> Any:
+        y = z * 1.0
+        column = y[..., k % 2]
+        column += 2.5
+        return np.sum(y**2) + np.sum(column**3)
+
+    x = np.arange(6.0).reshape(3, 2)
+    assert problems(ta.grad(total), (x, 0), (x, 1), (x, 2)) == []
+
+
+def test_a_number_that_is_an_argument_fills_an_array_like_a_handle() -> None:
+    def filled(x: Any, n: Any) -> Any:
+        return ta.grad(lambda z: np.sum(np.real(z * np.full_like(z, n))))(x)
+
+    assert problems(filled, (X, 2.0), (X, 3.0)) == []
+    assert problems(filled, (X + 1j, 2.0), (X + 1j, 3.0)) == []

@@ -285,6 +285,8 @@ def full_like(
     if isinstance(fill_value, np.ndarray) or not hasattr(fill_value, "__array_function__"):
         return filled_like(a, np.asarray(fill_value), dtype=dtype, order=order, shape=shape)
     wanted = a.dtype if dtype is None else np.dtype(dtype)
+    if not hasattr(fill_value, "dtype"):  # a Python number that notes calls
+        return filled_like(a, fill_value, dtype=dtype, order=order, shape=shape)
     value = fill_value if fill_value.dtype == wanted else np.astype(fill_value, wanted)
     return np.copy(np.broadcast_to(value, a.shape if shape is None else shape))
 
