@@ -71,6 +71,8 @@ class Schedule:
             self._of_run.update(step.outputs)
         elif type(step) is Call:
             if roots.isdisjoint(self._of_run) and roots.isdisjoint(self._of_held):
+                if is_large(step):  # until which all that the run goes over would stay as well
+                    self.close()
                 self.steps.append(step)
             else:
                 self._held.append(step)

@@ -1,5 +1,6 @@
 """Layers with their stores, training steps, `linalg` and `special`, compiled."""
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -126,6 +127,30 @@ def test_many_steps_as_a_user_takes_them() -> None:
         assert value == expected
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
     assert len(fast.programs) == 1
+
+
+def peak(function: Callable[..., Any], *args: Any) -> int:
+    """Measure how many bytes a call holds at once."""
+    function(*args)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        function(*args)
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def test_masks_of_layers_are_made_before_the_next_layer() -> None:
+    layer = nn.Sequential(
+        *(step for i in range(4) for step in (nn.Linear(f"{i}", 256, 256), nn.relu))
+    )
+    step = ta.value_and_grad(lambda p, x: np.sum(layer(p, x)))
+    store, x = stores(layer, np.float32)[0], inputs(256, 256, dtype=np.float32)[0]
+    compiled = ta.compile(step)
+    for _ in range(3):
+        compiled(store, x)
+    assert peak(compiled, store, x) <= peak(step, store, x)
 
 
 # linalg and special
