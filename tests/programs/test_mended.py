@@ -234,3 +234,11 @@ def test_a_number_that_is_an_argument_fills_an_array_like_a_handle() -> None:
 
     assert problems(filled, (X, 2.0), (X, 3.0)) == []
     assert problems(filled, (X + 1j, 2.0), (X + 1j, 3.0)) == []
+
+
+def test_what_a_caller_writes_to_a_result_changes_no_view_of_it_in_the_program() -> None:
+    def scaled(x: Any) -> Any:
+        steps = np.arange(3.0)
+        return steps, steps.reshape(3, 1) * x
+
+    assert problems(scaled, (X,), (Y,)) == []

@@ -24,13 +24,13 @@ def exposed(program: Program) -> list[Constant]:
 
 def kept_apart(program: Program) -> Program:
     """Copy the arrays that this call of the function has given away: its caller may write there."""
-    given = {each.value for each in exposed(program)}
+    given = {id(memory_of(each.data)) for each in exposed(program)}  # views of it are others
     copies: dict[int, Any] = {}
     constants = []
     for each in program.constants:
         constant = each
-        if each.value in given:
-            base = memory_of(each.data)
+        base = memory_of(each.data)
+        if id(base) in given:
             copy = copies.setdefault(id(base), clone(base))
             data = copy.view() if base is each.data else Window.of(base, each.data).on(copy)
             data.flags.writeable = each.data.flags.writeable
