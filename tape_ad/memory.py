@@ -1,8 +1,12 @@
-"""The memory that a step gives back, and the next one asks for again."""
+"""Memory that is given back and asked for again, and Python's collector of garbage."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
-__all__ = ["keep_freed_memory"]
+__all__ = ["keep_freed_memory", "uncollected"]
 
 
 def keep_freed_memory() -> None:
@@ -19,3 +23,18 @@ def keep_freed_memory() -> None:
     The thresholds are described in mallopt(3), under M_MMAP_THRESHOLD and M_TRIM_THRESHOLD.
     """
     np.empty(31 * 2**20, np.uint8)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the garbage collector away while thousands of objects are made, none of them garbage.
+
+    It would look at all of them again and again.
+    """
+    collecting = gc.isenabled()
+    try:
+        gc.disable()
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -13,6 +13,7 @@ from attrs import define, evolve, field
 
 from tape_ad.errors import CaptureError, CompileWarning
 from tape_ad.handles.callers import is_library
+from tape_ad.memory import uncollected
 from tape_ad.programs.capturing import capture, is_capturing
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.explaining import asked, title
@@ -190,10 +191,11 @@ class Replayer:
 
     def _compile(self, path: Path) -> None:
         """Make a path something to replay."""
-        plan = Plan.of(simplified(path.program))
-        path.simple = evolve(plan.program, nbytes=plan.nbytes)
-        path.build = builder(path.simple.output)
-        path.replay = path.surroundings.guarding(engine_named(self.engine)(plan))
+        with uncollected():
+            plan = Plan.of(simplified(path.program))
+            path.simple = evolve(plan.program, nbytes=plan.nbytes)
+            path.build = builder(path.simple.output)
+            path.replay = path.surroundings.guarding(engine_named(self.engine)(plan))
 
     def _give_up(self, paths: Paths, program: Program) -> None:
         """Run without being compiled from now on, as there are too many paths."""

@@ -3,7 +3,6 @@
 They are the same to the bit, for all arguments: nan, inf, signed zeros, dtypes and layouts too.
 """
 
-import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -51,15 +50,9 @@ def simplified(program: Program) -> Program:
         Its `history` has the name of each pass that changed something, with the program before it.
     """
     history = list(program.history)
-    collecting = gc.isenabled()
-    gc.disable()  # it would look again and again at all calls, none of which is garbage
-    try:
-        for name, simplify in PASSES.items():
-            simpler = simplify(program)
-            if simpler is not program:
-                history.append((name, program))
-                program = simpler
-    finally:
-        if collecting:
-            gc.enable()
+    for name, simplify in PASSES.items():
+        simpler = simplify(program)
+        if simpler is not program:
+            history.append((name, program))
+            program = simpler
     return evolve(program, history=tuple(history))

@@ -66,7 +66,7 @@ class Writer:
         self.title = self.names.new(own or "function") if readable else "replay"
         self.of: dict[Value, str] = {}
         self.arguments = Arguments(self.names, self.of, readable)
-        self.workspace = Workspace(self.names, plan.workspace)
+        self.workspace = Workspace(self.names, plan.workspace, readable)
         self.mine: set[Value] = set()
         self.functions: list[str] = []
         self.heavy: list[str] = []

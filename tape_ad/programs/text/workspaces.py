@@ -1,6 +1,7 @@
 """The memory of a replay, written as Python: arrays that are made once and used by many replays."""
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,15 @@ class Workspace:
     names : Names
     size : int
         The bytes of all.
+    readable : bool
+        Whether people are to read it. If not, the arrays are made of a table, which Python has
+        sooner than as many lines.
     """
 
-    def __init__(self, names: Names, size: int) -> None:
-        self.names, self.size = names, size
+    def __init__(self, names: Names, size: int, readable: bool) -> None:
+        self.names, self.size, self.readable = names, size, readable
         self._made: dict[str, str] = {}
+        self._table: list[tuple[Any, ...]] = []
         self._arrays: dict[Any, str] = {}
         self._known: set[str] = set()
 
@@ -37,10 +42,14 @@ class Workspace:
         dtype = np.dtype(value.dtype)
         key = offset, value.shape, value.strides, dtype.num, dtype.byteorder
         name = self._arrays.get(key)
-        if name is None:
+        if name is None and self.readable:
             where = f"memory, {offset}" + ("" if is_c(value) else f", {value.strides}")
             words = f"{value.shape}, {self.names.dtype(dtype)}, {where}"
             name = self._arrays[key] = self.view(f"{self.names.function(np.ndarray)}({words})")
+        elif name is None:
+            self._table.append((value.shape, dtype, offset, value.strides))
+            name = self._arrays[key] = self.names.new(f"a{len(self._table)}")
+            self._known.add(name)
         return name
 
     def view(self, expression: str) -> str:
@@ -55,31 +64,47 @@ class Workspace:
         """Tell whether an array of that name is here."""
         return name in self._known
 
+    @property
+    def all(self) -> list[str]:
+        """The names of the arrays."""
+        arrays = self._arrays.values() if self._table else ()
+        return [*arrays, *self._made.values()]
+
     def lines(self) -> Iterator[str]:
         """Write what makes a workspace."""
-        if not self._made:
+        if not self._known:
             return
         empty = self.names.function(np.empty)
         yield "def workspace():"
         yield f"    memory = {empty}({self.size + ALIGNED}, 'u1')"
         yield f"    memory = memory[-memory.__array_interface__['data'][0] % {ALIGNED} :]"
+        if self._table:
+            arrays = self.names.object(functools.partial(arrays_in, self._table), "arrays")
+            yield f"    [{', '.join(self._arrays.values())}] = {arrays}(memory)"
         yield from (f"    {name} = {expression}" for expression, name in self._made.items())
-        yield f"    return [{', '.join(self._made.values())}]"
+        yield f"    return [{', '.join(self.all)}]"
         yield ""
         yield "idle = []"
         yield ""
 
     def taken(self) -> Iterator[str]:
         """Write what a replay begins with."""
-        if not self._made:
+        if not self._known:
             return
         yield "try:"
         yield "    work = idle.pop()"
         yield "except IndexError:"
         yield "    work = workspace()"
-        yield f"[{', '.join(self._made.values())}] = work"
+        yield f"[{', '.join(self.all)}] = work"
 
     def returned(self) -> Iterator[str]:
         """Write what a replay ends with."""
-        if self._made:
+        if self._known:
             yield "idle.append(work)"
+
+
+def arrays_in(table: Sequence[tuple[Any, ...]], memory: Any) -> list[Any]:
+    """Make arrays in a piece of memory, each of a shape, a dtype, an offset and strides."""
+    return [
+        np.ndarray(shape, dtype, memory, offset, strides) for shape, dtype, offset, strides in table
+    ]
