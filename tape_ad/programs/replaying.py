@@ -154,6 +154,7 @@ class Replayer:
         around = Surroundings()
         if not known:
             around = Surroundings.of(self.function, with_attributes((*args, *kwargs.values())))
+        drawn = known[0].surroundings.draws() if known else {}
         start = perf_counter()
         program, result, same = capture(
             self.function,
@@ -176,6 +177,7 @@ class Replayer:
         elif path.replay is not None:
             return result  # another thread has been quicker
         elif same is not None and same is before.get(path):
+            self._check_draws(drawn, around.draws())
             path.confirm(program)
             self._compile(path)
             self._to_front(paths, path)
@@ -188,6 +190,16 @@ class Replayer:
                     f"each of {path.changes + 1} calls with arguments of the same shapes"
                 )
         return result
+
+    def _check_draws(self, before: dict[str, bytes], after: dict[str, bytes]) -> None:
+        """Refuse a function that has drawn random numbers, even if the program has none of them."""
+        for name, state in before.items():
+            if after.get(name) != state:
+                raise CaptureError(
+                    f"{title(self.function)} cannot be compiled: it draws random numbers from "
+                    f"{name}, which no replay does; draw what is needed outside, and pass it as an "
+                    "argument"
+                )
 
     def _compile(self, path: Path) -> None:
         """Make a path something to replay."""

@@ -6,6 +6,8 @@ bound to something else makes it another function, as a changed guard does.
 
 import dis
 import functools
+import pickle
+import random
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
@@ -102,6 +104,14 @@ class Surroundings:
         """Name a variable that is bound to something else now; nothing if there is none."""
         return next((each.title for each in self.variables if not each.holds()), "")
 
+    def draws(self) -> dict[str, bytes]:
+        """Give the states of the generators of random numbers among the variables."""
+        return {
+            each.title: state
+            for each in self.variables
+            if (state := state_of_generator(each.value)) is not None
+        }
+
     def hold(self) -> bool:
         """Tell whether all variables are what they were."""
         return all(each.holds() for each in self.variables)
@@ -182,6 +192,15 @@ class Surroundings:
                 method = getattr(type(value), name, None)
                 if isinstance(method, types.FunctionType):
                     self.enter(method, [value])
+
+
+def state_of_generator(value: Any) -> bytes | None:
+    """Give the state of a generator of random numbers, which each draw changes."""
+    if isinstance(value, np.random.Generator):
+        return pickle.dumps(value.bit_generator.state)
+    if isinstance(value, np.random.RandomState):
+        return pickle.dumps(value.get_state())
+    return pickle.dumps(value.getstate()) if isinstance(value, random.Random) else None
 
 
 def with_attributes(args: Iterable[Any]) -> list[Any]:

@@ -1,6 +1,7 @@
 """Variables that a compiled function reads: bound anew, they are seen."""
 
 import functools
+import random
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.errors import CaptureError
 from tape_ad.programs.surroundings import Surroundings
 
 X = np.array([0.5, -1.5, 2.0])
@@ -191,3 +193,19 @@ def test_functions_that_call_themselves_and_each_other() -> None:
         assert np.array_equal(fast(X), X * 2)
     scale = 3.0
     assert np.array_equal(fast(X), X * 3)
+
+
+@pytest.mark.parametrize(
+    "generator",
+    [
+        np.random.default_rng(0),
+        np.random.RandomState(0),
+        random.Random(0),  # noqa: S311 - nothing is kept secret here
+    ],
+    ids=lambda generator: type(generator).__name__,
+)
+def test_a_branch_on_a_random_number_is_refused(generator: Any) -> None:
+    fast = ta.compile(lambda x: x + 1 if generator.random() < 2.0 else x - 1)
+    fast(X)
+    with pytest.raises(CaptureError, match="draws random numbers from generator"):
+        fast(X)
