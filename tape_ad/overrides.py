@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import numpy as np
 
 __all__ = [
+    "CAPTURES",
     "CAPTURING",
     "NOTING",
     "as_one_call",
@@ -27,6 +28,10 @@ PLAIN = frozenset({np.ndarray, np.float64, float, int})
 
 CAPTURING: ContextVar[Any] = ContextVar("tape_ad_capturing", default=None)
 """The capture that is going on; see `tape_ad.programs`."""
+
+CAPTURES: list[Any] = []
+"""Those that are going on in any thread. A look whether there are any takes hardly any time, and
+where there is none, nobody has to ask for the own one."""
 
 NOTING: set[type] = set()
 """Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
@@ -125,13 +130,13 @@ def boxed(tree: Any) -> Any:
     What is computed of them by a rule or a sweep is noted then too. Else it would be frozen, and
     would not follow when a user changes such an array in place.
     """
-    capture = CAPTURING.get()
+    capture = CAPTURING.get() if CAPTURES else None
     return tree if capture is None else capture.boxed(tree)
 
 
 def boxed_number(number: Any) -> Any:
     """Do what `boxed` does for the number that a sweep starts from, so that all of it is noted."""
-    capture = CAPTURING.get()
+    capture = CAPTURING.get() if CAPTURES else None
     return number if capture is None else capture.constant_box(number)
 
 
@@ -164,7 +169,7 @@ def whole(function: F) -> F:
 
     @functools.wraps(function)
     def dispatched(*args: Any, **kwargs: Any) -> Any:
-        if CAPTURING.get() is not None:
+        if CAPTURES and CAPTURING.get() is not None:
             noted = as_one_call(function, *args, **kwargs)
             if noted is not NotImplemented:
                 return noted

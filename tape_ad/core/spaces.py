@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.core.sweeps import conform
 from tape_ad.errors import SeedError
 from tape_ad.linear_maps import Array
-from tape_ad.overrides import NOTING, asarray, boxed, boxed_number
+from tape_ad.overrides import CAPTURES, NOTING, asarray, boxed, boxed_number
 from tape_ad.trees import paired
 
 __all__ = ["dtype_of", "fitted", "float_to_array", "inexact", "matched", "seed_of", "shape_of"]
@@ -84,7 +84,8 @@ def fitted(
     """
     if not hasattr(value, "shape"):
         value = asarray(value)
-    value = boxed(value)
+    if CAPTURES:
+        value = boxed(value)
     shape, dtype = shape_of(space), inexact(space)
     ndim = value.ndim - len(shape)
     if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):
@@ -120,7 +121,7 @@ def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
         When the seed is missing or does not fit.
     """
     if seed is not None:
-        data, seed = root.data, boxed(seed)
+        data, seed = root.data, boxed(seed) if CAPTURES else seed
         if type(seed) is np.ndarray and seed.shape == data.shape and seed.dtype is data.dtype:
             return seed.copy(), ()  # as in `fitted`, where all others go
         return fitted(seed, root, None, "the seed")

@@ -31,7 +31,7 @@ from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
 from tape_ad.handles.views import link
 from tape_ad.linear_maps import Array, Index
-from tape_ad.overrides import CAPTURING, boxed
+from tape_ad.overrides import CAPTURES, boxed
 from tape_ad.rules import STRAIGHT, entry_of
 from tape_ad.rules.base import Constant, Entry, Rule
 from tape_ad.rules.numpy.indexing import filled_key
@@ -156,7 +156,8 @@ def record_beside(function: Function, x: Any, y: Any) -> Any:
 
 def record_several(function: Function, args: tuple[Any, ...]) -> Any:
     """Do what `record_call` does for three and more operands of a straight function."""
-    args = boxed(args)
+    if CAPTURES:
+        args = boxed(args)
     apart = told_apart(args)
     if apart is None:
         return record_any(function, args)
@@ -192,7 +193,7 @@ def record_item(x: Any, key: Any) -> Any:
 def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
     """Do what `record_call` does for any call at all."""
     entry = entry_of(function)
-    if CAPTURING.get() is not None:
+    if CAPTURES:
         args, kwargs = boxed(args), boxed(kwargs)
     if kwargs:
         if "out" in kwargs:

@@ -16,7 +16,7 @@ from tape_ad.handles.primals import memory_of, primal
 from tape_ad.handles.refusals import no_derivative
 from tape_ad.handles.tensor import Tensor
 from tape_ad.naming import function_name
-from tape_ad.overrides import CAPTURING, asarray, boxed
+from tape_ad.overrides import CAPTURES, asarray, boxed
 from tape_ad.threads import NEXT
 from tape_ad.trees import map_leaves
 
@@ -307,7 +307,7 @@ class ComputationRecord(Arena):
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
-            return leaf if CAPTURING.get() is None else boxed(leaf)
+            return boxed(leaf) if CAPTURES else leaf
         if type(leaf) is not Tensor:
             return boxed(as_data(leaf, path))
         if leaf.record is self:

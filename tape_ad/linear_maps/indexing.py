@@ -8,7 +8,7 @@ from attrs import define
 from tape_ad.linear_maps.base import Array, Shape
 from tape_ad.linear_maps.layouts import clone
 from tape_ad.linear_maps.places import names_each_once, places
-from tape_ad.overrides import CAPTURING, as_one_call, overridable
+from tape_ad.overrides import CAPTURES, CAPTURING, as_one_call, overridable
 
 __all__ = ["FEW", "Index", "added_at", "scatter"]
 
@@ -52,7 +52,7 @@ class Index:
         return self.by_truth
 
     def push(self, t: Array) -> Array:
-        if CAPTURING.get() is not None and type(t) is np.ndarray:
+        if CAPTURES and CAPTURING.get() is not None and type(t) is np.ndarray:
             noted = as_one_call(pushed_plainly, t, self)
             if noted is not NotImplemented:
                 return noted
@@ -67,7 +67,7 @@ class Index:
         return np.moveaxis(picked, range(self.front), range(stack, stack + self.front))
 
     def pull(self, ct: Array) -> Array:
-        if CAPTURING.get() is not None:
+        if CAPTURES and CAPTURING.get() is not None:
             noted = as_one_call(scatter, ct, self)
             if noted is not NotImplemented:
                 return noted

@@ -13,7 +13,7 @@ from attrs import define, field
 from tape_ad.errors import CaptureError
 from tape_ad.handles.callers import caller
 from tape_ad.naming import called
-from tape_ad.overrides import CAPTURING
+from tape_ad.overrides import CAPTURES, CAPTURING
 from tape_ad.programs import answering  # noqa: F401 - which says how captured arrays answer
 from tape_ad.programs.captured import Captured, as_index, holds_captured, is_captured
 from tape_ad.programs.comparison import Comparison
@@ -114,6 +114,7 @@ class Capture:
         try:  # twice, for an interrupt may come before the first instruction of one
             try:
                 gc.disable()  # it would look again and again into a program that only grows
+                CAPTURES.append(self)
                 CAPTURING.set(self)
                 return function(*args, **kwargs)
             finally:
@@ -124,6 +125,8 @@ class Capture:
     def end(self, before: Any, collecting: bool) -> None:
         """Put back what was there before the function ran."""
         CAPTURING.set(before)
+        if self in CAPTURES:
+            CAPTURES.remove(self)
         if collecting:
             gc.enable()
         self.ended = True

@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Adjoint, Array
-from tape_ad.overrides import CAPTURING, as_one_call, overridable
+from tape_ad.overrides import CAPTURES, CAPTURING, as_one_call, overridable
 from tape_ad.rules.base import Entry, along, rule
 from tape_ad.rules.signatures import arguments_of
 
@@ -42,7 +42,7 @@ class PlainMap:
 
 def through(way: Callable[..., Array], array: Array, linear: PlainMap) -> Array:
     """Push or pull; a map that holds arrays which note calls takes plain ones with it."""
-    if CAPTURING.get() is not None:
+    if CAPTURES and CAPTURING.get() is not None:
         noted = as_one_call(way, array, linear)
         if noted is not NotImplemented:
             return noted

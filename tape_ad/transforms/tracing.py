@@ -19,7 +19,7 @@ from tape_ad.handles.record import ComputationRecord, is_number_like
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called
-from tape_ad.overrides import boxed, boxed_number
+from tape_ad.overrides import CAPTURES, boxed, boxed_number
 from tape_ad.trees import flatten, map_leaves
 
 __all__ = [
@@ -152,7 +152,7 @@ class Trace:
         seeds: dict[int, Array] = {}
         for leaf, ct in pairs:
             if ct is not None and self.depends(leaf):
-                index, seed = leaf.index, boxed(ct)
+                index, seed = leaf.index, boxed(ct) if CAPTURES else ct
                 seeds[index] = seeds[index] + seed if index in seeds else seed
         if not seeds:
             return {}
@@ -174,7 +174,8 @@ class Trace:
     def pushed(self, starts: dict[int, Array]) -> dict[int, Array]:
         """Sweep tangents of inputs forward, and give those of the output's nodes."""
         ends = {leaf.index for leaf in flatten(self.output) if self.depends(leaf)}
-        starts = {index: boxed(t) for index, t in starts.items()}
+        if CAPTURES:
+            starts = {index: boxed(t) for index, t in starts.items()}
         with np.errstate(all="ignore"):
             return forward_sweep(self.record, starts, max(ends, default=-1), keep=ends)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import SAME, Adjoint, Array, Index, added_at, scatter
-from tape_ad.overrides import CAPTURING, NOTING, as_one_call
+from tape_ad.overrides import CAPTURES, CAPTURING, NOTING, as_one_call
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.signatures import arguments_of
 
@@ -109,7 +109,7 @@ def front_axes(key: tuple[Any, ...], arrays: list[np.ndarray[Any, Any]]) -> int:
 
 def item(a: Array, key: Any) -> Array:
     """Give ``a[key]``; of a plain array too where an array that notes calls is in the key."""
-    if type(a) is np.ndarray and CAPTURING.get() is not None:
+    if type(a) is np.ndarray and CAPTURES and CAPTURING.get() is not None:
         noted = as_one_call(operator.getitem, a, key)
         if noted is not NotImplemented:
             return noted

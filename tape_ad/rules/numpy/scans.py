@@ -12,7 +12,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale, pull_chosen
-from tape_ad.overrides import CAPTURING, as_one_call, overridable
+from tape_ad.overrides import CAPTURES, CAPTURING, as_one_call, overridable
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -188,7 +188,7 @@ class RunningProduct:
 
     def pull(self, ct: Array) -> Array:
         """Divide what is summed from the back, or run the recurrence backwards."""
-        if CAPTURING.get() is not None:
+        if CAPTURES and CAPTURING.get() is not None:
             noted = as_one_call(pulled_plainly, ct, self)
             if noted is not NotImplemented:
                 return noted
