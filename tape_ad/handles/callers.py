@@ -4,7 +4,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-__all__ = ["caller", "is_library", "is_library_module"]
+__all__ = ["caller", "is_library", "is_library_module", "is_library_name"]
 
 
 def caller() -> str:

@@ -24,7 +24,7 @@ from tape_ad.programs.paths import Path, Paths, Way, replayed
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Program
 from tape_ad.programs.simplification import simplified
-from tape_ad.programs.surroundings import Surroundings, with_attributes
+from tape_ad.programs.surroundings import Surroundings, objects_in
 
 __all__ = ["Replayer"]
 
@@ -152,10 +152,8 @@ class Replayer:
         known = sorted(paths.held, key=lambda path: path is not way.path)
         before = {path: path.program for path in known}
         number = self._calls() + 1
-        around = Surroundings()
-        if not known:
-            around = Surroundings.of(self.function, with_attributes((*args, *kwargs.values())))
-        drawn = known[0].surroundings.draws() if known else {}
+        around = Surroundings.of(self.function, objects_in((*args, *kwargs.values())))
+        drawn = around.draws()
         start = perf_counter()
         program, result, same = capture(
             self.function,
@@ -166,7 +164,7 @@ class Replayer:
             list(before.values()),
         )
         seconds = perf_counter() - start
-        around = known[0].surroundings if known else around.forget_changed()
+        around.forget_changed()
         answers = tuple([guard.answer for guard in program.guards])
         path = paths.placed(Path(program, answers, around), self.max_programs)
         if path is None:
@@ -181,6 +179,7 @@ class Replayer:
             if not any(isinstance(call.function, Foreign) for call in program.calls):
                 self._check_draws(drawn, around.draws())  # those draw at each replay as well
             path.confirm(program)
+            path.surroundings = around  # the first call may have set attributes that are read now
             self._compile(path)
             self._to_front(paths, path)
         elif path.program is before.get(path):  # else another thread has been quicker too

@@ -4,6 +4,7 @@ A program keeps the arrays that it has met there, and numbers are part of it. So
 bound to something else makes it another function, as a changed guard does.
 """
 
+import collections
 import dis
 import functools
 import pickle
@@ -15,58 +16,37 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, field
 
-from tape_ad.handles.callers import is_library_module
+from tape_ad.handles.callers import is_library_module, is_library_name
+from tape_ad.programs.keys import varies
+from tape_ad.programs.variables import ATTRIBUTE, CELL, CONTENTS, MISSING, Variable, quick_test
+from tape_ad.trees import flatten
 
-__all__ = ["ELSEWHERE", "Surroundings", "with_attributes"]
+__all__ = ["ELSEWHERE", "Surroundings", "objects_in"]
 
-MOST = 256
+MOST = 1024
 """How many variables are looked at; beyond that, a function is too large to be followed."""
-DEPTH = 3
-"""How deep nested dicts and lists are opened."""
+DEPTH = 6
+"""How deep nested dicts, lists and objects are opened."""
 ENTRIES = 64
-"""How many entries they may have to be opened."""
-NUMBERS = (int, float, complex)
-MISSING: Any = object()
+"""How many entries dicts and lists may have to be noted one by one."""
+ELEMENTS = 4096
+"""How many elements a container may have to be noted as a whole."""
+ROUNDS = 8
+"""How often all is searched again with the names that the methods found then read."""
 ELSEWHERE: Any = object()
 """What a replay gives where it is not for now."""
 
-
-@define(eq=False, repr=False)
-class Variable:
-    """A place where a function looks something up, and what was there.
-
-    Attributes
-    ----------
-    room : dict, list or cell
-    name : any
-        The key or index; None for a cell.
-    value : any
-    title : str
-        What the user calls it.
-    """
-
-    room: Any
-    name: Any
-    value: Any
-    title: str
-
-    def now(self) -> Any:
-        """Give what is there now."""
-        if type(self.room) is types.CellType:
-            try:
-                return self.room.cell_contents
-            except ValueError:  # it is empty
-                return MISSING
-        if type(self.room) is list:
-            return self.room[self.name] if self.name < len(self.room) else MISSING
-        return self.room.get(self.name, MISSING)
-
-    def holds(self) -> bool:
-        """Tell whether the same is there as before; of numbers, an equal one."""
-        now = self.now()
-        if now is self.value:
-            return True
-        return type(now) is type(self.value) and type(now) in NUMBERS and now == self.value
+CONTAINERS = (dict, list, set, collections.deque)
+SCALARS = (str, bytes, int, float, complex, np.generic, np.ndarray, types.NoneType)
+UNREAD = frozenset(
+    f"__{name}__"
+    for name in (
+        *("new", "repr", "str", "eq", "ne", "lt", "le", "gt", "ge", "hash", "setattr", "delattr"),
+        *("init_subclass", "getstate", "setstate", "reduce", "reduce_ex", "del", "replace"),
+        *("post_init", "attrs_post_init"),
+    )
+)
+"""Special methods that say nothing about what is computed, or run when an instance is made."""
 
 
 @define(eq=False, repr=False)
@@ -79,7 +59,8 @@ class Surroundings:
     """
 
     variables: list[Variable] = field(factory=list)
-    _seen: set[int] = field(factory=set)
+    _names: set[str] = field(factory=set)
+    _seen: set[Any] = field(factory=set)
 
     @classmethod
     def of(cls, function: Any, objects: Any = ()) -> "Surroundings":
@@ -91,8 +72,15 @@ class Surroundings:
         objects : iterable
             Further objects whose attributes it may read: arguments that are no arrays.
         """
-        found = cls()
-        found.enter(function, list(objects))
+        found, known = cls(), -1
+        for _ in range(ROUNDS):  # as any function may read attributes of any object
+            if len(found._names) == known:
+                break
+            known = len(found._names)
+            found.variables, found._seen = [], set()
+            found.enter(function)
+            for each in objects:
+                found.look_at(each, type(each).__name__, frozenset(), DEPTH)
         return found
 
     def forget_changed(self) -> Self:
@@ -106,11 +94,8 @@ class Surroundings:
 
     def draws(self) -> dict[str, bytes]:
         """Give the states of the generators of random numbers among the variables."""
-        return {
-            each.title: state
-            for each in self.variables
-            if (state := state_of_generator(each.value)) is not None
-        }
+        states = {each.title: state_of_generator(each.value) for each in self.variables}
+        return {name: state for name, state in states.items() if state is not None}
 
     def hold(self) -> bool:
         """Tell whether all variables are what they were."""
@@ -127,71 +112,124 @@ class Surroundings:
 
         return guarded
 
-    def enter(self, function: Any, objects: list[Any]) -> None:
-        """Note what a function reads."""
-        while id(function) not in self._seen:
-            self._seen.add(id(function))
+    def is_new(self, *thing: Any) -> bool:
+        """Tell whether something is met for the first time, and remember it."""
+        if thing in self._seen:
+            return False
+        self._seen.add(thing)
+        return True
+
+    def enter(self, function: Any) -> None:
+        """Note what a function reads, with what it wraps."""
+        while self.is_new("function", id(function)):
+            self.read(function)
             wrapped = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
-            if wrapped is None:
-                break
+            if wrapped is None or isinstance(function, type):
+                return
+            if isinstance(function, functools.partial):
+                for each in (*function.args, *function.keywords.values()):
+                    self.follow(each, "the arguments of a partial", frozenset(), DEPTH)
             function = wrapped
-        else:
-            return  # it has been entered, and may call itself
+
+    def read(self, function: Any) -> None:
+        """Note what the code of a function reads."""
         owner = getattr(function, "__self__", None)
         function = getattr(function, "__func__", function)
         if not isinstance(function, types.FunctionType):
-            call = vars(type(function)).get("__call__")
-            if not isinstance(call, types.FunctionType) or is_library_module(type(function)):
+            owner = function
+            calls = [
+                vars(each)["__call__"] for each in classes_of(owner) if "__call__" in vars(each)
+            ]
+            function = next(iter(calls), None)
+            if not isinstance(function, types.FunctionType):
                 return
-            owner, function = function, call
-        if is_library_module(function):
+        if is_of_library(function):
             return
         code = function.__code__
         names, written = names_read(code)
+        self._names |= names
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             if name not in written:
-                self.note(cell, None, name, names, DEPTH)
+                self.note(Variable(cell, None, name, CELL), names, DEPTH)
         for name in sorted(names - written):
             if name in function.__globals__:
-                self.note(function.__globals__, name, name, names, DEPTH)
-        for each in (*objects, owner):
-            if each is not None:
-                self.look_at(each, type(each).__name__, names, DEPTH)
+                self.note(Variable(function.__globals__, name, name), names, DEPTH)
+        for each in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self.follow(each, f"a default of {function.__name__}", names, DEPTH)
+        if vars(function):
+            self.attributes(function, function.__name__, names, DEPTH)
+        if owner is not None:
+            self.look_at(owner, type(owner).__name__, names, DEPTH)
 
-    def note(self, room: Any, name: Any, title: str, names: frozenset[str], depth: int) -> None:
+    def note(self, variable: Variable, names: frozenset[str], depth: int) -> None:
         """Note a variable, and what is within."""
-        variable = Variable(room, name, MISSING, title)
         value = variable.value = variable.now()
-        if value is MISSING or len(self.variables) >= MOST:
+        if value is MISSING or is_library(value) or len(self.variables) >= MOST:
             return
-        if isinstance(value, types.ModuleType) and is_library_module(value):
-            return
-        if not isinstance(value, type):
+        if self.is_new(variable.kind, id(variable.room), variable.name):
             self.variables.append(variable)
+        self.follow(value, variable.title, names, depth)
+
+    def follow(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note what is within a thing, or what it reads if it is a function."""
         if callable(value) and not isinstance(value, type):
-            self.enter(value, [])
+            self.enter(value)
         else:
             self.look_at(value, title, names, depth)
 
     def look_at(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
-        """Note what is within an object: entries of dicts and lists, attributes that are read."""
-        if depth == 0 or isinstance(value, (np.ndarray, str, bytes, type)):
+        """Note what is within an object: entries of containers, attributes that are read."""
+        if depth == 0 or isinstance(value, SCALARS) or not self.is_new(id(value), depth):
             return
-        if type(value) in (dict, list) and len(value) <= ENTRIES:
-            if id(value) not in self._seen:
-                self._seen.add(id(value))
-                keys = list(value) if type(value) is dict else list(range(len(value)))
-                for key in keys:
-                    self.note(value, key, f"{title}[{key!r}]", names, depth - 1)
-        elif not is_library_module(value if isinstance(value, types.ModuleType) else type(value)):
-            inside = getattr(value, "__dict__", None)
-            if type(inside) is dict:
-                for name in sorted(names & inside.keys()):
-                    self.note(inside, name, f"{title}.{name}", names, depth - 1)
-            for name in sorted(names):
-                method = getattr(type(value), name, None)
-                if isinstance(method, types.FunctionType):
-                    self.enter(method, [value])
+        if isinstance(value, (tuple, frozenset)):
+            for place, each in enumerate(value):
+                self.follow(each, f"{title}[{place}]", names, depth - 1)
+        elif isinstance(value, CONTAINERS):
+            self.entries(value, title, names, depth)
+        if isinstance(value, types.ModuleType):
+            if not is_library_module(value):
+                self.attributes(value, title, names, depth)
+        else:
+            self.attributes(value, title, names | self._names, depth)
+            self.methods(value)
+
+    def entries(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note the elements of a container, or the entries of a dict."""
+        if len(value) > ELEMENTS or len(self.variables) >= MOST:
+            return
+        contents = Variable(value, None, title, CONTENTS)
+        contents.value = contents.now()
+        if self.is_new(CONTENTS, id(value)):
+            self.variables.append(contents)
+        if isinstance(value, (dict, list)) and len(value) <= ENTRIES:
+            for key in contents.value if isinstance(value, dict) else range(len(value)):
+                self.note(Variable(value, key, f"{title}[{key!r}]"), names, depth - 1)
+        else:
+            for place, each in enumerate(contents.value):
+                self.follow(each, f"{title}[{place}]", names, depth - 1)
+
+    def attributes(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note attributes of an object, its own and those of its classes."""
+        own = getattr(value, "__dict__", {})
+        kinds = [] if isinstance(value, types.ModuleType) else classes_of(value)
+        for name in sorted(names):
+            room = next((each for each in kinds if name in vars(each)), None)
+            inherited = room is not None and not functions_of(vars(room)[name])
+            if inherited or (name in own and not isinstance(value, type)):
+                self.note(Variable(value, name, f"{title}.{name}", ATTRIBUTE), names, depth - 1)
+
+    def methods(self, value: Any) -> None:
+        """Enter what may be called of an object or a class: methods named, and special ones."""
+        made = isinstance(value, type)  # by the function, perhaps
+        kind = value if made else type(value)
+        if not self.is_new("methods", kind, made):
+            return
+        for each in classes_of(kind):
+            for name, found in list(vars(each).items()):
+                special = name.startswith("__") and name.endswith("__") and name not in UNREAD
+                if name in self._names or (special and (made or name != "__init__")):
+                    for function in functions_of(found):
+                        self.enter(function)
 
 
 def state_of_generator(value: Any) -> bytes | None:
@@ -200,33 +238,40 @@ def state_of_generator(value: Any) -> bytes | None:
         return pickle.dumps(value.bit_generator.state)
     if isinstance(value, np.random.RandomState):
         return pickle.dumps(value.get_state())
-    return pickle.dumps(value.getstate()) if isinstance(value, random.Random) else None
+    if isinstance(value, random.Random):
+        return pickle.dumps(value.getstate())
+    return None
 
 
-def with_attributes(args: Iterable[Any]) -> list[Any]:
-    """List the arguments that are neither arrays nor structures, but have attributes."""
-    return [each for each in args if type(getattr(each, "__dict__", None)) is dict]
+def objects_in(args: Iterable[Any]) -> list[Any]:
+    """List what is among the arguments that is neither array nor number nor a plain structure."""
+    return [each for each in flatten(tuple(args)) if not (varies(each) or is_library(each))]
 
 
-def quick_test(variables: list[Variable]) -> Callable[[], bool]:
-    """Make a function that looks whether all variables are the very same, as they mostly are."""
-    bound: dict[str, Any] = {}
-    tests = []
-    for i, variable in enumerate(variables):
-        bound[f"r{i}"], bound[f"v{i}"] = variable.room, variable.value
-        cell = type(variable.room) is types.CellType
-        tests.append(f"r{i}.cell_contents is v{i}" if cell else f"r{i}[k{i}] is v{i}")
-        bound[f"k{i}"] = variable.name
-    lines = [
-        "def same():",
-        "    try:",
-        f"        return {' and '.join(tests)}",
-        "    except (IndexError, KeyError, ValueError):",
-        "        return False",
-    ]
-    exec(compile("\n".join(lines), "<variables of a function>", "exec"), bound)  # noqa: S102 - written above
-    same: Callable[[], bool] = bound["same"]
-    return same
+def is_library(value: Any) -> bool:
+    """Tell whether a value is a module or a class that users do not look into."""
+    return isinstance(value, (types.ModuleType, type)) and is_library_module(value)
+
+
+def is_of_library(function: types.FunctionType) -> bool:
+    """Tell whether users do not look into a function, whatever `wraps` says of its module."""
+    name = str(function.__globals__.get("__name__"))
+    return is_library_name(name) or "site-packages" in function.__code__.co_filename
+
+
+def functions_of(found: Any) -> list[types.FunctionType]:
+    """List the functions that an attribute of a class is made of, if it is a method."""
+    if isinstance(found, property):
+        parts = [found.fget]
+    else:
+        parts = [getattr(found, name, None) for name in ("__func__", "func")] + [found]
+    return [each for each in parts if isinstance(each, types.FunctionType)]
+
+
+def classes_of(value: Any) -> list[type]:
+    """List the user's classes of an object, or those that a class is made of."""
+    kinds = (value if isinstance(value, type) else type(value)).__mro__
+    return [each for each in kinds if not is_library_module(each)]
 
 
 @functools.lru_cache(maxsize=1024)

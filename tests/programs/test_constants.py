@@ -153,18 +153,18 @@ def test_a_draw_on_a_path_that_is_taken_later_is_an_error_as_well() -> None:
 
 
 def test_a_number_too_deep_to_be_watched_is_an_error_where_it_is_noticed() -> None:
-    held = [[[[[2.0]]]]]
+    held: Any = [[[[[[[[2.0]]]]]]]]
 
     def function(x: Any) -> Any:
-        scaled = np.sum(x) * held[0][0][0][0][0]
+        scaled = np.sum(x) * held[0][0][0][0][0][0][0][0]
         return scaled if x[0] > 0 else scaled - 1
 
     fast = ta.compile(function)
     fast(X), fast(X), fast(X)
-    held[0][0][0][0][0] = 3.0
+    held[0][0][0][0][0][0][0][0] = 3.0
     with pytest.raises(CaptureError, match=r"the number 3.0 in np.multiply \(line"):
         fast(-X)  # on another path, which begins as the first one does
-    held[0][0][0][0][0] = 2.0
+    held[0][0][0][0][0][0][0][0] = 2.0
     assert fast(-X) == -np.sum(X) * 2.0 - 1
 
 
