@@ -3,19 +3,29 @@
 import dis
 import operator
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 from attrs import define, field
 
-from tape_ad.handles.array_interface import ArrayInterface
+from tape_ad.handles.array_interface import Absent, ArrayInterface
+from tape_ad.handles.callers import caller
 from tape_ad.overrides import NOTING
 from tape_ad.programs.noting import Noting, cast, exactly, item_of, leaves_it
 from tape_ad.programs.numbers import CapturedNumber, as_python
 from tape_ad.programs.program import Value
+from tape_ad.trees import map_leaves, structure_of
 
-__all__ = ["Captured", "as_index", "holds_captured", "is_captured", "is_complex_number", "plain"]
+__all__ = [
+    "Captured",
+    "as_index",
+    "holds_captured",
+    "is_captured",
+    "is_complex_number",
+    "plain",
+    "with_plain_keys",
+]
 
 Function = Callable[..., Any]
 
@@ -105,6 +115,21 @@ class Captured(Noting, ArrayInterface):
     def __rpow__(self, other: Any) -> Any:
         return by_operator(operator.pow, other, self)
 
+    def __iand__(self, other: Any) -> Any:
+        return self._change(np.bitwise_and, self, other)
+
+    def __ior__(self, other: Any) -> Any:
+        return self._change(np.bitwise_or, self, other)
+
+    def __ixor__(self, other: Any) -> Any:
+        return self._change(np.bitwise_xor, self, other)
+
+    def __ilshift__(self, other: Any) -> Any:
+        return self._change(np.left_shift, self, other)
+
+    def __irshift__(self, other: Any) -> Any:
+        return self._change(np.right_shift, self, other)
+
     def astype(
         self, dtype: Any, order: str = "K", casting: Any = "unsafe", *more: Any, **options: Any
     ) -> Any:
@@ -175,6 +200,18 @@ def plain(leaf: Any) -> Any:
     return leaf.data if is_captured(leaf) else leaf
 
 
+def with_plain_keys(tree: Any) -> Any:
+    """Give a structure in whose dicts no key is captured; as keys, they are guarded."""
+    structure = structure_of(tree.__class__)
+    if structure is None:
+        return tree
+    values = [with_plain_keys(value) for value in structure.values(tree)]
+    if isinstance(tree, Mapping):
+        keys = [map_leaves(lambda leaf, path: plain(leaf), key) for key in tree]
+        return dict(zip(keys, values, strict=True))
+    return structure.rebuilt(tree, values)
+
+
 def of_scalar(name: str) -> property:
     """Make an attribute that NumPy's numbers have and arrays do not, and that tells their value."""
 
@@ -185,6 +222,35 @@ def of_scalar(name: str) -> property:
 
     return property(found)
 
+
+class Uncaptured:
+    """An attribute of arrays that cannot be captured; asking for it says so."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, array: Any, owner: type) -> NoReturn:
+        write = INSTEAD.get(self.name, "pass what it gives as an argument")
+        raise AttributeError(
+            f"a compiled function cannot use the ndarray attribute .{self.name} ({caller()}), "
+            f"which no replay can follow; {write}"
+        )
+
+
+INSTEAD = {
+    "flat": "write x.ravel() to read, and x[...] = value to write",
+    "view": "write x.astype(dtype), or x[...]",
+    "sort": "write x[...] = np.sort(x)",
+    "partition": "write x[...] = np.partition(x, kth)",
+    "resize": "write np.resize(x, shape)",
+    "put": "write x[...] = value",
+}
+
+for _name, _found in vars(ArrayInterface).items():
+    if isinstance(_found, Absent) and _name not in vars(Captured):
+        setattr(Captured, _name, Uncaptured(_name))
 
 for _name in {*dir(np.float64), *dir(np.int64)} - {*dir(np.ndarray)}:
     if not _name.startswith("__"):

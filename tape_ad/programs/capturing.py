@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tape_ad.programs.capture import CAPTURING, Capture
-from tape_ad.programs.captured import plain
+from tape_ad.programs.captured import plain, with_plain_keys
 from tape_ad.programs.comparison import Comparison
 from tape_ad.programs.constants import Constants
 from tape_ad.programs.program import Program
@@ -51,7 +51,7 @@ def capture(
     noting = Capture(name, Comparison(list(earlier)), constants)
     args, kwargs = rebuild([noting.input(x, of) for x, of in zip(leaves, names, strict=True)])
     noting.comparison.begin(noting)
-    output = noting.run(function, args, kwargs)
+    output = with_plain_keys(noting.run(function, args, kwargs))
     program = noting.program(output)
     constants.check_untouched()
     result = map_leaves(lambda leaf, path: plain(leaf), output)

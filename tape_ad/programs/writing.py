@@ -30,6 +30,11 @@ IN_PLACE: Mapping[Any, Function] = {
     np.remainder: operator.imod,
     np.power: operator.ipow,
     np.matmul: operator.imatmul,
+    np.bitwise_and: operator.iand,
+    np.bitwise_or: operator.ior,
+    np.bitwise_xor: operator.ixor,
+    np.left_shift: operator.ilshift,
+    np.right_shift: operator.irshift,
 }
 PLAINLY = frozenset(IN_PLACE) - {np.power, np.matmul}
 """What gives the same bits in place as it does elsewhere, if it is real."""

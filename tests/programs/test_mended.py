@@ -242,3 +242,32 @@ def test_what_a_caller_writes_to_a_result_changes_no_view_of_it_in_the_program()
         return steps, steps.reshape(3, 1) * x
 
     assert problems(scaled, (X,), (Y,)) == []
+
+
+def test_masks_and_integers_change_in_place() -> None:
+    def changed(x: Any, n: Any) -> Any:
+        mask, counts = x > 0, n * 1
+        same, part = mask, counts[1:]
+        same &= x < 2.5
+        same |= x == 3.0
+        same ^= n > 1
+        part <<= 1
+        part >>= n[:1]
+        return mask, same, counts, part
+
+    n = np.array([1, 2, 3])
+    assert problems(changed, (X, n), (Y, n[::-1].copy())) == []
+
+
+def test_numbers_are_keys_of_what_is_returned() -> None:
+    def keyed(x: Any, n: Any) -> Any:
+        return {n: x * n, x[0]: [{(n, "sum"): x.sum()}]}
+
+    assert problems(keyed, (X, 2), (Y, 3), (X, 3)) == []
+
+
+def test_attributes_that_cannot_be_captured_name_the_line() -> None:
+    fast = ta.compile(lambda x: x.flat[0])
+
+    with pytest.raises(AttributeError, match=r"\.flat \(line \d+ of test_mended.py\).*x.ravel"):
+        fast(X)
