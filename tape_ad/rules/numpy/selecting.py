@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
-from tape_ad.overrides import NOTING
+from tape_ad.overrides import NOTING, asarray
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -131,7 +131,7 @@ def piecewise(
         not isinstance(condlist[0], (list, np.ndarray, *NOTING)) and x.ndim != 0
     )
     listed = [condlist] if single else condlist
-    conditions = np.stack([as_array(each).astype(bool) for each in listed])
+    conditions = np.stack([asarray(each).astype(bool) for each in listed])
     if len(conditions) == len(funclist) - 1:
         otherwise = ~np.any(conditions, axis=0, keepdims=True)
         conditions = np.concatenate([conditions, otherwise])
