@@ -162,6 +162,7 @@ class Replayer:
             leaves,
             paths.key.names,
             list(before.values()),
+            self._parameters,
         )
         seconds = perf_counter() - start
         around.forget_changed()

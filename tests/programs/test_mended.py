@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
@@ -271,3 +272,45 @@ def test_attributes_that_cannot_be_captured_name_the_line() -> None:
 
     with pytest.raises(AttributeError, match=r"\.flat \(line \d+ of test_mended.py\).*x.ravel"):
         fast(X)
+
+
+def step(p: Any, x: Any) -> Any:
+    p["w"] = p["w"] - 0.1 * x
+    return np.sum(p["w"])
+
+
+def added(x: Any, *, p: Any) -> Any:
+    p["deep"][0].append(x)
+    return x
+
+
+def emptied(x: Any, *rest: Any) -> Any:
+    return x * rest[0].pop()
+
+
+def replaced(x: Any, *, state: Any) -> Any:
+    state.weight = x
+    return x
+
+
+@attrs.define
+class State:
+    weight: Any
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "options", "where"),
+    [
+        (step, ({"w": X}, Y), {}, r"p\['w'\]"),
+        (added, (X,), {"p": {"deep": ([1.0],)}}, r"p\['deep'\]\[0\]"),
+        (emptied, (X, [1.0]), {}, r"args\[1\]"),
+        (replaced, (X,), {"state": State(Y)}, r"state\.weight"),
+    ],
+)
+def test_a_function_that_changes_a_structure_it_is_given_is_refused(
+    function: Any, args: Any, options: Any, where: str
+) -> None:
+    fast = ta.compile(function)
+    for _ in range(3):
+        with pytest.raises(CaptureError, match=f"it changes its argument {where}, which no replay"):
+            fast(*args, **options)
