@@ -22,7 +22,7 @@ from tape_ad.programs.keys import ForeignError, key_of, rebuilder
 from tape_ad.programs.matching import builder, matcher
 from tape_ad.programs.paths import Path, Paths, Way, replayed
 from tape_ad.programs.plans import Plan
-from tape_ad.programs.program import Program
+from tape_ad.programs.program import Call, Program
 from tape_ad.programs.simplification import simplified
 from tape_ad.programs.surroundings import Surroundings, objects_in
 
@@ -35,6 +35,12 @@ RECENT = 4
 """How many keys are tried quickly, one after the other."""
 KEYS = 256
 """How many keys are kept; a function has many if an argument is a new object at each call."""
+
+
+def may_draw(call: Call) -> bool:
+    """Tell whether a call may draw random numbers itself, at each replay too, as SciPy's may."""
+    module = str(getattr(call.function, "__module__", None))
+    return isinstance(call.function, Foreign) or ".scipy." in f".{module}."
 
 
 @define(eq=False, repr=False, slots=False)
@@ -177,8 +183,8 @@ class Replayer:
         elif path.replay is not None:
             return result  # another thread has been quicker
         elif same is not None and same is before.get(path):
-            if not any(isinstance(call.function, Foreign) for call in program.calls):
-                self._check_draws(drawn, around.draws())  # those draw at each replay as well
+            if not any(map(may_draw, program.calls)):
+                self._check_draws(drawn, around.draws())
             path.confirm(program)
             path.surroundings = around  # the first call may have set attributes that are read now
             self._compile(path)

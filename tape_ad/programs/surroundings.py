@@ -93,9 +93,12 @@ class Surroundings:
         return next((each.title for each in self.variables if not each.holds()), "")
 
     def draws(self) -> dict[str, bytes]:
-        """Give the states of the generators of random numbers among the variables."""
-        states = {each.title: state_of_generator(each.value) for each in self.variables}
-        return {name: state for name, state in states.items() if state is not None}
+        """Give the states of the generators of random numbers that the function reads."""
+        places = {each.title: each.value for each in self.variables}
+        if "random" in self._names:  # it may be a module
+            places |= {"np.random": np.random, "random": random}
+        states = {title: state_of_generator(value) for title, value in places.items()}
+        return {title: state for title, state in states.items() if state is not None}
 
     def hold(self) -> bool:
         """Tell whether all variables are what they were."""
@@ -234,12 +237,13 @@ class Surroundings:
 
 def state_of_generator(value: Any) -> bytes | None:
     """Give the state of a generator of random numbers, which each draw changes."""
-    if isinstance(value, np.random.Generator):
-        return pickle.dumps(value.bit_generator.state)
-    if isinstance(value, np.random.RandomState):
-        return pickle.dumps(value.get_state())
-    if isinstance(value, random.Random):
-        return pickle.dumps(value.getstate())
+    owner = value if isinstance(value, types.ModuleType) else getattr(value, "__self__", value)
+    if isinstance(owner, np.random.Generator):
+        return pickle.dumps(owner.bit_generator.state)
+    if isinstance(owner, np.random.RandomState) or owner is np.random:
+        return pickle.dumps(owner.get_state())
+    if isinstance(owner, random.Random) or owner is random:
+        return pickle.dumps(owner.getstate())
     return None
 
 

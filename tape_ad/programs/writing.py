@@ -51,7 +51,8 @@ def call_into(
         if target is not None and not is_captured(target):
             raise capture.refusal(
                 f"{called(function)} writes to a plain array ({caller()}), which a compiled "
-                "function cannot replay; leave out= out, or make the array by np.empty_like(x)"
+                "function cannot replay; leave out= out, write a = a + x in place of a += x, or "
+                "make the array by np.zeros_like(x)"
             )
     if not elementwise(function, options, outs):
         result = capture.call(into, (function, out, args, options), {})

@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import random
 import types
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.errors import CaptureError
 
 X = np.array([0.5, -1.5])
 
@@ -206,3 +208,22 @@ def test_zeros_of_another_sign_are_other_numbers() -> None:
         assert not np.signbit(fast(X)).any()
     factor[0] = -0.0
     assert np.signbit(fast(X)).all()
+
+
+of_module, of_class = np.random.rand, random.random
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        lambda: np.random.rand(),  # noqa: NPY002, PLW0108 - which users write
+        lambda: random.random(),  # noqa: S311, PLW0108 - for a branch, not for a secret
+        lambda: of_module(),  # noqa: PLW0108 - what it reads is the test
+        lambda: of_class(),  # noqa: PLW0108 - the same
+    ],
+)
+def test_numbers_drawn_from_a_shared_generator_for_a_branch_are_refused(drawing: Any) -> None:
+    fast = ta.compile(lambda x: x if drawing() < 2 else -x)
+    fast(X)
+    with pytest.raises(CaptureError, match="draws random numbers from"):
+        fast(X)
