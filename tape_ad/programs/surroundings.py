@@ -18,7 +18,15 @@ from attrs import define, field
 
 from tape_ad.handles.callers import is_library_module, is_library_name
 from tape_ad.programs.keys import varies
-from tape_ad.programs.variables import ATTRIBUTE, CELL, CONTENTS, MISSING, Variable, quick_test
+from tape_ad.programs.variables import (
+    ATTRIBUTE,
+    CELL,
+    CONTENTS,
+    MISSING,
+    VALUES,
+    Variable,
+    quick_test,
+)
 from tape_ad.trees import flatten
 
 __all__ = ["ELSEWHERE", "Surroundings", "objects_in"]
@@ -200,15 +208,16 @@ class Surroundings:
         """Note the elements of a container, or the entries of a dict."""
         if len(value) > ELEMENTS or len(self.variables) >= MOST:
             return
-        contents = Variable(value, None, title, CONTENTS)
-        contents.value = contents.now()
-        if self.is_new(CONTENTS, id(value)):
-            self.variables.append(contents)
-        if isinstance(value, (dict, list)) and len(value) <= ENTRIES:
-            for key in contents.value if isinstance(value, dict) else range(len(value)):
+        few = len(value) <= ENTRIES
+        if few and isinstance(value, (dict, list)):
+            for key in list(value) if isinstance(value, dict) else range(len(value)):
                 self.note(Variable(value, key, f"{title}[{key!r}]"), names, depth - 1)
-        else:
-            for place, each in enumerate(contents.value):
+        for kind in (CONTENTS, VALUES) if isinstance(value, dict) and not few else (CONTENTS,):
+            whole = Variable(value, None, title, kind)
+            whole.value = whole.now()
+            if self.is_new(kind, id(value)):
+                self.variables.append(whole)
+            for place, each in enumerate(whole.value):
                 self.follow(each, f"{title}[{place}]", names, depth - 1)
 
     def attributes(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:

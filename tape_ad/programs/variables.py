@@ -6,11 +6,12 @@ from typing import Any
 
 from attrs import define
 
-__all__ = ["ATTRIBUTE", "CELL", "CONTENTS", "ENTRY", "MISSING", "Variable", "quick_test"]
+__all__ = ["ATTRIBUTE", "CELL", "CONTENTS", "ENTRY", "MISSING", "VALUES", "Variable", "quick_test"]
 
 MISSING: Any = object()
 NUMBERS = frozenset({int, float, complex})
-ENTRY, ATTRIBUTE, CELL, CONTENTS = "entry", "attribute", "cell", "contents"
+ENTRY, ATTRIBUTE, CELL = "entry", "attribute", "cell"
+CONTENTS, VALUES = "contents", "values"
 """What of a room a variable is."""
 
 LOOKS: dict[str, Callable[[Any, Any], Any]] = {
@@ -18,12 +19,14 @@ LOOKS: dict[str, Callable[[Any, Any], Any]] = {
     ATTRIBUTE: getattr,
     CELL: lambda room, name: room.cell_contents,
     CONTENTS: lambda room, name: tuple(room),
+    VALUES: lambda room, name: tuple(room.values()),
 }
 TESTS = {
     ENTRY: "r{i}[k{i}] is v{i}",
     ATTRIBUTE: "r{i}.{name} is v{i}",
     CELL: "r{i}.cell_contents is v{i}",
     CONTENTS: "len(r{i}) == len(v{i}) and all(map(same_object, r{i}, v{i}))",
+    VALUES: "len(r{i}) == len(v{i}) and all(map(same_object, r{i}.values(), v{i}))",
 }
 GONE = (AttributeError, IndexError, KeyError, RuntimeError, ValueError)
 """What it raises to look at a place that is empty, or that another thread is changing."""
@@ -42,7 +45,7 @@ class Variable:
         What the user calls it.
     kind : str
         `ENTRY` of a dict or list, `ATTRIBUTE` in a slot, what a `CELL` holds, or the `CONTENTS`
-        of a container: its elements, or the keys of a dict.
+        of a container: its elements, or the keys of a dict, which has `VALUES` as well.
     value : any
     """
 
@@ -62,7 +65,7 @@ class Variable:
     def holds(self) -> bool:
         """Tell whether the same is there as before; of numbers, an equal one."""
         now = self.now()
-        if self.kind == CONTENTS and now is not MISSING:
+        if self.kind in (CONTENTS, VALUES) and now is not MISSING:
             return len(now) == len(self.value) and all(map(alike, now, self.value))
         return alike(now, self.value)
 

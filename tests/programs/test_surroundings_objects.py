@@ -109,6 +109,7 @@ def of_containers() -> list[tuple[Callable[..., Any], Callable[[], Any]]]:
     """Make functions that read containers, each with a change."""
     grown, many, queue = [1.0, 2.0], [1.0] * 100, collections.deque([1.0])
     numbers, ordered = {1.0, 2.0}, collections.OrderedDict(rate=1.0)
+    large = dict.fromkeys(range(100), 1.0)
     entries, inside, factor = {"a": 1.0}, ([1.0], 2.0), [1.0]
     given = functools.partial(lambda options, x: x * options["rate"], {"rate": 1.0})
     return [
@@ -118,6 +119,7 @@ def of_containers() -> list[tuple[Callable[..., Any], Callable[[], Any]]]:
         (lambda x: x * sum(numbers), lambda: numbers.add(5.0)),
         (lambda x: x * ordered["rate"], lambda: ordered.update(rate=6.0)),
         (lambda x: x * sum(entries.values()), lambda: entries.update(b=7.0)),
+        (lambda x: x * large[70], lambda: large.update({70: 2.0})),
         (lambda x: x * inside[0][0], lambda: inside[0].__setitem__(0, 8.0)),
         (given, lambda: given.args[0].update(rate=9.0)),
         (decorated(np.sin, factor), lambda: factor.__setitem__(0, 10.0)),
