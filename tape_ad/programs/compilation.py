@@ -36,10 +36,10 @@ def compile(  # noqa: A001 - the same
     ----------
     f : callable
         A function of arrays and numbers, bare or in dicts, lists, tuples, attrs classes and
-        dataclasses. Its results depend on its arguments, and on arrays elsewhere (in a closure, for
-        example) that may be written to between calls; but not on Python numbers elsewhere that
-        change, and it has no effect but what it returns. Without it, `compile` is a decorator with
-        options.
+        dataclasses. Its results depend on its arguments, on arrays elsewhere (in a closure, for
+        example) that may be written to between calls, and on variables elsewhere, which are
+        watched: where one is bound to something else, `f` is captured anew. It has no effect but
+        what it returns. Without it, `compile` is a decorator with options.
     engine : {"auto", "numpy"}
         What replays: NumPy, with the same bits as `f`.
     max_programs : int
