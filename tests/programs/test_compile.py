@@ -208,7 +208,7 @@ def test_attributes_of_a_function_stay_and_do_not_get_in_the_way() -> None:
     def function(x: Any) -> Any:
         return x + 1
 
-    function.note, function.engine = "kept", "other"  # type: ignore[attr-defined]
+    function.note, function.engine = "kept", "other"  # type: ignore[attr-defined]  # of its own
     fast = ta.compile(function)
     assert (fast.note, fast.engine) == ("kept", "auto")
 

@@ -77,7 +77,7 @@ def loss_route(x: Any) -> tuple[bool, ...]:
 def test_capturing_in_eight_threads_at_once() -> None:
     for _ in range(20):
         fast = ta.compile(ta.grad(lambda x: np.sum(np.sin(x))))
-        for outs in together(lambda number: [fast(X * number) for _ in range(4)]):  # noqa: B023
+        for outs in together(lambda number: [fast(X * number) for _ in range(4)]):  # noqa: B023 - called at once
             assert len(outs) == 4
         assert len(fast.programs) == 1
         assert np.array_equal(fast(X), np.cos(X))
