@@ -50,7 +50,7 @@ CALLS: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
     "mean": (np.mean, (1,), {"keepdims": True}),
     "reshape": (np.reshape, ((5, 4),), {}),
     "reshape in another order": (np.reshape, ((5, 4), "F"), {}),
-    "reshape by names": (np.reshape, (), {"shape": (20,), "order": "F"}),
+    "reshape by names": (np.reshape, ((20,),), {"order": "F"}),
     "ravel": (np.ravel, (), {"order": "F"}),
     "transpose": (np.transpose, (), {}),
     "transpose of axes": (np.transpose, ((1, 0),), {}),

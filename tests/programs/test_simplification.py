@@ -12,7 +12,7 @@ from tape_ad.programs.interpreter import interpret
 from tape_ad.programs.program import Program
 from tape_ad.programs.simplification import PASSES, simplified
 from tape_ad.programs.simplification.equal import without_repetitions
-from tape_ad.programs.simplification.factors import IDLE, SQUARES
+from tape_ad.programs.simplification.factors import IDLE, SQUARES, has_squares
 from tape_ad.programs.simplification.literals import literals_of, with_literals_computed
 from tape_ad.programs.simplification.products import UNITS
 from tape_ad.programs.simplification.rewriting import rewritten
@@ -316,7 +316,7 @@ def test_powers_of_2_are_squares_to_the_bit(dtype: Any, exponent: Any) -> None:
     to = builder(x)
     program = to.program([to(np.power, to.inputs[0], exponent)])
     simpler = with_squares(program)
-    assert functions(simpler) == [np.square]
+    assert functions(simpler) == [np.square if has_squares(x.dtype.char) else np.power]
     assert_same(program, simpler, x)
     assert_same(program, simpler, x.reshape(-1, 2)[:, 0][::-3])
 
@@ -497,11 +497,12 @@ def test_arguments_without_a_hash_are_equal_to_themselves_only() -> None:
 def test_the_history_has_the_program_before_each_pass_that_changed_it() -> None:
     to = builder(X)
     to(np.exp, to.inputs[0])
-    program = to.program([to(np.power, to.inputs[0], 2)])
+    once = to(np.sin, to.inputs[0])
+    program = to.program([to(np.exp, to(np.multiply, once, 1.0))])
     simpler = simplified(program)
     names = [name for name, _ in simpler.history]
     assert names == ["calls that change nothing go", "what nobody uses goes"]
-    assert [len(before) for _, before in simpler.history] == [2, 2]
+    assert [len(before) for _, before in simpler.history] == [4, 3]
     assert simpler.history[0][1] is program
     assert set(names) <= PASSES.keys()
 
