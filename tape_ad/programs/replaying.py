@@ -171,6 +171,11 @@ class Replayer:
             self._parameters,
         )
         seconds = perf_counter() - start
+        if bound := around.bound_to_captured():
+            raise CaptureError(
+                f"{title(self.function)} cannot be compiled: it binds {bound} to what depends on "
+                "an argument, which no replay does; return that, and bind it outside"
+            )
         around.forget_changed()
         answers = tuple([guard.answer for guard in program.guards])
         path = paths.placed(Path(program, answers, around), self.max_programs)

@@ -17,6 +17,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.handles.callers import is_library_module, is_library_name
+from tape_ad.overrides import NOTING
 from tape_ad.programs.keys import varies
 from tape_ad.programs.variables import (
     ATTRIBUTE,
@@ -95,6 +96,13 @@ class Surroundings:
         """Forget the variables that the function has changed itself, when it has run."""
         self.variables = [each for each in self.variables if each.holds()]
         return self
+
+    def bound_to_captured(self) -> str:
+        """Name a variable that is bound to what is captured, and put back all those that are."""
+        found = [each for each in self.variables if type(each.now()) in NOTING]
+        for each in found:
+            each.put_back()
+        return found[0].title if found else ""
 
     def changed(self) -> str:
         """Name a variable that is bound to something else now; nothing if there is none."""

@@ -62,6 +62,13 @@ class Variable:
         except GONE:
             return MISSING
 
+    def put_back(self) -> None:
+        """Bind it to what was there before."""
+        if self.kind == ENTRY:
+            self.room[self.name] = self.value
+        elif self.kind == ATTRIBUTE:
+            setattr(self.room, self.name, self.value)
+
     def holds(self) -> bool:
         """Tell whether the same is there as before; of numbers, an equal one."""
         now = self.now()

@@ -209,3 +209,16 @@ def test_a_branch_on_a_random_number_is_refused(generator: Any) -> None:
     fast(X)
     with pytest.raises(CaptureError, match="draws random numbers from generator"):
         fast(X)
+
+
+def test_a_model_that_changes_itself_is_refused_and_left_as_it_was() -> None:
+    one = Model()
+    weight = one.weight
+
+    def train(x: Any) -> Any:
+        one.weight = one.weight - 0.1 * x
+        return np.sum(one.weight)
+
+    with pytest.raises(CaptureError, match=r"binds .*weight to what depends on an argument"):
+        ta.compile(train)(X)
+    assert one.weight is weight
