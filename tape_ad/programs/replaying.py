@@ -177,6 +177,7 @@ class Replayer:
                 "an argument, which no replay does; return that, and bind it outside"
             )
         around.forget_changed()
+        around.watch_numbers(constant.data for constant in program.constants)
         answers = tuple([guard.answer for guard in program.guards])
         path = paths.placed(Path(program, answers, around), self.max_programs)
         if path is None:

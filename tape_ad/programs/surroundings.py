@@ -25,6 +25,7 @@ from tape_ad.programs.variables import (
     CONTENTS,
     MISSING,
     VALUES,
+    Numbers,
     Variable,
     quick_test,
 )
@@ -34,6 +35,8 @@ __all__ = ["ELSEWHERE", "Surroundings", "objects_in"]
 
 MOST = 1024
 """How many variables are looked at; beyond that, a function is too large to be followed."""
+SMALL = 2**16
+"""How many bytes an array may have whose contents are compared at each replay."""
 DEPTH = 6
 """How deep nested dicts, lists and objects are opened."""
 ENTRIES = 64
@@ -65,9 +68,13 @@ class Surroundings:
     Attributes
     ----------
     variables : list of Variable
+    numbers : list of Numbers
+        Small arrays among them which the program does not read itself: plain NumPy may have
+        computed something from them.
     """
 
     variables: list[Variable] = field(factory=list)
+    numbers: list[Numbers] = field(factory=list)
     _names: set[str] = field(factory=set)
     _seen: set[Any] = field(factory=set)
 
@@ -106,7 +113,21 @@ class Surroundings:
 
     def changed(self) -> str:
         """Name a variable that is bound to something else now; nothing if there is none."""
-        return next((each.title for each in self.variables if not each.holds()), "")
+        places: list[Variable | Numbers] = [*self.variables, *self.numbers]
+        return next((each.title for each in places if not each.holds()), "")
+
+    def watch_numbers(self, read: Iterable[Any]) -> None:
+        """Look at what is in the small arrays, but for those that a program reads at each replay.
+
+        Parameters
+        ----------
+        read : iterable of ndarray
+        """
+        arrays = {id(each.value): each for each in self.variables if is_small(each.value)}
+        constants = list(read)
+        for each in arrays.values():
+            if not any(np.may_share_memory(each.value, constant) for constant in constants):
+                self.numbers.append(Numbers(each.value, each.title, each.value.tobytes()))
 
     def draws(self) -> dict[str, bytes]:
         """Give the states of the generators of random numbers that the function reads."""
@@ -118,18 +139,26 @@ class Surroundings:
 
     def hold(self) -> bool:
         """Tell whether all variables are what they were."""
-        return all(each.holds() for each in self.variables)
+        if not all(each.holds() for each in self.variables):
+            return False
+        return all(each.holds() for each in self.numbers)
 
     def guarding(self, replay: Callable[..., Any]) -> Callable[..., Any]:
         """Let a replay say that it is not for now, by `ELSEWHERE`, where a variable has changed."""
         if not self.variables:
             return replay
-        same = quick_test(self.variables)
+        same, numbers = quick_test(self.variables), self.numbers
 
         def guarded(*inputs: Any) -> Any:
             return replay(*inputs) if same() or self.hold() else ELSEWHERE
 
-        return guarded
+        def guarded_by_numbers(*inputs: Any) -> Any:
+            for each in numbers:
+                if not each.holds():
+                    return ELSEWHERE
+            return guarded(*inputs)
+
+        return guarded_by_numbers if numbers else guarded
 
     def is_new(self, *thing: Any) -> bool:
         """Tell whether something is met for the first time, and remember it."""
@@ -262,6 +291,11 @@ def state_of_generator(value: Any) -> bytes | None:
     if isinstance(owner, random.Random) or owner is random:
         return pickle.dumps(owner.getstate())
     return None
+
+
+def is_small(value: Any) -> bool:
+    """Tell whether something is an array that takes hardly any time to look at."""
+    return type(value) is np.ndarray and value.nbytes <= SMALL and not value.dtype.hasobject
 
 
 def objects_in(args: Iterable[Any]) -> list[Any]:

@@ -6,7 +6,17 @@ from typing import Any
 
 from attrs import define
 
-__all__ = ["ATTRIBUTE", "CELL", "CONTENTS", "ENTRY", "MISSING", "VALUES", "Variable", "quick_test"]
+__all__ = [
+    "ATTRIBUTE",
+    "CELL",
+    "CONTENTS",
+    "ENTRY",
+    "MISSING",
+    "VALUES",
+    "Numbers",
+    "Variable",
+    "quick_test",
+]
 
 MISSING: Any = object()
 NUMBERS = frozenset({int, float, complex})
@@ -75,6 +85,27 @@ class Variable:
         if self.kind in (CONTENTS, VALUES) and now is not MISSING:
             return len(now) == len(self.value) and all(map(alike, now, self.value))
         return alike(now, self.value)
+
+
+@define(eq=False, repr=False)
+class Numbers:
+    """An array that a function reads, but not by a call that is noted, and what was in it.
+
+    Attributes
+    ----------
+    array : ndarray
+    title : str
+        What the user calls it.
+    contents : bytes
+    """
+
+    array: Any
+    title: str
+    contents: bytes
+
+    def holds(self) -> bool:
+        """Tell whether the same numbers are in it as before."""
+        return bool(self.array.tobytes() == self.contents)
 
 
 def alike(one: Any, two: Any) -> bool:

@@ -96,7 +96,7 @@ def test_check_goes_the_way_of_the_guards() -> None:
 
 def test_check_finds_what_a_replay_has_frozen() -> None:
     scale = np.ones(3)
-    fast = ta.compile(lambda x: {"scaled": x * np.exp(scale), "x": x})
+    fast = ta.compile(lambda x: {"scaled": x * np.exp(scale), "x": x * scale})
     fast.check(X)
     scale[1] = 2.0
     with pytest.raises(ProgramMismatchError, match=r"at \['scaled'\]: 1 of 3; .* at \[1\]"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import CaptureError
+from tape_ad.errors import CaptureError, CompileWarning
 from tape_ad.programs.surroundings import Surroundings
 
 X = np.array([0.5, -1.5, 2.0])
@@ -222,3 +222,23 @@ def test_a_model_that_changes_itself_is_refused_and_left_as_it_was() -> None:
     with pytest.raises(CaptureError, match=r"binds .*weight to what depends on an argument"):
         ta.compile(train)(X)
     assert one.weight is weight
+
+
+def test_what_plain_numpy_computes_of_small_arrays_is_seen() -> None:
+    weights = np.ones(3)
+    fast = ta.compile(ta.grad(lambda x: np.sum(x * (weights * 2))))
+    for value in (1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 1.0):
+        weights[0] = value
+        assert np.array_equal(fast(X), [2 * value, 2.0, 2.0])
+    assert len(fast.programs) == 2
+
+
+def test_numbers_that_change_at_each_call_are_named_in_the_end() -> None:
+    weights = np.ones(3)
+    fast = ta.compile(lambda x: x * (weights * 2), max_programs=2)
+    for value in (1.0, 1.0, 2.0):
+        weights[0] = value
+        fast(X)
+    weights[0] = 3.0
+    with pytest.warns(CompileWarning, match="the variable weights"):
+        assert np.array_equal(fast(X), X * [6.0, 2.0, 2.0])
