@@ -1,5 +1,6 @@
 """A function that is captured by its first calls and replayed by all later ones."""
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -67,8 +68,9 @@ class Compiled(Replayer):
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind to an instance, as functions of a class do; ufuncs, for example, do not."""
-        binds = instance is not None and hasattr(type(self.function), "__get__")
-        return Bound(self, instance) if binds else self
+        if instance is None or isinstance(self.function, functools.partial):
+            return self  # Python 3.13 warns that it will bind a partial one day
+        return Bound(self, instance) if hasattr(type(self.function), "__get__") else self
 
     def __repr__(self) -> str:
         count = len(self.programs)

@@ -89,6 +89,10 @@ def power(x: Any, n: Any) -> Any:
     return x**n
 
 
+REAL_EIGENVALUES = np.linalg.eigvals(np.eye(2)).dtype.kind == "f"
+"""Whether eigenvalues are real numbers where they may; from NumPy 2.5 on they are complex."""
+
+
 def eigenvalues(a: Any) -> Any:
     found = np.linalg.eigvals(a)
     return found, found.dtype.kind
@@ -162,7 +166,7 @@ def arrays(*columns: Any) -> list[tuple[Any, ...]]:
         (zeros, [(1.5, n) for n in (0, 1, 2) * 4], 6),
         (power, [(2, n) for n in (3, -1, 2, -2, 4, -3)], 4),
         (power, [(base, 0.5) for base in (4.0, -4.0, 9.0, -9.0, 1.0, -1.0)], 4),
-        (eigenvalues, [(SHEAR,), (TURN,)] * 3, 4),
+        (eigenvalues, [(SHEAR,), (TURN,)] * 3, 4 if REAL_EIGENVALUES else 2),
     ],
 )
 def test_each_answer_leads_to_its_own_program(function: Any, calls: Any, runs: int) -> None:

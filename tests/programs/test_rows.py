@@ -139,6 +139,7 @@ def test_replays_give_the_bits_of_eager_calls(one: Checked) -> None:
 
 @for_each([*CONSTANTS, *FILLED])
 @np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # NumPy 2.5
 def test_constants_are_no_constants_in_a_replay(row: Row) -> None:
     here, *others = points_of(row)
     function = functools.partial(value_of, row)

@@ -287,7 +287,7 @@ def full_like(
     wanted = a.dtype if dtype is None else np.dtype(dtype)
     if not hasattr(fill_value, "dtype"):  # a Python number that notes calls
         return filled_like(a, fill_value, dtype=dtype, order=order, shape=shape)
-    value = fill_value if fill_value.dtype == wanted else np.astype(fill_value, wanted)
+    value = fill_value if fill_value.dtype == wanted else fill_value.astype(wanted)
     return np.copy(np.broadcast_to(value, a.shape if shape is None else shape))
 
 

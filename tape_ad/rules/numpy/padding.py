@@ -227,7 +227,7 @@ def pad(array: Array, values: Array, pad_width: Any, mode: str, **options: Any) 
         return np.pad(array, pad_width, mode, **options)  # type: ignore[call-overload]  # any mode
     out = np.pad(array, pad_width, mode, **options)  # type: ignore[call-overload]  # any mode
     partial = of_values(out, array, values, pad_width, mode)
-    return out + partial.push(np.astype(values, array.dtype))
+    return out + partial.push(values.astype(array.dtype))
 
 
 def in_zeros(array: np.ndarray[Any, Any], widths: Widths) -> Array:
