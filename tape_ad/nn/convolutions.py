@@ -240,7 +240,9 @@ def padding_given(rank: int, given: Lengths | str) -> Lengths | str:
     """Write what is given as padding so that it can be remembered."""
     if isinstance(given, (tuple, list)):
         return lengths(rank, given)
-    return given if isinstance(given, str) else operator.index(given)  # type: ignore[arg-type]
+    if isinstance(given, str):
+        return given
+    return operator.index(given)  # type: ignore[arg-type]  # if it is none, this says so
 
 
 def as_lengths(given: Lengths) -> Lengths:
