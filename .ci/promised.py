@@ -19,11 +19,14 @@ def pythons() -> list[str]:
 
 
 def libraries() -> list[str]:
-    """List the lower bounds of all requirements, each with its bug fixes."""
+    """List the lower bounds of all requirements, the lowest of each library, with its bug fixes."""
     groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
     required = "\n".join(requirement for group in groups for requirement in group)
     oldest = re.findall(r"(?m)^([\w-]+)(?:\[\w+\])?>=([\d.]+)$", required)
-    return sorted({f"{name}=={release}.*" for name, release in oldest})
+    lowest: dict[str, str] = {}
+    for name, release in sorted(oldest, key=lambda one: [*map(int, one[1].split("."))]):
+        lowest.setdefault(name, release)
+    return sorted(f"{name}=={release}.*" for name, release in lowest.items())
 
 
 asked = {"pythons": pythons, "libraries": libraries}[sys.argv[1]]

@@ -3,7 +3,7 @@
 Run from the repository's root::
 
     pip install '.[bench]'                 # a peer that is missing is left out, and named
-    python -m benchmarks                   # all of it: about 20 minutes; writes docs/benchmarks.md
+    python -m benchmarks                   # all of it: about 25 minutes; writes docs/benchmarks.md
     python -m benchmarks --only step       # what has "step" in its name; no files
     python -m benchmarks --quick           # agreement and memory alone: under a minute
 
@@ -38,11 +38,13 @@ def main() -> int:
     arguments = parser.parse_args()
     os.environ |= ONE_THREAD  # the libraries' processes read it when they start
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+    cores: tuple[int, ...] = ()
     if hasattr(os, "sched_setaffinity") and not arguments.quick:  # they inherit the core too
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        cores = tuple(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {max(cores)})
     from benchmarks.suite import Options, run  # noqa: PLC0415  # peers' processes import this file
 
-    return run(Options(arguments.quick, arguments.only, frozenset(arguments.without)))
+    return run(Options(arguments.quick, arguments.only, frozenset(arguments.without), cores))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.libraries.plain import Outcome
 
-__all__ = ["TOLERANCE", "disagreements"]
+__all__ = ["TOLERANCE", "disagreements", "distance"]
 
 TOLERANCE = 1e-6
 """By how much values and derivatives may differ, relative to the largest element, in float64."""

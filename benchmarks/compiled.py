@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchmarks.libraries import (
     BY_HAND,
@@ -16,7 +16,17 @@ from benchmarks.overhead import overhead_targets
 from benchmarks.results import Result, Target
 from benchmarks.tables import duration, table
 
-__all__ = ["calls_until_paid", "compiled_section", "compiled_targets", "printed_compiled"]
+__all__ = [
+    "FUNCTIONS_TARGET",
+    "calls_until_paid",
+    "compared",
+    "compiled_section",
+    "compiled_targets",
+    "printed_compiled",
+    "ratio",
+    "said_of_overheads",
+    "said_of_rows",
+]
 
 EAGER_CALLS, SECONDS_PER_CALL = 6, 20e-6
 """The most that capture may take: so many eager calls, and this for each call of the program."""
@@ -24,17 +34,17 @@ EAGER_CALLS, SECONDS_PER_CALL = 6, 20e-6
 FUNCTIONS_TARGET = 1.0
 
 
-def compared(results: Sequence[Result]) -> list[Result]:
+def compared(results: Sequence[Result], library: str = OURS_COMPILED) -> list[Result]:
     """Leave out what was not timed both ways."""
-    return [result for result in results if {OURS, OURS_COMPILED} <= result.times.keys()]
+    return [result for result in results if {OURS, library} <= result.times.keys()]
 
 
-def ratio(result: Result) -> float:
-    """Give our compiled time as a fraction of our own.
+def ratio(result: Result, library: str = OURS_COMPILED) -> float:
+    """Give our compiled time, by one engine or the other, as a fraction of our own.
 
     The quickest turns are compared: many ratios are near 1, and those of medians would be noise.
     """
-    return result.times[OURS_COMPILED].least / result.times[OURS].least
+    return result.times[library].least / result.times[OURS].least
 
 
 def calls_until_paid(result: Result, library: str) -> float:
@@ -80,7 +90,7 @@ def memory_targets(result: Result) -> list[Target]:
 
 
 def compiled_targets(
-    results: Sequence[Result], functions: Sequence[Result], overheads: dict[str, float]
+    results: Sequence[Result], functions: Sequence[Result], overheads: Mapping[str, float]
 ) -> list[Target]:
     """Give the bounds on times, on first calls, on memory and on what a call takes at least."""
     found = []
@@ -92,7 +102,7 @@ def compiled_targets(
         found.append(
             Target("functions: compiled time / eager, worst", max(ratios), FUNCTIONS_TARGET)
         )
-    return found + overhead_targets(overheads)
+    return found + overhead_targets(overheads, "numpy")
 
 
 def printed_compiled(result: Result) -> list[str]:
@@ -132,14 +142,13 @@ COLUMNS = (
 
 
 def compiled_section(
-    results: Sequence[Result], functions: Sequence[Result], overheads: dict[str, float]
+    results: Sequence[Result], functions: Sequence[Result], overheads: Mapping[str, float]
 ) -> list[str]:
     """Write the section of the page."""
     if not compared(results):
         return []
     targets = compiled_targets(results, functions, overheads)
     missed = [target for target in targets if not target.met]
-    ratios = [ratio(result) for result in compared(functions)]
     return [
         f"## Compiled: {len(targets) - len(missed)} of {len(targets)} targets met",
         "",
@@ -149,25 +158,15 @@ def compiled_section(
         "calls as it takes to save their time, against the same library uncompiled, where that",
         "was timed. A step of training is compiled whole, and gives new parameters. NumPy by hand",
         "is there where value and gradient have been written out with the same functions.",
-        "PyTorch's `torch.compile` is not there: it takes a C++ compiler, and minutes for each.",
         "",
         *table(COLUMNS, map(row, compared(results))),
         "",
-        *(
-            [
-                f"Of the {len(ratios)} rows of the table of functions below, compiled, the median "
-                f"is {statistics.median(ratios):.2f} of the eager time, the worst "
-                f"{max(ratios):.2f}.",
-                "",
-            ]
-            if ratios
-            else []
-        ),
+        *said_of_rows(functions, OURS_COMPILED),
         "What was missed:" if missed else "Nothing was missed.",
         "",
         *(f"- {t.what}: {t.measured:.4g} (at most {t.bound:g})" for t in missed),
         *([""] if missed else []),
-        *said_of_overheads(overheads),
+        *said_of_overheads(overheads, "numpy"),
     ]
 
 
@@ -194,11 +193,23 @@ def row(result: Result) -> tuple[str, ...]:
     )
 
 
-def said_of_overheads(overheads: dict[str, float]) -> list[str]:
+def said_of_rows(functions: Sequence[Result], library: str) -> list[str]:
+    """Sum up the table of functions."""
+    ratios = [ratio(result, library) for result in compared(functions, library)]
+    if not ratios:
+        return []
+    return [
+        f"Of the {len(ratios)} rows of the table of functions below, the median is "
+        f"{statistics.median(ratios):.2f} of the eager time, the worst {max(ratios):.2f}.",
+        "",
+    ]
+
+
+def said_of_overheads(overheads: Mapping[str, float], engine: str) -> list[str]:
     """Write what a call takes besides its program."""
     if not overheads:
         return []
-    rows = zip(overheads, overhead_targets(overheads), strict=True)
+    rows = zip(overheads, overhead_targets(overheads, engine), strict=True)
     return [
         "What a compiled call takes besides its program, in microseconds:",
         "",

@@ -2,16 +2,18 @@
 
 from attrs import define, field
 
+from benchmarks.beside import Beside
 from benchmarks.compiled import compiled_targets
 from benchmarks.functions import function_targets
 from benchmarks.growth import GROWTHS, RecordCost, growth
 from benchmarks.imports import IMPORT_TARGET
-from benchmarks.libraries import FORWARD, LIBRARIES, OURS, OURS_COMPILED, PLAIN
+from benchmarks.libraries import FORWARD, LIBRARIES, OURS, OURS_COMPILED, OURS_NATIVE, PLAIN
+from benchmarks.native import native_targets
 from benchmarks.results import FREE, Result, Target
 
 __all__ = ["Run", "losses"]
 
-NO_PEERS = frozenset({OURS, OURS_COMPILED, PLAIN, FORWARD})
+NO_PEERS = frozenset({OURS, OURS_COMPILED, OURS_NATIVE, PLAIN, FORWARD})
 
 
 @define
@@ -25,7 +27,8 @@ class Run:
     functions: list[Result] = field(factory=list)
     imports: dict[str, float] = field(factory=dict)
     growths: dict[str, dict[int, float]] = field(factory=dict)
-    overheads: dict[str, float] = field(factory=dict)
+    overheads: dict[str, dict[str, float]] = field(factory=dict)
+    besides: list[Beside] = field(factory=list)
     cost: RecordCost = FREE
 
     def targets(self) -> list[Target]:
@@ -33,8 +36,13 @@ class Run:
         return [target for target in self._all_targets() if not target.dropped]
 
     def compiled_targets(self) -> list[Target]:
-        """The bounds on compiled functions."""
-        return compiled_targets(self.results, self.functions, self.overheads)
+        """The bounds on compiled functions, by the NumPy engine."""
+        return compiled_targets(self.results, self.functions, self.overheads.get("numpy", {}))
+
+    def native_targets(self) -> list[Target]:
+        """The bounds on compiled functions, by the native engine."""
+        overheads = self.overheads.get("native", {})
+        return native_targets(self.results, self.functions, overheads, self.besides)
 
     def dropped(self) -> list[Target]:
         """The bounds that NumPy written by hand does not keep either."""

@@ -4,13 +4,15 @@ import itertools
 import statistics
 from collections.abc import Sequence
 
-from benchmarks.libraries import BY_HAND, FORWARD, OURS, TORCH
+from benchmarks.libraries import BY_HAND, FORWARD, OURS, OURS_COMPILED, OURS_NATIVE, TORCH
 from benchmarks.results import Result, Target
 from benchmarks.tables import microseconds, table
 
 __all__ = ["DTYPES", "bound_by_numpy", "function_targets", "functions_section", "printed_function"]
 
 DTYPES = ("float64", "float32")
+
+COMPILED = ("compiled", "native")
 
 MEDIAN_TARGET = 0.8
 WORST_TARGET = 1.5
@@ -77,14 +79,15 @@ def functions_section(results: Sequence[Result]) -> list[str]:
     rows.sort(key=lambda row: -max(ratio(result) for result in row.values()))
     ratios = [ratio(result) for result in results]
     bounded = sorted(filter(is_bounded, results), key=bound_by_numpy, reverse=True)
-    columns = ("ratio", "tape_ad", "PyTorch", "NumPy, value", "NumPy, by hand")
+    columns = ("ratio", "tape_ad", "PyTorch", "NumPy, value", "NumPy, by hand", *COMPILED)
     return [
         "## Functions",
         "",
         f"{len(rows)} functions, each recorded and swept with a seed, mostly of 64 by 128",
         "elements: tape_ad's time as a fraction of PyTorch's, and the times in microseconds, each",
         "the quickest of several turns. Beside them NumPy's time for the value alone and, where",
-        "that comes near to PyTorch's time, for value and cotangents written by hand.",
+        "that comes near to PyTorch's time, for value and cotangents written by hand. What is",
+        "compiled, by the NumPy engine and by the native one, is a fraction of tape_ad's own time.",
         "",
         f"Median of all ratios {statistics.median(ratios):.2f}, worst {max(ratios):.2f};",
         *said_of(bounded),
@@ -122,11 +125,16 @@ def name_of(row: dict[str, Result]) -> str:
 
 
 def cells(result: Result | None) -> tuple[str, ...]:
-    """Write the ratio and the four times of a function in one dtype."""
+    """Write the ratio, the four times and the two fractions of a function in one dtype."""
     if result is None:
-        return ("",) * 5
+        return ("",) * (5 + len(COMPILED))
+    own = result.times[OURS].least
     times = (
         microseconds(result.times[name].least) if name in result.times else ""
         for name in (OURS, TORCH, FORWARD, BY_HAND)
     )
-    return (f"{ratio(result):.2f}", *times)
+    fractions = (
+        f"{result.times[name].least / own:.2f}" if name in result.times else ""
+        for name in (OURS_COMPILED, OURS_NATIVE)
+    )
+    return (f"{ratio(result):.2f}", *times, *fractions)

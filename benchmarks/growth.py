@@ -25,11 +25,14 @@ class Growth:
     sizes : tuple of int
     bound : float
         The most that the slowest size may cost per element, as a multiple of the quickest.
+    native : bool
+        Whether it needs the native engine.
     """
 
     program: Callable[[int], object]
     sizes: tuple[int, ...] = (100, 1_000, 10_000, 100_000)
     bound: float = 2.0
+    native: bool = False
 
 
 def leaf(n: int) -> Any:
@@ -93,6 +96,17 @@ def stack(n: int) -> None:
     total.grad().wrt(handles)
 
 
+def compiled_chain(calls: int) -> None:
+    def f(x: Any) -> Any:
+        for _ in range(calls // 2):
+            x = np.sin(x) + 0.5
+        return x
+
+    program, x = ta.compile(f, engine="native"), np.ones(1)
+    for _ in range(2):
+        program(x)
+
+
 GROWTHS: dict[str, Growth] = {
     "a chain of cheap functions": Growth(chain, (100, 1_000, 10_000, 100_000, 1_000_000), 1.25),
     "x[i] for every element": Growth(elements),
@@ -101,6 +115,7 @@ GROWTHS: dict[str, Growth] = {
     "out[i] = f(x[i])": Growth(filled),
     "out[i] += x[i]": Growth(added),
     "np.stack of handles": Growth(stack),
+    "a chain captured and compiled": Growth(compiled_chain, (1_000, 10_000), native=True),
 }
 
 

@@ -1,6 +1,6 @@
 """What a compiled function takes besides its program: to match the key and to bind the inputs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,11 +34,11 @@ OVERHEADS: dict[str, tuple[int, Callable[..., Any], tuple[Any, ...]]] = {
 """How many arrays there are, a function that does next to nothing, and its arguments."""
 
 
-def overhead_seconds(name: str) -> float:
-    """Time replays of a program of one call, less that call: the least of many turns."""
+def overhead_seconds(name: str, engine: str) -> float:
+    """Time replays of a program of one call, less that call of NumPy's: the least of many turns."""
     _, function, arguments = OVERHEADS[name]
     x = X[0]
-    replayed = ta.compile(function, engine="numpy")
+    replayed = ta.compile(function, engine=engine)
     for _ in range(3):
         replayed(*arguments)
     turns = [
@@ -51,11 +51,11 @@ def overhead_seconds(name: str) -> float:
     return min(taken for taken, _ in turns) - min(alone for _, alone in turns)
 
 
-def overhead_targets(overheads: dict[str, float]) -> list[Target]:
-    """Give the bounds on what was found, in microseconds."""
+def overhead_targets(overheads: Mapping[str, float], engine: str) -> list[Target]:
+    """Give the bounds on what was found for an engine, in microseconds."""
     return [
         Target(
-            f"overhead of a compiled call, microseconds: {name}",
+            f"overhead of a call by engine={engine!r}, microseconds: {name}",
             1e6 * seconds,
             1e6 * (FEW_SECONDS + max(0, OVERHEADS[name][0] - FEW) * FURTHER_SECONDS),
         )

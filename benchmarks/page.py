@@ -8,6 +8,7 @@ from benchmarks.found import Run, losses
 from benchmarks.functions import functions_section
 from benchmarks.growth import growth
 from benchmarks.libraries import LIBRARIES, OURS
+from benchmarks.native import native_section
 from benchmarks.results import Result, Target
 from benchmarks.tables import duration, megabytes, table
 
@@ -55,7 +56,10 @@ def markdown(found: Run, chart: str) -> str:
         "",
         *medians(found),
         "",
-        *compiled_section(found.results, found.functions, found.overheads),
+        *compiled_section(found.results, found.functions, found.overheads.get("numpy", {})),
+        *native_section(
+            found.results, found.functions, found.overheads.get("native", {}), found.besides
+        ),
         *functions_section(found.functions),
         "## Spread",
         "",
@@ -77,16 +81,17 @@ def markdown(found: Run, chart: str) -> str:
         "## Import time",
         "",
         "What importing a library adds to importing NumPy, by `python -X importtime`. The rules",
-        "for many functions, the `further` ones, are imported when one of them is first called.",
+        "for many functions, the `further` ones, are imported when one of them is first called,",
+        "and the native engine, with LLVM, when it first compiles.",
         "",
         *table(("library", "ms"), ((name, f"{t:.0f}") for name, t in found.imports.items())),
         "",
         "## Growth",
         "",
-        "Nanoseconds for each node or element, recorded and swept, by how many there are: each the",
-        "quickest of several turns. It should stay about flat. What rises at 10^5 and more is the",
-        "time of Python's garbage collector, which looks through all that is kept, and of the",
-        "processor's caches.",
+        "Nanoseconds for each node or element, recorded and swept (or captured twice and compiled",
+        "by the native engine), by how many there are: each the quickest of several turns. It",
+        "should stay about flat. What rises at 10^5 and more is the time of Python's garbage",
+        "collector, which looks through all that is kept, and of the processor's caches.",
         "",
         *grown(found),
         "",

@@ -6,6 +6,7 @@ from benchmarks.agreement import TOLERANCE
 from benchmarks.compiled import compiled_targets, printed_compiled
 from benchmarks.found import Run, losses
 from benchmarks.libraries import LIBRARIES, OURS
+from benchmarks.native import native_targets
 from benchmarks.results import Result, Target
 from benchmarks.tables import duration, megabytes
 from benchmarks.timing import Times
@@ -32,7 +33,8 @@ def printed(result: Result) -> str:
             lines.append(f"  peak of {kind} memory beyond the inputs: " + ", ".join(said))
     lines += [f"  {LIBRARIES[name].title}: -, {why}" for name, why in result.absent.items()]
     lines += [f"  {line}" for line in printed_compiled(result)]
-    targets = result.time_targets() + result.memory_targets() + compiled_targets([result], [], {})
+    targets = result.time_targets() + result.memory_targets()
+    targets += compiled_targets([result], [], {}) + native_targets([result], [], {}, [])
     lines += [f"  {line}" for line in target_lines(targets)]
     return "\n".join(lines)
 
@@ -52,7 +54,7 @@ def time_line(result: Result, name: str, times: Times) -> str:
 
 def printed_targets(found: Run) -> str:
     """Sum up: which bounds are kept, and where we lose."""
-    targets = found.targets() + found.compiled_targets()
+    targets = found.targets() + found.compiled_targets() + found.native_targets()
     missed = [target for target in targets if not target.met]
     lines = ["", f"targets met: {len(targets) - len(missed)} of {len(targets)}"]
     lines += [f"  {line}" for line in target_lines(missed)]

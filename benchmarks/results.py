@@ -6,6 +6,7 @@ from benchmarks.growth import RecordCost
 from benchmarks.libraries import BY_HAND, LIBRARIES, OURS, PLAIN, TORCH
 from benchmarks.timing import Times
 from benchmarks.workloads import Workload
+from tape_ad.programs.engines import Report
 
 __all__ = ["Result", "Target"]
 
@@ -73,6 +74,8 @@ class Result:
         The seconds of the calls that compiled, where something is.
     calls : int
         How many calls our compiled program is.
+    report : Report or None
+        What the native engine says of it.
     """
 
     workload: Workload
@@ -85,6 +88,7 @@ class Result:
     nodes: int = 0
     first: dict[str, float] = field(factory=dict)
     calls: int = 0
+    report: Report | None = None
 
     def ratio(self, library: str) -> float:
         """Our median, as a fraction of another library's."""

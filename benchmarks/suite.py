@@ -13,16 +13,19 @@ import numpy as np
 from attrs import evolve, frozen
 
 from benchmarks.agreement import disagreements
+from benchmarks.c_loop import NAME as IN_C
+from benchmarks.c_loop import beside_c
 from benchmarks.chart import draw
 from benchmarks.found import Run
 from benchmarks.functions import DTYPES, printed_function
 from benchmarks.growth import GROWTHS, nanoseconds_per_element, record_cost
 from benchmarks.imports import import_milliseconds
-from benchmarks.libraries import LIBRARIES, OURS, OURS_COMPILED, TORCH
+from benchmarks.libraries import LIBRARIES, OURS, OURS_COMPILED, OURS_NATIVE, TORCH, TORCH_COMPILED
 from benchmarks.overhead import OVERHEADS, overhead_seconds
 from benchmarks.page import markdown
 from benchmarks.report import printed, printed_targets
 from benchmarks.results import Result
+from benchmarks.threads import two_threads_beside_one
 from benchmarks.timing import BRIEF, THOROUGH, Pace, in_turns
 from benchmarks.workers import Worker, WorkerError, apart, peak_of, resident_peak_of
 from benchmarks.workloads import EVERY, FUNCTIONS, WORKLOADS, Workload
@@ -30,7 +33,7 @@ from benchmarks.workloads import EVERY, FUNCTIONS, WORKLOADS, Workload
 __all__ = ["Options", "run"]
 
 DOCS = Path(__file__).parent.parent / "docs"
-SEE_MEMORY = (OURS, OURS_COMPILED, TORCH, "hips_autograd", "my_grad")
+SEE_MEMORY = (OURS, OURS_COMPILED, OURS_NATIVE, TORCH, "hips_autograd", "my_grad")
 
 
 @frozen
@@ -45,16 +48,19 @@ class Options:
         Take the workloads whose names contain this.
     without : frozenset of str
         Libraries to leave out.
+    cores : tuple of int
+        Those that there were before one of them was taken.
     """
 
     quick: bool = False
     only: str = ""
     without: frozenset[str] = frozenset()
+    cores: tuple[int, ...] = ()
 
     @property
     def left_out(self) -> frozenset[str]:
-        """The libraries that do not run. JAX without jit takes too long for a quick look."""
-        return self.without | {"jax_eager"} if self.quick else self.without
+        """The libraries that do not run, and those that take too long for a quick look."""
+        return self.without | {"jax_eager", TORCH_COMPILED} if self.quick else self.without
 
     @property
     def complete(self) -> bool:
@@ -85,7 +91,7 @@ def run(options: Options) -> int:
         print(*(f"{what}: {value}" for what, value in found.setting.items()), sep="\n")
         print(*(f"{LIBRARIES[n].title}: {v}" for n, v in found.versions.items()), sep="; ")
         for name, reason in found.missing.items():
-            print(f"{LIBRARIES[name].title} is left out: {reason}; pip install 'tape-ad[bench]'")
+            print(f"{LIBRARIES[name].title} is left out: {reason}")
         if not options.quick:
             found.cost = apart(record_cost)
         for workload in chosen:
@@ -104,10 +110,22 @@ def run(options: Options) -> int:
             for name in ("tape_ad", "torch", "autograd", "mygrad", "jax")
             if name == "tape_ad" or name in {LIBRARIES[n].distribution for n in found.versions}
         }
-        further = "tape_ad.rules.further"
-        found.imports[further] = import_milliseconds(further, beyond="numpy, tape_ad")
-        found.growths = {name: apart(nanoseconds_per_element, name) for name in GROWTHS}
-        found.overheads = {name: apart(overhead_seconds, name) for name in OVERHEADS}
+        late = ["tape_ad.rules.further"]
+        if OURS_NATIVE in found.versions:
+            late.append("tape_ad.programs.engines.native_engine")
+        found.imports |= {name: import_milliseconds(name, beyond="numpy, tape_ad") for name in late}
+        found.growths = {
+            name: apart(nanoseconds_per_element, name)
+            for name, asked in GROWTHS.items()
+            if not asked.native or OURS_NATIVE in found.versions
+        }
+        found.overheads = {
+            engine: {name: apart(overhead_seconds, name, engine) for name in OVERHEADS}
+            for engine, library in (("numpy", OURS_COMPILED), ("native", OURS_NATIVE))
+            if library in found.versions
+        }
+    if OURS_NATIVE in found.versions and not options.quick and options.only in IN_C:
+        found.besides = [apart(beside_c), apart(two_threads_beside_one, options.cores)]
     print(printed_targets(found))
     if options.complete:
         write(found)
@@ -123,7 +141,7 @@ def one(
     pace: Pace = THOROUGH,
 ) -> Result:
     """Check a workload's agreement, and measure it if there is any."""
-    result = Result(workload, absent=dict.fromkeys(missing, "not installed"))
+    result = Result(workload, absent=dict.fromkeys(missing, "left out"))
     taking_part = {}
     for name, worker in present.items():
         reason = workload.reason_against(name)
@@ -168,8 +186,9 @@ def take_times(result: Result, workers: Mapping[str, Worker], pace: Pace) -> Non
     for name, worker in workers.items():
         if LIBRARIES[name].first_calls:
             result.first[name] = worker.ask("first")
-    if OURS_COMPILED in workers:
-        result.calls = workers[OURS_COMPILED].ask("calls")
+    for name in {OURS_COMPILED, OURS_NATIVE} & workers.keys():
+        result.calls = workers[name].ask("calls")
+        result.report = workers[name].ask("report") or result.report
     if OURS in workers and workload.kind in ("gradient", "step"):
         result.nodes = workers[OURS].ask("nodes", workload.name)
 

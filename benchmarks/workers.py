@@ -1,5 +1,6 @@
 """One process for each library, so that none meets another's threads or memory."""
 
+import contextlib
 import importlib
 import importlib.metadata
 import multiprocessing
@@ -20,7 +21,14 @@ from benchmarks.memory import resident_peak
 from benchmarks.timing import seconds_of
 from benchmarks.workloads import EVERY
 
-__all__ = ["Worker", "WorkerError", "apart", "peak_of", "resident_peak_of"]
+__all__ = [
+    "Worker",
+    "WorkerError",
+    "apart",
+    "compiled_program",
+    "peak_of",
+    "resident_peak_of",
+]
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -99,6 +107,10 @@ class Desk:
         """Count the calls in the program that was compiled last; the library has to be ours."""
         return int(self.library.calls())
 
+    def report(self) -> Any:
+        """Give what the engine says of that program, if it says anything."""
+        return self.library.report()
+
 
 def make_program(
     library: ModuleType, name: str, dtype: str, *, lean: bool = False, kind: str = ""
@@ -171,7 +183,8 @@ def serve(connection: Connection, name: str) -> None:
     try:
         library = importlib.import_module(f"benchmarks.libraries.{name}")
     except ImportError as error:
-        connection.send((False, str(error)))
+        hint = "; pip install 'tape-ad[bench]'" if isinstance(error, ModuleNotFoundError) else ""
+        connection.send((False, f"{error}{hint}"))
         return
     connection.send((True, version_of(LIBRARIES[name].distribution)))
     desk = Desk(library)
@@ -233,7 +246,8 @@ class Worker:
 
     def put(self, question: str, *arguments: Any) -> None:
         """Put a question, and do not wait for the answer."""
-        self._connection.send((question, arguments))
+        with contextlib.suppress(BrokenPipeError):  # the answer will say that it has died
+            self._connection.send((question, arguments))
 
     def answer(self) -> Any:
         """Wait for the answer to the last question.

@@ -70,7 +70,7 @@ def accuracy(params: dict[str, Array], digits: Digits) -> float:
 
 def progress_bar() -> Progress:
     what = TextColumn("epoch {task.completed}/{task.total}")
-    how = TextColumn("loss {task.fields[loss]:.4f}, held-out accuracy {task.fields[accuracy]:.3f}")
+    how = TextColumn("{task.fields[reached]}")  # nothing is reached before the first epoch
     return Progress(what, BarColumn(), how, TimeElapsedColumn())
 
 
@@ -85,7 +85,7 @@ def train(
     sgd = ta.optim.SGD(lr=0.3, momentum=0.9)
     of_batches, of_epochs = [], []
     with progress_bar() as bar, ta.training.blas_threads():  # these matrices are too small for two
-        task = bar.add_task("", total=epochs, loss=np.nan, accuracy=np.nan)
+        task = bar.add_task("", total=epochs, reached="")
         for _ in range(epochs):
             order = rng.permutation(len(digits.labels))
             for start in range(0, len(order), BATCH):
@@ -93,7 +93,8 @@ def train(
                 of_batches.append(train_step(params, sgd, batch))
             of_epochs.append(float(loss(params, held_out)))
             correct = accuracy(params, held_out)
-            bar.update(task, advance=1, loss=of_epochs[-1], accuracy=correct)
+            reached = f"held-out loss {of_epochs[-1]:.4f}, accuracy {correct:.3f}"
+            bar.update(task, advance=1, reached=reached)
     return of_batches, of_epochs
 
 
@@ -127,12 +128,14 @@ def draw(
     right.suptitle("Its least certain readings of held-out images; mistakes in red")
     hardest = np.argsort(probabilities.max(axis=1))
     for i, picture in zip(hardest, right.subplots(4, 6).flat, strict=False):
-        guess = int(np.argmax(probabilities[i]))
-        picture.imshow(held_out.images[i].reshape(8, 8), cmap="gray_r")
-        if guess == held_out.labels[i]:
-            picture.set_title(f"{guess} ({probabilities[i, guess]:.0%})", fontsize=10)
-        else:
-            picture.set_title(f"{guess}, but is {held_out.labels[i]}", fontsize=10, color="crimson")
+        guess, label = int(np.argmax(probabilities[i])), held_out.labels[i]
+        picture.imshow(held_out.images[i].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
+        right_or_not = "" if guess == label else f", not {label}"
+        picture.set_title(
+            f"{guess}{right_or_not} ({probabilities[i, guess]:.0%})",
+            fontsize=9,
+            color="crimson" if right_or_not else "black",
+        )
         picture.set_axis_off()
     figure.savefig(path, dpi=120)
 

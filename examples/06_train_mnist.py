@@ -168,22 +168,34 @@ def draw_curves(path: Path, histories: list[History]) -> None:
 
 
 def draw_confusion(path: Path, readings: list[Array], held_out: Images) -> None:
+    """Draw how many images of each digit are read as which, mistakes in one scale of colours."""
     figure = Figure(figsize=(12, 5.6), layout="constrained")
-    for model, reading, axes in zip(MODELS, readings, figure.subplots(1, 2), strict=True):
-        counts = np.zeros((10, 10), int)
-        np.add.at(counts, (held_out.labels, reading), 1)
+    matrices = [confusion(held_out.labels, reading) for reading in readings]
+    most = max(np.max(counts - np.diag(np.diag(counts))) for counts in matrices)
+    panels = figure.subplots(1, 2)
+    for model, counts, axes in zip(MODELS, matrices, panels, strict=True):
         mistakes = counts - np.diag(np.diag(counts))
-        axes.imshow(mistakes, cmap="Reds")
+        colours = axes.imshow(mistakes, cmap="Reds", vmin=0, vmax=max(most, 1))
         for digit, read in np.ndindex(10, 10):
             if counts[digit, read]:
-                dark = mistakes[digit, read] > 0.6 * mistakes.max() > 0
+                dark = mistakes[digit, read] > 0.6 * most > 0
                 axes.text(
                     read, digit, counts[digit, read], ha="center", va="center", fontsize=9,
                     color="white" if dark else "0.6" if digit == read else "black",
                 )  # fmt: skip
         axes.set(xticks=range(10), yticks=range(10), xlabel="read as", ylabel="digit shown")
         axes.set_title(f"{model.title}: {mistakes.sum()} mistakes in {counts.sum()} images")
+    figure.colorbar(
+        colours, ax=panels, label="images read wrongly", shrink=0.8, ticks=MaxNLocator(integer=True)
+    )
     figure.savefig(path, dpi=120)
+
+
+def confusion(labels: Array, readings: Array) -> Array:
+    """Count the images by the digit that they show, and the one that they are read as."""
+    counts = np.zeros((10, 10), int)
+    np.add.at(counts, (labels, readings), 1)
+    return counts
 
 
 def draw_filters(path: Path, stores: list[Params]) -> None:
@@ -195,7 +207,7 @@ def draw_filters(path: Path, stores: list[Params]) -> None:
         filters = weight.T.reshape(-1, SIDE, SIDE) if weight.ndim == 2 else weight[:, 0]
         strongest = np.argsort(-np.sum(filters**2, axis=(1, 2)))
         rows = 6 if len(filters) > 36 else 4
-        part.suptitle(f"{model.title}: {rows * rows} filters of the first layer")
+        part.suptitle(f"{model.title}: {rows * rows} filters of the first layer, each scaled alone")
         for i, axes in zip(strongest, part.subplots(rows, rows).flat, strict=False):
             largest = np.abs(filters[i]).max()
             axes.imshow(filters[i], cmap="RdBu_r", vmin=-largest, vmax=largest)

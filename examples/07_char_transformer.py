@@ -120,7 +120,7 @@ def train(model: Transformer, params: Params, text: Array, steps: int) -> None:
             rows = rng.integers(0, len(inputs), BATCH)
             p = ta.ComputationRecord().bind(params)
             loss = nn.cross_entropy(model(p, inputs[rows]), targets[rows])
-            gradients, _ = optim.clip_by_global_norm(loss.grad(release=True).wrt(p), 1.0)
+            gradients = optim.clip_by_global_norm(loss.grad(release=True).wrt(p), 1.0)
             optimizer.lr = schedule(step)
             optimizer.step(params, gradients)
             report(loss=loss.item())

@@ -21,11 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from distributed import Client, LocalCluster
 from sklearn.datasets import load_digits
 
 import tape_ad as ta
 from tape_ad import nn, optim, training
+from tape_ad.extras import extra
+
+with extra("distributed", "examples/08_parallel_training.py"):
+    from distributed import Client, LocalCluster
 
 BATCH = 256
 STEPS = 40
@@ -136,7 +139,7 @@ def main() -> None:
         LocalCluster(
             n_workers=WORKERS,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=folder,
             silence_logs=logging.CRITICAL,
         ) as cluster,

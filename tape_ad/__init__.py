@@ -4,7 +4,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from tape_ad import errors
+from tape_ad.habits import absent_from
 from tape_ad.handles.gradients import Gradients
+from tape_ad.handles.observing import debug_nans
+from tape_ad.handles.profiling import profile
 from tape_ad.handles.record import ComputationRecord, Node
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import LinearMap
@@ -16,7 +19,10 @@ from tape_ad.transforms.recomputation import checkpoint, checkpoint_sequential
 
 if TYPE_CHECKING:
     from tape_ad import nn, optim, optimize, parameters, testing, training
+    from tape_ad.batching.batched import batched
     from tape_ad.programs.compilation import compile  # noqa: A004 - the field's word for it
+    from tape_ad.structure.hessians import sparse_hessian
+    from tape_ad.structure.jacobians import sparse_jacobian, sparsity
 
 __all__ = [
     "ComputationRecord",
@@ -24,10 +30,12 @@ __all__ = [
     "LinearMap",
     "Node",
     "Tensor",
+    "batched",
     "checkpoint",
     "checkpoint_sequential",
     "compile",
     "custom_rule",
+    "debug_nans",
     "errors",
     "grad",
     "hessian",
@@ -40,6 +48,10 @@ __all__ = [
     "optim",
     "optimize",
     "parameters",
+    "profile",
+    "sparse_hessian",
+    "sparse_jacobian",
+    "sparsity",
     "stop_gradient",
     "testing",
     "training",
@@ -52,14 +64,49 @@ __version__ = "0.1.0"
 keep_freed_memory()
 
 ROOMS = frozenset(
-    {"linalg", "nn", "optim", "optimize", "parameters", "special", "testing", "training"}
+    [
+        "array_api",
+        "compat",
+        "distributed",
+        "fft",
+        "integrate",
+        "interpolate",
+        "linalg",
+        "metrics",
+        "ndimage",
+        "nn",
+        "optim",
+        "optimize",
+        "parameters",
+        "signal",
+        "sparse",
+        "spatial",
+        "special",
+        "stats",
+        "testing",
+        "training",
+    ]
 )
+
+
+LATER = {
+    "batched": "batching.batched",
+    "compile": "programs.compilation",
+    "sparse_hessian": "structure.hessians",
+    "sparse_jacobian": "structure.jacobians",
+    "sparsity": "structure.jacobians",
+}
+"""Functions that are imported when they are first asked for, each with its module."""
 
 
 def __getattr__(name: str) -> Any:
     """Import a room of the top floor when it is first asked for; most programs enter few."""
-    if name == "compile":
-        return importlib.import_module("tape_ad.programs.compilation").compile
+    if name in LATER:
+        return getattr(importlib.import_module(f"tape_ad.{LATER[name]}"), name)
     if name in ROOMS:
         return importlib.import_module(f"tape_ad.{name}")
-    raise AttributeError(f"module 'tape_ad' has no attribute {name!r}")
+    return absent_from("tape_ad")(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *ROOMS, "__version__"})

@@ -1,8 +1,12 @@
 """The errors of the library: each says what happened, where, and what to write instead."""
 
 __all__ = [
+    "BatchWarning",
     "CaptureError",
+    "ClusterError",
     "CompileWarning",
+    "ConvergenceError",
+    "ConvergenceWarning",
     "ConversionError",
     "DamagedFileError",
     "DtypeError",
@@ -12,12 +16,18 @@ __all__ = [
     "MutatedInputError",
     "NoModeError",
     "NoRuleError",
+    "NonFiniteError",
+    "NumberError",
     "OutputError",
+    "PartitionError",
+    "PatternError",
     "ProgramMismatchError",
     "RecordMismatchError",
+    "RefusedConversionError",
     "ReleasedError",
     "SeedError",
     "ShapeError",
+    "SingularJacobianError",
     "StoreMismatchError",
     "TapeError",
     "UnsupportedArgumentError",
@@ -28,12 +38,28 @@ class TapeError(Exception):
     """The common base of every error that the library raises on purpose."""
 
 
+class BatchWarning(UserWarning):
+    """Part of a batched function is called for one of the batch after the other."""
+
+
 class CaptureError(TapeError, TypeError):
     """A compiled function does what cannot be written down and replayed."""
 
 
+class ClusterError(TapeError, RuntimeError):
+    """The workers of a distributed gradient cannot be reached, or are no more."""
+
+
 class CompileWarning(UserWarning):
     """A compiled function has given up on replaying, and runs as it would without."""
+
+
+class ConvergenceError(TapeError, RuntimeError):
+    """A solver on the way to a derivative has failed, so that there is none."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A solver has not found what derivatives are taken at, so that they are of something else."""
 
 
 class ConversionError(TapeError, TypeError):
@@ -76,12 +102,57 @@ class NoRuleError(TapeError, TypeError):
     """A function, or an argument of it, that has no rule."""
 
 
+class NonFiniteError(TapeError, FloatingPointError):
+    """A value or a derivative has become nan or inf, where that was asked to be an error.
+
+    Attributes
+    ----------
+    node : int
+        The index of the node at which it was.
+    source : tuple of str, int and str, or None
+        The file, line and function that the node was made in.
+    """
+
+    node: int = -1
+    source: tuple[str, int, str] | None = None
+
+
+class NumberError(ConversionError, IndexError):
+    """C code of another library asked a handle for the number that it holds.
+
+    Fortran's wrappers ask for ``handle[0]`` then, and put a text of their own in place of the
+    error's.
+    """
+
+    def __str__(self) -> str:
+        """Give the text, and what to write, if this has been left out."""
+        text = super().__str__()
+        if "handle" in text:
+            return text
+        return f"{text}: it is a handle, whose gradient would be lost; write t.data for its value"
+
+
 class OutputError(TapeError, TypeError):
     """What a function returned cannot be differentiated in the way that was asked for."""
 
 
+class PartitionError(TapeError, RuntimeError):
+    """A loss failed on one partition of distributed data, or that partition cannot be read.
+
+    Its text has the traceback of what happened on the worker, and its cause is the exception.
+    """
+
+
+class PatternError(TapeError, ValueError):
+    """A sparsity pattern does not fit a function, or lacks an entry that is not zero."""
+
+
 class ProgramMismatchError(TapeError, AssertionError):
     """The replay of a compiled function gives other numbers than the function; see `check`."""
+
+
+class RefusedConversionError(TapeError, RuntimeError):
+    """A conversion where a library would take a TypeError for something else, and say that."""
 
 
 class RecordMismatchError(TapeError, ValueError):
@@ -98,6 +169,10 @@ class SeedError(TapeError, ValueError):
 
 class ShapeError(TapeError, ValueError):
     """NumPy refused the shapes of an operation; the message names the function."""
+
+
+class SingularJacobianError(TapeError, ValueError):
+    """The equation that a solver has solved does not say how the solution moves."""
 
 
 class StoreMismatchError(TapeError, ValueError):

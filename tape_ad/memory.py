@@ -3,10 +3,16 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 
 import numpy as np
 
-__all__ = ["keep_freed_memory", "uncollected"]
+__all__ = ["keep_freed_memory", "pause_collection", "resume_collection", "uncollected"]
+
+TURN = RLock()  # which a destructor may come to in the middle of a turn of its own thread
+PAUSES: list[object] = []
+RAN = [True]
+"""Whether the collector ran before the first of the pauses."""
 
 
 def keep_freed_memory() -> None:
@@ -25,16 +31,34 @@ def keep_freed_memory() -> None:
     np.empty(31 * 2**20, np.uint8)
 
 
-@contextmanager
-def uncollected() -> Iterator[None]:
+def pause_collection(asking: object) -> None:
     """Keep the garbage collector away while thousands of objects are made, none of them garbage.
 
-    It would look at all of them again and again.
+    It would look at all of them again and again. It runs again, if it did before, when everyone who
+    asked has called `resume_collection`; there is one collector for all threads.
     """
-    collecting = gc.isenabled()
-    try:
+    with TURN:
+        if not PAUSES:
+            RAN[0] = gc.isenabled()
+        PAUSES.append(asking)
         gc.disable()
+
+
+def resume_collection(asking: object) -> None:
+    """Take back what was asked for by `pause_collection`; once more does no harm."""
+    with TURN:
+        others = [other for other in PAUSES if other is not asking]
+        if RAN[0] and PAUSES and not others:
+            gc.enable()
+        PAUSES[:] = others
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Pause the garbage collector inside."""
+    asking = object()
+    try:
+        pause_collection(asking)
         yield
     finally:
-        if collecting:
-            gc.enable()
+        resume_collection(asking)

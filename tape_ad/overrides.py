@@ -12,10 +12,13 @@ __all__ = [
     "CAPTURES",
     "CAPTURING",
     "NOTING",
+    "SHAPED_BY_VALUES",
+    "TYPED_BY_VALUES",
     "as_one_call",
     "asarray",
     "boxed",
     "boxed_number",
+    "declined",
     "foreign",
     "overridable",
     "relies_on_shape",
@@ -36,10 +39,17 @@ where there is none, nobody has to ask for the own one."""
 NOTING: set[type] = set()
 """Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
 
+SHAPED_BY_VALUES: set[Any] = set()
+"""Functions whose results have shapes that depend on values, which what notes calls has to guard.
+Rules add their own, and `tape_ad.programs` adds NumPy's."""
+
+TYPED_BY_VALUES: set[Any] = set()
+"""Functions whose results are real or complex, or of another type, depending on values."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def overridable(function: F) -> F:
+def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
     """Let a function of arrays be taken over by the array types that it is called with.
 
     Called with plain arrays, `function` simply runs. When an argument speaks NEP 18 (a handle
@@ -50,6 +60,9 @@ def overridable(function: F) -> F:
     ----------
     function : callable
         A function of arrays, written for plain ones.
+    prepare : callable, optional
+        ``prepare(args, kwargs)`` gives what the function, or an argument of it, is to be called
+        with instead.
 
     Returns
     -------
@@ -64,6 +77,8 @@ def overridable(function: F) -> F:
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
+        if prepare is not None:
+            args, kwargs = prepare(args, kwargs)
         found = None
         several = False
         for argument in args:

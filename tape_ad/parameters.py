@@ -1,4 +1,4 @@
-"""Save a store of parameters to a file and load it again, as ``.npz`` or ``.safetensors``."""
+"""What is in a store of parameters; save it to ``.npz`` or ``.safetensors``, and load it again."""
 
 import contextlib
 import os
@@ -17,11 +17,46 @@ from attrs import frozen
 
 from tape_ad.errors import ConversionError, DamagedFileError, DtypeError, StoreMismatchError
 from tape_ad.extras import extra
+from tape_ad.handles.primals import primal
 from tape_ad.handles.tensor import Tensor
+from tape_ad.pages.summaries import Summary
+from tape_ad.trees import with_names
 
-__all__ = ["check_like", "load", "save"]
+__all__ = ["check_like", "load", "save", "summary"]
 
 Plain = np.ndarray[Any, Any]
+
+
+def summary(params: Any) -> Summary:
+    """Describe a store: the name, shape, dtype, number of elements and range of each array.
+
+    Parameters
+    ----------
+    params : nested structure of arrays
+        A dict of str to array, or any other; plain, or bound to a record.
+
+    Returns
+    -------
+    Summary
+        It shows as a table where it is the last line of a cell or of an interactive session;
+        elsewhere, print it.
+
+    Examples
+    --------
+    >>> summary({"hidden": {"w": np.eye(2), "b": np.zeros(2)}, "scale": np.float32(0.5)})
+    name       shape    dtype     count   values
+    ────────────────────────────────────────────
+    hidden.w   (2, 2)   float64       4   0 to 1
+    hidden.b   (2,)     float64       2   0
+    scale      ()       float32       1   0.5
+    ────────────────────────────────────────────
+    all                               7
+    """
+    arrays = []
+    for name, leaf in with_names(params):
+        value = primal(leaf)
+        arrays.append((name, value if hasattr(value, "dtype") else np.asarray(value)))
+    return Summary.of(arrays, "all", sum(array.size for _, array in arrays))
 
 
 def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:

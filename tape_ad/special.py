@@ -6,9 +6,9 @@ handles refuse; here it stands under the same name, with the same signature. On 
 gives what SciPy's gives, except that `multigammaln` and `polygamma` keep float32.
 
 With the environment variable SCIPY_ARRAY_API set, SciPy puts a function in Python before its ufuncs
-too, and that refuses whatever has no array namespace: "An argument is neither array API compatible
-nor coercible by NumPy". Every ufunc that has a rule stands here as well, so write
-``tape_ad.special.gammaln(t)`` in programs that may run with it.
+too. In SciPy 1.17 that asks a handle for its namespace and finds the functions here; in SciPy 1.14
+it turns the handle into an array, which raises. Every ufunc that has a rule stands here as well, so
+write ``tape_ad.special.gammaln(t)`` in programs that may run with either.
 
 It needs the extra `scipy`, and is not imported with the library: write ``import tape_ad.special``.
 
@@ -33,18 +33,32 @@ with extra("scipy", "tape_ad.special"):
 
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
-from tape_ad.rules import load_scipy_rules
+from tape_ad.rules import add_rules, load_scipy_rules
 from tape_ad.rules.layers import activations
-from tape_ad.rules.scipy.special import SPECIAL, functions, logarithms
+from tape_ad.rules.scipy.anchored import ANCHORED
+from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.special import COUNTERPARTS, SPECIAL, functions, logarithms
 from tape_ad.rules.scipy.special import gamma as gammas  # so that `gamma` is SciPy's function
+from tape_ad.rules.scipy.special.counts import diric, factorial, perm
 
 load_scipy_rules()
+add_rules(ANCHORED)
 
-__all__ = ["comb", "log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax"]
+__all__ = [
+    "comb",
+    "diric",
+    "factorial",
+    "log_softmax",
+    "logsumexp",
+    "multigammaln",
+    "perm",
+    "polygamma",
+    "softmax",
+]
 
 Axis = int | tuple[int, ...] | None
 
-CALLING_UFUNCS = ("lambertw", "sinc", "zeta")
+CALLING_UFUNCS = ("lambertw", "sinc", "softplus", "zeta")
 """Functions that SciPy writes in Python and that record themselves all the same."""
 
 UFUNCS = {
@@ -53,18 +67,24 @@ UFUNCS = {
     if name in CALLING_UFUNCS or (isinstance(function, np.ufunc) and function in SPECIAL)
 }
 
+__all__ += [*COUNTERPARTS]  # noqa: PLE0604 - which are strings
+
 
 def __getattr__(name: str) -> Any:
-    """Give one of SciPy's ufuncs that have a rule, as SciPy has it without SCIPY_ARRAY_API."""
-    if name in UFUNCS:
-        return UFUNCS[name]
+    """Give one of SciPy's ufuncs that have a rule, as SciPy has it without SCIPY_ARRAY_API.
+
+    Or one of ours that stands for what SciPy writes in Python.
+    """
+    found = UFUNCS.get(name) or COUNTERPARTS.get(name)
+    if found is not None:
+        return found
     raise AttributeError(
         f"tape_ad.special has no {name}: SciPy has no such function, or there is no rule for it"
     )
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *UFUNCS])
+    return sorted([*globals(), *UFUNCS, *COUNTERPARTS])
 
 
 def comb(N: Array, k: Array, *, exact: bool = False, repetition: bool = False) -> Any:  # noqa: N803 - SciPy's name
@@ -154,6 +174,7 @@ def logsumexp(
 
 def shaped(a: Array, b: Array) -> tuple[Array, Array]:
     """Bring the terms and weights of a sum to one shape, of one axis at least."""
+    a, b = joined(a), joined(b)
     if np.ndim(a) == 0:
         a = np.reshape(a, 1)
     if b is None or np.shape(a) == np.shape(b):
@@ -180,7 +201,7 @@ def softmax(x: Array, axis: Axis = None) -> Any:
     >>> softmax(np.array([1e4, 1e4, -1e4]))
     array([0.5, 0.5, 0. ])
     """
-    return activations.softmax(x, axis)
+    return activations.softmax(joined(x), axis)
 
 
 def log_softmax(x: Array, axis: Axis = None) -> Any:
@@ -201,7 +222,7 @@ def log_softmax(x: Array, axis: Axis = None) -> Any:
     >>> log_softmax(np.array([1e4, -1e4]))
     array([     0., -20000.])
     """
-    return activations.log_softmax(x, axis)
+    return activations.log_softmax(joined(x), axis)
 
 
 def multigammaln(a: Array, d: int) -> Any:

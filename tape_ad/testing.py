@@ -1,6 +1,7 @@
 """Checks of derivatives against differences, for those who write rules of their own."""
 
 import math
+import numbers
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -71,6 +72,8 @@ def check_grads(
     if not isinstance(args, (tuple, list)):
         raise TypeError("check_grads takes the arguments as a tuple: check_grads(f, (x,))")
     chosen = tuple(modes)
+    if not isinstance(order, numbers.Integral):
+        raise TypeError(f"check_grads takes the highest order as an int, not order={order!r}")
     if order < 1 or not chosen or not set(chosen) <= {"fwd", "rev"}:
         raise ValueError(f"order={order} is at least 1 and modes={modes!r} some of 'fwd' and 'rev'")
     args = map_leaves(float_to_array, tuple(args))

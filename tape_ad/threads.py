@@ -19,7 +19,8 @@ def blas_threads(n: int = 1) -> Iterator[None]:
     A product of small matrices is done before its threads are awake: with one thread for each
     core, a training step of a small network takes several times as long as with one alone, and
     many times as long where other programs keep the cores busy. Put it around the training loop.
-    Products of millions of multiplications do gain from more threads.
+    Products of hundreds of millions of multiplications do gain from more threads, where cores are
+    free. ``python -m benchmarks.blas_threads`` measures both on your machine.
 
     It holds for the process, so not for one thread of Python alone. It may be nested.
 

@@ -3,13 +3,22 @@
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 from attrs import frozen
 
-__all__ = ["flatten", "map_leaves", "paired", "unflatten", "with_paths"]
+__all__ = [
+    "at_leaves",
+    "flatten",
+    "is_leaf",
+    "map_leaves",
+    "named",
+    "paired",
+    "unflatten",
+    "with_paths",
+]
 
 
 SHOWN = 8
@@ -175,6 +184,72 @@ def with_paths(tree: Any, path: str = "") -> list[tuple[str, Any]]:
     return pairs
 
 
+def is_leaf(thing: Any) -> bool:
+    """Tell what is no nested structure."""
+    return structure_of(thing.__class__) is None
+
+
+def named(tree: Any) -> dict[str, Any]:
+    """List the leaves of a nested structure by names, as a store has them.
+
+    Raises
+    ------
+    ValueError
+        When two of them have one name.
+
+    Examples
+    --------
+    >>> named({"hidden": [1, 2], "out": {"weight": 3}})
+    {'hidden.0': 1, 'hidden.1': 2, 'out.weight': 3}
+    """
+    names: dict[str, Any] = {}
+    for name, leaf in with_names(tree):
+        if name in names:
+            raise ValueError(f"two leaves are named {name!r}; give their keys other names")
+        names[name] = leaf
+    return names
+
+
+def with_names(tree: Any) -> list[tuple[str, Any]]:
+    """List the leaves, each behind the keys, places and fields on the way to it."""
+    structure = structure_of(tree.__class__)
+    if structure is None:
+        return [("", tree)]
+    steps = (step.strip("[].'\"") for step in structure.steps(tree))
+    return [
+        (f"{step}.{name}" if name else step, leaf)
+        for step, value in zip(steps, structure.values(tree), strict=True)
+        for name, leaf in with_names(value)
+    ]
+
+
+def at_leaves(tree: Any, other: Any, path: str = "") -> list[tuple[str, Any, Any]]:
+    """Find what stands in another structure where the leaves of one are; None stands for Nones.
+
+    Raises
+    ------
+    ValueError
+        When the two do not have the same keys, places or fields; it names where.
+
+    Examples
+    --------
+    >>> at_leaves({"a": [1, 2], "b": 3}, {"a": [(0, 1), (0, 2)], "b": None})
+    [("['a'][0]", 1, (0, 1)), ("['a'][1]", 2, (0, 2)), ("['b']", 3, None)]
+    """
+    structure = structure_of(tree.__class__)
+    if structure is None or other is None:
+        return [(path + deeper, leaf, other) for deeper, leaf in with_paths(tree)]
+    if structure_of(other.__class__) is not structure:
+        kinds = type(other).__name__, type(tree).__name__
+        raise ValueError("a {} stands where {} is a {}".format(kinds[0], path or "all", kinds[1]))
+    ours = dict(zip(structure.steps(tree), structure.values(tree), strict=True))
+    theirs = dict(zip(structure.steps(other), structure.values(other), strict=True))
+    if ours.keys() != theirs.keys():
+        raise ValueError(difference([path + s for s in ours], [path + s for s in theirs]))
+    pairs = [(path + step, value, theirs[step]) for step, value in ours.items()]
+    return [found for at, value, each in pairs for found in at_leaves(value, each, at)]
+
+
 def paired(tree: Any, other: Any) -> list[tuple[str, Any, Any]]:
     """Pair the leaves of two nested structures of one kind, whatever the order of their keys.
 
@@ -233,12 +308,12 @@ def unflatten(tree: Any, leaves: Iterable[Any]) -> Any:
     >>> unflatten({"a": [1, 2], "b": 3}, [4, 5, 6])
     {'a': [4, 5], 'b': 6}
     """
-    following = iter(leaves)
+    return rebuilt(tree, iter(leaves))
 
-    def rebuilt(tree: Any) -> Any:
-        structure = structure_of(tree.__class__)
-        if structure is None:
-            return next(following)
-        return structure.rebuilt(tree, [rebuilt(value) for value in structure.values(tree)])
 
-    return rebuilt(tree)
+def rebuilt(tree: Any, following: Iterator[Any]) -> Any:
+    """Rebuild a nested structure with what follows in place of its leaves."""
+    structure = structure_of(tree.__class__)
+    if structure is None:
+        return next(following)
+    return structure.rebuilt(tree, [rebuilt(value, following) for value in structure.values(tree)])

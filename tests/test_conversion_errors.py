@@ -3,6 +3,7 @@
 import array
 import operator
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,13 @@ from tape_ad.errors import (
 from tests.shorthand import X, handle
 
 # Conversions that would drop the gradient
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python asks a class for it since 3.12")
+def test_giving_away_the_memory_of_a_handle() -> None:
+    memory: Any = memoryview
+    with pytest.raises(ConversionError, match=r"test_conversion.*write t\.data for the value"):
+        memory(handle(np.ones(2)))
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def test_a_page_that_is_stale_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
         command.main()
 
 
-def test_what_only_a_newer_numpy_has_is_not_missed() -> None:
-    newer = document().replace("## Handles", "| `np.futures` (NumPy 9.1+) | rule |\n## Handles")
+@pytest.mark.parametrize("library", ["NumPy", "SciPy"])
+def test_what_only_a_newer_release_has_is_not_missed(library: str) -> None:
+    newer = document().replace("## Handles", f"| `futures` ({library} 9.1+) | rule |\n## Handles")
     assert changes(newer) == []

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 
 def python(program: str) -> str:
     command = [sys.executable, "-W", "error", "-c", program]
@@ -26,6 +28,49 @@ print("tape_ad.rules.numpy.fft" in sys.modules, y.grad().wrt(x).round(6).tolist(
     assert printed == "False\nTrue [9.0, 12.0, 15.0]"
 
 
+def test_llvm_is_loaded_for_native_code_alone() -> None:
+    pytest.importorskip("llvmlite")
+    printed = python("""
+import sys
+import numpy as np
+import tape_ad as ta
+
+there = lambda: [name for name in ("llvmlite", "tape_ad.programs.kernels") if name in sys.modules]
+for engine in ("numpy", "auto", "native"):
+    f = ta.compile(lambda x: np.sum(x * x), engine=engine)
+    print(engine, there())
+    if engine == "numpy":
+        print([f(np.ones(3)) for _ in range(4)][-1], there())
+""")
+    assert printed.splitlines() == [
+        "numpy []",
+        "3.0 []",
+        "auto []",
+        "native ['llvmlite', 'tape_ad.programs.kernels']",
+    ]
+
+
+def test_without_llvm_all_is_as_it_was() -> None:
+    printed = python("""
+import sys
+sys.modules["llvmlite"] = None
+import numpy as np
+import tape_ad as ta
+
+f = ta.compile(lambda x: np.sum(x * x))
+print([f(np.ones(3)) for _ in range(4)][-1], "native" in f.explain())
+try:
+    ta.compile(np.sum, engine="native")
+except ImportError as error:
+    print(error)
+""")
+    assert printed.splitlines() == [
+        "3.0 False",
+        "engine='native' needs the extra compile: pip install 'tape-ad[compile]', or use "
+        "engine='numpy'",
+    ]
+
+
 def test_no_peer_and_no_extra_is_imported() -> None:
     printed = python("""
 import sys
@@ -34,3 +79,22 @@ import tape_ad
 print([name for name in ("scipy", "torch", "jax", "matplotlib", "rich") if name in sys.modules])
 """)
     assert printed == "[]"
+
+
+def test_without_dask_the_extra_is_named() -> None:
+    printed = python("""
+import sys
+sys.modules["distributed"] = None
+import tape_ad as ta
+
+try:
+    ta.distributed.value_and_grad
+except ImportError as error:
+    print(error)
+print(hasattr(ta.distributed, "__all__"), "dask" in sys.modules)
+""")
+    assert printed.splitlines() == [
+        "tape_ad.distributed.value_and_grad needs the extra distributed: "
+        "pip install 'tape-ad[distributed]'",
+        "True False",
+    ]

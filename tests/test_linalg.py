@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
+import scipy.sparse.linalg
 
 import tape_ad as ta
 from tape_ad import linalg
 from tape_ad.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.testing import check_grads
 
 Array = Any
 
@@ -58,7 +60,9 @@ def test_plain_arrays_give_scipys_result(name: str, arguments: tuple[Any, ...]) 
 
 
 def test_every_public_function_is_scipys_by_name() -> None:
-    assert [name for name in linalg.__all__ if not hasattr(scipy.linalg, name)] == []
+    modules = scipy.linalg, scipy.sparse.linalg, scipy.sparse
+    unknown = [name for name in linalg.__all__ if not any(hasattr(m, name) for m in modules)]
+    assert unknown == []
 
 
 @pytest.mark.parametrize("real", ["a", "b", "q"])
@@ -78,6 +82,7 @@ def test_sylvester_of_mixed_dtypes_is_solved(real: str) -> None:
 
 
 def test_factors_are_taken_from_the_tuple() -> None:
+    a: Any
     a, b = ta.ComputationRecord().bind((SPD, B))
     by_cholesky = linalg.cho_solve(linalg.cho_factor(a, lower=True), b)
     by_lu = linalg.lu_solve(linalg.lu_factor(a), b)
@@ -100,10 +105,36 @@ def test_a_symmetric_matrix_gets_the_same_gradient_through_either_triangle(lower
     np.testing.assert_allclose(np.sum(solved**2).grad().wrt(a), expected, atol=1e-13)
 
 
-def test_the_other_triangle_of_a_cholesky_factor_is_zero() -> None:
+def test_the_other_triangle_of_a_cholesky_factor_is_scipys() -> None:
     c, lower = linalg.cho_factor(ta.ComputationRecord().tensor(SPD))
     assert lower is False
-    np.testing.assert_array_equal(np.tril(c.data, -1), 0)
+    np.testing.assert_allclose(c.data, scipy.linalg.cho_factor(SPD)[0], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("message", "program"),
+    [
+        ("reflections jump", lambda t: linalg.hessenberg(np.triu(t, -1))),
+        ("2 vectors span", lambda t: linalg.null_space(t[:2])),
+        ("1 vectors span", lambda t: linalg.null_space(np.concatenate([t[:3], t[:1]]))),
+        ("several vectors at once", lambda t: linalg.qr_update(t, t, t[:, :2], t[:, :2])),
+        ("several columns", lambda t: linalg.qr_insert(t, t, t[:, :2], 0, "col")),
+        ("rows into a wide", lambda t: linalg.qr_insert(t[:2, :2], t[:2], t[0], 0)),
+        ("rows of economic", lambda t: linalg.qr_delete(t[:, :2], t[:2, :2], 0)),
+        ("complex factors", lambda t: linalg.qr_delete(t, 1j * t, 0)),
+        ("meets two zeros", lambda t: linalg.qr_update(t, t, np.zeros(4), t[0])),
+        (
+            "the space of the columns",
+            lambda t: linalg.qr_update(np.eye(4, 3), t[:3], t[0] * [1, 1, 1, 0], t[0]),
+        ),
+        ("b= is singular", lambda t: linalg.eigvals(t, np.zeros((4, 4)))),
+        ("homogeneous_eigvals", lambda t: linalg.eig(t, np.eye(4), homogeneous_eigvals=True)),
+        ("eigenvalues of this matrix are equal", lambda t: linalg.funm(t * 0 + np.eye(4), np.exp)),
+    ],
+)
+def test_factors_without_a_derivative_say_so(message: str, program: Any) -> None:
+    with pytest.raises(UnsupportedArgumentError, match=message):
+        program(ta.ComputationRecord().tensor(A))
 
 
 def test_the_interchanges_of_lu_are_plain() -> None:
@@ -242,3 +273,52 @@ def test_the_absence_of_scipy_names_the_extra() -> None:
     run = run_python("import sys; sys.modules['scipy'] = None; import tape_ad.linalg")
     assert run.returncode == 1
     assert "pip install 'tape-ad[scipy]'" in run.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["solve_continuous_are", "solve_discrete_are"])
+@pytest.mark.parametrize("place", range(4))
+def test_riccati_equations_of_numbers(name: str, place: int) -> None:
+    def x(value: Any) -> Any:
+        numbers: list[Any] = [1.0, 2.0, 3.0, 4.0]
+        numbers[place] = value
+        return getattr(linalg, name)(*numbers)
+
+    at = place + 1.0
+    assert x(ta.ComputationRecord().tensor(at)).shape == x(at).shape == (1, 1)
+    check_grads(x, (at,))
+
+
+def test_full_factors_are_refused_where_the_reflections_jump() -> None:
+    a = np.array([[1.0, 2.0], [0.0, 1.0], [0.0, 3.0]])
+    with pytest.raises(UnsupportedArgumentError, match="mode='economic'"):
+        linalg.qr(ta.ComputationRecord().tensor(a))
+
+
+def test_equal_spaces_have_an_angle_without_a_slope() -> None:
+    a = A[:, :2]
+    same = a @ np.array([[1.0, 2.0], [0.3, 1.0]])
+    np.testing.assert_array_equal(ta.grad(lambda a: np.sum(linalg.subspace_angles(a, same)))(a), 0)
+    other = np.column_stack([same[:, 0], B[:, 0]])  # one of the two angles is 0
+
+    def larger(a: Array) -> Array:
+        return linalg.subspace_angles(a, other)[0]
+
+    whole = ta.grad(lambda a: np.sum(linalg.subspace_angles(a, other)))(a)
+    np.testing.assert_allclose(whole, ta.grad(larger)(a), atol=1e-12)
+    check_grads(larger, (a,), order=1)
+
+
+def test_funm_of_a_function_that_closes_over_a_handle() -> None:
+    funm, a = linalg.funm, np.array([[2.0, 0.3], [0.4, 1.5]])
+    t = ta.ComputationRecord().tensor(1.3)
+    out = funm(a, lambda x: np.exp(t * x))
+    np.testing.assert_allclose(out.data, linalg.expm(1.3 * a), rtol=1e-13)
+    np.testing.assert_allclose(np.sum(out).grad().wrt(t), np.sum(a @ linalg.expm(1.3 * a)))
+    both: Any = ta.grad(lambda x: np.sum(funm(x, lambda w: np.exp(t * w))))(a)
+    np.testing.assert_allclose(both.data, ta.grad(lambda x: np.sum(linalg.expm(1.3 * x)))(a))
+    mixed, h = np.sum(both).grad().wrt(t), 1e-5
+    slope = ta.grad(lambda x, s: np.sum(linalg.expm(s * x)))
+    change = np.sum(slope(a, 1.3 + h) - slope(a, 1.3 - h)) / (2 * h)
+    np.testing.assert_allclose(mixed, change)
+    with pytest.raises(UnsupportedArgumentError, match="eigenvalues of this matrix are equal"):
+        funm(np.eye(2), lambda x: t * x)

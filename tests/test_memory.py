@@ -1,11 +1,14 @@
-"""That memory is kept from step to step."""
+"""That memory is kept from step to step, and that the collector is put back."""
 
+import gc
 import os
 import platform
 import subprocess
 import sys
 
 import pytest
+
+from tape_ad.memory import pause_collection, resume_collection, uncollected
 
 PROGRAM = """
 import resource
@@ -35,3 +38,25 @@ def test_freed_memory_is_not_given_back_and_cleared_again() -> None:
         command, capture_output=True, text=True, check=True, env=environment
     )
     assert int(done.stdout) < 1_000
+
+
+def test_the_collector_runs_again_when_the_last_pause_ends() -> None:
+    for first, second in (("one", "two"), ("two", "one")):
+        pause_collection("one")
+        pause_collection("two")
+        resume_collection(first)
+        resume_collection(first)
+        assert not gc.isenabled()
+        resume_collection(second)
+        assert gc.isenabled()
+
+
+def test_a_collector_that_did_not_run_is_left_as_it_was() -> None:
+    gc.disable()
+    try:
+        with uncollected(), uncollected():
+            pass
+        resume_collection("nobody")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

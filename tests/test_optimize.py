@@ -10,7 +10,7 @@ import scipy.optimize
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
 import tape_ad as ta
-from tape_ad.errors import DtypeError, OutputError
+from tape_ad.errors import DtypeError, OutputError, UnsupportedArgumentError
 from tape_ad.optimize import minimize, scipy_objective
 
 START: dict[str, Any] = {
@@ -251,10 +251,37 @@ def test_what_cannot_be_minimized() -> None:
         minimize(lambda p: np.sum(np.abs(p["z"])), {"z": np.array([1j])})
     with pytest.raises(OutputError, match=r"returned an array of shape \(2,\)"):
         minimize(lambda x: x, np.ones(2))
-    with pytest.raises(TypeError, match="leave jac=True out, and it is differentiated"):
-        minimize(lambda x: (x @ x, 2 * x), np.ones(2), jac=True)
     with pytest.raises(TypeError, match="scipy_objective takes a function"):
         scipy_objective(np.ones(2), np.ones(2))  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize("method", [None, "L-BFGS-B", "CG", "Nelder-Mead"])
+def test_a_function_may_give_its_gradient_itself(method: str | None) -> None:
+    both = ta.value_and_grad(lambda p, a: np.sum((p["x"] - a) ** 2) + (p["y"] - 3) ** 2)
+    start = {"x": np.zeros(2), "y": np.float32(0)}
+    found = minimize(both, start, method, args=(np.array([1.0, 2.0]),), jac=True)
+    np.testing.assert_allclose(found.x["x"], [1, 2], atol=1e-3)
+    assert found.x["y"].dtype == np.float32
+    plain = minimize(lambda p, a: both(p, a)[0], start, method, args=(np.array([1.0, 2.0]),))
+    assert found.nfev == plain.nfev
+    assert found.fun == plain.fun
+
+
+def test_where_a_function_may_not_give_its_gradient_itself() -> None:
+    both = ta.value_and_grad(lambda x, a: np.sum((x - a) ** 2))
+    start = np.ones(2)
+    a = ta.ComputationRecord().tensor(2.0)
+    with pytest.raises(TypeError, match="leave jac=True out, and it is differentiated"):
+        minimize(lambda x: np.sum(x**2), start, jac=True)
+    with pytest.raises(TypeError, match="leave compile=True out"):
+        minimize(both, start, args=(2.0,), jac=True, compile=True)
+    for method in ("Newton-CG", "trust-exact"):
+        with pytest.raises(TypeError, match="takes second derivatives"):
+            minimize(both, start, method, args=(2.0,), jac=True)
+    with pytest.raises(UnsupportedArgumentError, match="args= may not be a handle"):
+        minimize(both, start, args=(a,), jac=True)
+    with pytest.raises(UnsupportedArgumentError, match="a closure= may not be a handle"):
+        minimize(lambda x: both(x, a), start, jac=True)
 
 
 def test_without_scipy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,8 @@ def test_a_function_that_gives_nothing_to_check(function: Any) -> None:
     [
         (X, {}, TypeError, r"as a tuple: check_grads\(f, \(x,\)\)"),
         ((X,), {"order": 0}, ValueError, "order=0 is at least 1"),
+        ((X,), {"order": np.nan}, TypeError, "as an int, not order=nan"),
+        ((X,), {"order": 1.5}, TypeError, "as an int, not order=1.5"),
         ((X,), {"modes": ["both"]}, ValueError, r"modes=\['both'\] some of 'fwd' and 'rev'"),
         ((X,), {"modes": []}, ValueError, "some of 'fwd' and 'rev'"),
     ],

@@ -19,8 +19,8 @@ hvp(formula, p, data)
     The product of the Hessian with ``data["v"]``.
 
 `nodes(formula, p, data)`, which only ours has, gives the number of nodes in place of a value, and
-`calls()` of ours, compiled, the number of calls in the program that was made last, and `kept()` the
-bytes that it keeps between calls.
+`calls()` of ours, compiled, the number of calls in the program that was made last, `kept()` the
+bytes that it keeps between calls, and `report()` what the engine says of it.
 A function of these names with ``lean_`` before it makes a program that takes less memory, which is
 what memory is measured with.
 
@@ -38,8 +38,10 @@ __all__ = [
     "LIBRARIES",
     "OURS",
     "OURS_COMPILED",
+    "OURS_NATIVE",
     "PLAIN",
     "TORCH",
+    "TORCH_COMPILED",
     "UNCOMPILED",
     "Library",
 ]
@@ -73,11 +75,13 @@ class Library:
 
 OURS = "tape_ad"
 OURS_COMPILED = "tape_ad_compiled"
+OURS_NATIVE = "tape_ad_native"
 PLAIN = "tape_ad_plain"
 TORCH = "pytorch"
 FORWARD = "numpy_forward"
 BY_HAND = "numpy_by_hand"
 COMPILED = "jax_jit"
+TORCH_COMPILED = "torch_compile"
 
 LIBRARIES: dict[str, Library] = {
     library.module: library
@@ -92,13 +96,17 @@ LIBRARIES: dict[str, Library] = {
         Library("micro_grad", "micrograd", "micrograd", has_functions=False),
         Library("jax_eager", "JAX without jit", "jax"),
         Library(OURS_COMPILED, "tape_ad, compiled", "tape-ad", first_calls=2),
+        Library(OURS_NATIVE, "tape_ad, native", "tape-ad", first_calls=2),
         Library(COMPILED, "JAX compiled (jit)", "jax", first_calls=1),
+        Library(TORCH_COMPILED, "PyTorch compiled", "torch", first_calls=1),
     )
 }
-"""In the order of the tables; a compiled one is in a class of its own, and stands apart.
+"""In the order of the tables; a compiled one is in a class of its own, and stands apart."""
 
-PyTorch's `torch.compile` is not there: it takes a C++ compiler, and minutes for each workload.
-"""
-
-UNCOMPILED = {OURS_COMPILED: OURS, COMPILED: "jax_eager"}
+UNCOMPILED = {
+    OURS_COMPILED: OURS,
+    OURS_NATIVE: OURS,
+    COMPILED: "jax_eager",
+    TORCH_COMPILED: TORCH,
+}
 """What a compiled library is when it does not compile."""

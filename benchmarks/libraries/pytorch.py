@@ -2,11 +2,13 @@
 
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch as xp
+from attrs import frozen
 from torch.nn.functional import cross_entropy
 from torch.profiler import ProfilerActivity, profile
 
@@ -15,6 +17,7 @@ from benchmarks.libraries.layers.pytorch import linear
 from benchmarks.libraries.plain import Data, Formula, Outcome, Program, seed_like
 
 __all__ = [
+    "Transforms",
     "cross_entropy",
     "derivative",
     "fill_triangles",
@@ -31,6 +34,7 @@ __all__ = [
     "relu",
     "sigmoid",
     "step",
+    "tensors",
     "to_numpy",
     "xp",
 ]
@@ -123,16 +127,34 @@ def step(formula: Formula, p: Data, data: Data, rate: float, momentum: float) ->
     return program
 
 
-def jacobian(formula: Formula, p: Data, data: Data) -> Program:
-    x, data = xp.tensor(p["x"]), tensors(data)
-    derivative = xp.func.jacfwd(lambda x: formula({"x": x}, data))
-    return lambda: (None, {"x": derivative(x)})
+@frozen
+class Transforms:
+    """Makes the programs of `torch.func`, with a function that compiles or leaves it.
+
+    Attributes
+    ----------
+    compiled : callable
+        `torch.compile`, or what gives a function back as it is.
+    """
+
+    compiled: Callable[[Any], Any]
+
+    def jacobian(self, formula: Formula, p: Data, data: Data) -> Program:
+        """Give the Jacobian, in the mode that is quicker for few variables."""
+        x, data = xp.tensor(p["x"]), tensors(data)
+        derivative = self.compiled(xp.func.jacfwd(lambda x: formula({"x": x}, data)))
+        return lambda: (None, {"x": derivative(x)})
+
+    def hessian(self, formula: Formula, p: Data, data: Data) -> Program:
+        """Give the Hessian, forward over reverse."""
+        x, data = xp.tensor(p["x"]), tensors(data)
+        derivative = self.compiled(xp.func.hessian(lambda x: formula({"x": x}, data)))
+        return lambda: (None, {"x": derivative(x)})
 
 
-def hessian(formula: Formula, p: Data, data: Data) -> Program:
-    x, data = xp.tensor(p["x"]), tensors(data)
-    derivative = xp.func.hessian(lambda x: formula({"x": x}, data))
-    return lambda: (None, {"x": derivative(x)})
+transforms = Transforms(lambda function: function)
+jacobian = transforms.jacobian
+hessian = transforms.hessian
 
 
 def derivative(formula: Formula, p: Data, data: Data) -> Program:

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from benchmarks.libraries import BY_HAND, FORWARD, LIBRARIES, PLAIN
+from benchmarks.libraries import BY_HAND, FORWARD, LIBRARIES, PLAIN, TORCH_COMPILED
 from benchmarks.libraries.plain import Data
 
-__all__ = ["Array", "Workload", "seeded"]
+__all__ = ["COMPILES_LONG", "Array", "Workload", "seeded"]
 
 Array = Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+COMPILES_LONG = {TORCH_COMPILED: "it would compile for more than 20 s"}
+"""What it is a reason against: thousands of operations, one by one."""
 
 ONLY = {
     FORWARD: (("gradient", "function"), "there is more to it than a forward pass"),
@@ -49,6 +52,9 @@ class Workload:
         time with layers in plain NumPy may be, as a fraction of ours.
     compiled : float
         The most that our compiled time may be, as a fraction of our own.
+    native, first : float
+        The most that the native engine's time may be as a fraction of `jax.jit`'s, and its first
+        calls as one of JAX's first call.
     layers : bool
         Whether it is made of layers, to be compared with the same in plain NumPy.
     small : bool
@@ -75,6 +81,8 @@ class Workload:
     not_quick: frozenset[str] = field(default=frozenset(), kw_only=True)
     targets: Mapping[str, float] = field(default=NOTHING, kw_only=True)
     compiled: float = field(default=1.0, kw_only=True)
+    native: float = field(default=0.8, kw_only=True)
+    first: float = field(default=0.25, kw_only=True)
     layers: bool = field(default=False, kw_only=True)
     small: bool = field(default=False, kw_only=True)
     dtype: str = field(default="float64", kw_only=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.libraries import TORCH
 from benchmarks.libraries.plain import Data
-from benchmarks.workloads.base import Array, Workload, seeded
+from benchmarks.workloads.base import COMPILES_LONG, Array, Workload, seeded
 
 __all__ = ["WORKLOADS"]
 
@@ -46,7 +46,7 @@ WORKLOADS = [
             f"{count:,} leaves of 8 elements each, stacked to a matrix, and a weighted sum of it",
             stacked,
             functools.partial(stacked_inputs, count),
-            cannot=OTHERS,
+            cannot=OTHERS | (COMPILES_LONG if count > 100 else {}),
             targets={TORCH: 1.0},
         )
         for count in (100, 1_000, 10_000)
@@ -65,5 +65,6 @@ WORKLOADS = [
         product,
         lambda: ({"x": np.array(3.0)}, {}),
         kind="derivative",
+        native=0.5,
     ),
 ]

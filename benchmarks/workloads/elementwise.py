@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.libraries import BY_HAND, FORWARD, TORCH
 from benchmarks.libraries.plain import Data, Outcome, Program
-from benchmarks.workloads.base import Array, Workload, seeded
+from benchmarks.workloads.base import COMPILES_LONG, Array, Workload, seeded
 
 __all__ = ["WORKLOADS"]
 
@@ -120,10 +120,12 @@ WORKLOADS = [
         chain,
         lambda: chain_of(1, 300),
         own={"jax_jit": scanned_chain, BY_HAND: chain_by_hand},
-        cannot=NO_SINE,
+        cannot=NO_SINE | COMPILES_LONG,
         targets={FORWARD: 11.0, TORCH: 0.45},
         small=True,
         compiled=0.25,
+        native=0.5,
+        first=0.1,
     ),
     Workload(
         "chain, 100 elements",
@@ -131,9 +133,10 @@ WORKLOADS = [
         chain,
         lambda: chain_of(100, 300),
         own={"jax_jit": scanned_chain, BY_HAND: chain_by_hand},
-        cannot=NO_SINE,
+        cannot=NO_SINE | COMPILES_LONG,
         small=True,
         compiled=0.25,
+        native=0.5,
     ),
     Workload(
         "chain, 10,000 elements",
@@ -141,7 +144,7 @@ WORKLOADS = [
         chain,
         lambda: chain_of(10_000, 300),
         own={"jax_jit": scanned_chain, BY_HAND: chain_by_hand},
-        cannot=NO_SINE,
+        cannot=NO_SINE | COMPILES_LONG,
         compiled=0.25,
     ),
     Workload(
@@ -149,7 +152,7 @@ WORKLOADS = [
         "1,000 iterations on 100,000 elements, for its memory",
         chain,
         lambda: chain_of(100_000, 1_000),
-        cannot=NO_SINE | {"jax_eager": NO_MEMORY, "jax_jit": NO_MEMORY},
+        cannot=NO_SINE | COMPILES_LONG | {"jax_eager": NO_MEMORY, "jax_jit": NO_MEMORY},
         memory=1.01,  # our graph is counted with its arrays, and PyTorch's is not seen
         timed=False,
     ),
@@ -172,6 +175,7 @@ WORKLOADS = [
         targets={TORCH: 0.5},
         small=True,
         compiled=0.25,
+        native=0.5,
     ),
     Workload(
         "logsumexp, 80,000",
@@ -187,6 +191,7 @@ WORKLOADS = [
         kind="hessian",
         targets={TORCH: 0.15},
         compiled=0.25,
+        native=0.5,
     ),
     Workload(
         "Hessian-vector product, 10,000",

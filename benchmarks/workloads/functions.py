@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from benchmarks.libraries import BY_HAND, TORCH
+from benchmarks.libraries import BY_HAND, TORCH, TORCH_COMPILED
 from benchmarks.libraries.plain import Data, Outcome, Program, seed_like
 from benchmarks.workloads import functions_by_hand as by_hand
 from benchmarks.workloads.base import Workload
@@ -40,7 +40,7 @@ ORDER = np.argsort(np.random.default_rng(3).normal(size=(64, 128)), axis=1)
 CHOSEN = np.random.default_rng(4).random((64, 128)) < 0.5
 
 
-OTHERS = ("hips_autograd", "my_grad", "jax_eager", "jax_jit")
+OTHERS = ("hips_autograd", "my_grad", "jax_eager", "jax_jit", TORCH_COMPILED)
 
 
 @frozen(slots=False)  # for its cached property

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.libraries import BY_HAND, LIBRARIES, TORCH
+from benchmarks.libraries import BY_HAND, LIBRARIES, TORCH, TORCH_COMPILED
 from benchmarks.libraries.plain import Data, Outcome, Program
-from benchmarks.workloads.base import Array, Workload, seeded
+from benchmarks.workloads.base import COMPILES_LONG, Array, Workload, seeded
 
 __all__ = ["WORKLOADS"]
 
@@ -128,6 +128,7 @@ STACKED = {
     "hips_autograd": "it makes one sweep for each row",
     "jax_eager": "it is slow in all that is like it",
 }
+LARGE = {TORCH_COMPILED: "a call takes ten seconds, as uncompiled"}
 
 WORKLOADS = [
     Workload(
@@ -143,9 +144,12 @@ WORKLOADS = [
         determinant,
         lambda: ({"m": seeded((8, 8))[0]}, {}),
         own={"micro_grad": determinant_in_numbers},
+        cannot=COMPILES_LONG,
         not_quick=frozenset({"jax_jit"}),  # it compiles thousands of operations for a minute
         small=True,
         compiled=0.25,
+        native=0.5,
+        first=0.1,
     ),
     Workload(
         "Jacobian, 200x50",
@@ -156,6 +160,7 @@ WORKLOADS = [
         own={BY_HAND: scaled_tanh_by_hand},
         targets={TORCH: 0.5},
         compiled=0.25,
+        native=0.5,
     ),
     *(
         Workload(
@@ -165,7 +170,7 @@ WORKLOADS = [
             functools.partial(square_inputs, size),
             kind="hessian",
             own={BY_HAND: tanh_squares_by_hand},
-            cannot=STACKED,
+            cannot=STACKED | (LARGE if size > 500 else {}),
             not_quick=frozenset(LIBRARIES) if size > 500 else frozenset(),
             targets={TORCH: 0.5},
         )

@@ -109,6 +109,7 @@ WORKLOADS = [
         small=True,
         rate=SLOW,
         compiled=0.25,
+        native=0.5,
     ),
     Workload(
         "step, digits 64x64x128x10",

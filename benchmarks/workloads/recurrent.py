@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.libraries import BY_HAND, OURS_COMPILED, TORCH
+from benchmarks.libraries import BY_HAND, OURS_COMPILED, OURS_NATIVE, TORCH
 from benchmarks.libraries.plain import Data, Outcome, Program
-from benchmarks.workloads.base import Array, Workload, seeded
+from benchmarks.workloads.base import COMPILES_LONG, Array, Workload, seeded
 
 __all__ = ["WORKLOADS"]
 
@@ -130,6 +130,7 @@ WORKLOADS = [
         rnn,
         rnn_inputs,
         own={"jax_jit": scanned_rnn, BY_HAND: rnn_by_hand},
+        cannot=COMPILES_LONG,
         targets={TORCH: 0.45},
         small=True,
         dtype="float32",
@@ -140,9 +141,10 @@ WORKLOADS = [
         lstm,
         lstm_inputs,
         own={"jax_jit": scanned_lstm},
-        cannot={"jax_eager": SCANNED},
-        not_quick=frozenset({"hips_autograd", OURS_COMPILED}),
+        cannot={"jax_eager": SCANNED} | COMPILES_LONG,
+        not_quick=frozenset({"hips_autograd", OURS_COMPILED, OURS_NATIVE}),
         small=True,
         compiled=0.25,
+        native=0.5,
     ),
 ]

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from attrs import define, field
 
-from tape_ad.core.watching import Watch
+from tape_ad.core.calls import name_of
 from tape_ad.errors import ReleasedError
 from tape_ad.linear_maps import Array, LinearMap, Partial, as_map
 from tape_ad.naming import function_name
@@ -49,20 +49,31 @@ class Arena:
     marks : list of object
         For each node, an object that its handle has as well: while that lives, there is a reference
         more to it than `unheld_count` says. Weak references would say the same, but Python's
-        garbage collector looks into them again and again, and not into these.
+        garbage collector looks into them again and again, and not into these. Where something
+        stood beside the handles of a call (numbers, options), the mark says what, as an object is
+        made for it anyway, and that of a bound leaf says where it stands; see `tape_ad.core.calls`.
     bases, views : dict
         Which nodes are views of which in NumPy's memory, so that writing to one would show in
         the other: from a view to its base, and from a base to weak references to the handles of
         its views.
+    sources : dict of int to tuple of str, int and str
+        The file, line and function of the user's that a node was made in, if they were asked for.
     within : Arena or None
         The arena that this one is nested in.
-    watch : Watch or None
-        Fingerprints of the arrays that operations have used, if anybody asked for them.
+    observer : Observer or None
+        What sees each node and each sweep, if anybody asked for it: `tape_ad.handles.observing`.
     movable : bool
         Whether a transform made it, for the function that it runs. Such an arena may still be
         nested further in, when that function turns out to use a handle of an explicit record.
     ended : bool
         Whether that function has returned, so that its handles should not be met any more.
+    turn : object
+        What a thread is appending now, or None; see `tape_ad.core.turns`.
+    namespaced : bool
+        Whether a handle was asked for its array namespace, so that what has no derivative is a
+        handle too.
+    batch : Batch or None
+        The run of a batched function that the arena was made in, whose arrays are constants here.
     """
 
     functions: list[Any] = field(factory=list, init=False)
@@ -74,10 +85,14 @@ class Arena:
     marks: list[object] = field(factory=list, init=False)
     bases: dict[int, int] = field(factory=dict, init=False)
     views: dict[int, list["weakref.ref[Any]"]] = field(factory=dict, init=False)
+    sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
-    watch: Watch | None = field(default=None, init=False)
+    observer: Any = field(default=None, init=False)
+    turn: Any = field(default=None, init=False)
     movable: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
+    namespaced: bool = field(default=False, init=False)
+    batch: Any = field(default=None, init=False)
 
     def is_held(self, node: int) -> bool:
         """Tell whether the handle of a node is alive."""
@@ -99,6 +114,20 @@ class Arena:
         del self.parents[edges:], self.partials[edges:], self.starts[length + 1 :]
         del self.functions[length:], self.shapes[length:], self.dtypes[length:]
         del self.marks[length:]
+        for node in [node for node in self.sources if node >= length]:
+            self.sources.pop(node)
+
+    @property
+    def calls(self) -> dict[int, Any]:
+        """What stood beside the handles in a node's call, by node, where anything did."""
+        marked = enumerate(self.marks)
+        return {node: mark for node, mark in marked if type(mark) not in (object, str)}
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The names of leaves, by node: where each stands in what was bound, as ``layers/0/w``."""
+        marked = enumerate(self.marks)
+        return {node: name_of(mark) for node, mark in marked if type(mark) is str}
 
     def is_within(self, other: "Arena") -> bool:
         """Tell whether `other` encloses this arena, directly or at several removes."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.core.sweeps import conform
+from tape_ad.core.conforming import conform
 from tape_ad.errors import SeedError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import CAPTURES, NOTING, asarray, boxed, boxed_number

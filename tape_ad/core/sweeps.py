@@ -1,7 +1,6 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
-import math
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from sys import getrefcount
 from types import MappingProxyType
 from typing import Any
@@ -9,26 +8,20 @@ from typing import Any
 import numpy as np
 
 from tape_ad.core.arena import Arena, unheld_count
+from tape_ad.core.careful_sweeps import careful_sweep
+from tape_ad.core.conforming import LARGE, conform
+from tape_ad.core.pushing import push_along
 from tape_ad.core.traits import KNOWN, NUMBERS, OPEN, traits_of
 from tape_ad.linear_maps import (
     Array,
-    LinearMap,
     Products,
     Scale,
     add_reduce,
     added_at,
-    pull_chosen,
 )
 from tape_ad.overrides import NOTING, as_one_call
 
-__all__ = ["conform", "forward_sweep", "reverse_sweep"]
-
-LARGE = 10_000
-"""A cotangent of more elements than this is written over when nobody needs it any more.
-
-A new array of fewer comes from memory that is at hand, and to find out whether the old one may go
-takes longer than to make it. `summed` lets BLAS add up larger ones, for the same reason: making the
-ones to multiply with is not worth it for fewer."""
+__all__ = ["forward_sweep", "reverse_sweep"]
 
 ndarray = np.ndarray
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
@@ -43,6 +36,7 @@ def reverse_sweep(
     release: bool = False,
     more: Mapping[int, Array] = NO_MORE,
     chosen: bool = False,
+    reached: list[int] | None = None,
 ) -> dict[int, Array]:
     """Pull a seed back from one node to everything that it depends on.
 
@@ -64,6 +58,9 @@ def reverse_sweep(
         Cotangents of further nodes to start from, all of them older than the root.
     chosen : bool
         Whether the zeros of the cotangents given are of what was not chosen.
+    reached : list of int, optional
+        To be filled with the nodes that the sweep comes to. An arena's observer gives it, which
+        makes the sweep otherwise.
 
     Returns
     -------
@@ -76,12 +73,18 @@ def reverse_sweep(
     ReleasedError
         When the sweep meets a node whose partials are released.
     """
+    if arena.observer is not None and reached is None:
+        kept: dict[int, Array] = arena.observer.sweep(
+            arena, root, seed, release=release, more=more, chosen=chosen
+        )
+        return kept
     at_once = release and not chosen and not may_hide(arena.partials)
-    reached: list[int] | None = [] if release and not at_once else None
+    if reached is None and release and not at_once:
+        reached = []
     kept, hidden = swept(arena, root, seed, more, at_once, reached)
     if (hidden or chosen) and not are_finite(list(kept.values())):
-        kept = swept_with_care(arena, root, seed, more, chosen)
-    for node in reached or ():
+        kept = careful_sweep(arena, root, seed, more, chosen)
+    for node in (reached or ()) if release else ():
         for edge in range(*arena.starts[node : node + 2]):
             arena.partials[edge] = None
     return kept
@@ -239,31 +242,6 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
     return kept, hidden
 
 
-def swept_with_care(
-    arena: Arena, root: int, seed: Array, more: Mapping[int, Array], chosen: bool
-) -> dict[int, Array]:
-    """Do what `reverse_sweep` does, so that what was left out stays 0 whatever it meets."""
-    stack = seed.ndim - len(arena.shapes[root])
-    cotangents = dict(more) | {root: seed}
-    masked = set(cotangents) if chosen else set()  # nodes whose zeros may be of what was left out
-    kept: dict[int, Array] = {}
-    for node in range(root, -1, -1):
-        ct = cotangents.pop(node, None)
-        if ct is None:
-            continue
-        if arena.is_held(node):
-            kept[node] = ct
-        for parent, partial in arena.edges(node):
-            linear: Any = partial
-            pulled = pull_chosen(linear, ct) if node in masked else linear.pull(ct)
-            pulled = conform(pulled, arena.shapes[parent], arena.dtypes[parent], stack)
-            total = cotangents.get(parent)
-            cotangents[parent] = pulled if total is None else total + pulled
-            if node in masked or (traits_of(type(linear)).may_hide and linear.hides):
-                masked.add(parent)
-    return kept
-
-
 def both_plain(total: Array, ct: Array) -> bool:
     """Tell whether a cotangent can be added to a part of another in place."""
     return type(total) is ndarray and isinstance(ct, (np.ndarray, np.generic))
@@ -300,113 +278,39 @@ def forward_sweep(
         return reached
     first = min(reached)
     stack = reached[first].ndim - len(arena.shapes[first])
-    last_use: dict[int, int] = {}
+    parents, starts, partials = arena.parents, arena.starts, arena.partials
+    last_use: dict[int, int] = {}  # the edge that a tangent is pushed along last
     if keep is not None:
-        nodes = range(first, last + 1)
-        last_use = {parent: node for node in nodes for parent, _ in arena.edges(node)}
+        every = range(starts[first], starts[last + 1])
+        last_use = {parents[edge]: edge for edge in every if parents[edge] not in keep}
     for node in range(first, last + 1):
-        shape, dtype = arena.shapes[node], arena.dtypes[node]
-        edges = [(parent, linear) for parent, linear in arena.edges(node) if parent in reached]
-        for pushed in contributions(arena, node, edges, reached, stack):
-            contribution = conform(pushed, shape, dtype, stack)
-            total = reached.get(node)
-            reached[node] = contribution if total is None else total + contribution
-        if keep is not None:
-            for parent, _ in arena.edges(node):
-                if last_use[parent] == node and parent not in keep:
-                    reached.pop(parent, None)
+        begin, end = starts[node], starts[node + 1]
+        edges = [edge for edge in range(begin, end) if parents[edge] in reached]
+        if not edges:
+            continue
+        if traits_of(type(partials[edges[0]])).pushes_together:
+            push_together(arena, node, edges, reached, stack)
+            for edge in edges:
+                if last_use.get(parents[edge]) == edge:
+                    del reached[parents[edge]]
+            continue
+        total = [reached.pop(node)] if node in reached else []
+        for edge in edges:
+            parent = parents[edge]
+            t = [reached.pop(parent) if last_use.get(parent) == edge else reached[parent]]
+            push_along(arena, node, edge, t, total, stack)
+        reached[node] = total.pop()
     return reached
 
 
-def contributions(
-    arena: Arena,
-    node: int,
-    edges: list[tuple[int, LinearMap]],
-    reached: Mapping[int, Array],
-    stack: int,
-) -> Iterator[Array]:
-    """Push the tangents of a node's parents."""
-    kind: Any = type(edges[0][1]) if edges else None
-    if kind is not None and traits_of(kind).pushes_together:
-        yield kind.push_together([(linear, reached[parent]) for parent, linear in edges])
-        return
-    for parent, linear in edges:
-        t = reached[parent]
-        missing = len(arena.shapes[node]) - len(arena.shapes[parent])
-        if stack and missing > 0 and linear.broadcasts:
-            t = t.reshape(t.shape[:stack] + (1,) * missing + t.shape[stack:])
-        yield linear.push(t)
-
-
-def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: int) -> Array:
-    """Bring a contribution into the space it belongs to.
-
-    Axes that broadcasting added or stretched are summed, axes that are still to be stretched are
-    broadcast, the real part is taken where the space is real, and the dtype is cast.
-
-    Parameters
-    ----------
-    array : array
-        Behind its first `stack` axes, a shape that broadcasts with `shape`.
-    shape, dtype
-        The space.
-    stack : int
-        The number of leading axes that are not part of the space.
-
-    Returns
-    -------
-    array, shape (the stack) + shape
-    """
-    target = array.shape[:stack] + shape
-    added = array.ndim - len(target)
-    if added > 0:
-        array = summed(array, stack, stack + added)
-    if array.shape != target:
-        pairs = zip(range(-1, -len(shape) - 1, -1), array.shape[::-1], shape[::-1], strict=False)
-        stretched = [array.ndim + axis for axis, have, want in pairs if want == 1 and have != 1]
-        if len(stretched) == 1:
-            array = summed(array, stretched[0], stretched[0] + 1, keepdims=True)
-        elif stretched:
-            array = add_reduce(array, axis=tuple(stretched), keepdims=True)
-        if array.shape != target:
-            array = np.broadcast_to(array, target)
-    if array.dtype is not dtype and array.dtype != dtype:
-        if array.dtype.kind == "c" and dtype.kind != "c":
-            array = array.real
-        array = array.astype(dtype)
-    return array
-
-
-def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Array:
-    """Sum over the axes from `first` to before `last`.
-
-    A large array is multiplied with ones, which takes BLAS a fraction of the time that NumPy's sum
-    over all but the last axis takes. In single precision, where its other order of summation shows,
-    it stays NumPy's sum.
-    """
-    shape = array.shape
-    columns = 1 if array.size < LARGE or not by_blas(array) else math.prod(shape[last:])
-    if columns == 1:
-        axes = first if last == first + 1 else tuple(range(first, last))
-        return add_reduce(array, axis=axes, keepdims=keepdims)
-    if type(array) in NOTING:
-        total = as_one_call(times_ones, array, first, last, columns)
-    else:
-        total = times_ones(array, first, last, columns)
-    kept = shape[:first] + (1,) * (last - first) * keepdims + shape[last:]
-    return total.reshape(kept)
-
-
-def times_ones(array: Array, first: int, last: int, columns: int) -> Array:
-    """Sum a plain array over some axes, behind which `columns` elements lie, by a product."""
-    rows = math.prod(array.shape[first:last])
-    real = array.real.dtype  # a complex one would turn inf into nan
-    by_rows = array.reshape((-1, rows, columns)).view(real)
-    return np.matmul(np.ones((1, rows), real), by_rows).view(array.dtype)
-
-
-def by_blas(array: Array) -> bool:
-    """Tell whether BLAS multiplies an array as it stands."""
-    kind = type(array)
-    plain = kind is ndarray or kind in NOTING
-    return plain and array.flags.c_contiguous and array.dtype.char in "dD"
+def push_together(
+    arena: Arena, node: int, edges: list[int], reached: dict[int, Array], stack: int
+) -> None:
+    """Push the tangents of a node's parents by maps that do it at once."""
+    pairs = [(arena.map_at(node, edge), reached[arena.parents[edge]]) for edge in edges]
+    kind: Any = type(pairs[0][0])
+    pushed = conform(kind.push_together(pairs), arena.shapes[node], arena.dtypes[node], stack)
+    if arena.observer is not None:
+        arena.observer.pushed(arena, node, pushed)
+    total = reached.get(node)
+    reached[node] = pushed if total is None else total + pushed

@@ -3,14 +3,23 @@
 import dis
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
-from tape_ad.errors import ConversionError
+from tape_ad.errors import ConversionError, NumberError
+from tape_ad.habits import Habit
 from tape_ad.handles.array_methods import ArrayMethods
 from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.handles.callers import caller
+from tape_ad.handles.libraries import (
+    around_a_callback,
+    dropped_in_a_library,
+    in_a_library,
+    refuse_a_library,
+    replacement_in_scipy,
+)
+from tape_ad.handles.library_answers import AS_ARRAYS, ASKING_FOR_TYPES, OWN, answer_to_scipy
 from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import written_to
 from tape_ad.overrides import NOTING
@@ -21,8 +30,8 @@ __all__ = ["ArrayInterface"]
 Function = Callable[..., Any]
 ABSENT: Any = object()
 
-NO_ARRAY = np.array(None, dtype=object)
-"""What tells a `scipy.sparse` matrix in ``matrix @ handle`` to leave the product to the handle."""
+CLASS: Any = object.__dict__["__class__"]
+"""The attribute that Python keeps an object's type in."""
 
 REMAINDERS = frozenset({6, 19})
 """The arguments of BINARY_OP for ``%`` and ``%=``, as Python's own ``dis`` prints them."""
@@ -31,6 +40,18 @@ WRITING = frozenset(
     ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
 )
 """The ndarray methods that write to the array."""
+
+
+LIKE = frozenset(
+    {
+        *(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray),
+        *(np.arange, np.empty, np.eye, np.frombuffer, np.fromfile, np.fromfunction, np.fromiter),
+        *(np.fromstring, np.full, np.genfromtxt, np.identity, np.loadtxt, np.ones, np.require),
+        *(np.tri, np.zeros, np.atleast_1d),
+    }
+)
+"""NumPy's functions that take ``like=``, and come here for no other reason; and `np.atleast_1d`,
+after which some of SciPy's code in C asks no more (see `library_answers`)."""
 
 
 class ArrayInterface(ArrayOperators, ArrayMethods):
@@ -45,6 +66,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     - ``_item(x, key)``: ``x[key]``
     - ``_assign(x, key, value)``: ``x[key] = value``
     - ``_change(function, x, other)``: ``x += other`` and its kind
+    - ``_create(x, function, args, kwargs)``: ``function(..., like=x)``
     """
 
     __slots__ = ()
@@ -55,8 +77,20 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     _answer: Function
     _item: Function
     _assign: Function
+    _create: Function
 
     # The array's outside
+
+    @property
+    def __class__(self) -> type[Self]:  # isinstance looks at it after the type
+        """The type; some functions of SciPy's are told what to write where they ask for it."""
+        if sys._getframe(1).f_code.co_name in ASKING_FOR_TYPES:
+            answer_to_scipy("type", self)
+        return type(self)
+
+    @__class__.setter
+    def __class__(self, kind: type) -> None:
+        CLASS.__set__(self, kind)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -118,12 +152,33 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     def imag(self, value: Any) -> None:
         self.imag[...] = value
 
+    @property
+    def device(self) -> Any:
+        """Where the primal lies: "cpu" for NumPy's arrays."""
+        return getattr(primal(self.data), "device", "cpu")
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
+        """Give the handle itself, if that is where it lies.
+
+        Raises
+        ------
+        ValueError
+            For any other device.
+        """
+        if device != self.device or stream is not None:
+            raise ValueError(
+                f"a handle cannot be moved to the device {device!r}; it stays where the array that "
+                f"it was made from lies, on {self.device!r}"
+            )
+        return self
+
     def __repr__(self) -> str:
         value = self.data
         if not isinstance(value, ArrayInterface):
             value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
             value = " ".join(value.split())
-        return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value})"
+        told = replacement_in_scipy(sys._getframe(1))
+        return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value}{told})"
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -139,16 +194,26 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return bool(np.any(np.equal(self, value)))
 
     def __getitem__(self, key: Any) -> Self:
-        return self._item(self, key)
+        try:
+            return self._item(self, key)
+        except IndexError:
+            where = "" if self.ndim else in_a_library()
+            if where:
+                raise NumberError(
+                    f"{where}a handle of one number has no elements; write t.data for its value"
+                ) from None
+            raise
 
     # Conversions read the primal, and only where that is plainly meant
 
     def item(self, *args: SupportsIndex) -> Any:
-        """Give an element of the primal as a Python number."""
+        """Give an element of the primal as a Python number; to users, but not to libraries."""
+        refuse_a_library(sys._getframe(1))
         return self.data.item(*args)
 
     def tolist(self) -> Any:
-        """Give the primal as nested lists of Python numbers."""
+        """Give the primal as nested lists of Python numbers; to users, but not to libraries."""
+        refuse_a_library(sys._getframe(1))
         return self.data.tolist()
 
     def __float__(self) -> float:
@@ -172,15 +237,47 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return format(self.data, spec) if spec else str(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if sys._getframe(1).f_code.co_name == "_matmul_dispatch":
-            return NO_ARRAY
-        raise ConversionError(
+        answer = answer_to_scipy("array", self)
+        if answer is not OWN:
+            return answer
+        raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
             f"turning a handle into an ndarray ({caller()}) would drop its gradient; write t.data "
             "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "
             "function that takes one array; np.broadcast_to(t, shape) for an array full of one; "
             "rec.constant(array) to fill an array with them; or call a NumPy function on the "
-            "handle itself"
+            f"handle itself{around_a_callback()}"
         )
+
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: Any = None,
+        max_version: Any = None,
+        dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:
+        raise ConversionError(
+            f"handing a handle to another library ({caller()}) would drop its gradient; write "
+            "t.data for the value"
+        )
+
+    def __dlpack_device__(self) -> Any:
+        return self.__dlpack__()
+
+    if not TYPE_CHECKING:  # for checkers, what has this is an ArrayLike, and so a plain operand
+
+        def __buffer__(self, flags: int) -> NoReturn:  # asked for since Python 3.12
+            raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
+                f"giving away the memory of a handle ({caller()}) would drop its gradient; write "
+                "t.data for the value"
+            )
+
+    @property
+    def __pandas_priority__(self) -> int:
+        """What lets a pandas Series or DataFrame in ``series * handle`` leave it to the handle."""
+        answer_to_scipy("priority", self)
+        return 5000
 
     def __reduce__(self) -> NoReturn:
         raise ConversionError(
@@ -191,6 +288,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return self.copy("K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        answer_to_scipy("deepcopy", self)
         return self.copy("K")
 
     def copy(self, order: str = "C") -> Self:
@@ -199,6 +297,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         Of a number the copy is a number too, as NumPy's scalars have it.
         """
         if isinstance(self.data, np.generic):
+            answer_to_scipy("copy", self)
             return self._one(np.positive, self)
         return self._call(np.copy, (self,), {"order": order})
 
@@ -230,6 +329,11 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
                 issubclass(kind, (ArrayInterface, type(primal(self.data)))) or kind in NOTING
             ):
                 return NotImplemented  # as NEP 18 has it for types that one does not know
+        if function in LIKE:
+            if function is np.atleast_1d:
+                answer_to_scipy("atleast_1d", self)
+                return self._answer(function, args, kwargs)
+            return self._create(self, function, args, kwargs)
         return self._answer(function, args, kwargs)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -264,26 +368,28 @@ def number_of(handle: Any, kind: str) -> Any:
     ------
     ConversionError
     """
+    answer = answer_to_scipy("number", handle)
+    if answer is not OWN:
+        return answer
     frame = sys._getframe(2)
     code, at = frame.f_code.co_code, frame.f_lasti
     if dis.opname[code[at]] == "BINARY_OP" and code[at + 1] in REMAINDERS:
         return handle.item()
-    if dis.opname[code[at]] == "STORE_SUBSCR":
+    dropped = dropped_in_a_library("takes what it gets as plain numbers")
+    if dropped is None and dis.opname[code[at]] == "STORE_SUBSCR":
         raise ConversionError(
             f"array[i] = handle ({caller()}) would drop the gradient, for the array is a plain "
             "one; make it with rec.constant(array), which can be filled with handles"
+            f"{around_a_callback()}"
         )
-    raise ConversionError(
+    raise dropped or ConversionError(
         f"{kind}(handle) ({caller()}) would drop the gradient; write t.item() for the number, and "
         "a function of NumPy, np.exp(t) in place of math.exp(t), for the gradient"
     )
 
 
-class Absent:
-    """An attribute that ndarrays have and handles do not; asking for it says why.
-
-    Descriptors, and not ``__getattr__``, because a class with that method has slow attributes.
-    """
+class Absent(Habit):
+    """An attribute that ndarrays have and handles do not; asking for it says why."""
 
     __slots__ = ("name",)
 
@@ -291,17 +397,20 @@ class Absent:
         self.name = name
 
     def __get__(self, handle: Any, owner: type) -> NoReturn:
+        if handle is not None:
+            answer_to_scipy(self.name, handle)
+        where = in_a_library()
         if self.name in WRITING:
             raise AttributeError(
-                f"handles have no .{self.name}(), which writes to the array; write t[...] = value, "
-                "with NumPy's function of that name where it has one, or use t.data"
+                f"{where}handles have no .{self.name}(), which writes to the array; write "
+                "t[...] = value, with NumPy's function of that name where it has one, or use t.data"
             )
         raise AttributeError(
-            f"handles do not have the ndarray attribute .{self.name}, for it has no rule; "
+            f"{where}handles do not have the ndarray attribute .{self.name}, for it has no rule; "
             f"t.data.{self.name} is the primal's"
         )
 
 
-for _name in dir(np.ndarray):
+for _name in ("fit", "matvec", *dir(np.ndarray)):  # to be told from estimators and operators
     if not _name.startswith("__") and not hasattr(ArrayInterface, _name) and _name != "data":
         setattr(ArrayInterface, _name, Absent(_name))

@@ -1,5 +1,6 @@
 """An ndarray's operators, in terms of one dispatch."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -28,9 +29,10 @@ from numpy import (
     subtract,
 )
 
+from tape_ad.handles.library_answers import COMPARING, answer_to_scipy
 from tape_ad.rules.scipy.sparse import is_sparse, matmul_sparse, sparse_matmul
 
-__all__ = ["ArrayOperators"]
+__all__ = ["ArrayOperators", "BitsInPlace"]
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -120,7 +122,7 @@ class ArrayOperators:
     def __round__(self, ndigits: int = 0) -> Any:
         return self._two(np.round, self, ndigits)
 
-    # Of bits and truth values, for arrays below records: a handle is never one of them
+    # Of bits and truth values: a handle that depends on anything is none of them
 
     def __and__(self, other: Any) -> Any:
         return self._two(bitwise_and, self, other)
@@ -172,6 +174,8 @@ class ArrayOperators:
     # Comparisons give plain boolean arrays
 
     def __eq__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
+        if sys._getframe(1).f_code.co_name in COMPARING:
+            answer_to_scipy("equal", self)
         return self._two(equal, self, other) if comparable(other) else self.data == other
 
     def __ne__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
@@ -188,6 +192,29 @@ class ArrayOperators:
 
     def __ge__(self, other: Any) -> Flags:
         return self._two(greater_equal, self, other)
+
+
+class BitsInPlace:
+    """The operators of bits in place, for arrays that may be of integers and truth values."""
+
+    __slots__ = ()
+
+    _change: Callable[..., Any]
+
+    def __iand__(self, other: Any) -> Any:
+        return self._change(np.bitwise_and, self, other)
+
+    def __ior__(self, other: Any) -> Any:
+        return self._change(np.bitwise_or, self, other)
+
+    def __ixor__(self, other: Any) -> Any:
+        return self._change(np.bitwise_xor, self, other)
+
+    def __ilshift__(self, other: Any) -> Any:
+        return self._change(np.left_shift, self, other)
+
+    def __irshift__(self, other: Any) -> Any:
+        return self._change(np.right_shift, self, other)
 
 
 def comparable(other: Any) -> bool:

@@ -14,13 +14,17 @@ from weakref import ref
 
 import numpy as np
 
+from tape_ad.batches import BATCHES, batch_of
 from tape_ad.core.arena import Arena
 from tape_ad.errors import InPlaceError, ShapeError
-from tape_ad.handles.primals import memory_of, primal
+from tape_ad.handles.constants import unwrapped
+from tape_ad.handles.namespaces import IN_USE
+from tape_ad.handles.primals import is_number, memory_of, primal
+from tape_ad.handles.refusals import batched_value
 from tape_ad.handles.views import Handle, has_alone, live_views, way_to
 from tape_ad.linear_maps import Index, clone
 from tape_ad.naming import called, function_name
-from tape_ad.rules.numpy.indexing import WHOLE, plain_key
+from tape_ad.rules.numpy.indexing import WHOLE, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
 from tape_ad.rules.numpy.windows import Marks, Window
 
@@ -57,6 +61,12 @@ def assign(target: Handle, key: Any, value: Any) -> None:
     ShapeError
         When the value does not fit.
     """
+    if BATCHES and batch_of(target, key, value):
+        raise batched_value()
+    if IN_USE:
+        key, value = unwrapped((key, value))
+        if target.record.namespaced:
+            make_array(target)
     refuse_to_write(target, "write x = x.copy() first and assign to that")
     if type(value) is type(target) and value.index in value.record.bases:
         if is_known_part(target, key, value) or is_that_part(
@@ -65,6 +75,17 @@ def assign(target: Handle, key: Any, value: Any) -> None:
             return  # what Python does last for x[key] += y
         refuse_moving(target, value)
     replace(target, key, value)
+
+
+def make_array(target: Handle) -> None:
+    """Let a handle stand for an array of no axes where NumPy gives a number.
+
+    The array API standard knows no numbers, so what it gives of no axes may be assigned to.
+    """
+    while type(target.data) is type(target):
+        target = target.data
+    if isinstance(target.data, np.generic):
+        target.data = np.array(target.data)
 
 
 def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
@@ -77,8 +98,10 @@ def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
     InPlaceError, ShapeError
         As `assign`.
     """
+    if BATCHES and batch_of(target, other):
+        raise batched_value()
     plain = type(target.data) is np.ndarray
-    if not plain and isinstance(memory_of(target.data), np.generic):
+    if not plain and is_number(target.data):
         return target._two(function, target, other)
     sign = SIGNS[function]
     refuse_to_write(target, f"write x = x {sign} y in place of x {sign}= y")
@@ -213,7 +236,7 @@ def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:
     bool
         Whether it was such an assignment, with views that are turned, picked or reshaped.
     """
-    record, plain = base.record, plain_key(key)
+    record, plain = base.record, in_short(key, base.ndim)
     if plain is None or type(base.data) is not np.ndarray:
         return False
     alone = has_alone(base, views)  # before anything here has the array as well
@@ -321,7 +344,9 @@ def commit(
     changes = []
     for handle, node in [(base, new), *followers]:
         old, index = handle.record, handle.index
-        changes.append((handle, old, index, handle.data, node, object()))
+        before = node.record.marks[node.index]
+        mark = before if node.mark is before else object()  # it says what the node's call was
+        changes.append((handle, (old, index, handle.data, handle.mark), node, before, mark))
         if not hasattr(handle, "earlier"):
             handle.earlier = []
         handle.earlier.append((old, index))
@@ -332,18 +357,13 @@ def commit(
     try:  # an interrupt may come before any instruction, and after the last one all is done
         if array is not None:
             array[key] = value
-        for handle, old, index, _, node, unheld in changes:
-            if old.marks[index] is handle.mark:  # and not that of what this is a snapshot of
-                old.marks[index] = unheld  # first, as a view may go on standing for the same node
-            node.record.marks[node.index] = handle.mark
+        for handle, _, node, _, mark in changes:
+            node.record.marks[node.index] = handle.mark = mark
             handle.record, handle.index, handle.data = node.record, node.index, node.data
     except BaseException:  # no call here, as this may be the end of stack or memory
         if array is not None:
             array[key] = earlier
-        for handle, old, index, data, node, unheld in changes:
-            handle.record, handle.index, handle.data = old, index, data
-            if node.record.marks[node.index] is handle.mark:
-                node.record.marks[node.index] = unheld
-            if old.marks[index] is unheld:
-                old.marks[index] = handle.mark
+        for handle, own, node, before, _ in changes:
+            handle.record, handle.index, handle.data, handle.mark = own
+            node.record.marks[node.index] = before
         raise

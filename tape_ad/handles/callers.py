@@ -1,10 +1,20 @@
 """Where in the user's code a handle was met."""
 
+import functools
 import sys
 from types import FrameType
 from typing import Any
 
-__all__ = ["caller", "is_library", "is_library_module", "is_library_name"]
+from tape_ad.naming import file_title
+
+__all__ = [
+    "caller",
+    "file_title",
+    "is_library",
+    "is_library_module",
+    "is_library_name",
+    "user_lines",
+]
 
 
 def caller() -> str:
@@ -13,18 +23,54 @@ def caller() -> str:
     Returns
     -------
     str
-        As ``line 3 of model.py``.
+        As ``line 3 of model.py``, or in a notebook ``line 3 of cell In[5]``.
     """
     frame = sys._getframe(1)
     while frame.f_back is not None and is_library(frame):
         frame = frame.f_back
-    return f"line {frame.f_lineno} of {frame.f_code.co_filename.rpartition('/')[2]}"
+    return f"line {frame.f_lineno} of {file_title(frame.f_code.co_filename)}"
+
+
+def user_lines() -> list[tuple[str, int, str]]:
+    """List the lines of the user's code that are being run, the innermost first.
+
+    They are those outside of this library, Python's own and what is installed. Where all code is
+    installed, what is neither NumPy nor this library counts, and at last the outermost line.
+
+    Returns
+    -------
+    list of tuple of str, int and str
+        File, line and function; at least one.
+    """
+    lines: list[tuple[str, int, str]] = []
+    installed: list[tuple[str, int, str]] = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        kind = kind_of(str(frame.f_globals.get("__name__")), code.co_filename)
+        last = (code.co_filename, frame.f_lineno, code.co_name)
+        if kind == "user":
+            lines.append(last)
+        elif kind == "installed":
+            installed.append(last)
+        frame = frame.f_back
+    return lines or installed[:1] or [last]
+
+
+@functools.lru_cache(4096)
+def kind_of(name: str, file: str) -> str:
+    """Tell whose code that of a module in a file is: ``user``, ``installed`` or ``library``."""
+    if is_library_name(name) or name.partition(".")[0] in ("numpy", "scipy"):
+        return "library"
+    return "installed" if "site-packages" in file or file.startswith("<frozen") else "user"
 
 
 def is_library(frame: FrameType) -> bool:
     """Tell whether a frame is of code that users do not look into: ours, Python's, installed."""
-    name = str(frame.f_globals.get("__name__"))
-    return is_library_name(name) or "site-packages" in frame.f_code.co_filename
+    name, file = str(frame.f_globals.get("__name__")), frame.f_code.co_filename
+    if file == "<string>":  # what a library has made of text: scipy.optimize.broyden1
+        file = str(getattr(sys.modules.get(name), "__file__", None))
+    return is_library_name(name) or "site-packages" in file
 
 
 def is_library_module(thing: Any) -> bool:

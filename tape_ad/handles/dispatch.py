@@ -5,28 +5,31 @@ general way is `record_general`; the others do the same for what most calls are,
 (docs/performance.md says what each of them saves).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from operator import getitem
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from tape_ad.handles.assignment import (
-    assign,
-    change,
-    check_fit,
-    refuse_to_write,
-    replace,
-)
-from tape_ad.handles.operands import decline, odd_one, told_apart, told_apart_with_care
+from tape_ad.batches import BATCHES, batch_of
+from tape_ad.core.arena import CONSTANT
+from tape_ad.core.calls import ARRAY, HANDLE, NUMBERS, beside_one, beside_several
+from tape_ad.handles.assignment import assign, change, check_fit, refuse_to_write, replace
+from tape_ad.handles.casting import as_computed_with
+from tape_ad.handles.constants import as_constants, gives_constants, unwrapped
+from tape_ad.handles.creation import created
+from tape_ad.handles.namespaces import IN_USE
+from tape_ad.handles.operands import computed, decline, odd_one, told_apart, told_apart_with_care
 from tape_ad.handles.primals import AS_THEY_ARE, is_view, primal
 from tape_ad.handles.refusals import (
     misplaced_handle,
     no_implementation,
     plain_output,
+    raise_misnamed,
     raise_with_name,
 )
+from tape_ad.handles.sparse_operands import beside_sparse, meets_sparse
 from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
 from tape_ad.handles.views import link
@@ -82,6 +85,8 @@ def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_
 
 def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
     """Do what `record_call` does; NotImplemented where another library is to have the say."""
+    if BATCHES and (batch := batch_of(args, kwargs)):
+        return batch.call(function, args, kwargs)
     if kwargs or function not in STRAIGHT or decline(function, args):
         return record_any(function, args, kwargs)
     if len(args) > 2:
@@ -109,7 +114,8 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
     x_kind, y_kind = type(x), type(y)
     if makers is None:
         if function in COMPARISONS and x_kind is Tensor and y_kind in AS_THEY_ARE:
-            return function(x.data, y)  # plain data, for which nothing is looked up
+            out = function(x.data, y)  # plain data, for which nothing is looked up
+            return as_constants(out) if IN_USE and gives_constants((x,), NO_OPTIONS) else out
         return record_beside(function, x, y)
     parents: Any
     partials: Any
@@ -123,14 +129,17 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
             parents = x.index, y.index
             first, second = makers
             partials = first(out, data, other), second(out, data, other)
+            beside = None
         elif y_kind in AS_THEY_ARE:
             record, data, parents = x.record, x.data, x.index
+            beside = (HANDLE, y if y_kind in NUMBERS else (ARRAY, y.shape, y.dtype))
             if type(data) not in AS_THEY_ARE:
                 y = boxed(y)
             out = function(data, y)
             partials = makers[0](out, data, y)
         elif x_kind in AS_THEY_ARE:
             record, data, parents = y.record, y.data, y.index
+            beside = (x if x_kind in NUMBERS else (ARRAY, x.shape, x.dtype), HANDLE)
             if type(data) not in AS_THEY_ARE:
                 x = boxed(x)
             out = function(x, data)
@@ -139,7 +148,7 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
             return record_beside(function, x, y)
     except ValueError as error:
         raise_with_name(function, (x, y), error)
-    return record.note(function, (x, y), NO_OPTIONS, out, parents, partials)
+    return record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
 
 
 def record_beside(function: Function, x: Any, y: Any) -> Any:
@@ -148,6 +157,12 @@ def record_beside(function: Function, x: Any, y: Any) -> Any:
     NEP 13 has two ways for arrays with an arithmetic of their own: an operator leaves the whole of
     it to those that take part in no ufunc, and calls the ufunc for others, which are asked then.
     """
+    if IN_USE:
+        x, y = unwrapped((x, y))
+        if type(x) in AS_THEY_ARE or type(y) in AS_THEY_ARE:
+            return answer(function, (x, y))
+    if meets_sparse(function, x, y):
+        return beside_sparse(function, x, y, record_two)
     if not decline(function, (x, y)):
         return record_any(function, (x, y))
     outside = any(getattr(type(each), "__array_ufunc__", False) is None for each in (x, y))
@@ -169,15 +184,18 @@ def record_several(function: Function, args: tuple[Any, ...]) -> Any:
     except ValueError as error:
         raise_with_name(function, args, error)
     parents = [x.index for _, x in handles]
-    return record.note(function, args, NO_OPTIONS, out, parents, partials)
+    beside = beside_several(record, parents, args, NO_OPTIONS)
+    return record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
 
 
 def record_item(x: Any, key: Any) -> Any:
     """Do what `record_call` does for ``x[key]``: in straight lines for keys without arrays."""
     data = x.data
+    if IN_USE:
+        key = unwrapped(key)
     plain = filled_key(key, data.ndim)
     if plain is None:
-        return record_any(getitem, (x, key))
+        return answer(getitem, (x, key))
     try:
         out = data[key]
     except ValueError as error:
@@ -190,14 +208,27 @@ def record_item(x: Any, key: Any) -> Any:
     return handle
 
 
-def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
-    """Do what `record_call` does for any call at all."""
+def record_any(
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: Options = NO_OPTIONS,
+    *,
+    in_use: list[bool] | None = IN_USE,
+) -> Any:
+    """Do what `record_call` does for any call at all, with constants if there may be any."""
+    if in_use:
+        out = record_any(function, unwrapped(args), unwrapped(dict(kwargs)), in_use=None)
+        if "out" in kwargs or not gives_constants(args, kwargs):
+            return out
+        return as_constants(out)
     entry = entry_of(function)
     if CAPTURES:
         args, kwargs = boxed(args), boxed(kwargs)
     if kwargs:
         if "out" in kwargs:
             return record_output_into(function, entry, args, kwargs)
+        if "dtype" in kwargs or "signature" in kwargs:
+            args = as_computed_with(function, args, kwargs)
         if "where" in kwargs and isinstance(function, np.ufunc):
             return record_where(function, args, kwargs, (None,) * function.nout)
     if type(entry) is Rule:
@@ -209,7 +240,10 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     """Do what `record_call` does for any number of operands, options, records and array-likes."""
     operands, options, call_options = args, NO_OPTIONS, kwargs
     if rule.signature is not None:
-        operands, options = rule.signature(*args, **kwargs)
+        try:
+            operands, options = rule.signature(*args, **kwargs)
+        except TypeError as error:
+            raise_misnamed(function, error)
         call_options = options
         if Tensor in map(type, options.values()):
             raise misplaced_handle(function)
@@ -233,17 +267,6 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     return out._make(nodes) if hasattr(out, "_make") else type(out)(nodes)
 
 
-def computed(
-    function: Function, rule: Rule, values: Sequence[Any], options: Options
-) -> tuple[Any, Any]:
-    """Compute what a call gives, and what its partials are made of."""
-    try:
-        out = (rule.compute or function)(*values, **options)
-    except ValueError as error:
-        raise_with_name(function, values, error)
-    return out if rule.saves else (out, out)
-
-
 def record_lone(
     call: Call,
     rule: Rule,
@@ -265,8 +288,9 @@ def record_lone(
     maker = rule.maker(place)
     partial = maker and maker(saved, *values, **options)
     if partial is None:
-        return out
-    handle = x.record.note(function, args, kwargs, out, x.index, partial)
+        return x.record.note(CONSTANT, (), NO_OPTIONS, out) if maker and out.size == 0 else out
+    beside = beside_one(x, args, kwargs) if kwargs or len(args) > 1 else None
+    handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
     if is_view(out, x.data):
         link(handle, x)
     return handle
@@ -302,9 +326,11 @@ def record_output(
         if partial is not None:
             parents.append(x.index)
             partials.append(partial)
-    if not parents:
-        return out
-    handle = record.note(*call, out, parents, partials, output)
+    if not parents:  # an array without elements depends on nothing, and is a handle all the same
+        empty = output is None and bool(handles) and out.size == 0
+        return record.note(CONSTANT, (), NO_OPTIONS, out) if empty else out
+    beside = beside_several(record, parents, call[1], call[2])
+    handle = record.note(*call, out, parents, partials, output, beside)
     for _, x in handles:
         if is_view(out, x.data):
             link(handle, x)
@@ -383,3 +409,4 @@ Tensor.answer_with(
     assign=assign,
     change=change,
 )
+Tensor._create = staticmethod(created)

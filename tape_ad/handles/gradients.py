@@ -1,26 +1,63 @@
 """Gradients as a value: a read-only map from handles to arrays."""
 
 import weakref
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import define
 
 from tape_ad.core.arena import CONSTANT, Arena
 from tape_ad.errors import RecordMismatchError
+from tape_ad.handles.alive import handles_alive
+from tape_ad.handles.primals import primal
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import NOTING, as_one_call
+from tape_ad.pages.figures import Range, aligned, shape_as_text
+from tape_ad.pages.plainly import shown_by_repr
 from tape_ad.trees import map_leaves
+
+if TYPE_CHECKING:
+    from tape_ad.handles.tensor import Tensor
+    from tape_ad.tree_types import OverLeaves
 
 __all__ = ["Gradients", "through_buffer"]
 
+LISTED = 20
+"""How many gradients are listed one by one."""
 
+
+def asks(method: Any) -> "OverLeaves[Tensor, np.ndarray[Any, Any]]":
+    """Say what becomes of the types of trees; the method stays as it is."""
+    wrt: OverLeaves[Tensor, np.ndarray[Any, Any]] = method
+    return wrt
+
+
+@shown_by_repr
 @define(eq=False, repr=False)
 class Gradients:
     """The result of one reverse sweep, asked with `wrt`.
 
     It holds the gradient of every handle that was alive during the sweep, leaf or intermediate;
-    it keeps neither the record nor its partials alive.
+    it keeps neither the record nor its partials alive, nor any handle.
+
+    ``len(grads)`` is how many handles it knows a gradient of that are alive now, and a loop over it
+    gives these handles, in the order of their nodes. Both look for them among all objects of the
+    interpreter: they are for looking, not for the steps of a loop.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> p = ta.ComputationRecord().bind({"w": np.array([1.0, -2.0]), "b": 3.0})
+    >>> loss = np.sum(p["w"] ** 2) + p["b"]
+    >>> grads = loss.grad()
+    >>> grads
+    <Gradients of node %4: 3 handles reached
+      %0  leaf w      float64[2]  -4 to 2
+      %1  leaf b      float64[]   1
+      %4  add %3, %1  float64[]   1>
+    >>> len(grads), [handle.index for handle in grads]
+    (3, [0, 1, 4])
     """
 
     _arena: "weakref.ref[Arena]"
@@ -29,6 +66,7 @@ class Gradients:
     _stack: tuple[int, ...]
     _cotangents: dict[int, Array]
 
+    @asks
     def wrt(self, tree: Any) -> Any:
         """Give the gradient with respect to a handle, or to each handle of a nested structure.
 
@@ -69,8 +107,39 @@ class Gradients:
         """Tell whether the result depends on a handle."""
         return self._index(handle, "") in self._cotangents
 
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the handles that are alive and have a gradient here."""
+        arena = self._arena()
+        if arena is not None:
+            for handle in handles_alive():
+                node = self._index_then(handle, arena)
+                if node is not None and node in self._cotangents:
+                    yield handle
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return True  # a result, though no handle of it may be left
+
     def __repr__(self) -> str:
-        return f"<Gradients of node %{self._root}: {len(self._cotangents)} handles reached>"
+        many = len(self._cotangents)
+        nodes = sorted(self._cotangents)
+        if many > LISTED:
+            nodes = [*nodes[: LISTED // 2], *nodes[-(LISTED // 2) :]]
+        rows = [f"\n  {row}" for row in aligned([self._row(node) for node in nodes])]
+        if many > LISTED:
+            rows.insert(LISTED // 2, f"\n  ... {many - LISTED} more")
+        return f"<Gradients of node %{self._root}: {many} handles reached{''.join(rows)}>"
+
+    def _row(self, node: int) -> list[str]:
+        """Say of a gradient what it is with respect to, its space, and its range."""
+        arena: Any = self._arena()
+        ct = primal(self._cotangents[node])
+        call = "" if arena is None or node >= len(arena) else arena[node].call
+        known = isinstance(ct, (np.ndarray, np.generic))  # another may not be computed yet
+        range_ = str(Range.of(np.asarray(ct))) if known else ""
+        return [f"%{node}", call, f"{ct.dtype}{shape_as_text(ct.shape)}", range_]
 
     def _entry(self, leaf: Any, path: str) -> Any:
         arena = self._arena()

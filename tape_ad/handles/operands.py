@@ -1,21 +1,25 @@
 """What stands beside handles in a call, and which record the call belongs to."""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tape_ad.batches import BATCHES, batch_of
 from tape_ad.core.arena import Arena, innermost
-from tape_ad.errors import DtypeError
+from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.handles.primals import AS_THEY_ARE, primal
-from tape_ad.handles.refusals import misplaced_handle, unrelated_records
+from tape_ad.handles.refusals import misplaced_handle, raise_with_name, unrelated_records
 from tape_ad.handles.tensor import Tensor
+from tape_ad.rules.base import Rule
+from tape_ad.rules.scipy.sparse import is_sparse
 
 __all__ = [
     "as_operand",
     "common_record",
+    "computed",
     "decline",
     "odd_one",
     "told_apart",
@@ -35,6 +39,8 @@ def as_operand(value: Any) -> Any:
     ------
     DtypeError
         For masked arrays and matrices.
+    UnsupportedArgumentError
+        For sparse ones.
     """
     if type(value) in AS_THEY_ARE or isinstance(value, np.generic):
         return value
@@ -42,6 +48,11 @@ def as_operand(value: Any) -> Any:
         raise DtypeError(
             f"a {type(value).__name__} has another arithmetic than the array; pass a plain array "
             "(np.asarray of a matrix, .filled(...) of a masked array)"
+        )
+    if is_sparse(value):
+        raise UnsupportedArgumentError(
+            f"a {type(value).__name__} of scipy.sparse is no array: of a handle and it there are A "
+            "@ t, t @ A, A * t and A + t; write A.toarray() for other functions"
         )
     if not isinstance(value, np.ndarray) and hasattr(type(value), "__array_function__"):
         return value
@@ -142,12 +153,15 @@ def decline(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
 
     In ufuncs that is so for types with an ``__array_ufunc__`` of their own, or with None in its
     place, unless they lie below records: as arrays that look like NumPy's do, and those of a
-    handle's own kind. Other functions take what can be made an array of.
+    handle's own kind. Other functions take what can be made an array of. A batch that goes on
+    around the handles' records has the say in all of them.
 
     Notes
     -----
     The rules are those of NEP 13, https://numpy.org/neps/nep-0013-ufunc-overrides.html.
     """
+    if BATCHES and batch_of(args) is not None:
+        return True
     if not isinstance(function, np.ufunc):
         return False
     foreign = set(filter(is_foreign, map(type, args)))
@@ -158,7 +172,20 @@ def decline(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
 @functools.cache
 def is_foreign(kind: type) -> bool:
     """Tell whether a type says itself how it takes part in arithmetic."""
+    if kind.__module__.partition(".")[0] == "pandas":
+        return False  # of a series or a frame the values are taken, and its labels left
     protocol = getattr(kind, "__array_ufunc__", ABSENT)
     if protocol is ABSENT or protocol is np.ndarray.__array_ufunc__:
         return False
     return not issubclass(kind, (ArrayOperators, np.generic))
+
+
+def computed(
+    function: Callable[..., Any], rule: Rule, values: Sequence[Any], options: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    """Compute what a call gives, and what its partials are made of."""
+    try:
+        out = (rule.compute or function)(*values, **options)
+    except ValueError as error:
+        raise_with_name(function, values, error)
+    return out if rule.saves else (out, out)

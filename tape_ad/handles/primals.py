@@ -7,7 +7,15 @@ import numpy as np
 from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.linear_maps import Array
 
-__all__ = ["AS_THEY_ARE", "is_view", "memory_of", "primal", "read_only", "read_only_primal"]
+__all__ = [
+    "AS_THEY_ARE",
+    "is_number",
+    "is_view",
+    "memory_of",
+    "primal",
+    "read_only",
+    "read_only_primal",
+]
 
 AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
 """The types of operands that need no look."""
@@ -29,8 +37,15 @@ def memory_of(leaf: Any) -> Any:
         settle = getattr(type(leaf), "settle", None)
         if settle is not None:
             settle(leaf)
-        leaf = leaf.data
+        leaf = getattr(leaf, "stack") if hasattr(leaf, "batch_here") else leaf.data  # noqa: B009 - of one kind of them alone
     return leaf
+
+
+def is_number(leaf: Any) -> bool:
+    """Tell whether a handle stands for a number, and for no array; also for one of each batch."""
+    while isinstance(leaf, ArrayOperators) and not hasattr(leaf, "batch_here"):
+        leaf = leaf.data
+    return leaf.ndim == 0 if hasattr(leaf, "batch_here") else isinstance(leaf, np.generic)
 
 
 def read_only(array: Array) -> Array:
@@ -46,6 +61,8 @@ def read_only(array: Array) -> Array:
 def read_only_primal(leaf: Any, path: str = "") -> Any:
     """Give the array behind a handle, for a function that must not write to it."""
     value = primal(leaf)
+    if hasattr(value, "batch_here"):  # which holds handles of records further out
+        return type(value)(read_only_primal(value.stack), value.batch_here)
     return leaf if value is leaf else read_only(value)
 
 

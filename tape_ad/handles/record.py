@@ -1,67 +1,59 @@
 """The record: an arena with leaves, made afresh for every step."""
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, field
 
-from tape_ad.core.arena import CONSTANT, Arena, held_arrays
-from tape_ad.core.watching import Watch
+from tape_ad.batches import BATCHES, BATCHING
+from tape_ad.core.arena import CONSTANT, held_arrays
+from tape_ad.core.turns import wait_for_turn
 from tape_ad.errors import ConversionError, DtypeError, RecordMismatchError
+from tape_ad.habits import in_other_words
+from tape_ad.handles.constants import plain
 from tape_ad.handles.dispatch import NO_OPTIONS
+from tape_ad.handles.looking import Shown
+from tape_ad.handles.nodes import Node, held_bytes, node_of
+from tape_ad.handles.observing import OBSERVING, observer_for
 from tape_ad.handles.operands import as_operand
-from tape_ad.handles.primals import memory_of, primal
+from tape_ad.handles.primals import memory_of
 from tape_ad.handles.refusals import no_derivative
 from tape_ad.handles.tensor import Tensor
-from tape_ad.naming import function_name
 from tape_ad.overrides import CAPTURES, asarray, boxed
+from tape_ad.pages.plainly import shown_by_repr
 from tape_ad.threads import NEXT
 from tape_ad.trees import map_leaves
 
+if TYPE_CHECKING:
+    from tape_ad.handles.profiling import profile
+    from tape_ad.tree_types import OverLeaves
+
 __all__ = ["ComputationRecord", "Node"]
 
+
+def binds(method: Any) -> "OverLeaves[np.ndarray | np.number | complex | Tensor, Tensor]":
+    """Say what becomes of the types of trees; the method stays as it is."""
+    bind: OverLeaves[Any, Tensor] = method
+    return bind
+
+
 FLOAT = np.dtype(np.float64)
+PUBLIC = (
+    *("bind", "check_inputs", "constant", "debug_nans", "nbytes", "profile", "show", "tensor"),
+    *("trace_source", "within"),
+)
 new = object.__new__
 
 
-@frozen
-class Node:
-    """A look at one node of a record.
-
-    Attributes
-    ----------
-    index : int
-    function : callable or None
-        The NumPy function that made it; None for a leaf.
-    parents : tuple of int
-        The nodes it was computed from.
-    shape : tuple of int
-    dtype : numpy.dtype
-    nbytes : int
-        The bytes of the arrays that its partials hold; an array that several nodes hold is
-        counted for each.
-    """
-
-    index: int
-    function: Any
-    parents: tuple[int, ...]
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    nbytes: int
-
-    def __str__(self) -> str:
-        shape = ",".join(map(str, self.shape))
-        call = " ".join([function_name(self.function), *(f"%{p}" for p in self.parents)])
-        return f"%{self.index}: {self.dtype}[{shape}] = {call}"
-
-
+@shown_by_repr
+@in_other_words
 @define(eq=False, repr=False)
-class ComputationRecord(Arena):
+class ComputationRecord(Shown):
     """An arena of nodes with their local partials: the graph, apart from the data.
 
-    Make a fresh one for every step. It belongs to one thread at a time; records know nothing of
+    Make a fresh one for every step. Threads that compute on one take turns; records know nothing of
     each other, except that one may be made `within` another for higher derivatives.
 
     Parameters
@@ -74,6 +66,12 @@ class ComputationRecord(Arena):
         `MutatedInputError` if one was written to in between. The record never copies the arrays
         that it is given, so writing to one before the sweep gives a gradient of something else;
         this finds such a bug, at the price of hashing every array twice.
+    trace_source : bool
+        Keep the line of your code that each node was made in. `print` shows it, and so do errors
+        of the sweep.
+    debug_nans : bool
+        Raise `NonFiniteError` at the first value or derivative that is nan or inf, as
+        `tape_ad.debug_nans` does for all records made in it.
 
     Examples
     --------
@@ -83,17 +81,27 @@ class ComputationRecord(Arena):
     >>> print(rec)
     %0: float64[3] = leaf
     %1: float64[3] = exp %0
-    %2: float64[3] = multiply %1
+    %2: float64[3] = multiply %1, 2
     %3: float64[] = sum %2
     """
 
     check_inputs: bool = field(default=False, kw_only=True)
+    trace_source: bool = field(default=False, kw_only=True)
+    debug_nans: bool = field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         if self.within is not None and not isinstance(self.within, ComputationRecord):
             raise TypeError(f"within= takes a ComputationRecord, got {type(self.within).__name__}")
-        if self.check_inputs:
-            self.watch = Watch()
+        if BATCHES:
+            self.batch = BATCHING.get()
+        asked = self.check_inputs or self.trace_source or self.debug_nans
+        if asked or OBSERVING or (self.within is not None and self.within.observer is not None):
+            self.observer = observer_for(
+                self.within,
+                check_inputs=self.check_inputs,
+                trace_source=self.trace_source,
+                debug_nans=self.debug_nans,
+            )
 
     def tensor(self, data: Any) -> Tensor:
         """Make a leaf: something to differentiate with respect to.
@@ -152,6 +160,7 @@ class ComputationRecord(Arena):
         """
         return self.note(CONSTANT, (), NO_OPTIONS, self._data_of(data, ""))
 
+    @binds
     def bind(self, tree: Any) -> Any:
         """Make a leaf of every array in a nested structure.
 
@@ -178,11 +187,18 @@ class ComputationRecord(Arena):
         """
         if NEXT.asked:  # a training loop looks at one record, for a hint about threads
             NEXT.note(self)
-        length = len(self)
+        length, leaves = len(self), []
+
+        def leaf_of(leaf: Any, path: str) -> Any:
+            leaves.append(made := self._leaf_of(leaf, path))
+            return made
+
         try:
-            return map_leaves(self._leaf_of, tree)
+            return map_leaves(leaf_of, tree)
         except BaseException:
-            self.truncate(length)
+            count = len(self) - length
+            if count == sum(type(leaf) is Tensor for leaf in leaves):  # no other thread's is there
+                self.truncate(length)
             raise
 
     def note(
@@ -194,10 +210,12 @@ class ComputationRecord(Arena):
         parents: Any = (),
         partials: Any = (),
         output: int | None = None,
+        beside: Any = None,
     ) -> Tensor:
         """Append the node of a call and make its handle: the one place where that is done.
 
         Either all of the node is there afterwards or, when an interrupt comes between, nothing.
+        Several threads may do so at once: they take turns.
 
         Parameters
         ----------
@@ -213,6 +231,9 @@ class ComputationRecord(Arena):
             given as it is, as most nodes have just one.
         output : int, optional
             Which one of several outputs `data` is.
+        beside : object, optional
+            What stood beside the handles, or the path of a leaf, in an object of its own; see
+            `tape_ad.core.calls`.
 
         Returns
         -------
@@ -225,12 +246,16 @@ class ComputationRecord(Arena):
         """
         functions = self.functions
         handle: Tensor = new(Tensor)  # its __init__ would take as long again
-        handle.record, handle.index, handle.data = self, len(functions), data
-        handle.mark = mark = object()
+        handle.mark = mark = object() if beside is None else beside
         shape, dtype = data.shape, data.dtype
         if dtype is not FLOAT and dtype.kind not in "fc":
             raise no_derivative(function, dtype)
+        while self.turn is not None:
+            wait_for_turn(self, NOTING)
+        self.turn = handle
+        index = len(functions)
         try:
+            handle.record, handle.index, handle.data = self, index, data
             edges = self.parents
             if type(parents) is int:
                 edges.append(parents)
@@ -243,15 +268,15 @@ class ComputationRecord(Arena):
             self.dtypes.append(dtype)
             self.marks.append(mark)
             functions.append(function)
+            self.turn = None
         except BaseException:  # no call here, as this may be the end of stack or memory
-            index = handle.index
             del functions[index:], self.marks[index:], self.dtypes[index:], self.shapes[index:]
             del self.starts[index + 1 :]
             del self.parents[self.starts[index] :], self.partials[self.starts[index] :]
+            self.turn = None
             raise
-        if self.watch is not None and operands:
-            use = f"node %{handle.index} ({function_name(function)})"
-            self.watch.see(map_leaves(primal, (operands, tuple(options.values()), data)), use)
+        if self.observer is not None:
+            self.observer.noted(handle, function, operands, options)
         return handle
 
     def __len__(self) -> int:
@@ -260,16 +285,7 @@ class ComputationRecord(Arena):
 
     def __getitem__(self, index: int) -> Node:
         """Look at a node; negative indices count from the end."""
-        index = range(len(self))[operator.index(index)]
-        edges = list(self.edges(index))
-        return Node(
-            index=index,
-            function=self.functions[index],
-            parents=tuple(parent for parent, _ in edges),
-            shape=self.shapes[index],
-            dtype=self.dtypes[index],
-            nbytes=held_bytes(held_arrays([partial for _, partial in edges])),
-        )
+        return node_of(self, range(len(self))[operator.index(index)])
 
     def __contains__(self, handle: Any) -> bool:
         """Tell whether a handle is of this record."""
@@ -284,14 +300,27 @@ class ComputationRecord(Arena):
         """The bytes of all arrays that the partials hold, each array counted once."""
         return held_bytes(held_arrays(self.partials))
 
+    def profile(self) -> "profile":
+        """Look at the bytes of this record's nodes, and take times of what runs on it in a context.
+
+        Returns
+        -------
+        profile
+            As `tape_ad.profile` gives for all records made in it: ``with rec.profile() as p: ...``.
+        """
+        from tape_ad.handles.profiling import profile  # noqa: PLC0415 - it knows records' handles
+
+        return profile.of(self)
+
     def __reduce__(self) -> NoReturn:
         raise ConversionError(
             "a record cannot be copied or pickled, for handles belong to the very one; copy or "
             "pickle the parameters, and make a fresh record from them"
         )
 
-    def __str__(self) -> str:
-        return "\n".join(map(str, self))
+    def __dir__(self) -> list[str]:
+        """List what users ask a record for; the arena's columns are for the library."""
+        return [*filter(lambda name: name[:2] == "__", object.__dir__(self)), *PUBLIC]
 
     def __repr__(self) -> str:
         leaves = sum(function is None for function in self.functions)
@@ -303,13 +332,14 @@ class ComputationRecord(Arena):
     def _leaf_of(self, leaf: Any, path: str) -> Any:
         if not (type(leaf) is np.ndarray or is_number_like(leaf)):
             return leaf
-        return self.note(None, (), NO_OPTIONS, self._data_of(leaf, path))
+        data = self._data_of(leaf, path)
+        return self.note(None, (), NO_OPTIONS, data, (), (), None, path or None)
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
             return boxed(leaf) if CAPTURES else leaf
         if type(leaf) is not Tensor:
-            return boxed(as_data(leaf, path))
+            return boxed(as_data(plain(leaf), path))
         if leaf.record is self:
             raise RecordMismatchError(
                 f"{place(path)} is a handle of this very record; use it as it is, or pass .data "
@@ -321,6 +351,9 @@ class ComputationRecord(Arena):
                 "make this record with ComputationRecord(within=...) to differentiate through it"
             )
         return leaf.snapshot()
+
+
+NOTING = ComputationRecord.note.__code__
 
 
 def is_number_like(leaf: Any) -> bool:
@@ -350,8 +383,3 @@ def as_data(data: Any, path: str) -> Any:
 def place(path: str) -> str:
     """Name a place in a structure, for an error."""
     return f"the entry {path}" if path else "the data of a leaf"
-
-
-def held_bytes(arrays: Iterable[np.ndarray[Any, Any]]) -> int:
-    """Add up the bytes of distinct arrays."""
-    return sum({id(array): array.nbytes for array in arrays}.values())

@@ -1,5 +1,6 @@
 """What the dispatch says when a call cannot be recorded: what happened, and what to write."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -12,15 +13,19 @@ from tape_ad.errors import (
     ShapeError,
     UnsupportedArgumentError,
 )
+from tape_ad.habits import way_here
 from tape_ad.handles.callers import caller
+from tape_ad.handles.libraries import in_a_library
 from tape_ad.naming import called
 from tape_ad.overrides import NOTING
 
 __all__ = [
+    "batched_value",
     "misplaced_handle",
     "no_derivative",
     "no_implementation",
     "plain_output",
+    "raise_misnamed",
     "raise_with_name",
     "refuse_to_change",
     "unrelated_records",
@@ -37,7 +42,10 @@ def raise_with_name(function: Function, values: Sequence[Any], error: ValueError
     they are.
     """
     if type(error) is not ValueError:
-        raise error
+        try:
+            raise error
+        finally:  # a frame that keeps its error is a cycle, in which the record stays
+            del error
     shapes = ", ".join(str(getattr(value, "shape", ())) for value in values)
     raise ShapeError(f"{called(function)} of shapes {shapes}: {error}") from error
 
@@ -62,7 +70,7 @@ def no_implementation(function: Function, args: Sequence[Any]) -> TypeError:
 def plain_output(function: Function) -> InPlaceError:
     """Say that a handle would be written into an array that no record knows of."""
     return InPlaceError(
-        f"{called(function)} would write a handle into a plain array (out= or an "
+        f"{in_a_library()}{called(function)} would write a handle into a plain array (out= or an "
         "augmented assignment such as a += t) and drop its gradient; write a = a + t"
     )
 
@@ -73,6 +81,27 @@ def written_to(ufunc: np.ufunc) -> InPlaceError:
         f"np.{ufunc.__name__}.at writes to its first argument, which a handle is not in, or does "
         "not follow; write x[key] += value, or np.bincount for keys that repeat"
     )
+
+
+def batched_value() -> InPlaceError:
+    """Say that a handle cannot hold what there is one of in each of a batch."""
+    return InPlaceError(
+        "a batched value cannot be assigned to a handle from outside of the batch; write to "
+        "np.zeros_like(x) of a batched x, or join values with np.stack([...])"
+    )
+
+
+def raise_misnamed(function: Function, error: TypeError) -> NoReturn:
+    """Put a function's name where Python names what sorts its arguments, and what to write."""
+    found = re.fullmatch(r"[\w.<>]*signature\(\) (.*)", str(error), re.DOTALL)
+    if found is None:
+        try:
+            raise error
+        finally:  # see raise_with_name
+            del error
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", found[1])
+    words = way_here("argument", unknown[1]) if unknown else ""
+    raise TypeError(f"{called(function)}() {found[1]}{words}") from None
 
 
 def misplaced_handle(function: Function) -> UnsupportedArgumentError:

@@ -1,6 +1,9 @@
 """Handles."""
 
-from typing import Any, Self
+import re
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 from weakref import ref
 
 from attrs import define, field
@@ -9,13 +12,27 @@ from tape_ad.core.arena import Arena
 from tape_ad.core.spaces import seed_of
 from tape_ad.core.sweeps import reverse_sweep
 from tape_ad.errors import RecordMismatchError
+from tape_ad.habits import in_other_words, there
 from tape_ad.handles.array_interface import ArrayInterface
 from tape_ad.handles.gradients import Gradients
+from tape_ad.handles.libraries import in_a_library
+from tape_ad.handles.library_answers import answer_to_scipy
+from tape_ad.handles.namespaces import namespace_beside_arrays, namespace_of
 from tape_ad.linear_maps import Array
+from tape_ad.pages.arrays import array_html
+from tape_ad.pages.plainly import shown_by_repr
+
+if TYPE_CHECKING:
+    from _tape_ad_stubs import AsArray  # is there where the stubs have been written, else Any
 
 __all__ = ["Tensor"]
 
+INNER = frozenset(["answer_with", "earlier", "mark", "snapshot", "view_base"])
+"""What only the library asks a handle for."""
 
+
+@shown_by_repr
+@in_other_words
 @define(eq=False, repr=False, weakref_slot=True)
 class Tensor(ArrayInterface):
     """A handle: an index into a record, and the primal that was computed there.
@@ -43,6 +60,11 @@ class Tensor(ArrayInterface):
     >>> y.grad().wrt(x)
     array([2., 4.])
     """
+
+    if TYPE_CHECKING:
+
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> AsArray:
+            """Be no array-like to the stubs of `tape_ad.stubs`, and one to NumPy's own."""
 
     record: Any
     index: int
@@ -81,19 +103,47 @@ class Tensor(ArrayInterface):
             With ``ComputationRecord(check_inputs=True)``, when an array was written to meanwhile.
         """
         record: Arena = self.record
+        if hasattr(seed, "record") and seed.record is None:
+            seed = seed.data
         if hasattr(seed, "record") and not record.is_within(seed.record):
             raise RecordMismatchError(
                 "a seed may be a handle only of a record that encloses the one it is swept on; "
                 "pass seed.data if it is meant as a constant"
             )
         start, stack = seed_of(self, seed)
-        if record.watch is not None:
-            record.watch.check()
+        if record.observer is not None:
+            record.observer.check()
         cotangents = reverse_sweep(record, self.index, start, release=release)
         return Gradients(ref(record), len(record.functions), self.index, stack, cotangents)
+
+    def __hash__(self) -> NoReturn:  # type: ignore[override]  # == is elementwise, as for ndarray
+        raise TypeError(
+            f"{in_a_library()}a handle is unhashable, for == compares its elements and it may be "
+            "assigned to; write t.item() for a number to be looked up"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the node, the range of the values and the values, in a notebook."""
+        if self.record is None or self.index < 0:  # a constant
+            return array_html(repr(self).partition(",")[0].removeprefix("Tensor("), self.data)
+        return array_html(str(self.record[self.index]), self.data)
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
+        answer_to_scipy("namespace", self)
+        beside = namespace_beside_arrays(sys._getframe(1))
+        return beside or namespace_of(self.record, api_version)
 
     def snapshot(self) -> Self:
         """Give a handle of the same node, which nobody assigns to; it gets no gradients."""
         same = type(self)(self.record, self.index, self.data)
         same.mark = object()
+        if hasattr(self, "view_base"):  # a view of the snapshot is a view of that as well
+            same.view_base = self.view_base
         return same
+
+    def __dir__(self) -> list[str]:
+        """List what users ask a handle for."""
+        return [name for name in there(self) if name not in INNER and re.match("__|[^_]", name)]
+
+
+Tensor.__name__ = "tape_ad.Tensor"  # C code says it: "argument 1 must be numpy.ndarray, not ..."

@@ -7,6 +7,8 @@ import numpy as np
 
 from tape_ad.core.arena import CONSTANT
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.handles.libraries import in_a_library
+from tape_ad.handles.library_answers import answer_to_scipy
 from tape_ad.handles.operands import common_record, decline
 from tape_ad.handles.primals import primal, read_only_primal
 from tape_ad.handles.refusals import no_derivative, raise_with_name
@@ -31,13 +33,15 @@ def call_unrecorded(
     if type(entry) is Constant:
         if decline(function, args):
             return NotImplemented
+        if function is np.isnan:
+            answer_to_scipy("isnan", args[0])
         return constant_value(function, args, kwargs)
     if type(entry) is Filled:
         record: Any = common_record(function, args)
         filled = function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
         return record.note(CONSTANT, args, kwargs, filled) if filled.dtype.kind in "fc" else filled
     refused: Any = entry
-    raise UnsupportedArgumentError(f"{called(function)}: {refused.instead}")
+    raise UnsupportedArgumentError(f"{in_a_library()}{called(function)}: {refused.instead}")
 
 
 def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -> Any:

@@ -70,7 +70,9 @@ def has_alone(base: Handle, views: list[Handle]) -> bool:
     Whoever else could see what is written there, a partial, a user who has taken ``.data``, or the
     one whose array it was, holds a reference to that array or to a view of it.
     """
-    if base.record.watch is not None or not base.data.flags.owndata:
+    if (
+        base.record.observer is not None and base.record.observer.sees_arrays
+    ) or not base.data.flags.owndata:
         return False
     if references(base) != ALONE + len(views):
         return False

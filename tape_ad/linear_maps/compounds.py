@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps.base import Array, LinearMap, rearranges
+from tape_ad.linear_maps.base import Array, LinearMap, Shape, rearranges
 from tape_ad.linear_maps.chosen import pull_chosen
+from tape_ad.linear_maps.patterns import Pattern, composed, elementwise, pattern_of
 
 __all__ = ["Adjoint", "Chain", "Deferred"]
 
@@ -28,6 +30,17 @@ class Chain:
     @property
     def rearranges(self) -> bool:
         return all(map(rearranges, self.maps))
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        pattern: Pattern | None = None
+        shape = parent
+        for place, each in enumerate(self.maps, 1):
+            pushed = node if place == len(self.maps) else each.push(np.zeros(shape)).shape
+            own = pattern_of(each, shape, pushed)
+            pattern = own if pattern is None else composed(pattern, own)
+            shape = pushed
+        return elementwise(self, parent, node) if pattern is None else pattern
 
     def push(self, t: Array) -> Array:
         for each in self.maps:
@@ -52,6 +65,10 @@ class Adjoint:
     broadcasts: ClassVar[bool] = False
     map: LinearMap
 
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        return pattern_of(self.map, node, parent).turned
+
     def push(self, t: Array) -> Array:
         return self.map.pull(t)
 
@@ -75,6 +92,10 @@ class Deferred:
     broadcasts: ClassVar[bool] = False
     maker: Callable[..., LinearMap]
     arguments: tuple[Any, ...]
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        return pattern_of(self.maker(*self.arguments), parent, node)
 
     def push(self, t: Array) -> Array:
         """Make the map, and push."""

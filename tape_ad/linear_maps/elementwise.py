@@ -6,6 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, LinearMap, Partial
+from tape_ad.linear_maps.patterns import elementwise
 from tape_ad.overrides import NOTING, as_one_call
 
 __all__ = [
@@ -31,6 +32,7 @@ class Same:
     broadcasts: ClassVar[bool] = True
     identity: ClassVar[bool] = True
     rearranges: ClassVar[bool] = True
+    pattern = elementwise
 
     def push(self, t: Array) -> Array:
         return t
@@ -50,6 +52,7 @@ class Negate:
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
     uniform: ClassVar[bool] = True
+    pattern = elementwise
 
     def push(self, t: Array) -> Array:
         return -t
@@ -68,6 +71,7 @@ class Scale:
 
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
+    pattern = elementwise
     factor: Array
 
     def push(self, t: Array) -> Array:
@@ -104,6 +108,7 @@ class Divide:
 
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
+    pattern = elementwise
     divisor: Array
 
     def push(self, t: Array) -> Array:
@@ -147,6 +152,7 @@ class Mask:
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
     hides: ClassVar[bool] = True
+    pattern = elementwise
     mask: Array
     tie: Array | None = None
 
@@ -176,6 +182,7 @@ class Shield:
 
     broadcasts: ClassVar[bool] = True
     hides: ClassVar[bool] = True
+    pattern = elementwise
 
     def push(self, t: Array) -> Array:
         return t
@@ -237,6 +244,7 @@ class Conjugate:
     """Complex conjugation, which is linear over the reals."""
 
     broadcasts: ClassVar[bool] = True
+    pattern = elementwise
 
     def push(self, t: Array) -> Array:
         return t.conjugate()
@@ -251,6 +259,7 @@ class RealPart:
 
     broadcasts: ClassVar[bool] = True
     rearranges: ClassVar[bool] = True
+    pattern = elementwise
 
     def push(self, t: Array) -> Array:
         return t.real
@@ -265,6 +274,7 @@ class ImaginaryPart:
 
     broadcasts: ClassVar[bool] = True
     rearranges: ClassVar[bool] = True
+    pattern = elementwise
 
     def push(self, t: Array) -> Array:
         return t.imag

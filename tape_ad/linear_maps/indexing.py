@@ -7,6 +7,7 @@ from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
 from tape_ad.linear_maps.layouts import clone
+from tape_ad.linear_maps.patterns import moved
 from tape_ad.linear_maps.places import names_each_once, places
 from tape_ad.overrides import CAPTURES, CAPTURING, as_one_call, overridable
 
@@ -40,6 +41,7 @@ class Index:
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     rearranges: ClassVar[bool] = True
+    pattern = moved
     key: tuple[Any, ...]
     parent: Shape
     node: Shape

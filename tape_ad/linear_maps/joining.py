@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
+from tape_ad.linear_maps.patterns import moved
 
 __all__ = ["Join", "Part"]
 
@@ -49,6 +50,7 @@ class Part:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = moved
     join: Join
     position: int
     key: tuple[Any, ...]

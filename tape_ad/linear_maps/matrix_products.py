@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 from attrs import define, field
 
-from tape_ad.linear_maps.base import Array
+from tape_ad.linear_maps.base import Array, Shape
+from tape_ad.linear_maps.patterns import Pattern, by_batch, coupled
 from tape_ad.overrides import NOTING, overridable
 
 __all__ = [
@@ -58,6 +59,11 @@ class MatmulLeft:
     right: Array
     ndim: int
 
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell that rows of the parent make rows of the product."""
+        vectors = self.right.ndim - 1 if self.ndim == 1 else min(self.right.ndim, 2) - 1
+        return by_batch(parent, node, 1, vectors)
+
     def push(self, t: Array) -> Array:
         right = self.right
         if self.ndim > 1 or right.ndim <= 2 or t.ndim == 1:
@@ -96,6 +102,17 @@ class MatmulRight:
     multiplies: ClassVar[bool] = True
     left: Array
     ndim: int
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell that columns of the parent make columns of the product."""
+        if self.ndim == 1:
+            return by_batch(parent, node, 1, self.left.ndim - 1)
+        if self.left.ndim == 1:
+            of_node = range(-1, -len(node) - 1, -1)
+            axes = [(-1, -1), *((axis - 1, axis) for axis in of_node[1:])]
+        else:
+            axes = [(axis, axis) for axis in range(-len(parent), 0) if axis != -2]
+        return coupled(parent, node, axes)
 
     def push(self, t: Array) -> Array:
         left = self.left

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
+from tape_ad.linear_maps.patterns import moved
 
 __all__ = ["Reshape", "Stretch", "Transpose", "inverse"]
 
@@ -17,6 +18,7 @@ class Reshape:
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
+    pattern = moved
     parent: Shape
     node: Shape
 
@@ -33,6 +35,7 @@ class Transpose:
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
+    pattern = moved
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
@@ -70,6 +73,7 @@ class Stretch:
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
+    pattern = moved
     parent: Shape
     node: Shape
 

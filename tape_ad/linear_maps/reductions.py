@@ -9,6 +9,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
+from tape_ad.linear_maps.patterns import reduced
 from tape_ad.overrides import NOTING, as_one_call
 
 __all__ = ["Sum", "WeightedSum", "add_reduce", "expanding_key", "filled_with"]
@@ -40,6 +41,7 @@ class WeightedSum:
 
     broadcasts: ClassVar[bool] = False
     multiplies: ClassVar[bool] = True
+    pattern = reduced
     weights: Array
     ndim: int
     axes: tuple[int, ...]
@@ -59,6 +61,7 @@ class Sum:
     """The sum over `axes`, times a number; its pull broadcasts and copies nothing."""
 
     broadcasts: ClassVar[bool] = False
+    pattern = reduced
     shape: Shape
     axes: tuple[int, ...]
     keepdims: bool

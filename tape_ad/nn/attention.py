@@ -45,7 +45,8 @@ def scaled_dot_product_attention(
     key : array or Tensor, shape (..., s, e)
     value : array or Tensor, shape (..., s, v)
     attn_mask : array of bool or float, shape (..., l, s), optional
-        Which keys each query may look at, or what is added to the scores.
+        Which keys each query may look at, or what is added to the scores. A query that may look at
+        none (nothing but False, or nothing but -inf) gets 0, as in PyTorch.
     dropout_p : float
         The probability of a weight to be left out.
     is_causal : bool
@@ -73,6 +74,12 @@ def scaled_dot_product_attention(
     query, key, value = as_array(query), as_array(key), as_array(value)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     mask = mask_of(attn_mask, is_causal, query, key)
+    blind = None if is_causal or mask is None else blind_rows(mask)
+    if mask is not None and blind is not None:
+        mask = np.where(blind, np.asarray(mask.dtype == bool, mask.dtype), mask)
+        options: dict[str, Any] = {"scale": scale, "rng": rng}
+        out = scaled_dot_product_attention(query, key, value, mask, dropout_p, **options)
+        return np.where(blind, out.dtype.type(0), out)
     alike = query.shape == key.shape == value.shape and query.dtype == key.dtype == value.dtype
     plain = alike and type(scale) is float and dropout_p == 0
     fits = plain and takes(query.shape, query.dtype, mask)
@@ -88,6 +95,15 @@ def mask_of(attn_mask: Array | None, is_causal: bool, query: Array, key: Array) 
             raise TypeError("attention: give attn_mask or is_causal=True, not both")
         return np.tri(query.shape[-2], key.shape[-2], dtype=bool)
     return None if attn_mask is None else as_array(attn_mask)
+
+
+def blind_rows(mask: Array) -> Array | None:
+    """Tell which queries may look at no key, shape (..., l, 1); None where there are none."""
+    if 0 in mask.shape:
+        return None
+    hidden = ~mask if mask.dtype == bool else np.equal(mask, -np.inf)
+    blind = np.all(hidden, axis=-1, keepdims=True)
+    return blind if blind.any() else None
 
 
 @frozen
@@ -198,7 +214,7 @@ class MultiHeadAttention(Layer):
         mask = mask_of(attn_mask, is_causal, query, key)
         rate = self.dropout if training else 0.0
         if key is query and value is query:
-            out = self._to_itself(store, query, mask, rate, rng)
+            out = self._to_itself(store, query, mask, is_causal, rate, rng)
         else:
             projected = self._projected(store, query, key, value, rng)
             q, k, v = (self._heads(each) for each in projected)
@@ -235,6 +251,7 @@ class MultiHeadAttention(Layer):
         store: Mapping[str, Any],
         x: Array,
         mask: Array | None,
+        is_causal: bool,
         rate: float,
         rng: np.random.Generator | None,
     ) -> Array:
@@ -250,7 +267,8 @@ class MultiHeadAttention(Layer):
         lead = range(x.ndim - 2)
         length, which, head, width = range(x.ndim - 2, x.ndim + 2)
         qkv = np.transpose(parts, (which, *lead, head, length, width))
-        if rate == 0 and takes(qkv.shape[1:], qkv.dtype, mask):
+        fits = rate == 0 and takes(qkv.shape[1:], qkv.dtype, mask)
+        if fits and (is_causal or mask is None or blind_rows(mask) is None):
             return attend(qkv, mask=mask, scale=1 / math.sqrt(qkv.shape[-1]))
         return scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], mask, rate, rng=rng)
 

@@ -4,7 +4,7 @@ Each is called as ``initializer(rng, shape, dtype)``. The names and the default 
 PyTorch's, where Kaiming is He's given name and Xavier Glorot's; nothing is written in place.
 
 The fans, the number of inputs of an output and of outputs of an input, are read from the shape: a
-dense matrix is (inputs, outputs), and a convolution's kernel is (outputs, inputs, *kernel).
+dense matrix is (inputs, outputs), and a convolution's kernel is ``(outputs, inputs, *kernel)``.
 """
 
 import math

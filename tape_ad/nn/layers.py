@@ -205,7 +205,7 @@ def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Ar
 
     Returns
     -------
-    array or Tensor, shape (*input.shape, width)
+    array or Tensor, shape ``(*input.shape, width)``
 
     Raises
     ------

@@ -210,7 +210,7 @@ def mse_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
 
 
 def l1_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
-    """Average |x - target| over all elements; its derivative at 0 is 0.
+    """Average ``|x - target|`` over all elements; its derivative at 0 is 0.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def l1_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
 
 
 def huber_loss(x: Array, target: Array, reduction: str = "mean", delta: float = 1.0) -> Array:
-    """Average d² / 2 with d = |x - target|, and delta * (d - delta / 2) where d is above delta.
+    """Average d² / 2 with d = ``|x - target|``, or delta * (d - delta / 2) where d is above delta.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def layer_norm(
 
     Parameters
     ----------
-    x : array or Tensor, shape (..., *normalized_shape)
+    x : array or Tensor, shape ``(..., *normalized_shape)``
     normalized_shape : int or tuple of int
         The lengths of the last axes, over which mean and variance are taken.
     weight, bias : array or Tensor, shape normalized_shape, optional
@@ -132,7 +132,7 @@ class LayerNorm(Layer):
         rng: np.random.Generator | None = None,
         training: bool = False,
     ) -> Array:
-        """Normalise: shape (..., *normalized_shape); see `layer_norm`."""
+        """Normalise: shape ``(..., *normalized_shape)``; see `layer_norm`."""
         weight, bias = (
             self._read(store, f"{self.name}.{which}", self.normalized_shape, rng) if there else None
             for which, there in (

@@ -6,7 +6,7 @@ parameters, their shapes, and how they are drawn.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import IO, Any, cast
+from typing import Any, Self, cast
 
 import attrs
 import numpy as np
@@ -14,10 +14,12 @@ import numpy.typing as npt
 from attrs import Attribute, frozen
 
 from tape_ad.errors import MissingParameterError, StoreMismatchError
-from tape_ad.extras import extra
+from tape_ad.habits import in_other_words
+from tape_ad.handles.primals import primal
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.nn.initializers import Initializer
+from tape_ad.pages.summaries import Summary
 
 __all__ = ["Layer", "Parameter", "init", "partition", "summary"]
 
@@ -45,6 +47,7 @@ class Parameter:
     trained: bool = True
 
 
+@in_other_words
 class Layer:
     """A function of a store and an input, that holds configuration and no data.
 
@@ -68,6 +71,17 @@ class Layer:
     """
 
     __slots__ = ()
+
+    def __new__(cls, *args: Any, **_: Any) -> Self:
+        """Refuse lengths in the place of the name, which PyTorch's layers do not have."""
+        fields = [each.name for each in getattr(cls, "__attrs_attrs__", ())]
+        if fields[:1] == ["name"] and args and not isinstance(args[0], str):
+            sizes = ", ".join(map(repr, args))
+            raise TypeError(
+                f"{cls.__name__} takes the name that its parameters have in the store before the "
+                f"rest; write {cls.__name__}('hidden', {sizes})"
+            )
+        return super().__new__(cls)
 
     def __call__(
         self,
@@ -265,51 +279,44 @@ def partition(layer: Any, store: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     return parts
 
 
-def summary(layer: Any, params: Mapping[str, Any], *, file: IO[str] | None = None) -> None:
-    """Print a table of a layer's parameters: name, shape, dtype and number of elements.
+def summary(layer: Any, params: Mapping[str, Any]) -> Summary:
+    """Describe a layer's parameters: name, shape, dtype, number of elements and range of values.
 
     Parameters
     ----------
     layer : Layer, or a list, tuple or dict of layers
     params : dict of str to array
-        The store.
-    file : text file, optional
-        Where to print; standard output when left out.
+        The store, plain or bound. `tape_ad.parameters.summary` describes one without its layer.
+
+    Returns
+    -------
+    Summary
+        It shows as a table where it is the last line of a cell or of an interactive session;
+        elsewhere, print it.
 
     Raises
     ------
-    ImportError
-        When rich is not there; it is the extra `rich`.
     MissingParameterError
         When a parameter is not in the store.
 
     Examples
     --------
     >>> import tape_ad as ta
-    >>> layer = ta.nn.Linear("hidden", 3, 2)
-    >>> summary(layer, init(layer, np.random.default_rng(0)))
-    name            shape    dtype     count
-    ────────────────────────────────────────
-    hidden.weight   (3, 2)   float64       6
-    hidden.bias     (2,)     float64       2
-    ────────────────────────────────────────
-    trained                                8
+    >>> norm = ta.nn.BatchNorm1d("norm", 2)
+    >>> summary(norm, init(norm, np.random.default_rng(0)))
+    name                       shape   dtype     count   values
+    ───────────────────────────────────────────────────────────
+    norm.weight                (2,)    float64       2   1
+    norm.bias                  (2,)    float64       2   0
+    norm.running_mean          (2,)    float64       2   0
+    norm.running_var           (2,)    float64       2   1
+    norm.num_batches_tracked   ()      int64         1   0
+    ───────────────────────────────────────────────────────────
+    trained                                          4
     """
-    with extra("rich", "summary"):
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table
-    table = Table(
-        "name", "shape", "dtype", box=box.SIMPLE, show_edge=False, pad_edge=False, show_footer=True
-    )
-    table.add_column("count", justify="right")
-    trained = 0
-    for name, parameter, value in stored(layer, params):
-        trained += value.size * parameter.trained
-        table.add_row(name, str(value.shape), str(value.dtype), f"{value.size:,}")
-    table.columns[0].footer, table.columns[3].footer = "trained", f"{trained:,}"
-    console = Console(file=file, highlight=False)
-    console.print(table)
+    found = list(stored(layer, params))
+    trained = sum(value.size for _, parameter, value in found if parameter.trained)
+    return Summary.of([(name, primal(value)) for name, _, value in found], "trained", trained)
 
 
 @frozen

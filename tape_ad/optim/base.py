@@ -1,12 +1,13 @@
 """What every optimizer does: check everything, find its state, then update in place."""
 
-from collections.abc import Mapping, MutableMapping
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, MutableMapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from attrs import define, field
 
 from tape_ad.errors import StoreMismatchError
+from tape_ad.habits import in_other_words
 from tape_ad.optim.fitting import Fitting, Plain, described, fitting
 from tape_ad.optim.hints import HINT
 
@@ -22,6 +23,7 @@ What an update computes on the way is as large, and counts at the peak of a step
 in the processor's cache; smaller pieces take longer."""
 
 
+@in_other_words
 @define(eq=False)
 class Optimizer:
     """What the optimizers share: `step`, and a state that is a plain dict of arrays.
@@ -40,7 +42,16 @@ class Optimizer:
     kinds: ClassVar[tuple[str, ...]] = ()  # that it may keep, with any settings
     counts: ClassVar[bool] = False
 
-    def step(self, params: MutableMapping[str, Plain], gradients: Mapping[str, Plain]) -> None:
+    def __new__(cls, *args: Any, **_: Any) -> Self:
+        """Refuse parameters in the place of the learning rate, where PyTorch has them."""
+        if args and isinstance(args[0], Iterable) and not isinstance(args[0], np.ndarray):
+            raise TypeError(
+                f"{cls.__name__} holds no parameters; write {cls.__name__}(lr=...), and "
+                "optimizer.step(params, gradients)"
+            )
+        return super().__new__(cls)
+
+    def step(self, params: Any, gradients: Any) -> None:
         """Move every parameter against its gradient, in place.
 
         Everything is checked before anything is changed. A gradient that is not finite is applied
@@ -49,9 +60,11 @@ class Optimizer:
 
         Parameters
         ----------
-        params : dict of str to array
+        params : dict of str to array, or another tree of arrays
             The store, not what `ComputationRecord.bind` makes of it. Its arrays keep their dtype.
-        gradients : mapping of str to array
+            In a tree of dicts, lists, tuples and classes, an array's name for the state has dots:
+            ``"hidden.0.weight"``.
+        gradients : mapping of str to array, or a tree like that of the parameters
             What ``grads.wrt(p)`` gives: the same names, each with its parameter's shape.
 
         Raises
@@ -85,14 +98,14 @@ class Optimizer:
     @np.errstate(all="ignore")  # a warning made an error would stop half-way
     def _update_all(
         self,
-        params: MutableMapping[str, Plain],
+        params: Any,
         pairs: Fitting,
         columns: list[list[Plain]],
         count: int,
         fresh: bool,
     ) -> None:
         """Update the parameters one by one; a column has what is kept of one kind for each."""
-        write_back = type(params) is not dict
+        write_back = type(params) is not dict and isinstance(params, MutableMapping)
         for i, (name, p, g) in enumerate(pairs):
             kept = [column[i] for column in columns]
             if p.nbytes <= PIECE and p.dtype.kind == "f":

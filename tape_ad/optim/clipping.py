@@ -1,27 +1,28 @@
 """Clipping: gradients that are too large are made smaller before a step."""
 
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from tape_ad.optim.fitting import Plain
+from tape_ad.trees import flatten, map_leaves
 
-__all__ = ["clip_by_global_norm", "clip_by_value"]
+__all__ = ["clip_by_global_norm", "clip_by_value", "global_norm"]
 
 
-def clip_by_value(gradients: Mapping[str, Plain], clip_value: float) -> dict[str, Plain]:
+def clip_by_value(gradients: Any, clip_value: float) -> Any:
     """Bring every element of the gradients into [-clip_value, clip_value].
 
     Parameters
     ----------
-    gradients : mapping of str to array
+    gradients : mapping of str to array, or another tree of arrays
         What ``grads.wrt(p)`` gives. Of complex ones, both parts are clipped.
     clip_value : float
         0 or above.
 
     Returns
     -------
-    dict of str to array
+    dict of str to array, or the same tree
         The same names, shapes and dtypes.
 
     Raises
@@ -39,33 +40,31 @@ def clip_by_value(gradients: Mapping[str, Plain], clip_value: float) -> dict[str
     {'w': array([-1. ,  0.5])}
     """
     limit = checked_limit("clip_by_value: clip_value", clip_value)
-    clipped = {}
-    for name, gradient in gradients.items():
+
+    def clipped(gradient: Plain, path: str) -> Plain:
         g = as_floating(gradient).copy()
         for part in (g,) if g.dtype.kind != "c" else (g.real, g.imag):
             np.clip(part, -limit, limit, out=part)
-        clipped[name] = g
-    return clipped
+        return g
+
+    return map_leaves(clipped, gradients)
 
 
-def clip_by_global_norm(
-    gradients: Mapping[str, Plain], max_norm: float
-) -> tuple[dict[str, Plain], float]:
+def clip_by_global_norm(gradients: Any, max_norm: float) -> Any:
     """Scale all gradients together so that their norm, as of one long vector, is no larger.
 
     Parameters
     ----------
-    gradients : mapping of str to array
+    gradients : mapping of str to array, or another tree of arrays
         What ``grads.wrt(p)`` gives.
     max_norm : float
         0 or above.
 
     Returns
     -------
-    clipped : dict of str to array
+    dict of str to array, or the same tree
         The same names, shapes and dtypes; the arrays themselves where nothing had to be done.
-    norm : float
-        The norm before.
+        `global_norm` gives the norm before.
 
     Raises
     ------
@@ -75,23 +74,47 @@ def clip_by_global_norm(
     Notes
     -----
     As PyTorch's ``clip_grad_norm_`` does, with its factor max_norm / (norm + 1e-6), but nothing
-    is written to. A norm that is not finite gives gradients that are not. The squares are added
-    in float64 whatever the dtypes are.
+    is written to. A norm that is not finite gives gradients that are not.
 
     Examples
     --------
-    >>> clipped, norm = clip_by_global_norm({"w": np.array([30.0]), "b": np.array([40.0])}, 5.0)
-    >>> norm, clipped["w"].round(3), clipped["b"].round(3)
-    (50.0, array([3.]), array([4.]))
+    >>> clipped = clip_by_global_norm({"w": np.array([30.0]), "b": np.array([40.0])}, 5.0)
+    >>> clipped["w"].round(3), clipped["b"].round(3)
+    (array([3.]), array([4.]))
     """
     limit = checked_limit("clip_by_global_norm: max_norm", max_norm)
-    arrays = {name: as_floating(g) for name, g in gradients.items()}
+    norm = np.float64(global_norm(gradients))
     with np.errstate(all="ignore"):
-        norm = float(np.sqrt(sum(sum_of_squares(g) for g in arrays.values())))
-        factor = float(limit / (np.float64(norm) + 1e-6))
-        if factor >= 1:
-            return arrays, norm
-        return {name: np.multiply(g, factor, dtype=g.dtype) for name, g in arrays.items()}, norm
+        factor = float(limit / (norm + 1e-6))
+
+    def scaled(gradient: Plain, path: str) -> Plain:
+        g = as_floating(gradient)
+        with np.errstate(all="ignore"):
+            return g if factor >= 1 else np.multiply(g, factor, dtype=g.dtype)
+
+    return map_leaves(scaled, gradients)
+
+
+def global_norm(gradients: Any) -> float:
+    """Give the norm of all gradients together, as of one long vector.
+
+    Parameters
+    ----------
+    gradients : mapping of str to array, or another tree of arrays
+        Real or complex.
+
+    Returns
+    -------
+    float
+        The squares are added in float64 whatever the dtypes are.
+
+    Examples
+    --------
+    >>> global_norm({"w": np.array([3.0]), "b": [np.array([4.0j])]})
+    5.0
+    """
+    with np.errstate(all="ignore"):
+        return float(np.sqrt(sum(sum_of_squares(as_floating(g)) for g in flatten(gradients))))
 
 
 def sum_of_squares(array: Plain) -> float:

@@ -9,12 +9,14 @@ from attrs import Attribute
 from tape_ad.errors import InPlaceError, StoreMismatchError
 from tape_ad.handles.refusals import refuse_to_change
 from tape_ad.handles.tensor import Tensor
+from tape_ad.trees import is_leaf, named
 
 __all__ = [
     "Fitting",
     "Plain",
     "at_least_zero",
     "below_one",
+    "by_name",
     "check_parameter",
     "described",
     "fitting",
@@ -26,23 +28,31 @@ Fitting = list[tuple[str, Plain, Plain]]
 """Name, parameter and gradient, for every parameter of a store."""
 
 
-def fitting(params: Mapping[str, Any], gradients: Mapping[str, Any]) -> Fitting:
+def by_name(tree: Any) -> Mapping[str, Any]:
+    """Give a tree of arrays as a store: names, with dots for what is nested, and arrays."""
+    if isinstance(tree, Mapping) and (type(tree) is not dict or all(map(is_leaf, tree.values()))):
+        return tree
+    return named(tree)
+
+
+def fitting(params: Any, gradients: Any) -> Fitting:
     """Pair every parameter with its gradient.
 
     Raises
     ------
     TypeError
-        When the gradients are no mapping.
+        When the gradients are no mapping where the parameters are.
     StoreMismatchError
         When names, shapes or dtypes differ, or when a parameter cannot be written to.
     InPlaceError
         When the store or the gradients hold handles.
     """
-    if not isinstance(gradients, Mapping):
+    if isinstance(params, Mapping) and not isinstance(gradients, Mapping):
         raise TypeError(
             "gradients must be a mapping from names to arrays, such as grads.wrt(p), got "
             f"{type(gradients).__name__}"
         )
+    params, gradients = by_name(params), by_name(gradients)
     if params.keys() != gradients.keys():
         raise different_names(params.keys(), gradients.keys())
     pairs = []

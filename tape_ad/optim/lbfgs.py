@@ -10,7 +10,8 @@ from tape_ad.errors import StoreMismatchError
 from tape_ad.extras import extra
 from tape_ad.handles.record import ComputationRecord
 from tape_ad.handles.tensor import Tensor
-from tape_ad.optim.fitting import Plain, at_least_zero, check_parameter
+from tape_ad.optim.fitting import Plain, at_least_zero, by_name, check_parameter
+from tape_ad.trees import flatten, unflatten
 
 __all__ = ["LBFGS", "Minimum"]
 
@@ -86,14 +87,12 @@ class LBFGS:
     tolerance_change: float = field(default=1e-9, validator=at_least_zero)
     history_size: int = field(default=100, validator=positive)
 
-    def minimize(
-        self, params: MutableMapping[str, Plain], loss: Callable[[dict[str, Tensor]], Any]
-    ) -> Minimum:
+    def minimize(self, params: Any, loss: Callable[[Any], Any]) -> Minimum:
         """Lower a loss, and put the parameters that were found into the store, in place.
 
         Parameters
         ----------
-        params : dict of str to array
+        params : dict of str to array, or another tree of arrays
             The store, where the search begins. Until the end it is not written to: an error in
             between leaves it as it was.
         loss : callable
@@ -114,17 +113,14 @@ class LBFGS:
         """
         with extra("scipy", "LBFGS"):
             import scipy.optimize
-        if not params:
+        start = dict(by_name(params).items())
+        if not start:
             raise StoreMismatchError("LBFGS: the store is empty, so there is nothing to minimise")
-        start = dict(params.items())
         for name, p in start.items():
             check_parameter(name, p)
 
-        def named(x: Plain) -> dict[str, Plain]:
-            return dict(zip(start, arrays_of(x, start.values()), strict=True))
-
         def evaluate(x: Plain) -> tuple[float, Plain]:
-            p = ComputationRecord().bind(named(x))
+            p = ComputationRecord().bind(unflatten(params, arrays_of(x, start.values())))
             value = loss(p)
             if not isinstance(value, Tensor):
                 raise TypeError(
@@ -132,7 +128,7 @@ class LBFGS:
                     "the bound store that the function is called with"
                 )
             gradients = value.grad(release=True).wrt(p)  # which refuses what is no real number
-            return value.item(), vector_of(gradients.values())
+            return value.item(), vector_of(flatten(gradients))
 
         limit = self.max_iter * 5 // 4 if self.max_eval is None else self.max_eval
         result = scipy.optimize.minimize(
@@ -148,9 +144,10 @@ class LBFGS:
                 "maxcor": self.history_size,
             },
         )
-        for name, array in named(result.x).items():
+        gives_copies = type(params) is not dict and isinstance(params, MutableMapping)
+        for name, array in zip(start, arrays_of(result.x, start.values()), strict=True):
             start[name][...] = array
-            if type(params) is not dict:  # a store may give out copies
+            if gives_copies:
                 params[name] = start[name]
         return Minimum(
             loss=float(result.fun),

@@ -1,6 +1,5 @@
 """Running a function once, while every call on its arguments is noted."""
 
-import gc
 import operator
 import warnings
 import weakref
@@ -12,8 +11,9 @@ from attrs import define, field
 
 from tape_ad.errors import CaptureError
 from tape_ad.handles.callers import caller
+from tape_ad.memory import pause_collection, resume_collection
 from tape_ad.naming import called
-from tape_ad.overrides import CAPTURES, CAPTURING
+from tape_ad.overrides import CAPTURES, CAPTURING, SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.programs import answering  # noqa: F401 - which says how captured arrays answer
 from tape_ad.programs.captured import Captured, as_index, holds_captured, is_captured
 from tape_ad.programs.comparison import Comparison
@@ -21,8 +21,6 @@ from tape_ad.programs.constants import Constants
 from tape_ad.programs.foreign import call_foreign
 from tape_ad.programs.knowledge import (
     FACTS,
-    SHAPED_BY_VALUES,
-    TYPED_BY_VALUES,
     WRITING,
     by_name,
     check_capturable,
@@ -110,25 +108,24 @@ class Capture:
 
     def run(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Call the function, and note what it does."""
-        before, collecting = CAPTURING.get(), gc.isenabled()
+        before = CAPTURING.get()
         try:  # twice, for an interrupt may come before the first instruction of one
             try:
-                gc.disable()  # it would look again and again into a program that only grows
+                pause_collection(self)  # it would look into a program that only grows
                 CAPTURES.append(self)
                 CAPTURING.set(self)
                 return function(*args, **kwargs)
             finally:
-                self.end(before, collecting)
+                self.end(before)
         finally:
-            self.end(before, collecting)
+            self.end(before)
 
-    def end(self, before: Any, collecting: bool) -> None:
+    def end(self, before: Any) -> None:
         """Put back what was there before the function ran."""
         CAPTURING.set(before)
         if self in CAPTURES:
             CAPTURES.remove(self)
-        if collecting:
-            gc.enable()
+        resume_collection(self)
         self.ended = True
 
     def foreign(
@@ -209,7 +206,8 @@ class Capture:
     def whole(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Note a helper as one call; NotImplemented if nothing is captured, or with a handle."""
         leaves = flatten((args, kwargs))
-        if any(hasattr(leaf, "record") for leaf in leaves) or not any(map(holds_captured, leaves)):
+        others = any(hasattr(leaf, "record") or hasattr(leaf, "batch_here") for leaf in leaves)
+        if others or not any(map(holds_captured, leaves)):
             return NotImplemented
         return self.call(function, args, kwargs)
 

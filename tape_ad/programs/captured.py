@@ -10,6 +10,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.handles.array_interface import Absent, ArrayInterface
+from tape_ad.handles.array_operators import BitsInPlace
 from tape_ad.handles.callers import caller
 from tape_ad.overrides import NOTING
 from tape_ad.programs.noting import Noting, cast, exactly, item_of, leaves_it
@@ -31,7 +32,7 @@ Function = Callable[..., Any]
 
 
 @define(eq=False, repr=False, weakref_slot=True)
-class Captured(Noting, ArrayInterface):
+class Captured(Noting, ArrayInterface, BitsInPlace):
     """An array of a function that is being captured.
 
     It is a box: assigning to it changes which value it stands for, and what it shows.
@@ -79,6 +80,9 @@ class Captured(Noting, ArrayInterface):
         """How the array lies in memory."""
         return self.data.flags
 
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        return self.data.__array_namespace__(api_version=api_version)
+
     def settle(self) -> None:
         """Rely on which part of the memory a view shows, as a window does that is noted."""
         for number in self.chosen_by:
@@ -114,21 +118,6 @@ class Captured(Noting, ArrayInterface):
 
     def __rpow__(self, other: Any) -> Any:
         return by_operator(operator.pow, other, self)
-
-    def __iand__(self, other: Any) -> Any:
-        return self._change(np.bitwise_and, self, other)
-
-    def __ior__(self, other: Any) -> Any:
-        return self._change(np.bitwise_or, self, other)
-
-    def __ixor__(self, other: Any) -> Any:
-        return self._change(np.bitwise_xor, self, other)
-
-    def __ilshift__(self, other: Any) -> Any:
-        return self._change(np.left_shift, self, other)
-
-    def __irshift__(self, other: Any) -> Any:
-        return self._change(np.right_shift, self, other)
 
     def astype(
         self, dtype: Any, order: str = "K", casting: Any = "unsafe", *more: Any, **options: Any

@@ -29,7 +29,8 @@ class Comparison:
         The earlier captures that are still to be tried.
     earlier : Program or None
         The one that nothing has differed from so far. Where a function does what it has never
-        done, there is none, and no replay; but a number or an array that is another is an error.
+        done, there is none, and no replay. A number or an array that is another is an error, as
+        soon as both have asked a question after it, or have ended, with nothing else different.
     own : set of Value
         The constants of the later capture that are not the earlier one's, but hold the same.
     """
@@ -41,6 +42,7 @@ class Comparison:
     _constants: dict[Value, Constant] = field(factory=dict, init=False)
     _alike: bool = field(default=True, init=False)
     _again: bool = field(default=False, init=False)
+    _suspect: str = field(default="", init=False)
 
     def begin(self, capture: Any) -> None:
         """Take the first of the earlier programs, once the inputs are known."""
@@ -49,7 +51,7 @@ class Comparison:
 
     def take(self, capture: Any, program: Program) -> None:
         """Compare with this program from now on."""
-        self.earlier, self._alike = program, True
+        self.earlier, self._alike, self._suspect = program, True, ""
         self.own.clear()
         self._others = dict(zip(program.inputs, capture.inputs, strict=True))
         self._constants = {each.value: each for each in program.constants}
@@ -90,6 +92,8 @@ class Comparison:
         before = steps[place]
         if isinstance(step, Guard) or isinstance(before, Guard):
             self._alike = alike_guards(before, step)
+            if getattr(before, "question", None) is getattr(step, "question", None):
+                self.settle(capture)  # both have gone the same way so far
             return
         if self.is_plainly_alike(before, step):
             self._others[before.outputs[0]] = step.outputs[0]
@@ -125,7 +129,7 @@ class Comparison:
             self.compare_values(capture, one, two, step)
         elif kind in (int, float, complex, bool) or isinstance(one, np.generic):
             if exactly(one)(one) != exactly(two)(two):
-                raise capture.refusal(self.made_anew(f"the number {two!r}", step))
+                self.suspect(f"the number {two!r}", step)
         elif kind is slice:
             self.compare(
                 capture, (one.start, one.stop, one.step), (two.start, two.stop, two.step), step
@@ -158,14 +162,31 @@ class Comparison:
         self.own.add(two)
         alike = (one.shape, one.dtype, one.strides) == (two.shape, two.dtype, two.strides)
         if not alike or (constant.mark != now.mark and not same_numbers(constant.data, now.data)):
-            raise capture.refusal(self.made_anew(f"an array of shape {now.data.shape}", step))
+            self.suspect(f"an array of shape {now.data.shape}", step)
 
     def finished(self, capture: Any, program: Program) -> Program | None:
         """Give the earlier program that the whole of this one is like."""
         if self.earlier is None or len(self.earlier.steps) != len(program.steps):
             return None
         self.compare(capture, self.earlier.output, program.output, None)
+        if self._alike:
+            self.settle(capture)
         return self.earlier if self._alike else None
+
+    def suspect(self, what: str, step: Call | None) -> None:
+        """Note that a constant is another than before, if no function has been another so far."""
+        if self._alike and not self._suspect:
+            self._suspect = self.made_anew(what, step)
+
+    def settle(self, capture: Any) -> None:
+        """Refuse a constant that is another in what is the same program otherwise.
+
+        Raises
+        ------
+        CaptureError
+        """
+        if self._suspect:
+            raise capture.refusal(self._suspect)
 
     def with_own(self, program: Program) -> Program:
         """Mark the constants that the function makes anew at each call."""

@@ -3,7 +3,9 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
+
+import numpy as np
 
 from tape_ad.programs.compiled import Compiled
 from tape_ad.programs.engines import engine_named
@@ -12,18 +14,39 @@ from tape_ad.programs.explaining import title
 __all__ = ["compile"]
 
 Function = Callable[..., Any]
+Arguments = ParamSpec("Arguments")
+Output = TypeVar("Output")
+
+if TYPE_CHECKING:
+
+    class Typed(Compiled, Generic[Arguments, Output]):
+        """A compiled function, with the signature of the function."""
+
+        def __call__(self, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Output: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+    class Decorator(Protocol):
+        """What compiles a function."""
+
+        def __call__(self, f: Callable[Arguments, Output], /) -> Typed[Arguments, Output]: ...
 
 
+@overload
+def compile(f: np.ufunc, *, engine: str = "auto") -> Any: ...  # noqa: A001 - the same
 @overload
 def compile(  # noqa: A001 - the field's word, and users write ta.compile
-    f: Function, *, engine: str = "auto", max_programs: int = 16
-) -> Any: ...
+    f: Callable[Arguments, Output],
+    *,
+    engine: str = "auto",
+    max_programs: int = 16,
+    threads: int = 1,
+) -> "Typed[Arguments, Output]": ...
 @overload
 def compile(  # noqa: A001 - the same
-    f: None = None, *, engine: str = "auto", max_programs: int = 16
-) -> Callable[[Function], Any]: ...
+    f: None = None, *, engine: str = "auto", max_programs: int = 16, threads: int = 1
+) -> "Decorator": ...
 def compile(  # noqa: A001 - the same
-    f: Function | None = None, *, engine: str = "auto", max_programs: int = 16
+    f: Function | None = None, *, engine: str = "auto", max_programs: int = 16, threads: int = 1
 ) -> Any:
     """Make a function that is captured by its first two calls and replayed by later ones.
 
@@ -40,11 +63,18 @@ def compile(  # noqa: A001 - the same
         example) that may be written to between calls, and on variables elsewhere, which are
         watched: where one is bound to something else, `f` is captured anew. It has no effect but
         what it returns. Without it, `compile` is a decorator with options.
-    engine : {"auto", "numpy"}
-        What replays: NumPy, with the same bits as `f`.
+    engine : {"auto", "numpy", "native"}
+        What replays. "numpy" calls NumPy, and gives the bits that `f` gives. "native" has LLVM
+        compile the calls, many of them to one loop: quicker, with results that are rounded
+        otherwise, and without NumPy's floating-point warnings; it needs the extra `compile`.
+        "auto" is "native" where that is installed, and else "numpy".
     max_programs : int
         How many programs there may be for arguments of the same structure, shapes and dtypes; with
         more, `f` runs by itself, and a `CompileWarning` says which line asks for a value each time.
+    threads : int
+        How many may share the work on an array of 100,000 elements or more. The results are the
+        same for any number. Of the engines only "native" makes use of it; NumPy's products of
+        matrices have threads of their own.
 
     Returns
     -------
@@ -63,7 +93,9 @@ def compile(  # noqa: A001 - the same
     TypeError
         When `f` cannot be called, or is no function of arrays (a class, a coroutine).
     ValueError
-        When `engine` or `max_programs` is none.
+        When `engine`, `max_programs` or `threads` is none.
+    ImportError
+        When `engine` is "native" and LLVM is not installed.
     CaptureError
         By a call: when `f` does what cannot be replayed. It names the line. So it does at the
         second call when a number or an array from elsewhere is another than at the first: a
@@ -97,10 +129,16 @@ def compile(  # noqa: A001 - the same
     engine_named(engine)
     if type(max_programs) is not int or max_programs < 1:
         raise ValueError(f"max_programs is a number of programs from 1 on, not {max_programs!r}")
+    if type(threads) is not int or threads < 1:
+        raise ValueError(f"threads is a number of threads from 1 on, not {threads!r}")
     if f is None:
-        return functools.partial(compile, engine=engine, max_programs=max_programs)
+        options: dict[str, Any] = {"max_programs": max_programs, "threads": threads}
+        return functools.partial(compile, engine=engine, **options)
     check_callable(f)
-    return Compiled(f, engine, max_programs)
+    own = getattr(type(f), "compiled_by", None)
+    if own is not None:  # it gives what no program does, made of arrays that one does
+        return own(f, compile(engine=engine, max_programs=max_programs, threads=threads))
+    return Compiled(f, engine, max_programs, threads)
 
 
 def check_callable(f: Any) -> None:

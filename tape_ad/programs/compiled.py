@@ -8,6 +8,9 @@ from typing import Any
 from attrs import define
 
 from tape_ad.errors import CaptureError
+from tape_ad.handles.observing import OBSERVING, debugging
+from tape_ad.pages.markup import tag
+from tape_ad.pages.plainly import shown_by_repr
 from tape_ad.programs.bound import Bound
 from tape_ad.programs.capture import CAPTURING
 from tape_ad.programs.capturing import is_capturing
@@ -23,6 +26,7 @@ __all__ = ["Compiled"]
 Function = Callable[..., Any]
 
 
+@shown_by_repr
 @define(eq=False, repr=False, slots=False)
 class Compiled(Replayer):
     """A function that is replayed; `compile` makes it.
@@ -35,6 +39,8 @@ class Compiled(Replayer):
         What replays it.
     max_programs : int
         How many programs there may be for arguments of the same structure, shapes and dtypes.
+    threads : int
+        How many may share the work on large arrays.
 
     Examples
     --------
@@ -51,6 +57,8 @@ class Compiled(Replayer):
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Replay the function where it has been captured; else capture it."""
         if CAPTURING.get() is not None and is_capturing():
+            return self.function(*args, **kwargs)
+        if OBSERVING and debugging():  # a replay makes no record, which could tell where it was
             return self.function(*args, **kwargs)
         for paths in self._recent:
             leaves = paths.match(args, kwargs)
@@ -76,6 +84,14 @@ class Compiled(Replayer):
         count = len(self.programs)
         return f"<compiled {title(self.function)}: {count} program{'s' * (count != 1)}>"
 
+    def _repr_html_(self) -> str:
+        """Show in a notebook what `explain` says, folded up."""
+        return tag(
+            "details",
+            tag("summary", tag("code", repr(self)), style="cursor:pointer"),
+            tag("pre", self.explain(), style="margin:.3em 0 0 1em"),
+        )
+
     def __reduce__(self) -> Any:
         """Copy and pickle the function alone: each process captures for itself."""
         module = sys.modules.get(getattr(self, "__module__", ""))
@@ -83,9 +99,9 @@ class Compiled(Replayer):
         found: Any = module
         for part in name.split("."):
             found = getattr(found, part, None)
-        return (
-            name if found is self else (Compiled, (self.function, self.engine, self.max_programs))
-        )
+        if found is self:
+            return name
+        return Compiled, (self.function, self.engine, self.max_programs, self.threads)
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -115,17 +131,17 @@ class Compiled(Replayer):
         str
             For each structure of arguments with its shapes: the programs, the calls that captured
             them and the time it took, how often each was replayed, the memory that takes, which
-            guards failed how often and where, and which arrays are constants. Where nothing is
-            replayed: why.
+            guards failed how often and where, and which arrays are constants. Of native code: how
+            many calls it does, and which are left to NumPy and why. Where nothing is replayed: why.
 
         Examples
         --------
         >>> import numpy as np, tape_ad as ta
-        >>> f = ta.compile(lambda x: x if x > 0 else -x)
+        >>> f = ta.compile(lambda x: x if x > 0 else -x, engine="numpy")
         >>> [float(f(np.float64(x))) for x in (1, 2, 3, -1)]
         [1.0, 2.0, 3.0, 1.0]
         >>> print(f.explain())
-        <compiled <lambda>: 2 programs>, engine 'auto'
+        <compiled <lambda>: 2 programs>, engine 'numpy'
         for x: float64
           program 0: 1 call, 1 guard; captured by calls 1 and 2 (... ms); replayed 1 time; ... bytes
             guard bool %1, line ...: failed 1 time
@@ -214,7 +230,8 @@ class Compiled(Replayer):
         ------
         ProgramMismatchError
             Where they differ: in structure, type, shape, dtype or numbers. It names the place, and
-            the largest difference.
+            the largest difference. Numbers that native code has computed may differ in the second
+            half of the digits that the largest one of an array has.
         CaptureError
             When such arguments are not replayed at all.
 
@@ -232,8 +249,8 @@ class Compiled(Replayer):
         """
         name = title(self.function)
         for _ in range(PATIENCE):
-            done, ours = self._replayed_only(args, kwargs)
-            if done:
+            way = self._replayed_only(args, kwargs)
+            if way is not None:
                 break
             self(*args, **kwargs)
         else:
@@ -241,4 +258,4 @@ class Compiled(Replayer):
                 f"{name} is not replayed for these arguments, so there is nothing to check; "
                 "explain() says why"
             )
-        check_alike(name, ours, self.function(*args, **kwargs))
+        check_alike(name, way.built(), self.function(*args, **kwargs), way.exact)

@@ -1,7 +1,6 @@
 """The arrays that a function finds elsewhere."""
 
-import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,12 +8,10 @@ from attrs import define, field
 
 from tape_ad.errors import CaptureError
 from tape_ad.handles.callers import caller
+from tape_ad.programs.contents import fingerprint
 from tape_ad.programs.program import Constant, Program, Value
 
 __all__ = ["Constants", "same_memory"]
-
-BLOCK = 2**20
-"""How many bytes of an array that is not contiguous are copied at once."""
 
 
 @define(eq=False, repr=False)
@@ -91,35 +88,6 @@ class Constants:
                     f"(and is used in {constant.line}), which no replay would do; pass it as an "
                     "argument, and return the new value"
                 )
-
-
-def fingerprint(array: Any) -> bytes:
-    """Sum up the contents of an array, without a copy of a large one.
-
-    Examples
-    --------
-    >>> x = np.arange(6.0).reshape(2, 3)
-    >>> fingerprint(x) == fingerprint(x.copy()), fingerprint(x) == fingerprint(x + 1)
-    (True, False)
-    """
-    digest = hashlib.sha1(usedforsecurity=False)  # the quickest of those that depend on order
-    for piece in pieces(np.asarray(array)):
-        digest.update(piece)
-    return digest.digest()
-
-
-def pieces(array: Any) -> Iterator[Any]:
-    """Give the bytes of an array, in an order that depends on its layout only."""
-    if array.dtype.hasobject:
-        yield array.tobytes()  # the addresses of the objects
-    elif array.flags.c_contiguous:
-        yield array.reshape(-1).view(np.uint8)
-    elif array.flags.f_contiguous:
-        yield from pieces(array.T)
-    else:
-        rows = max(1, BLOCK * len(array) // array.nbytes)
-        for start in range(0, len(array), rows):
-            yield from pieces(np.ascontiguousarray(array[start : start + rows]))
 
 
 def same_memory(one: Any, two: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.naming import called
+from tape_ad.programs.engines.reports import Report
 from tape_ad.programs.keys import Static
 from tape_ad.programs.noting import complex_code, float_code
 from tape_ad.programs.paths import Path, Paths
@@ -108,6 +109,8 @@ def for_path(number: int, path: Path) -> Iterator[str]:
         f"  program {number}: {calls}, {guards}; captured by call{'s' * (len(path.captures) > 1)} "
         f"{numbers} ({seconds * 1e3:.1f} ms); {state}{memory}"
     )
+    if path.report is not None:
+        yield from for_engine(path.report)
     names = program.numbers()
     for place, failures in sorted(path.turned_off.items()):
         guard = program.guards[place]
@@ -116,6 +119,18 @@ def for_path(number: int, path: Path) -> Iterator[str]:
     for constant in program.constants:
         made = ": made by the function, and kept" if constant.value in path.kept else ""
         yield f"    constant {constant.value}, {constant.line}{made}"
+
+
+def for_engine(report: Report) -> Iterator[str]:
+    """Write which calls are native code, and why others are not."""
+    yield (
+        f"    native: {counted(report.native, 'call')}, as {counted(report.loops, 'loop')} in "
+        f"{counted(report.segments, 'run')} of native code; compiled in {report.seconds * 1e3:.1f} "
+        "ms"
+    )
+    for reason, functions in report.left.items():
+        names = [f"{name} {times(n)}" if n > 1 else name for name, n in functions.items()]
+        yield f"    NumPy: {', '.join(names)}: {reason}"
 
 
 def counted(number: int, what: str) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad.linear_maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.linear_maps.places import names_each_once
 from tape_ad.linear_maps.reductions import filled_with
+from tape_ad.programs.native import placed_number
 from tape_ad.programs.program import Call, Value, values_in
 from tape_ad.rules.layers.activations import relu, sigmoid
 from tape_ad.rules.layers.affine import linear, two_linear
@@ -60,6 +61,8 @@ def fills_by_table(call: Call, function: Any, out: Value) -> bool:
         return is_c(out) and added_in_place(call)
     if function in LAYERS:
         return fills_as_layer(call, out)
+    if function is placed_number:
+        return True
     if function is updated or function is filled_with or function in JOINS:
         return is_c(out)  # a window on another needs the memory that `clone` gives
     return reduces(call)

@@ -1,6 +1,6 @@
 """What of a call's arguments a program is made for."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -159,15 +159,17 @@ def rebuilder(
 
     def rebuilt(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         following = iter(leaves)
-
-        def walk(tree: Any) -> Any:
-            if varies(tree):
-                return next(following)
-            structure = structure_of(tree.__class__)
-            if structure is None:
-                return tree
-            return structure.rebuilt(tree, [walk(each) for each in structure.values(tree)])
-
-        return tuple(map(walk, args)), {name: walk(arg) for name, arg in kwargs.items()}
+        filled = tuple([refilled(arg, following) for arg in args])
+        return filled, {name: refilled(arg, following) for name, arg in kwargs.items()}
 
     return rebuilt
+
+
+def refilled(tree: Any, following: Iterator[Any]) -> Any:
+    """Rebuild a tree with what follows in place of the leaves that vary."""
+    if varies(tree):
+        return next(following)
+    structure = structure_of(tree.__class__)
+    if structure is None:
+        return tree
+    return structure.rebuilt(tree, [refilled(each, following) for each in structure.values(tree)])

@@ -11,6 +11,7 @@ import numpy as np
 
 from tape_ad.handles.callers import caller
 from tape_ad.naming import called
+from tape_ad.overrides import SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.programs.captured import Captured, is_captured
 from tape_ad.programs.noting import NUMBERS, failure_of, item_of
 from tape_ad.programs.numbers import CapturedNumber
@@ -20,8 +21,6 @@ from tape_ad.trees import flatten
 
 __all__ = [
     "FACTS",
-    "SHAPED_BY_VALUES",
-    "TYPED_BY_VALUES",
     "WRITING",
     "by_name",
     "check_capturable",
@@ -54,7 +53,7 @@ FACTS: frozenset[Any] = frozenset(
 )
 """Functions about shapes and dtypes, which are the same at each replay."""
 
-SHAPED_BY_VALUES: frozenset[Any] = frozenset(
+SHAPED_BY_VALUES.update(
     {
         np.argwhere,
         np.bincount,
@@ -76,6 +75,7 @@ SHAPED_BY_VALUES: frozenset[Any] = frozenset(
         np.unique_inverse,
         np.unique_values,
         np.poly1d,
+        np.polyfit,  # with full=True, what is left over is empty where the rank is too low
         np.roots,
         np.polymul,
         np.polydiv,
@@ -85,13 +85,16 @@ SHAPED_BY_VALUES: frozenset[Any] = frozenset(
         np.linalg.lstsq,
     }
 )
-"""Functions whose results have shapes that depend on the values."""
 
-TYPED_BY_VALUES: frozenset[Any] = frozenset(
+TYPED_BY_VALUES.update(
     {
         np.linalg.eig,
         np.linalg.eigvals,
+        np.nanpercentile,  # in single precision, of nothing but nan in some place
+        np.nanquantile,
+        np.poly,
         np.real_if_close,
+        np.roots,
         np.emath.sqrt,
         np.emath.log,
         np.emath.log2,
@@ -104,7 +107,6 @@ TYPED_BY_VALUES: frozenset[Any] = frozenset(
         operator.pow,  # of two whole numbers of Python's, among others
     }
 )
-"""Functions whose results are real or complex, or of another type, depending on the values."""
 
 OPERATORS = frozenset({"_operator", "operator", "builtins"})
 OF_NUMBERS: frozenset[Any] = frozenset({np.where, np.clip, np.full_like, updated, item_of})

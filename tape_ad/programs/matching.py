@@ -61,7 +61,7 @@ class Writer:
         space = dict(self.bound)
         code = compile(source, "<written for a compiled function>", "exec")
         exec(code, space)  # noqa: S102 - written above, of nothing but names and numbers
-        found: Callable[..., Any] = space["written"]
+        found: Callable[..., Any] = space.pop("written")  # no cycle of it and its names
         return found
 
 

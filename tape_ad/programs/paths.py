@@ -6,6 +6,7 @@ from typing import Any
 from attrs import define, field
 
 from tape_ad.programs.constants import same_memory
+from tape_ad.programs.engines.reports import Report
 from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.keys import Key
 from tape_ad.programs.program import Guard, Program, Value
@@ -34,6 +35,8 @@ class Path:
         As it is replayed; None until a second capture has given the same program.
     replay : callable or None
         Takes the inputs, and gives the output's leaves or Diverged.
+    report : Report or None
+        What the engine tells of `replay`; None where NumPy runs all of it.
     build : callable
         Makes what the function returns out of the output's leaves.
     captures : list of (int, float)
@@ -56,6 +59,7 @@ class Path:
     surroundings: Surroundings = field(factory=Surroundings)
     simple: Program | None = None
     replay: Function | None = None
+    report: Report | None = None
     build: Function = tuple
     captures: list[tuple[int, float]] = field(factory=list)
     changes: int = 0
@@ -180,6 +184,12 @@ class Way:
     def arrived(self) -> bool:
         """Whether there is a result."""
         return self.path is not None and type(self.out) is tuple
+
+    @property
+    def exact(self) -> bool:
+        """Whether NumPy alone has computed it, which gives the bits of the function itself."""
+        report = None if self.path is None else self.path.report
+        return report is None or report.native == 0
 
     def built(self) -> Any:
         """Give the result, as the function returns it."""

@@ -8,6 +8,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.filling import fills, overwritten, root_of, size_of
+from tape_ad.programs.native import Segment
 from tape_ad.programs.program import Call, Program, Step, Value
 from tape_ad.programs.scheduling import Run, scheduled
 from tape_ad.programs.storage import Block, placed
@@ -141,6 +142,11 @@ def blocks_of(
     run_of = {number: run for run in runs for number in range(run.start, run.stop)}
     shown = {run: shown_in(steps[run.start : run.stop]) for run in runs}
     for number, step in enumerate(steps):
+        if type(step) is Call and isinstance(step.function, Segment):
+            for out in step.outputs:
+                end = ends.get(out, number)
+                blocks[out] = Block(size_of(out), number, end, out in returned, values=[out])
+            continue
         if type(step) is not Call or not fills(step):
             continue
         out, run = step.outputs[0], run_of.get(number)

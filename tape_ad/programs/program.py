@@ -11,11 +11,23 @@ from attrs import define, field, frozen
 from tape_ad.naming import called
 from tape_ad.trees import map_leaves, structure_of
 
-__all__ = ["Call", "Constant", "Guard", "Program", "Step", "Value", "replaced", "values_in"]
+__all__ = [
+    "COMPUTED",
+    "Call",
+    "Constant",
+    "Guard",
+    "Program",
+    "Step",
+    "Value",
+    "replaced",
+    "values_in",
+]
 
 Function = Callable[..., Any]
 HOLDING_NONE = frozenset({int, float, bool, type(None), type(Ellipsis), str, np.float64, type})
 """The types of most arguments that are no values, known without a look."""
+COMPUTED = "the program"
+"""Where a constant is from that has been computed of others before any replay."""
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 

@@ -21,7 +21,6 @@ from tape_ad.programs.foreign import Foreign
 from tape_ad.programs.keys import ForeignError, key_of, rebuilder
 from tape_ad.programs.matching import builder, matcher
 from tape_ad.programs.paths import Path, Paths, Way, replayed
-from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Call, Program
 from tape_ad.programs.simplification import simplified
 from tape_ad.programs.surroundings import Surroundings, objects_in
@@ -51,19 +50,13 @@ class Replayer:
     while the user's code runs: what others read is replaced as a whole, or added to by one
     operation of a dict or a list.
 
-    Attributes
-    ----------
-    function : callable
-        What it is made of.
-    engine : str
-        What replays it.
-    max_programs : int
-        How many programs there may be for arguments of the same structure, shapes and dtypes.
+    Its attributes are those of `Compiled`, which is what users get.
     """
 
     function: Function
     engine: str = "auto"
     max_programs: int = 16
+    threads: int = 1
     _paths: dict[Any, Paths] = field(factory=dict, init=False)
     _recent: tuple[Paths, ...] = field(default=(), init=False)
     _foreign: dict[str, int] = field(factory=dict, init=False)
@@ -83,17 +76,17 @@ class Replayer:
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         self._parameters = [p.name for p in signature.parameters.values() if p.kind in kinds]
 
-    def _replayed_only(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
-        """Replay the function if it has been captured, and tell whether it has."""
+    def _replayed_only(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Way | None:
+        """Replay the function if it has been captured."""
         try:
             key, leaves = key_of(args, kwargs, self._parameters)
         except ForeignError:
-            return False, None
+            return None
         paths = self._paths.get(key.form)
         if paths is None or paths.exhausted or is_capturing():
-            return False, None
+            return None
         way = replayed(paths, leaves)
-        return way.arrived, way.built() if way.arrived else None
+        return way if way.arrived else None
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Replay or capture, after a long look at the arguments."""
@@ -215,13 +208,15 @@ class Replayer:
                     "argument"
                 )
 
-    def _compile(self, path: Path) -> None:
+    def _compile(self, path: Path, engine: str = "") -> None:
         """Make a path something to replay."""
         with uncollected():
-            plan = Plan.of(simplified(path.program))
-            path.simple = evolve(plan.program, nbytes=plan.nbytes)
+            simple = simplified(path.program)
+            replay = engine_named(engine or self.engine)(simple, self.threads)
+            path.simple = evolve(simple, nbytes=replay.nbytes)
             path.build = builder(path.simple.output)
-            path.replay = path.surroundings.guarding(engine_named(self.engine)(plan))
+            path.report = getattr(replay, "report", None)
+            path.replay = path.surroundings.guarding(replay)
 
     def _give_up(self, paths: Paths, program: Program) -> None:
         """Run without being compiled from now on, as there are too many paths."""
@@ -245,9 +240,16 @@ class Replayer:
         )
 
     def _disagreed(self, paths: Paths, path: Path, out: Any) -> None:
-        """Count that a replay has not gone the way that the function itself goes."""
+        """Count that a replay has not gone the way that the function itself goes.
+
+        In native code a guard may be another one by rounding. NumPy's engine has eager's bits.
+        """
         path.changes += 1
         if path.changes < PATIENCE:
+            return
+        if path.report is not None and path.report.native:
+            path.changes = 0
+            self._compile(path, "numpy")
             return
         found = (
             f"raised {type(out).__name__}: {out}" if isinstance(out, Exception) else "turned off"

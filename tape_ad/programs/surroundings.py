@@ -18,6 +18,7 @@ from attrs import define, field
 
 from tape_ad.handles.callers import is_library_module, is_library_name
 from tape_ad.overrides import NOTING
+from tape_ad.programs.contents import contents
 from tape_ad.programs.keys import varies
 from tape_ad.programs.variables import (
     ATTRIBUTE,
@@ -127,7 +128,7 @@ class Surroundings:
         constants = list(read)
         for each in arrays.values():
             if not any(np.may_share_memory(each.value, constant) for constant in constants):
-                self.numbers.append(Numbers(each.value, each.title, each.value.tobytes()))
+                self.numbers.append(Numbers(each.value, each.title, contents(each.value)))
 
     def draws(self) -> dict[str, bytes]:
         """Give the states of the generators of random numbers that the function reads."""

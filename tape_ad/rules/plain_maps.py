@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Adjoint, Array
+from tape_ad.linear_maps.patterns import moved
 from tape_ad.overrides import CAPTURES, CAPTURING, as_one_call, overridable
 from tape_ad.rules.base import Entry, along, rule
 from tape_ad.rules.signatures import arguments_of
@@ -118,6 +119,7 @@ class Gather(PlainMap):
         That of the parent along the axis.
     """
 
+    pattern = moved
     axis: int
     index: Array
     length: int

@@ -1,7 +1,12 @@
-"""What a training loop needs besides layers and optimizers; the loop itself is yours."""
+"""What a training loop needs besides layers and optimizers; the loop itself is yours.
+
+A loop with a small network begins with ``with tape_ad.training.blas_threads():``, which often makes
+it several times quicker, and many times where other programs use the cores too: see there.
+"""
 
 from tape_ad.threads import blas_threads
 from tape_ad.training.batching import Batches, batches
+from tape_ad.training.histograms import gradient_histograms
 from tape_ad.training.reporting import Report, progress
 from tape_ad.training.saved_runs import Checkpoint, load_checkpoint, save_checkpoint
 
@@ -11,6 +16,7 @@ __all__ = [
     "Report",
     "batches",
     "blas_threads",
+    "gradient_histograms",
     "load_checkpoint",
     "progress",
     "save_checkpoint",

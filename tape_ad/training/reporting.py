@@ -1,19 +1,23 @@
 """How a run is going: a bar in a terminal or a notebook, a few lines in a log file."""
 
-import importlib.util
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from tape_ad.extras import extra
+from tape_ad.pages.markup import tag
 
 __all__ = ["Report", "progress"]
 
 LINES = 20
 """How many lines a whole run takes in a log file."""
+
+SECONDS_SHOWN = 0.1
+"""For how long at least a notebook shows the same: the file holds what comes last alone."""
 
 
 class Report(Protocol):
@@ -70,8 +74,8 @@ def progress(
 ) -> Iterator[Report]:
     """Show how a run is going: its numbers, steps per second, and the time that is left.
 
-    In a terminal and in a notebook (where the package ``ipywidgets`` is installed) it is a bar
-    that moves; in a log file, about twenty lines.
+    In a terminal and in a notebook it is a bar that moves, of which a saved notebook keeps the last
+    state; in a log file, about twenty lines.
 
     Parameters
     ----------
@@ -109,8 +113,9 @@ def progress(
     rich = import_rich()
     console = rich.get_console() if console is None else console
     head = f"{description}: " if description else ""
-    if not moves(console):
-        writer = LineWriter(console, head)
+    if console.is_jupyter or not console.is_terminal:
+        writer: NotebookBar | LineWriter
+        writer = NotebookBar(head) if console.is_jupyter else LineWriter(console, head)
         try:
             yield Progress(total, writer.show, clock, clock())
         finally:  # what came last is worth most when the loop has failed
@@ -130,16 +135,61 @@ def progress(
         yield Progress(total, show, clock, clock())
 
 
-def moves(console: Any) -> bool:
-    """Tell whether a console can show something that moves."""
-    if console.is_jupyter:
-        return importlib.util.find_spec("ipywidgets") is not None
-    return bool(console.is_terminal)
+@frozen
+class Frame:
+    """What a notebook shows of a run at one time: a bar, or a line where it has no HTML."""
+
+    line: str
+    done: int
+    total: int
+
+    def __repr__(self) -> str:
+        return self.line
+
+    def _repr_html_(self) -> str:
+        bar = tag("progress", value=min(self.done, self.total), max=self.total)
+        return tag("div", bar, f" {self.line}", style="font-variant-numeric:tabular-nums")
+
+
+@define(eq=False)
+class NotebookBar:
+    """Shows a run in one output of a notebook's cell, which is written over.
+
+    A widget, as rich makes one, would be empty in the saved file.
+    """
+
+    head: str
+    shown_at: float = -math.inf
+    output: Any = None
+    unsaid: Progress | None = None
+
+    def show(self, state: Progress) -> None:
+        """Write over what is shown, a few times a second."""
+        self.unsaid = state
+        if (now := state.clock()) - self.shown_at >= SECONDS_SHOWN:
+            self.shown_at = now
+            self.finish()
+
+    def finish(self) -> None:
+        """Show what has come since."""
+        if self.unsaid is None:
+            return
+        frame = Frame(line_of(self.head, self.unsaid), self.unsaid.done, self.unsaid.total)
+        self.unsaid = None
+        if self.output is None:
+            from IPython.display import display
+
+            self.output = display(frame, display_id=True)
+        else:
+            self.output.update(frame)
 
 
 @define(eq=False)
 class LineWriter:
-    """Writes a line whenever another part of the whole is done, and one for what came last."""
+    """Writes a line whenever another part of the whole is done, and one for what came last.
+
+    The line of the last step waits for the end, as numbers may be added to it until then.
+    """
 
     console: Any
     head: str
@@ -150,17 +200,21 @@ class LineWriter:
         """Write a line if it is time for one."""
         part = state.done * LINES // state.total
         self.unsaid = state
-        if part > self.part:
+        if part > self.part and state.done < state.total:
             self.part = part
             self.finish()
 
     def finish(self) -> None:
         """Write what has come since the last line."""
         if self.unsaid is not None:
-            state = self.unsaid
-            line = f"{self.head}step {state.done}/{state.total}: {state.status}"
+            line = line_of(self.head, self.unsaid)
             self.console.print(line, markup=False, highlight=False, soft_wrap=True)
             self.unsaid = None
+
+
+def line_of(head: str, state: Progress) -> str:
+    """Write how far a run has come, in one line."""
+    return f"{head}step {state.done}/{state.total}: {state.status}"
 
 
 def as_clock(seconds: float) -> str:

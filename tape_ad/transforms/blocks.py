@@ -3,21 +3,26 @@
 import functools
 import itertools
 import math
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
+import attrs
 import numpy as np
 from attrs import define, field
 
-from tape_ad.core.sweeps import conform
+from tape_ad.batches import BATCHES, batch_of
+from tape_ad.core.conforming import conform
 from tape_ad.errors import OutputError, RecordMismatchError
+from tape_ad.handles.constants import unwrapped
 from tape_ad.handles.dispatch import record_call
+from tape_ad.handles.namespaces import IN_USE
 from tape_ad.handles.primals import AS_THEY_ARE, is_view, memory_of, read_only
 from tape_ad.handles.refusals import raise_with_name
 from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.views import link
 from tape_ad.linear_maps import Array
-from tape_ad.naming import called, function_name
+from tape_ad.naming import called
 from tape_ad.overrides import NOTING, asarray
 from tape_ad.rules.base import Call, Rule
 from tape_ad.trees import flatten, map_leaves, unflatten
@@ -119,6 +124,14 @@ class Use:
             return tuple(leaves), {}
         args, kwargs = unflatten(self.tree, leaves)
         return args, kwargs
+
+    def form(self) -> "Use":
+        """Give the form of the call without the operands' values and what was kept.
+
+        A function that a sweep records holds that, as the values are handles of the same record
+        in a derivative of higher order: a cycle.
+        """
+        return attrs.evolve(self, values=(), saved=None)
 
     def compute(self, *values: Array) -> tuple[Array, "Use"]:
         """Compute the output as one array, with which a node can be made.
@@ -258,27 +271,61 @@ def block(function: Function, behind: Block) -> Function:
         Without handles among its arguments it just runs. The arguments may be trees; handles in
         them are operands, and the result is a tree of handles.
     """
+    call = Recording(behind)
+    functools.update_wrapper(call, function)
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
+        return call(*args, **kwargs)
+
+    public.tape_ad_rule = BLOCK_RULE  # type: ignore[attr-defined]  # the dispatch looks for it
+    call.function_called = weakref.ref(public)
+    return public
+
+
+@define(eq=False, repr=False, slots=False)
+class Recording:
+    """What stands in records for the public function of a block, without being held by it in turn.
+
+    A function that named itself would be a cycle, with the records that it is in.
+    """
+
+    behind: Block
+    function_called: Any = field(default=None, init=False)
+    tape_ad_rule: ClassVar[Rule] = BLOCK_RULE
+
+    @property
+    def tape_ad_public(self) -> Any:
+        """The function that was called, for who asks a record."""
+        return self if self.function_called is None else self.function_called() or self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"function_called": None}  # a weak reference cannot be pickled
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the block, as one node where there are handles among the arguments."""
+        if IN_USE:
+            args, kwargs = unwrapped((args, kwargs))
         bare = not kwargs and BARE.issuperset(map(type, args))
         leaves = list(args) if bare else flatten((args, kwargs))
+        if BATCHES and (batch := batch_of(leaves)):
+            return batch.call(self, args, kwargs)
         if Tensor not in map(type, leaves):
-            return behind.run(*args, **kwargs)[0]
+            return self.behind.run(*args, **kwargs)[0]
         slots = tuple([i for i, leaf in enumerate(leaves) if type(leaf) is Tensor])
         handles = tuple([leaves[slot] for slot in slots])
         tree = None if bare else unflatten((args, kwargs), itertools.repeat(None))
         constants = [None if type(leaf) is Tensor else leaf for leaf in leaves]
-        use = Use(public, behind, tree, constants, slots)
-        flat = recorded(public, handles, use)
+        use = Use(self, self.behind, tree, constants, slots)
+        flat = recorded(self, handles, use)
         value = flat.data if type(flat) is Tensor else flat
         if type(value) is Tensor and not flat.record.is_within(value.record):
             raise RecordMismatchError(
-                f"{called(function)} is recorded as one node, so it must not close over handles: "
+                f"{called(self)} is recorded as one node, so it must not close over handles: "
                 "pass them as arguments, on which the derivative depends"
             )
-        if type(flat) is Tensor and flat.record.watch is not None:
-            flat.record.watch.see(flatten((constants, use.saved)), named_node(flat))
+        if type(flat) is Tensor and flat.record.observer is not None:
+            flat.record.observer.see(flatten((constants, use.saved)), flat)
         parts = use.unpacked(flat)
         if type(flat) is Tensor:
             for i, array, position in use.views:
@@ -291,9 +338,6 @@ def block(function: Function, behind: Block) -> Function:
         return map_leaves(
             lambda leaf, path: next(following) if has_derivative(leaf) else leaf, use.output
         )
-
-    public.tape_ad_rule = BLOCK_RULE  # type: ignore[attr-defined]  # the dispatch looks for it
-    return public
 
 
 def recorded(public: Function, handles: tuple[Tensor, ...], use: Use) -> Any:
@@ -314,11 +358,6 @@ def recorded(public: Function, handles: tuple[Tensor, ...], use: Use) -> Any:
         if is_view(out, x.data):
             link(handle, x)
     return handle
-
-
-def named_node(handle: Tensor) -> str:
-    """Name a handle's node, for an error."""
-    return f"node %{handle.index} ({function_name(handle.record.functions[handle.index])})"
 
 
 def as_leaf(function: Function, leaf: Any, path: str) -> Any:

@@ -4,7 +4,7 @@ import functools
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 from attrs import frozen
@@ -21,16 +21,30 @@ from tape_ad.trees import flatten, map_leaves, unflatten
 __all__ = ["custom_rule"]
 
 Function = Callable[..., Any]
+Arguments = ParamSpec("Arguments")
+Output = TypeVar("Output")
 Shape = tuple[int, ...]
+
+if TYPE_CHECKING:
+
+    class Decorator(Protocol):
+        """What gives a function a rule, and leaves its signature as it is."""
+
+        @overload
+        def __call__(self, f: np.ufunc, /) -> Any: ...
+        @overload
+        def __call__(self, f: Callable[Arguments, Output], /) -> Callable[Arguments, Output]: ...
 
 
 def custom_rule(
+    function: None = None,
+    /,
     *,
     pull: Function | None = None,
     push: Function | None = None,
     partials: Function | None = None,
     stacked: bool = False,
-) -> Callable[[Function], Function]:
+) -> "Decorator":
     """Give a function its own partial derivatives, in place of those of what it computes.
 
     The function then sees plain arrays only, so it may call anything: a solver, a simulator, a
@@ -39,6 +53,8 @@ def custom_rule(
 
     Parameters
     ----------
+    function : None
+        Nothing stands here: the rule is called, and what it gives is the decorator.
     pull : callable, optional
         ``pull(ct, out, *args)`` takes a cotangent of the output to those of the arguments: a
         tuple, with None for zero, or the cotangent alone where there is one argument. `ct` and
@@ -88,6 +104,11 @@ def custom_rule(
     >>> ta.grad(exp)(0.0)
     array(1.)
     """
+    if function is not None:
+        raise TypeError(
+            "custom_rule is called before it decorates; write @ta.custom_rule(pull=...), with "
+            "what takes a cotangent of the output to those of the arguments"
+        )
     if pull is None and push is None and partials is None:
         raise TypeError("custom_rule needs one of pull=, push= and partials= at least")
     if partials is not None and (pull is not None or push is not None):
@@ -114,7 +135,8 @@ def custom_rule(
 
         return with_rule
 
-    return decorator
+    typed: Decorator = decorator
+    return typed
 
 
 @frozen
@@ -148,12 +170,12 @@ class Custom:
         if self.pull_one is None:
             raise self.no_mode("pull", "reverse", "forward (ta.jvp, or jacobian(mode='forward'))")
         if self.stacked or not stack:
-            result = by_user(use, self.pull_one, cotangents, *args, **kwargs)
+            result = self.by_user(use, "pull", cotangents, *args, **kwargs)
             return self.pulled(use, result, stack)
         rows = []
         for index in np.ndindex(*stack):
             ct = map_leaves(functools.partial(taken, index), cotangents)
-            rows.append(self.pulled(use, by_user(use, self.pull_one, ct, *args, **kwargs), ()))
+            rows.append(self.pulled(use, self.by_user(use, "pull", ct, *args, **kwargs), ()))
         return restacked(rows, use.values, stack)
 
     def pulled(self, use: Use, result: Any, stack: Shape) -> list[Any]:
@@ -162,10 +184,11 @@ class Custom:
         if len(args) == 1 and not isinstance(result, tuple):
             result = (result,)
         if not isinstance(result, tuple) or len(result) != len(args):
-            count = len(result) if isinstance(result, tuple) else "no tuple of"
+            alone = "its cotangent, or " if len(args) == 1 else ""
             raise OutputError(
-                f"the pull of {self.name} gave {count} cotangents for {len(args)} arguments; it "
-                "has to give a tuple, with None where there is none"
+                f"the pull of {self.name} gave {described(result)} for {of_arguments(args)}; "
+                f"return {alone}a tuple of {len(args)}, one for each argument in their order, "
+                "with None for zero"
             )
         found: list[Any] = []
         for i, (arg, cts) in enumerate(zip(args, result, strict=True)):
@@ -209,7 +232,7 @@ class Custom:
             ),
             args,
         )
-        result = by_user(use, self.push_one, tangents, *args, **kwargs)
+        result = self.by_user(use, "push", tangents, *args, **kwargs)
         what = f"the tangent that the push of {self.name} gave for the output"
         fits = [
             fitted(t, leaf, stack, what + path)[0] if has_derivative(leaf) else None
@@ -221,12 +244,17 @@ class Custom:
 
     def maps(self, use: Use, args: Any, kwargs: Any) -> list[LinearMap | None]:
         """Make the map for each operand."""
-        with np.errstate(**use.errors):
-            found = self.partials(use.saved, *args, **kwargs)
+        try:
+            with np.errstate(**use.errors):
+                found = self.partials(use.saved, *args, **kwargs)
+        except TypeError as error:
+            if told := self.misfit("partials", "out", args, kwargs):
+                raise OutputError(told) from error
+            raise
         maps = found if isinstance(found, tuple) else (found,)
         if len(maps) != len(args) or len(flatten((args, use.output))) != len(args) + 1:
             raise OutputError(
-                f"the partials of {self.name} are {len(maps)} maps for {len(args)} arguments; "
+                f"the partials of {self.name} are {described(found)} for {of_arguments(args)}; "
                 "there has to be one map or None for each, and all arguments and the output have "
                 "to be bare arrays"
             )
@@ -247,6 +275,39 @@ class Custom:
             )
         return as_map(array)
 
+    def by_user(self, use: Use, mode: str, given: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a pull or push of the user's, whose own floating-point warnings are to be seen.
+
+        A sweep is silent, so they are what NumPy was set to when the function was called.
+        """
+        derivative = self.pull_one if mode == "pull" else self.push_one
+        try:
+            with np.errstate(**use.errors):
+                return foreign(derivative, (given, use.saved, *args), kwargs, shielded=1)
+        except TypeError as error:
+            first = "ct, out" if mode == "pull" else "tangents, out"
+            if told := self.misfit(mode, first, args, kwargs):
+                raise OutputError(told) from error
+            raise
+
+    def misfit(self, mode: str, first: str, args: Sequence[Any], kwargs: Any) -> str:
+        """Say how a pull, push or partials are called, if that is what the user's does not take."""
+        derivative = {"pull": self.pull_one, "push": self.push_one}.get(mode, self.partials)
+        try:
+            takes = inspect.signature(derivative)
+        except (TypeError, ValueError):  # code in C does not always tell
+            return ""
+        try:
+            takes.bind(*first.split(), *args, **kwargs)
+        except TypeError as reason:
+            names = [first, *(f"argument {i}" for i in range(len(args)))]
+            names += [f"{name}=" for name in kwargs]
+            return (
+                f"the {mode} of {self.name} is called with ({', '.join(names)}), but takes "
+                f"{takes}: {reason}"
+            )
+        return ""
+
     def no_mode(self, missing: str, asked: str, other: str) -> NoModeError:
         """Say that the rule serves the other mode only."""
         return NoModeError(
@@ -255,17 +316,29 @@ class Custom:
         )
 
 
-def by_user(use: Use, derivative: Function, given: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a pull or push of the user's, whose own floating-point warnings are to be seen.
+def described(result: Any) -> str:
+    """Say what a function returned, for an error.
 
-    A sweep is silent, so they are what NumPy was set to when the function was called.
+    Examples
+    --------
+    >>> described((1.0, None)), described(np.ones(3)), described(None)
+    ('a tuple of 2', 'an array of shape (3,)', 'None')
     """
-    with np.errstate(**use.errors):
-        return foreign(derivative, (given, use.saved, *args), kwargs, shielded=1)
+    if result is None:
+        return "None"
+    if isinstance(result, (tuple, list)):
+        return f"a {type(result).__name__} of {len(result)}"
+    shape = getattr(result, "shape", None)
+    return f"one {type(result).__name__}" if shape is None else f"an array of shape {shape}"
+
+
+def of_arguments(args: Sequence[Any]) -> str:
+    """Count arguments in words that agree with their number."""
+    return "1 argument" if len(args) == 1 else f"{len(args)} arguments"
 
 
 def applied(use: Use, linear: LinearMap, method: str, given: Array) -> Array:
-    """Pull or push with a map; one of the user's own may warn, as in `by_user`."""
+    """Pull or push with a map; one of the user's own may warn, as in `Custom.by_user`."""
     if isinstance(linear, Scale):
         return getattr(linear, method)(given)
     with np.errstate(**use.errors):

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Concatenate, Literal, ParamSpec, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -17,9 +17,36 @@ from tape_ad.trees import map_leaves
 __all__ = ["grad", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp"]
 
 Function = Callable[..., Any]
+Argnums = SupportsIndex | Iterable[SupportsIndex]
+First = TypeVar("First", bound=Any)  # so that a lambda may do with it what it likes
+Output = TypeVar("Output")
+Aux = TypeVar("Aux")
+Rest = ParamSpec("Rest")
+Pull = Callable[[Any], tuple[Any, ...]]
 
 
-def grad(f: Function, argnums: int | Iterable[int] = 0, has_aux: bool = False) -> Function:
+@overload
+def grad(f: np.ufunc, argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
+@overload
+def grad(
+    f: Callable[Concatenate[First, Rest], Any],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+) -> Callable[Concatenate[First, Rest], First]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[First, Rest], tuple[Any, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+) -> Callable[Concatenate[First, Rest], tuple[First, Aux]]: ...
+@overload
+def grad(
+    f: Callable[Rest, Any], argnums: Argnums, has_aux: bool = False
+) -> Callable[Rest, Any]: ...
+
+
+def grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """Make the function that computes the gradient of a real scalar function.
 
     Parameters
@@ -63,9 +90,20 @@ def grad(f: Function, argnums: int | Iterable[int] = 0, has_aux: bool = False) -
     return gradient
 
 
+@overload
+def value_and_grad(f: np.ufunc, argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
+@overload
+def value_and_grad(  # type: ignore[overload-overlap]  # 0 is what differs
+    f: Callable[Concatenate[First, Rest], Output],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: bool = False,
+) -> Callable[Concatenate[First, Rest], tuple[Output, First]]: ...
+@overload
 def value_and_grad(
-    f: Function, argnums: int | Iterable[int] = 0, has_aux: bool = False
-) -> Function:
+    f: Callable[Rest, Any], argnums: Argnums, has_aux: bool = False
+) -> Callable[Rest, Any]: ...
+def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """Make the function that computes a real scalar function and its gradient together.
 
     Parameters
@@ -136,6 +174,18 @@ def check_real_number(traced: Trace) -> None:
     )
 
 
+@overload
+def vjp(f: np.ufunc, *primals: Any) -> tuple[Any, Pull]: ...
+@overload
+def vjp(
+    f: Callable[..., Output], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[Output, Pull]: ...
+@overload
+def vjp(
+    f: Callable[..., tuple[Output, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[Output, Pull, Aux]: ...
+@overload
+def vjp(f: Function, *primals: Any, has_aux: bool) -> Any: ...
 def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     """Compute a function, and give the map that pulls cotangents of its output back.
 
@@ -179,6 +229,18 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     return (output, pull, traced.value(traced.aux)) if has_aux else (output, pull)
 
 
+@overload
+def jvp(f: np.ufunc, primals: Any, tangents: Any) -> tuple[Any, Any]: ...
+@overload
+def jvp(
+    f: Callable[..., Output], primals: Any, tangents: Any, has_aux: Literal[False] = False
+) -> tuple[Output, Output]: ...
+@overload
+def jvp(
+    f: Callable[..., tuple[Output, Aux]], primals: Any, tangents: Any, has_aux: Literal[True]
+) -> tuple[Output, Output, Aux]: ...
+@overload
+def jvp(f: Function, primals: Any, tangents: Any, has_aux: bool) -> Any: ...
 def jvp(f: Function, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """Compute a function, and push tangents of its arguments forward to its output.
 
@@ -220,6 +282,18 @@ def jvp(f: Function, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     return (*pair, traced.value(traced.aux)) if has_aux else pair
 
 
+@overload
+def linearize(f: np.ufunc, *primals: Any) -> tuple[Any, Function]: ...
+@overload
+def linearize(
+    f: Callable[..., Output], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[Output, Callable[..., Output]]: ...
+@overload
+def linearize(
+    f: Callable[..., tuple[Output, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[Output, Callable[..., Output], Aux]: ...
+@overload
+def linearize(f: Function, *primals: Any, has_aux: bool) -> Any: ...
 def linearize(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     """Compute a function, and give the map that pushes tangents at this point forward.
 

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, ParamSpec, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -19,11 +19,32 @@ from tape_ad.trees import flatten, map_leaves, unflatten
 __all__ = ["hessian", "hessian_diag", "hvp", "jacobian"]
 
 Function = Callable[..., Any]
+Argnums = SupportsIndex | Iterable[SupportsIndex]
+Rest = ParamSpec("Rest")
+Tree = TypeVar("Tree")
 
 
+@overload
+def jacobian(
+    f: np.ufunc,
+    argnums: Argnums = 0,
+    mode: str = "auto",
+    *,
+    batch_size: int | None = None,
+    has_aux: bool = False,
+) -> Any: ...
+@overload
+def jacobian(
+    f: Callable[Rest, Any],
+    argnums: Argnums = 0,
+    mode: str = "auto",
+    *,
+    batch_size: int | None = None,
+    has_aux: bool = False,
+) -> Callable[Rest, Any]: ...
 def jacobian(
     f: Function,
-    argnums: int | Iterable[int] = 0,
+    argnums: Argnums = 0,
     mode: str = "auto",
     *,
     batch_size: int | None = None,
@@ -168,9 +189,13 @@ def stacked(blocks: tuple[Array, ...]) -> Array:
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
 
+@overload
+def hessian(f: np.ufunc, argnums: Argnums = 0, *, batch_size: int | None = None) -> Any: ...
+@overload
 def hessian(
-    f: Function, argnums: int | Iterable[int] = 0, *, batch_size: int | None = None
-) -> Function:
+    f: Callable[Rest, Any], argnums: Argnums = 0, *, batch_size: int | None = None
+) -> Callable[Rest, Any]: ...
+def hessian(f: Function, argnums: Argnums = 0, *, batch_size: int | None = None) -> Function:
     """Make the function that computes all second derivatives of a real scalar function.
 
     Parameters
@@ -205,7 +230,7 @@ def hessian(
     return jacobian(grad(f, numbers), numbers, batch_size=batch_size)
 
 
-def hvp(f: Function, x: Any, v: Any) -> Any:
+def hvp(f: Function, x: Tree, v: Any) -> Tree:
     """Compute the product of a real scalar function's Hessian with a vector.
 
     It is the derivative of the gradient along the vector, at the cost of a few evaluations of
@@ -239,10 +264,11 @@ def hvp(f: Function, x: Any, v: Any) -> Any:
     """
     check_callable("hvp", f)
     _, pull = vjp(grad(f), x)  # as H is symmetric; and a custom rule needs no push for it
-    return pull(v)[0]
+    product: Tree = pull(v)[0]
+    return product
 
 
-def hessian_diag(f: Function, x: Any, *, batch_size: int | None = None) -> Any:
+def hessian_diag(f: Function, x: Tree, *, batch_size: int | None = None) -> Tree:
     """Compute the diagonal of a real scalar function's Hessian.
 
     It takes a product with each unit vector, as a whole Hessian does, but keeps only a number of
@@ -291,4 +317,5 @@ def hessian_diag(f: Function, x: Any, *, batch_size: int | None = None) -> Any:
         return stacked(tuple(entries)).reshape(leaf.shape)
 
     pairs = zip(flatten(traced.output), flatten(traced.inputs), strict=True)
-    return unflatten(x, [diagonal(slope, leaf) for slope, leaf in pairs])
+    tree: Tree = unflatten(x, [diagonal(slope, leaf) for slope, leaf in pairs])
+    return tree

@@ -7,8 +7,9 @@ The files from which a run of training goes on are called checkpoints too; those
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec, TypeVar, overload
 
+import numpy as np
 from attrs import frozen
 
 from tape_ad.core.spaces import float_to_array
@@ -20,9 +21,16 @@ from tape_ad.trees import flatten, map_leaves, unflatten
 __all__ = ["advance_by", "checkpoint", "checkpoint_sequential"]
 
 Function = Callable[..., Any]
+Arguments = ParamSpec("Arguments")
+Output = TypeVar("Output")
+State = TypeVar("State")
 Shape = tuple[int, ...]
 
 
+@overload
+def checkpoint(f: np.ufunc) -> Any: ...
+@overload
+def checkpoint(f: Callable[Arguments, Output]) -> Callable[Arguments, Output]: ...
 def checkpoint(f: Function) -> Function:
     """Let a function keep only its arguments for the sweep, which computes the inside again.
 
@@ -93,18 +101,19 @@ class Recomputed:
 
 def of_operands(function: Function, use: Use) -> Function:
     """Make the function of a block's operands alone."""
+    form = use.form()
 
     @functools.wraps(function)
     def inside(*values: Array) -> Any:
-        args, kwargs = use.arguments(values)
+        args, kwargs = form.arguments(values)
         return function(*args, **kwargs)
 
     return inside
 
 
 def checkpoint_sequential(
-    step: Function, n: int, state: Any, *params: Any, slots: int | None = None
-) -> Any:
+    step: Callable[..., State], n: int, state: State, *params: Any, slots: int | None = None
+) -> State:
     """Apply a step many times, keeping a few of the states for the sweep.
 
     The states to keep, and those to keep in their place as the sweep frees them, are chosen such
@@ -152,7 +161,8 @@ def checkpoint_sequential(
         return state
     if slots is None:
         slots = next(c for c in range(1, n + 1) if reach(c, 2) >= n)
-    return block(step, Repeated(step, n, slots))(state, *params)
+    last: State = block(step, Repeated(step, n, slots))(state, *params)
+    return last
 
 
 def reach(slots: int, repetitions: int) -> int:
@@ -205,16 +215,17 @@ class Repeated:
     def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Go through the steps from the last to the first, recording and sweeping each."""
         saved, use.saved = use.saved, None  # a second sweep starts from the first state again
+        form = use.form()
 
         def pulled(cotangents: Any, *values: Array) -> list[Any]:
-            (state, *params), _ = use.arguments(values)
+            (state, *params), _ = form.arguments(values)
             kept, before = saved or ([(0, arrays(state))], None)
             kept, cts = list(kept), flatten(cotangents)
             totals: dict[int, Array] = {}
             for end in range(self.n, 0, -1):
                 if before is None:
                     before = self.state_before(end, kept, params)
-                traced, slots, count = self.recorded_step(before, params, use)
+                traced, slots, count = self.recorded_step(before, params, form)
                 pairs = zip(flatten(traced.output), cts, strict=True)
                 reached = traced.swept(pairs, release=True, chosen=chosen)
                 cts = [None] * count
@@ -227,21 +238,22 @@ class Repeated:
                 if kept[-1][0] == end - 1:
                     kept.pop()
                 before = None
-            return [cts[slot] if slot < count else totals.get(slot) for slot in use.slots]
+            return [cts[slot] if slot < count else totals.get(slot) for slot in form.slots]
 
         pulls = checkpoint(pulled)(cotangents, *use.values)
         return list(pulls)
 
     def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Record and push the steps one after the other."""
-        start = use.slots[position]
+        form = use.form()
+        start = form.slots[position]
 
         def pushed(tangent: Array, *values: Array) -> Any:
-            (state, *params), _ = use.arguments(values)
+            (state, *params), _ = form.arguments(values)
             state, tangents = arrays(state), {start: tangent}
             fixed = {} if start < len(flatten(state)) else {start: tangent}
             for _ in range(self.n):
-                traced, slots, _ = self.recorded_step(state, params, use)
+                traced, slots, _ = self.recorded_step(state, params, form)
                 out = traced.push(tuple(tangents.get(slot) for slot in slots))
                 state = arrays(traced.value(traced.output))
                 pairs = zip(flatten(state), flatten(out), strict=True)

@@ -4,7 +4,7 @@ import operator
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from attrs import define
@@ -13,7 +13,9 @@ from tape_ad.core.arena import innermost
 from tape_ad.core.spaces import dtype_of, fitted, inexact, matched, shape_of
 from tape_ad.core.sweeps import forward_sweep, reverse_sweep
 from tape_ad.errors import DtypeError, OutputError, RecordMismatchError
+from tape_ad.handles.constants import unwrapped
 from tape_ad.handles.gradients import Gradients
+from tape_ad.handles.namespaces import IN_USE
 from tape_ad.handles.primals import AS_THEY_ARE
 from tape_ad.handles.record import ComputationRecord, is_number_like
 from tape_ad.handles.tensor import Tensor
@@ -107,12 +109,14 @@ class Trace:
         """Take the handles of this record to what they hold: arrays, or handles further out."""
         if type(tree) is Tensor:  # as what is differentiated mostly returns
             return tree.data if tree.record is self.record else tree
+        tree = unwrapped(tree) if IN_USE else tree
         return map_leaves(lambda leaf, path: leaf.data if self.depends(leaf) else leaf, tree)
 
     def pull(
         self, cotangents: Any, *, release: bool = False, chosen: bool = False
     ) -> tuple[Any, ...]:
         """Sweep cotangents, in the structure of the output, back to the inputs."""
+        cotangents = unwrapped(cotangents) if IN_USE else cotangents
         pairs = []
         stack: tuple[int, ...] | None = None
         for path, leaf, ct in matched(self.output, cotangents, "cotangents", lambda: self.name):
@@ -162,6 +166,7 @@ class Trace:
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Sweep tangents, in the structure of the inputs, forward to the output."""
+        tangents = unwrapped(tangents) if IN_USE else tangents
         starts: dict[int, Array] = {}
         stack: tuple[int, ...] | None = None
         for path, leaf, t in matched(self.inputs, tangents, "tangents", lambda: self.name):
@@ -298,7 +303,7 @@ def fresh_record(leaves: Sequence[Any]) -> ComputationRecord:
     return fresh
 
 
-def as_argnums(argnums: int | Iterable[int]) -> int | tuple[int, ...]:
+def as_argnums(argnums: SupportsIndex | Iterable[SupportsIndex]) -> int | tuple[int, ...]:
     """Read the number of an argument, or the numbers of several.
 
     Raises

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.core.sweeps import conform, forward_sweep, reverse_sweep
+from tape_ad.core.conforming import conform
+from tape_ad.core.sweeps import forward_sweep, reverse_sweep
 from tape_ad.errors import ReleasedError
 
 Arrays = list[Any]

@@ -105,6 +105,8 @@ CONVENTIONS: Mapping[str, str] = {
     "scipy.special.lambertw": "nan at the branch point -1/e",
     "scipy.special.hyp1f1": "in z alone; a handle elsewhere is refused",
     "scipy.special.hyp2f1": "in z alone; a handle elsewhere is refused",
+    "scipy.special.smirnov": "at k / n that on the right",
+    "scipy.special.tklmbda": "that of the formula also where SciPy has it logistic, near lmbda = 0",
     "t[key] = value": "of an element assigned twice, the last assignment counts",
     "t[key]": "an element picked several times gets the sum",
 }

@@ -4,7 +4,7 @@ import difflib
 import importlib
 import inspect
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -17,10 +17,11 @@ import tape_ad.special  # noqa: F401 - they add their rules to the tables
 from tape_ad.naming import function_name
 from tape_ad.rules import RULES, load_further_rules
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
+from tests.calls.page import section
 from tests.coverage.conventions import CONVENTIONS
-from tests.coverage.topics import NEWER, OURS, SPOKEN, TOPICS
+from tests.coverage.topics import NEWER, OURS, ROOMS, SPOKEN, TOPICS
 from tests.rules.makers import makers_met
-from tests.rules.rows import ROWS
+from tests.rules.rows import APART, ROWS
 from tests.rules.table import Row, cases
 from tests.rules.test_special_accuracy import AGAINST_MPMATH
 
@@ -76,7 +77,7 @@ class Line:
     name : str
         As users write it.
     since : str
-        The first release of NumPy that has it, where that is later than 2.0: "2.1".
+        The first release that has it, where it is later than the oldest promised: "NumPy 2.1".
     cells : tuple of str
         What stands under the columns after the name.
     """
@@ -87,7 +88,7 @@ class Line:
     cells: tuple[str, ...]
 
     def __str__(self) -> str:
-        since = f" (NumPy {self.since}+)" if self.since else ""
+        since = f" ({self.since}+)" if self.since else ""
         return table_row(f"`{self.name}`{since}", *self.cells)
 
 
@@ -104,10 +105,7 @@ def public_names() -> dict[Any, str]:
         "np.fft": np.fft,
         "np.emath": np.emath,
         "np.lib.stride_tricks": np.lib.stride_tricks,
-        **{
-            name: importlib.import_module(name)
-            for name in ("scipy.special", "tape_ad.special", "tape_ad.linalg", "tape_ad.nn")
-        },
+        **{name: importlib.import_module(name) for name in ROOMS},
     }
     names: dict[Any, str] = {}
     for module, holder in modules.items():
@@ -148,6 +146,8 @@ def ordinals(positions: Iterable[int]) -> str:
 
 def operands(function: Any, entry: Any, rows: list[Row]) -> str:
     """Say which operands have a derivative: all of them, or some."""
+    if function in APART:
+        return "all"
     if isinstance(entry, Rule):
         used, count = makers_met()[function], max(len(entry.makers), 1)
     else:
@@ -193,19 +193,40 @@ def cells(function: Any, entry: Any, rows: list[Row], name: str) -> tuple[str, .
 
 
 def lines() -> Iterator[Line]:
-    """Make the line of every function in the rule tables."""
+    """Make the line of every function in the rule tables, and of what rooms have besides."""
     names = public_names()
     rows = defaultdict(list)
     for row in ROWS:
         rows[row.function].append(row)
+    said = {function: spoken(function, names) for function in RULES}
+    count = Counter(said.values())
     for function, entry in RULES.items():
-        name = spoken(function, names)
+        name = said[function]
+        if count[name] > 1:  # helpers of several modules
+            name = f"{name} of {function.__module__.removeprefix('tape_ad.rules.')}"
         yield Line(
             topic_of(name),
             name,
             NEWER.get(name, ""),
             cells(function, entry, rows[function], name),
         )
+    for name, thing in further_names(set(said.values())):
+        kind = "class" if isinstance(thing, type) else type(thing).__name__.lower()
+        yield Line(
+            topic_of(name), name, NEWER.get(name, ""), (kind, *[""] * 5, "its docstring says")
+        )
+
+
+def further_names(said: set[str]) -> Iterator[tuple[str, Any]]:
+    """Find what the rooms for SciPy publish that is written in Python, and no entry of a table."""
+    known = set(map(id, RULES))
+    for room in ROOMS:
+        if room.startswith("tape_ad.") and room != "tape_ad.nn":
+            holder = importlib.import_module(room)
+            for name in (*holder.__all__, *getattr(holder, "DISTRIBUTIONS", ())):
+                full, thing = f"{room}.{name}", getattr(holder, name)
+                if full not in said and id(thing) not in known and callable(thing):
+                    yield full, thing
 
 
 def counted() -> str:
@@ -225,7 +246,7 @@ def document() -> str:
     for line in lines():
         by_topic[line.topic].append(line)
     order = [*TOPICS, METHODS, OTHERS, *OURS.values(), HANDLES, INNER]
-    parts = [HEAD, f"{counted()}\n"]
+    parts = [HEAD, f"{counted()}\n", *section()]
     header, rule = table_row(*COLUMNS), "|---" * len(COLUMNS) + "|"
     for topic in filter(by_topic.__contains__, order):
         body = map(str, sorted(by_topic[topic], key=lambda line: line.name.lower()))
@@ -235,16 +256,17 @@ def document() -> str:
 
 def known(page: str) -> list[str]:
     """Leave out of a page what the installed NumPy and SciPy are too old for."""
-    numpy, scipy_version = (
-        tuple(map(int, module.__version__.split(".")[:2])) for module in (np, scipy)
-    )
+    installed = {
+        library: tuple(map(int, release(module).split(".")))
+        for library, module in (("NumPy", np), ("SciPy", scipy))
+    }
 
     def is_there(line: str) -> bool:
-        found = re.search(r"\(NumPy (\d+)\.(\d+)\+\)", line)
-        if found is not None and (int(found[1]), int(found[2])) > numpy:
+        found = re.search(r"\((NumPy|SciPy) (\d+)\.(\d+)\+\)", line)
+        if found is not None and (int(found[2]), int(found[3])) > installed[found[1]]:
             return False
         # Before SciPy 1.16, functions of matrices take no stacks, which PyTorch is compared on
-        return scipy_version >= (1, 16) or "`tape_ad.linalg." not in line
+        return installed["SciPy"] >= (1, 16) or "`tape_ad.linalg." not in line
 
     return list(filter(is_there, page.splitlines()))
 

@@ -1,6 +1,6 @@
 """Which topic of NumPy's reference a function stands under, in the order of the reference."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 __all__ = ["NEWER", "OURS", "SPOKEN", "TOPICS"]
 
@@ -66,13 +66,37 @@ TOPICS: Mapping[str, str] = {
     """,
 }
 
-# The release of NumPy that a function came with, where that is later than 2.0.
+# The release that a function came with, where it is later than the oldest one that is promised.
 NEWER: Mapping[str, str] = {
-    "np.cumulative_sum": "2.1",
-    "np.cumulative_prod": "2.1",
-    "np.unstack": "2.1",
-    "np.matvec": "2.2",
-    "np.vecmat": "2.2",
+    "np.cumulative_sum": "NumPy 2.1",
+    "np.cumulative_prod": "NumPy 2.1",
+    "np.unstack": "NumPy 2.1",
+    "np.matvec": "NumPy 2.2",
+    "np.vecmat": "NumPy 2.2",
+    "tape_ad.interpolate.AAA": "SciPy 1.15",
+    "tape_ad.interpolate.FloaterHormannInterpolator": "SciPy 1.15",
+    "tape_ad.interpolate.make_splprep": "SciPy 1.15",
+    "tape_ad.interpolate.make_splrep": "SciPy 1.15",
+    "tape_ad.signal.firwin_2d": "SciPy 1.17",
+    "tape_ad.signal.freqz_sos": "SciPy 1.15",
+    "tape_ad.stats.quantile": "SciPy 1.15",
+    **{
+        f"tape_ad.special.{name}{every}": "SciPy 1.15"
+        for name in ("legendre_p", "assoc_legendre_p", "sph_legendre_p", "sph_harm_y")
+        for every in ("", "_all")
+    },
+    "chatterjeexi": "SciPy 1.15",
+    "tape_ad.stats.lmoment": "SciPy 1.15",
+    "tape_ad.stats.landau": "SciPy 1.15",
+    "tape_ad.stats.poisson_binom": "SciPy 1.15",
+    "tape_ad.stats.dpareto_lognorm": "SciPy 1.15",
+    "tape_ad.stats.normal_inverse_gamma": "SciPy 1.15",
+    "tape_ad.stats.matrix_t": "SciPy 1.17",
+    "spearmanrho": "SciPy 1.17",
+    "matrix_t_logpdf": "SciPy 1.17",
+    "normal_inverse_gamma_logpdf": "SciPy 1.15",
+    "normal_inverse_gamma_mean": "SciPy 1.15",
+    "normal_inverse_gamma_var": "SciPy 1.15",
 }
 
 # What users write for a function that has no public name of its own.
@@ -107,5 +131,21 @@ OURS: Mapping[str, str] = {
     "scipy.special.": "scipy.special",
     "tape_ad.special.": "scipy.special functions that SciPy writes in Python",
     "tape_ad.linalg.": "scipy.linalg",
+    "tape_ad.fft.": "scipy.fft",
+    "tape_ad.integrate.": "scipy.integrate",
+    "tape_ad.interpolate.": "scipy.interpolate",
+    "tape_ad.ndimage.": "scipy.ndimage",
+    "tape_ad.optimize.": "scipy.optimize",
+    "tape_ad.signal.": "scipy.signal",
+    "tape_ad.spatial.": "scipy.spatial",
+    "tape_ad.stats.": "scipy.stats",
     "tape_ad.nn.": "tape_ad.nn",
 }
+
+# Where those are to be found by the names that users write.
+ROOMS: Sequence[str] = (
+    *("scipy.special", "tape_ad.special", "tape_ad.linalg", "tape_ad.fft", "tape_ad.integrate"),
+    *("tape_ad.interpolate", "tape_ad.ndimage", "tape_ad.optimize", "tape_ad.signal"),
+    *("tape_ad.spatial", "tape_ad.spatial.distance", "tape_ad.spatial.transform"),
+    *("tape_ad.stats", "tape_ad.nn"),
+)

@@ -40,10 +40,21 @@ DTYPES = [
     *["i4", "i1", "i1", "u1", "u1", "u1", "?", "?", "?"],
 ]
 
+NATIVE = [each for each in DTYPES if each[0] != ">" and each != "f2"]
+"""What SciPy's compiled code takes; of half precision and swapped bytes each function of it makes
+something else, or an error."""
+
+ROOMS = ["fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "spatial", "stats"]
+
+"""The rooms with functions that stand for SciPy's, which are drawn from by themselves."""
+
+OWN = tuple(f"tape_ad.{room}." for room in ROOMS)
+
 
 def by_name() -> dict[str, Function]:
     """Find the functions that users can call, by the names they write."""
-    names = {name: function for function, name in public_names().items()}
+    public = public_names().items()
+    names = {name: function for function, name in public if not name.startswith(OWN)}
     for function in RULES:
         if isinstance(getattr(function, "__self__", None), np.ufunc):
             names[f"np.{function_name(function)}"] = function
@@ -51,6 +62,12 @@ def by_name() -> dict[str, Function]:
 
 
 FUNCTIONS = by_name()
+
+IN_ROOMS = {
+    name: function
+    for function, name in sorted(public_names().items(), key=lambda pair: pair[1])
+    if name.startswith(OWN)
+}
 
 ROWS_OF: Mapping[Function, list[Row]] = defaultdict(list)
 for _row in (*ROWS, *CONSTANTS, *FILLED):
@@ -112,7 +129,12 @@ class Drawer:
             self.shape = self.one_of([(3, 3), (2, 3, 3), (2, 2), (1, 1), (4, 4), (0, 0), (3, 2)])
         self.ties = self.chance(0.1)
         self.kind = int(self.rng.integers(3))
-        self.dtype = self.one_of(DTYPES)
+        self.dtype = self.one_of(self.dtypes)
+
+    @property
+    def dtypes(self) -> list[str]:
+        """The types of numbers to be drawn from, some oftener."""
+        return NATIVE if self.name.startswith(OWN) else DTYPES
 
     def chance(self, probability: float) -> bool:
         return bool(self.rng.random() < probability)
@@ -169,7 +191,7 @@ class Drawer:
         """Draw an array in some memory layout, or a list or number in its place."""
         if shape is None:
             shape = self.related_shape()
-        dtype = dtype or (self.dtype if self.chance(0.75) else self.one_of(DTYPES))
+        dtype = dtype or (self.dtype if self.chance(0.75) else self.one_of(self.dtypes))
         array = self.laid_out(self.values(shape, dtype))
         if self.chance(0.06) and array.size:  # an empty list says nothing of shape and dtype
             return array.tolist()
@@ -193,12 +215,13 @@ class Drawer:
         return [self.array(self.shape if alike else None) for _ in range(number)]
 
 
-def draw_call(rng: np.random.Generator) -> Call:
-    """Draw a call."""
-    names = list(FUNCTIONS)
+def draw_call(rng: np.random.Generator, room: str = "") -> Call:
+    """Draw a call; one of a function of some room, or of any that stands for SciPy's, if told."""
+    functions = {n: f for n, f in IN_ROOMS.items() if n.startswith(room)} if room else FUNCTIONS
+    names = list(functions)
     name = names[int(rng.integers(len(names)))]
-    function, drawer = FUNCTIONS[name], Drawer(rng, name)
-    if ROWS_OF[function] and drawer.chance(0.45):
+    function, drawer = functions[name], Drawer(rng, name)
+    if ROWS_OF[function] and drawer.chance(0.7 if room else 0.45):
         return from_row(drawer, name, drawer.one_of(ROWS_OF[function]))
     return from_signature(drawer, name, function)
 

@@ -45,6 +45,8 @@ class Replays:
         Gives the function, a fresh one with a state of its own at each call.
     layouts : bool
         Whether results have to lie in memory in the same way, too.
+    engine : str
+        What replays.
     refusal : str
         Why it has not been compiled; empty where it has.
     replays : int
@@ -53,13 +55,14 @@ class Replays:
 
     make: Callable[[], Function]
     layouts: bool = True
+    engine: str = "numpy"
     refusal: str = field(default="", init=False)
     replays: int = field(default=0, init=False)
 
     def problems(self, calls: Iterable[Callable[[], tuple[Any, ...]]]) -> Iterator[Problem]:
         """Call both with the same arguments, which each of the calls makes afresh."""
         runs = [0]
-        theirs, ours = self.make(), ta.compile(counting(self.make(), runs))
+        theirs, ours = self.make(), ta.compile(counting(self.make(), runs), engine=self.engine)
         kept: list[tuple[Any, Any, list[bytes]]] = []
         for number, call in enumerate(calls, 1):
             before, one, two = call(), call(), call()

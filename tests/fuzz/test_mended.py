@@ -9,7 +9,7 @@ import scipy.special
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad import linalg, nn
+from tape_ad import fft, integrate, linalg, ndimage, nn, signal, spatial, stats
 from tape_ad.errors import ConversionError, DtypeError, ShapeError, TapeError
 from tape_ad.trees import flatten
 from tests.fuzz.drawing import Call
@@ -91,6 +91,27 @@ CALLS = [
     mended(scipy.special.jv, np.array([0, 2], "u1"), np.array([0.2, 0.6])),
     mended(scipy.special.kv, np.array([0, 2], "u1"), np.array([0.2, 0.6])),
     mended(scipy.special.xlogy, np.array([0.2, 0.6]), np.array([3, 2], "i1")),
+    mended(linalg.orthogonal_procrustes, normal(2, 3, 2), normal(2, 3, 2)[::-1]),
+    mended(linalg.subspace_angles, normal(2, 4, 2), normal(2, 4, 2)[::-1]),
+    mended(linalg.eigvals_banded, normal(3, 1)),
+    mended(linalg.cholesky_banded, np.abs(normal(3, 1))),
+    mended(fft.rfftn, normal(3, 4), s=3, axes=1),
+    mended(fft.hfft, normal(4, 2) + 0j, n=0, axis=0),
+    mended(fft.irfft2, normal(1, 1) + 0j),
+    mended(fft.fht, normal(4).astype("f4"), 0.3, 0.5),
+    mended(fft.fht, normal(4), 0.3, 0.5, bias=0.2),
+    mended(integrate.cumulative_simpson, normal(3, 1), axis=-1, initial=0.5),
+    mended(signal.bilinear, np.array([0.3]), np.array([0.7])),
+    mended(signal.convolve, np.ones((1, 1), "f4"), np.zeros((3, 0)), mode="same"),
+    mended(signal.detrend, normal(4, 2), axis=None, type="constant"),
+    mended(signal.hilbert2, normal(4)),
+    mended(signal.lfiltic, np.array([0.5, 0.3]), SINGLE[0, :2] + 2, SINGLE[0, :1]),
+    mended(signal.spectrogram, np.zeros((0, 3))),
+    mended(signal.tf2sos, np.array([0.5]), np.array([2.0])),
+    mended(spatial.distance.squareform, np.array(0.5)),
+    mended(stats.gmean, np.array(2.0), keepdims=True),
+    mended(stats.kstat, normal(1, 3)[0], n=3),
+    mended(stats.tstd, Z, axis=1),
 ]
 
 
@@ -107,6 +128,13 @@ def attempted(function: Any, *args: Any, **kwargs: Any) -> list[Any]:
 @pytest.mark.parametrize("call", CALLS, ids=str)
 def test_it_is_numpys_and_its_derivatives_are_right(call: Mended) -> None:
     assert attempted(call.function, *call.args, **call.kwargs) == []
+
+
+@pytest.mark.parametrize("mean", [stats.gmean, stats.hmean])
+def test_weights_are_spread_over_the_elements_that_they_are_of(mean: Any) -> None:
+    pytest.importorskip("scipy", minversion="1.15", reason="before, weights have to fit")
+
+    assert attempted(mean, np.abs(X) + 1, weights=np.abs(X[:, :1]), axis=1) == []
 
 
 def test_the_whole_part_is_what_counts_of_the_order_of_expn() -> None:
@@ -135,6 +163,11 @@ def test_the_whole_part_is_what_counts_of_the_order_of_expn() -> None:
         (np.interp, (Z[:, 0], X[:, 0], X[:, 1]), {"period": 2.0}, DtypeError),
         (np.interp, (X[:, 0], X[:, 0], X[:, 1]), {"left": 1j}, DtypeError),
         (linalg.solve_sylvester, (np.eye(2), np.eye(2), np.zeros(0)), {}, ShapeError),
+        (ndimage.fourier_gaussian, (X, Z[0, :1]), {}, DtypeError),
+        (spatial.procrustes, (X, Z), {}, DtypeError),
+        (stats.energy_distance, (X[0], Z[0]), {}, DtypeError),
+        (stats.kstat, (X[0],), {"n": 0}, ValueError),
+        (stats.wasserstein_distance, (X[:0, 0], X[0]), {}, ValueError),
     ],
 )
 def test_it_is_refused(function: Any, args: Any, kwargs: Any, error: type[Exception]) -> None:

@@ -313,13 +313,19 @@ def test_an_absent_method_that_would_write_says_so(name: str) -> None:
 
 
 def test_an_attribute_that_arrays_do_not_have_either() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'gradient'"):
-        handle().gradient  # noqa: B018 - what is tested
+    with pytest.raises(AttributeError, match="no attribute 'foo'"):
+        handle().foo  # noqa: B018 - what is tested
 
 
-@pytest.mark.parametrize("name", ["__array_interface__", "__array_struct__", "__dlpack__"])
+@pytest.mark.parametrize("name", ["__array_interface__", "__array_struct__"])
 def test_no_protocol_gives_the_memory_away(name: str) -> None:
     assert not hasattr(handle(), name)
+
+
+@pytest.mark.parametrize("name", ["__dlpack__", "__dlpack_device__"])
+def test_a_protocol_for_other_libraries_says_what_to_write(name: str) -> None:
+    with pytest.raises(ta.errors.ConversionError, match=r"t\.data"):
+        getattr(handle(), name)()
 
 
 @pytest.mark.parametrize("name", ["shape", "dtype", "T", "ndim", "size"])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.testing import check_grads
 from tests.shorthand import X, Y, handle
 
 SINCE_NUMPY_2_1 = pytest.mark.skipif(
@@ -41,6 +42,9 @@ ASSIGNMENTS: dict[str, Callable[[Any, Any], None]] = {
     "mask of a comparison": lambda a, v: operator.setitem(a, a > 0.3, 0.0),
     "integer array": lambda a, v: operator.setitem(a, (slice(None), [2, 0]), v[:, :2]),
     "repeated": lambda a, v: operator.setitem(a, ([0, 1, 0], [1, 1, 1]), v[0]),
+    "ellipsis": lambda a, v: operator.setitem(a, (..., 1), v[:, 0]),
+    "ellipsis and an array": lambda a, v: operator.setitem(a, (..., 1, 1), v[0, :1]),
+    "NumPy's integers": lambda a, v: operator.setitem(a, (np.int64(1), np.uint8(2)), v[0, 0]),
     "plain array": lambda a, v: operator.setitem(a, 0, Y[1]),
 }
 
@@ -289,3 +293,40 @@ def test_a_result_keeps_numpys_order_in_memory_on_which_views_depend(
     made *= 2.0
     expected *= 2.0
     np.testing.assert_array_equal(flat.data, raveled)
+
+
+FILLS: dict[str, Callable[[Any, int, Any], None]] = {
+    "integer": operator.setitem,
+    "NumPy's integer": lambda a, i, v: operator.setitem(a, np.int64(i), v),
+    "ellipsis": lambda a, i, v: operator.setitem(a, (..., i), v),
+    "list": lambda a, i, v: operator.setitem(a, [i], v),
+    "turned view": lambda a, i, v: operator.setitem(a[::-1], i, v),
+}
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_an_array_filled_one_by_one_keeps_a_number_of_bytes_for_each_element(name: str) -> None:
+    count = 200
+    x = handle(np.arange(float(count)))
+    filled = np.zeros_like(x)
+    for i in range(count):
+        FILLS[name](filled, i, 2 * x[i])
+    assert x.record.nbytes <= 64 * count
+    seed = np.arange(3.0 * count).reshape(3, count)
+    grads = (filled * filled).grad(seed).wrt(x)
+    turned = name == "turned view"
+    expected = 8 * x.data * (seed[:, ::-1] if turned else seed)
+    np.testing.assert_array_equal(grads, expected)
+
+
+def test_what_is_written_over_in_few_places_holds_to_second_order() -> None:
+    def f(x: Any) -> Any:
+        a = x**3
+        a[[1]] = np.log(x[0])
+        a[::-1][:1] = x[2] ** 2
+        return np.sum(a * a)
+
+    x = np.linspace(0.5, 1.5, 40)
+    check_grads(f, (x,), order=2)
+    jacobian = ta.jacobian(ta.grad(f), mode="forward")(x)
+    np.testing.assert_allclose(jacobian, ta.hessian(f)(x), rtol=1e-13)

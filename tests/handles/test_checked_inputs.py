@@ -69,7 +69,9 @@ def test_a_mutated_intermediate_is_detected() -> None:
     y = np.sin(rec.tensor([1.0, 2.0]))
     z = np.sum(y * 2.0)
     y.data[0] = 7.0
-    with pytest.raises(MutatedInputError, match=r"after node %[12] \((sin|multiply)\) used it"):
+    with pytest.raises(
+        MutatedInputError, match=r"node %[12] \((sin|multiply)\), made at .* used it"
+    ):
         z.grad()
 
 

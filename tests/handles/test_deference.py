@@ -85,5 +85,5 @@ def test_an_unknown_type_answers_numpys_functions_itself() -> None:
 
 
 def test_a_call_from_within_says_which_types_do_not_go_together() -> None:
-    with pytest.raises(TypeError, match=r"np\.matmul of Labelled, Tensor"):
+    with pytest.raises(TypeError, match=r"np\.matmul of Labelled, tape_ad\.Tensor"):
         record_call(np.matmul, (handle([1.0, 2.0]), Labelled(np.ones(2), "metres")))

@@ -52,7 +52,7 @@ def test_a_released_record_still_prints() -> None:
     x = rec.tensor(2.0)
     y = x * x
     y.grad(release=True)
-    assert str(rec) == "%0: float64[] = leaf\n%1: float64[] = multiply %0 %0"
+    assert str(rec) == "%0: float64[] = leaf\n%1: float64[] = multiply %0, %0"
     assert rec[1].nbytes == 0
 
 

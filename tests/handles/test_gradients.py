@@ -30,7 +30,7 @@ def test_only_held_handles_are_kept() -> None:
     rec: Any = ta.ComputationRecord()
     x = rec.tensor(np.ones(3))
     loss = np.sum(np.exp(np.sin(x)))
-    assert repr(loss.grad()) == "<Gradients of node %3: 2 handles reached>"
+    assert [handle.index for handle in loss.grad()] == [0, 3]
 
 
 def test_a_cotangent_that_nobody_holds_is_freed_during_the_sweep(

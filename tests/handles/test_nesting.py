@@ -325,3 +325,13 @@ def test_plain_contributions_and_handles_are_summed_in_one_cotangent() -> None:
     gradient = np.sum(x * w + x * np.ones(2) + x * np.ones(2)).grad().wrt(x)
     np.testing.assert_array_equal(gradient.data, [4.0, 5.0])
     np.testing.assert_array_equal(np.sum(gradient).grad().wrt(w), [1.0, 1.0])
+
+
+def test_a_sweep_turns_a_view_that_a_partial_holds() -> None:
+    outer = ta.ComputationRecord()
+    x = outer.tensor([2.0, 3.0, 3.0, 2.0])
+    view = (x * 1.0).reshape(2, 2)
+    y: Any = ta.ComputationRecord(within=outer).tensor([1.0, 2.0])
+    solution: Any = np.linalg.solve(view, y)
+    gradient = solution.grad(seed=np.ones(2)).wrt(y)  # which transposes the view
+    np.testing.assert_allclose(gradient.data, [0.2, 0.2])

@@ -145,12 +145,12 @@ def test_the_program_is_printed_a_line_a_node(capsys: pytest.CaptureFixture[str]
     np.mean(np.maximum(x @ p["w"] + p["b"], 0) * 1j)
     print(rec)  # noqa: T201 - printing is what is tested
     assert capsys.readouterr().out == (
-        "%0: float32[3,2] = leaf\n"
-        "%1: float64[] = leaf\n"
-        "%2: float32[4,2] = matmul %0\n"
-        "%3: float64[4,2] = add %2 %1\n"
-        "%4: float64[4,2] = maximum %3\n"
-        "%5: complex128[4,2] = multiply %4\n"
+        "%0: float32[3,2] = leaf w\n"
+        "%1: float64[] = leaf b\n"
+        "%2: float32[4,2] = matmul float32[4,3], %0\n"
+        "%3: float64[4,2] = add %2, %1\n"
+        "%4: float64[4,2] = maximum %3, 0\n"
+        "%5: complex128[4,2] = multiply %4, 1j\n"
         "%6: complex128[] = mean %5\n"
     )
 
@@ -181,7 +181,7 @@ def test_a_node_tells_what_it_is() -> None:
     assert (node.index, node.function, node.parents) == (2, np.multiply, (0, 1))
     assert (node.shape, node.dtype) == ((2, 3), np.dtype("f8"))
     assert node.nbytes == 6 * 8 + 3 * 4
-    assert str(node) == "%2: float64[2,3] = multiply %0 %1"
+    assert str(node) == "%2: float64[2,3] = multiply %0, %1"
     assert rec[0].function is None
     assert rec[0].parents == ()
     assert rec[0].nbytes == 0
@@ -280,7 +280,8 @@ def test_a_dropped_record_is_freed_without_the_garbage_collector() -> None:
         seen = weakref.ref(rec)
         del rec, x, loss
         assert seen() is None
-        assert repr(grads) == "<Gradients of node %3: 2 handles reached>"
+        assert repr(grads).startswith("<Gradients of node %3: 2 handles reached\n  %0 ")
+        assert len(grads) == 0
     finally:
         gc.enable()
 

@@ -21,7 +21,7 @@ class CallKeeper(ComputationRecord):
 
     def __init__(self) -> None:
         super().__init__()
-        self.calls: list[tuple[Any, Any, Mapping[str, Any], int | None]] = []
+        self.told: list[tuple[Any, Any, Mapping[str, Any], int | None]] = []
 
     def note(
         self,
@@ -32,10 +32,11 @@ class CallKeeper(ComputationRecord):
         parents: Any = (),
         partials: Any = (),
         output: int | None = None,
+        beside: Any = None,
     ) -> Any:
-        handle = super().note(function, operands, options, data, parents, partials, output)
+        handle = super().note(function, operands, options, data, parents, partials, output, beside)
         kept = map_leaves(self.place, (operands, dict(options)))
-        self.calls.append((function, *kept, output))
+        self.told.append((function, *kept, output))
         return handle
 
     def place(self, leaf: Any, path: str) -> Any:
@@ -45,7 +46,7 @@ class CallKeeper(ComputationRecord):
     def again(self, leaf: Any) -> Any:
         """Make all calls once more, with another value for the first leaf."""
         values: list[Any] = []
-        for function, operands, options, output in self.calls:
+        for function, operands, options, output in self.told:
             args, kwargs = map_leaves(
                 lambda each, path: values[each] if isinstance(each, Place) else each,
                 (operands, options),

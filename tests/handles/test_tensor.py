@@ -188,7 +188,8 @@ def test_ours_and_numpys_spelling_give_the_same_node() -> None:
     x.sum(axis=0)
     np.sum(x, axis=0)
     np.sum(a=x, axis=0)
-    assert {str(node)[4:] for node in list(rec)[1:]} == {"float64[3] = sum %0"}
+    calls = ["sum %0, axis=0", "sum %0, axis=0", "sum a=%0, axis=0"]
+    assert [str(node)[4:] for node in list(rec)[1:]] == [f"float64[3] = {call}" for call in calls]
 
 
 @pytest.mark.parametrize(

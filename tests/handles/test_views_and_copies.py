@@ -224,7 +224,7 @@ def test_a_view_out_of_a_checkpoint_follows(several: bool) -> None:
     rows = ta.checkpoint(lambda x: (x[0], x[1] * 2) if several else x[0])
     x = handle()
     y = x * 1.0
-    row = rows(y)[0] if several else rows(y)
+    row: Any = rows(y)[0] if several else rows(y)
     y[0, 0] = 50.0
     row[1] = 7.0
     np.testing.assert_array_equal(row.data, [50.0, 7.0, X[0, 2]])

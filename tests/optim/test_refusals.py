@@ -82,11 +82,11 @@ REFUSED: list[tuple[str, Any, Any, type[Exception], str]] = [
         "store, np.array(2.0) for a single number",
     ),
     (
-        "a nested store",
-        {"b": np.ones(2), "w": {"x": np.ones(2)}},
-        {"b": np.ones(2), "w": {"x": np.ones(2)}},
+        "a set in the store",
+        {"b": np.ones(2), "w": {1.0}},
+        {"b": np.ones(2), "w": np.ones(1)},
         StoreMismatchError,
-        "the parameter 'w' is a dict, which cannot be updated in place; keep NumPy arrays in the "
+        "the parameter 'w' is a set, which cannot be updated in place; keep NumPy arrays in the "
         "store, np.array(2.0) for a single number",
     ),
     (

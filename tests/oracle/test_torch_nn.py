@@ -331,3 +331,18 @@ def test_scaled_dot_product_attention(is_causal: bool, scale: float | None, dtyp
         [normal(2, 4, 3, dtype=dtype, seed=i) for i in range(3)],
         dtype,
     )
+
+
+BLIND = np.array([[True, False, True], [False] * 3, [True] * 3, [False] * 3])
+
+
+@in_both_precisions
+@pytest.mark.parametrize("mask", [BLIND, np.where(BLIND, 0.5, -np.inf)], ids=["bools", "scores"])
+def test_queries_that_may_look_at_nothing(mask: Any, dtype: Any) -> None:
+    mask = mask if mask.dtype == bool else mask.astype(dtype)
+    compared(
+        lambda q, k, v: nn.scaled_dot_product_attention(q, k, v, mask),
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, torch.tensor(mask)),
+        [normal(2, n, 3, dtype=dtype, seed=i) for i, n in enumerate((4, 3, 3))],
+        dtype,
+    )

@@ -8,6 +8,7 @@ from attrs import define, field
 
 import tape_ad as ta
 from tape_ad.trees import with_paths
+from tests.programs.natively import assert_native_agrees
 
 __all__ = ["Counted", "all_same", "nearly_same", "replayed"]
 
@@ -66,16 +67,20 @@ def replayed(
     function: Function,
     *points: Sequence[Any],
     same: Callable[[Any, Any], None] = all_same,
+    natively: bool = True,
     **options: Any,
 ) -> Any:
     """Capture a function at the first point, and assert that replays at all give what it gives.
+
+    Those of NumPy's engine give the same bits, and native ones, where they are asked for, are as
+    close as rounding allows.
 
     Returns
     -------
     Compiled
     """
     counted = Counted(function)
-    fast = ta.compile(counted, **options)
+    fast = ta.compile(counted, **{"engine": "numpy"} | options)
     for point in points:
         expected = function(*point)
         for _ in range(PATIENCE):
@@ -84,4 +89,6 @@ def replayed(
             if counted.runs == before:
                 break
         assert counted.runs == before, "it is captured again and again, and never replayed"
+    if natively:
+        assert_native_agrees(fast, *points)
     return fast

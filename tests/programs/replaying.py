@@ -11,6 +11,7 @@ import tape_ad as ta
 from tape_ad.programs.compiled import Compiled
 from tape_ad.trees import structure_of
 from tests.programs.bits import same_bits
+from tests.programs.natively import assert_native_agrees
 
 __all__ = ["Counted", "assert_replays", "orders", "same_trees"]
 
@@ -42,6 +43,8 @@ class Counted:
 def assert_replays(function: Function, *points: tuple[Any, ...]) -> Compiled:
     """Capture a function at its first two points and replay it at all: the same as without.
 
+    Replays of NumPy's engine give the same bits, and native ones are as close as rounding allows.
+
     Parameters
     ----------
     function : callable
@@ -49,13 +52,14 @@ def assert_replays(function: Function, *points: tuple[Any, ...]) -> Compiled:
         The arguments of a call, at least twice. All of them take the same way at every branch.
     """
     counted = Counted(function)
-    compiled: Compiled = ta.compile(counted)
+    compiled: Compiled = ta.compile(counted, engine="numpy")
     for point in points[:2]:
         same_trees(compiled(*point), function(*point))
     assert counted.runs == 2
     for point in points[::-1]:
         same_trees(compiled(*point), function(*point))
     assert counted.runs == 2, "a call has been captured once more, in place of a replay"
+    assert_native_agrees(compiled, *points)
     return compiled
 
 

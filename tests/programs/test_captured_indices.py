@@ -1,5 +1,6 @@
 """Indices, masks and counts that depend on arguments: a replay takes the new ones."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.errors import CaptureError
 from tests.programs.bits import replayed
+from tests.sampling import some
 
 Array = Any
 Function = Callable[..., Any]
@@ -109,7 +111,7 @@ def test_a_value_is_taken_anew(name: str) -> None:
     replayed(BY_VALUES[name], [HERE], [THERE], [HERE])
 
 
-@pytest.mark.parametrize("name", BY_VALUES)
+@pytest.mark.parametrize("name", some(BY_VALUES, 2))
 def test_a_gradient_is_taken_anew(name: str) -> None:
     def loss(x: Array) -> Array:
         return np.sum(np.sin(1.0 * BY_VALUES[name](x)))
@@ -117,7 +119,7 @@ def test_a_gradient_is_taken_anew(name: str) -> None:
     replayed(ta.value_and_grad(loss), [HERE], [THERE], [HERE])
 
 
-@pytest.mark.parametrize("name", BY_VALUES)
+@pytest.mark.parametrize("name", some(BY_VALUES, 2, 1))
 def test_second_order_is_taken_anew(name: str) -> None:
     def loss(x: Array) -> Array:
         return np.sum(np.sin(1.0 * BY_VALUES[name](x)))
@@ -147,9 +149,8 @@ USES: dict[str, Function] = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("key", KEYS)
-def test_a_key_may_be_an_argument(key: str, use: str) -> None:
+@pytest.mark.parametrize(("use", "key"), some(itertools.product(USES, KEYS), 2))
+def test_a_key_may_be_an_argument(use: str, key: str) -> None:
     def loss(x: Array, key: Any) -> Array:
         return np.sum(USES[use](x, key))
 

@@ -9,7 +9,11 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import CaptureError, ProgramMismatchError
+from tape_ad.programs import engines
 from tape_ad.programs.checking import check_alike
+from tape_ad.programs.engines import Report, numpy_engine
+from tape_ad.programs.plans import Plan
+from tape_ad.programs.program import Program
 from tests.programs.comparing import counting
 
 X = np.array([0.5, -1.5, 2.0])
@@ -71,7 +75,55 @@ def test_what_differs_is_named(ours: Any, theirs: Any, message: str) -> None:
         check_alike("it", ours, theirs)
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (X * (1 + 1e-9), X),
+        (X + np.array([1e-9, 0, 0]), X),  # where the largest number is 2
+        (np.array([0.0, NAN, np.inf, -np.inf]), np.array([-0.0, NAN, np.inf, -np.inf])),
+        (np.float32(1.0001), np.float32(1.0)),
+        ((1 + 1e-9) * (1 - 2j), 1 - 2j),
+    ],
+)
+def test_rounding_is_no_difference_of_native_code(ours: Any, theirs: Any) -> None:
+    check_alike("it", ours, theirs, exactly=False)
+    with pytest.raises(ProgramMismatchError, match="other numbers than the function"):
+        check_alike("it", ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (X * (1 + 1e-7), X),
+        (X + np.array([1e-7, 0, 0]), X),
+        (np.array([NAN, 1.0]), np.array([1.0, 1.0])),
+        (np.array([np.inf, 1.0]), np.array([1e300, 1.0])),
+        (np.array([np.inf, 1.0]), np.array([-np.inf, 1.0])),
+        (np.array([1e-9, 0.0]), np.zeros(2)),
+        (np.float32(1.001), np.float32(1.0)),
+        (np.arange(3), np.arange(3) + 1),
+        (1 + 1e-7j, 1 + 0j),
+        (True, False),
+    ],
+)
+def test_more_than_rounding_is_a_difference_of_native_code(ours: Any, theirs: Any) -> None:
+    with pytest.raises(ProgramMismatchError, match="other numbers than the function"):
+        check_alike("it", ours, theirs, exactly=False)
+
+
 # check
+
+
+def test_check_of_native_code_allows_for_rounding() -> None:
+    pytest.importorskip("llvmlite")
+    scale = np.ones(3)
+    fast = ta.compile(lambda x: np.tanh(x) * np.exp(scale) + scale, engine="native")
+    for point in (X, 1.1 * X, np.linspace(-3, 3, 3)):
+        fast.check(point)
+    assert "native: " in fast.explain()
+    scale[1] = 1.0001
+    with pytest.raises(ProgramMismatchError, match="1 of 3"):
+        fast.check(X)
 
 
 def test_check_captures_first_and_then_replays() -> None:
@@ -175,12 +227,47 @@ def test_explain_lists_a_dozen_arguments() -> None:
 
 
 def test_the_bytes_of_a_replay_are_told() -> None:
-    fast = ta.compile(lambda x: np.sum(np.tanh(x) * np.exp(x)))
+    fast = ta.compile(lambda x: np.sum(np.tanh(x) * np.exp(x)), engine="numpy")
     fast(np.ones(1000))
     assert fast.programs[0].nbytes is None
     fast(np.ones(1000))
     assert fast.programs[0].nbytes in range(8_000, 17_000)
     assert f"; {fast.programs[0].nbytes:,} bytes" in fast.explain()
+
+
+def test_what_an_engine_tells_of_native_code_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {"its shape depends on values": {"np.nonzero": 1, "np.unique": 2}}
+    report = Report(native=9, segments=2, loops=1, left=left, seconds=0.01234)
+
+    def partly_native(program: Program, threads: int) -> Any:
+        replay: Any = numpy_engine.replay_of(Plan.of(program))
+        replay.report = report
+        return replay
+
+    scale = np.ones(3)
+    fast = ta.compile(lambda x: x * scale)
+    fast(X)
+    assert "native" not in fast.explain()
+    monkeypatch.setattr(engines, "ENGINES", {"auto": lambda: partly_native})
+    fast(X)
+    assert "\n    native: 9 calls, as 1 loop in 2 runs of native code; compiled in 12.3 ms\n" in (
+        fast.explain()
+    )
+    assert "    NumPy: np.nonzero, np.unique 2 times: its shape depends on values" in fast.explain()
+
+
+def test_auto_lets_numpy_do_what_native_code_fails_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing() -> Any:
+        raise OSError("no such processor")
+
+    monkeypatch.setattr(engines, "native", failing)
+    monkeypatch.setattr(engines, "has_llvm", lambda: True)
+    fast = ta.compile(lambda x: np.exp(x) + np.exp(-x))
+    for _ in range(3):
+        assert np.array_equal(fast(X), np.exp(X) + np.exp(-X))
+    text = "NumPy: np.exp 2 times, np.negative, np.add: native code fails with OSError: no such"
+    assert text in fast.explain()
+    fast.check(X)
 
 
 # to_source
@@ -207,6 +294,7 @@ def test_one_of_several_programs_has_to_be_named() -> None:
     with pytest.raises(ValueError, match=r"has 2 programs.* from to_source\(0\) to to_source\(1\)"):
         fast.to_source()
     assert "float64[2]" in fast.to_source(1)
+    number: Any
     for number in (2, -1, "0", 0.5):
         with pytest.raises(ValueError, match=r"has 2 programs, counted from 0, and not"):
             fast.to_source(number)

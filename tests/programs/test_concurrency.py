@@ -46,7 +46,7 @@ POINTS = [np.linspace(-a, a + 1, n) for a in (0.1, 0.7, 1.3, -2.0) for n in (3, 
 def test_eight_threads_get_what_one_gets() -> None:
     function = ta.value_and_grad(loss)
     wanted = [function(x) for x in POINTS]
-    fast = ta.compile(function)
+    fast = ta.compile(function, engine="numpy")
 
     def action(number: int) -> int:
         right = 0
@@ -76,7 +76,7 @@ def loss_route(x: Any) -> tuple[bool, ...]:
 @pytest.mark.usefixtures("restless")
 def test_capturing_in_eight_threads_at_once() -> None:
     for _ in range(20):
-        fast = ta.compile(ta.grad(lambda x: np.sum(np.sin(x))))
+        fast = ta.compile(ta.grad(lambda x: np.sum(np.sin(x))), engine="numpy")
         for outs in together(lambda number: [fast(X * number) for _ in range(4)]):  # noqa: B023 - called at once
             assert len(outs) == 4
         assert len(fast.programs) == 1

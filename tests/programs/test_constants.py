@@ -14,9 +14,10 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import CaptureError
-from tape_ad.programs import constants
+from tape_ad.programs import contents
 from tape_ad.programs.checking import check_alike
-from tape_ad.programs.constants import fingerprint
+from tape_ad.programs.contents import contents as contents_of
+from tape_ad.programs.contents import fingerprint
 from tests.programs.comparing import counting
 
 X = np.array([0.5, -1.5, 2.0])
@@ -168,6 +169,59 @@ def test_a_number_too_deep_to_be_watched_is_an_error_where_it_is_noticed() -> No
     assert fast(-X) == -np.sum(X) * 2.0 - 1
 
 
+def usual(x: Any) -> Any:
+    y = np.exp(x)
+    return np.sum(np.multiply(2.0, y) * np.arange(3.0))
+
+
+FIRST: dict[str, Callable[[Any], Any]] = {
+    "another operand": lambda x: np.sum(np.multiply(0.5, (x, np.exp(x))[0]) * np.arange(3.0)),
+    "another function": lambda x: np.prod(np.multiply(0.5, np.exp(x)) * np.arange(3.0)),
+    "another step": lambda x: np.sum(np.multiply(0.5, np.exp(x)) * np.arange(3.0)) + x[0],
+    "fewer steps": lambda x: np.multiply(0.5, np.exp(x)),
+    "another function of another array": lambda x: np.prod(
+        np.multiply(2.0, np.exp(x)) * np.ones(3)
+    ),
+}
+
+
+@pytest.mark.parametrize("warm_up", FIRST)
+def test_a_first_call_that_goes_another_way_may_have_other_numbers(warm_up: str) -> None:
+    first = iter([FIRST[warm_up]])
+
+    def function(x: Any) -> Any:
+        return next(first, usual)(x)
+
+    fast, runs = counting(function)
+    for point in (X, X, X, X, 2 * X, X):
+        found = fast(point)
+    assert found == usual(X)
+    assert len(runs) == 3
+
+
+def test_a_draw_is_refused_also_where_each_call_goes_another_way() -> None:
+    rng = np.random.default_rng(0)
+    ways: Any = itertools.cycle((np.sum, np.prod, np.max))
+    fast = ta.compile(lambda x: next(ways)(x * rng.normal()))
+    fast(X), fast(X), fast(X), fast(X)
+    with pytest.raises(CaptureError, match="it has done something else at each of 5 calls"):
+        fast(X)
+
+
+def test_a_number_that_decides_what_is_asked_next_is_refused_in_the_end() -> None:
+    numbers = itertools.count()
+
+    def function(x: Any) -> Any:
+        number = next(numbers)
+        total = np.sum(x * number)
+        return total if (total > 3 if number % 2 else int(total) > 3) else -total
+
+    fast = ta.compile(function)
+    fast(X), fast(X)
+    with pytest.raises(CaptureError, match="pass it as an argument"):
+        fast(X)
+
+
 def test_generators_and_other_objects_may_be_arguments() -> None:
     fast = ta.compile(lambda x, rng: x * rng.normal(size=3))
     rng = np.random.default_rng(0)
@@ -292,11 +346,23 @@ def test_every_change_changes_the_fingerprint(layout: str, tmp_path: Path) -> No
 def test_signs_order_and_pieces_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     array = np.arange(60.0).reshape(3, 4, 5)
     assert len({fingerprint(each) for each in (array, -array, array[::-1], array + 0.0)}) == 3
-    monkeypatch.setattr(constants, "BLOCK", 16)
+    monkeypatch.setattr(contents, "BLOCK", 16)
     strided = np.arange(120.0)[::2]
     before = fingerprint(strided)
     strided[-1] += 1
     assert fingerprint(strided) != before
+
+
+@pytest.mark.parametrize("dtype", [np.longdouble, np.clongdouble])
+@pytest.mark.parametrize("sum_up", [contents_of, fingerprint])
+def test_what_pads_extended_precision_is_no_content(dtype: Any, sum_up: Any) -> None:
+    array = np.array([1, -0.0, 2, 5], dtype) / dtype(3)
+    other = array.copy()
+    used = 10 if np.finfo(dtype).nmant == 63 else 16
+    other.view(np.uint8).reshape(-1, 16)[:, used:] = 7
+    assert sum_up(array) == sum_up(other)
+    assert sum_up(array) != sum_up(array * np.array([1, -1, 1, 1], dtype))
+    assert sum_up(array) != sum_up(np.nextafter(array.real, dtype(9).real) + 0 * other)
 
 
 def test_large_constants_are_not_copied() -> None:

@@ -157,7 +157,7 @@ STEPS = [
 
 def check(program: Program, inputs: list[Any], others: list[Any]) -> None:
     """Replay with two sets of inputs, one after the other, and look at all results in the end."""
-    replay = engine_named("numpy")(Plan.of(program))
+    replay = engine_named("numpy")(program)
     before = [array.copy("K") for array in inputs]
     pairs = [(replay(*each), interpret(program, each)) for each in (inputs, others, inputs)]
     for ours, wanted in pairs:
@@ -227,7 +227,7 @@ def test_what_is_needed_until_the_end_has_memory_of_its_own() -> None:
 
 def test_ten_thousand_replays_leave_nothing_behind() -> None:
     program, array = chain(3)
-    replay = engine_named("numpy")(Plan.of(program))
+    replay = engine_named("numpy")(program)
     replay(array)
     tracemalloc.start()
     try:
@@ -244,7 +244,7 @@ def test_a_replay_that_ends_in_an_error_leaves_the_next_one_right() -> None:
     b = Builder()
     x, i = b.input(np.arange(5.0), "x"), b.input(2, "i")
     out = b(updated, b(np.add, x, 1.0), b.item(x, i), (i,))
-    replay = engine_named("numpy")(Plan.of(b.program((out,))))
+    replay = engine_named("numpy")(b.program((out,)))
     with pytest.raises(IndexError):
         replay(np.arange(5.0), 7)
     assert replay(np.arange(5.0), 0)[0].tolist() == [0.0, 2.0, 3.0, 4.0, 5.0]
@@ -263,7 +263,7 @@ def test_an_interrupted_replay_leaves_the_next_one_right() -> None:
     b = Builder()
     x = b.input(np.arange(3.0), "x")
     out = b(np.tanh, b(interrupted, b(np.exp, x)))
-    replay = engine_named("numpy")(Plan.of(b.program((out,))))
+    replay = engine_named("numpy")(b.program((out,)))
     with pytest.raises(KeyboardInterrupt):
         replay(np.arange(3.0))
     same_bits(replay(np.arange(3.0))[0], np.tanh(np.exp(np.arange(3.0)) + 1))
@@ -298,7 +298,7 @@ def test_a_large_array_without_a_place_goes_when_nothing_needs_it_any_more() -> 
     for _ in range(5):
         y = b(np.where, b(np.greater, y, 0.5), b(np.sort, y), b(np.cumsum, y))
     program = b.program((b(np.sum, y),))
-    replay = engine_named("numpy")(Plan.of(program))
+    replay = engine_named("numpy")(program)
     replay(array)
     tracemalloc.start()
     try:

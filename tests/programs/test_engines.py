@@ -1,6 +1,5 @@
 import operator
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from tape_ad import nn
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.interpreter import Diverged, interpret
-from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Program
 from tape_ad.rules.layers.affine import two_linear
 from tests.programs.building import Builder, same_bits
@@ -17,8 +15,8 @@ from tests.programs.building import Builder, same_bits
 RNG = np.random.default_rng(0)
 
 
-def replay_of(program: Program) -> Callable[..., Any]:
-    return engine_named("numpy")(Plan.of(program))
+def replay_of(program: Program) -> Any:
+    return engine_named("numpy")(program)
 
 
 def agrees(program: Program, *inputs: Any) -> None:
@@ -219,10 +217,5 @@ def test_eight_threads_get_what_one_gets() -> None:
 
 @pytest.mark.parametrize("name", ["", "jax", None, ["numpy"]])
 def test_an_engine_that_there_is_not_is_an_error(name: Any) -> None:
-    with pytest.raises(ValueError, match="there are 'auto' and 'numpy'"):
+    with pytest.raises(ValueError, match="there are 'auto', 'numpy' and 'native'"):
         engine_named(name)
-
-
-def test_the_native_engine_says_that_it_is_not_there_yet() -> None:
-    with pytest.raises(NotImplementedError, match="is not in this version"):
-        engine_named("native")

@@ -59,7 +59,7 @@ BEFORE: dict[str, list[Any]] = {
 
 
 def called_before(function: Any, arrays: list[Any]) -> Any:
-    fast = ta.compile(function)
+    fast = ta.compile(function, engine="numpy")
     for array in arrays:
         fast(array)
     return fast

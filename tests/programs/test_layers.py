@@ -1,5 +1,6 @@
 """Functions of `tape_ad.nn`, compiled: value, gradient and second order, the same as eager."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from attrs import frozen
 from tape_ad import nn
 from tape_ad.rules.layers.rectifiers import RECTIFIERS
 from tests.programs.replaying import assert_replays, orders
+from tests.sampling import some
 
 ROUNDS = 4
 
@@ -127,7 +129,13 @@ LAYERS = [
 ]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["double", "single"])
-@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+CHECKED = [
+    pytest.param(layer, dtype, id=f"{layer.name}-{np.dtype(dtype)}")
+    for layer, dtype in some(itertools.product(LAYERS, [np.float64, np.float32]), 3)
+]
+"""Some in one precision and some in the other, as `tests.sampling` says."""
+
+
+@pytest.mark.parametrize(("layer", "dtype"), CHECKED)
 def test_functions_replay_to_the_bit(layer: Layer, dtype: Any) -> None:
     assert_replays(orders(layer.function, second=layer.second), *layer.points(dtype))

@@ -314,3 +314,17 @@ def test_a_function_that_changes_a_structure_it_is_given_is_refused(
     for _ in range(3):
         with pytest.raises(CaptureError, match=f"it changes its argument {where}, which no replay"):
             fast(*args, **options)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_a_second_derivative_of_a_power_by_an_argument_has_the_bits_of_one_by_a_number(
+    dtype: str,
+) -> None:
+    def function(x: Any, k: int) -> Any:
+        def slope(x: Any) -> Any:
+            return np.sum(np.real(ta.grad(lambda x: np.sum(np.real(x**k * 0.3)))(x) * 0.7))
+
+        return ta.grad(slope)(x)
+
+    x = np.random.default_rng(0).normal(size=200).astype(dtype)
+    assert problems(function, *((x, k) for k in range(5))) == []

@@ -25,16 +25,37 @@ from tests.rules import (
     rows_rectifiers,
     rows_reductions,
     rows_refused,
+    rows_samples,
+    rows_samples_further,
     rows_scans,
     rows_scimath,
+    rows_scipy_fft,
+    rows_scipy_integrate,
+    rows_scipy_interpolate,
     rows_scipy_linalg,
+    rows_scipy_linalg_further,
+    rows_scipy_ndimage,
+    rows_scipy_ndimage_ranks,
+    rows_scipy_signal,
+    rows_scipy_signal_design,
+    rows_scipy_signal_shapes,
+    rows_scipy_signal_systems,
+    rows_scipy_spatial,
+    rows_scipy_stats,
     rows_selecting,
     rows_sets,
     rows_shaping,
     rows_sorting,
     rows_sparse,
+    rows_sparse_solvers,
     rows_special,
+    rows_special_elliptic,
+    rows_special_further,
     rows_special_gamma,
+    rows_special_inverses,
+    rows_special_penalties,
+    rows_special_python,
+    rows_special_waves,
     rows_specials_numpy,
     rows_splitting,
     rows_statistics,
@@ -43,7 +64,7 @@ from tests.rules import (
 )
 from tests.rules.table import Row
 
-__all__ = ["CONSTANTS", "FILLED", "REFUSED", "ROWS"]
+__all__ = ["APART", "CONSTANTS", "FILLED", "REFUSED", "ROWS"]
 
 ROWS: list[Row] = [
     *rows_elementwise.ROWS,
@@ -73,14 +94,35 @@ ROWS: list[Row] = [
     *rows_polynomials.ROWS,
     *rows_fft.ROWS,
     *rows_sparse.ROWS,
+    *rows_sparse_solvers.ROWS,
     *rows_scipy_linalg.ROWS,
+    *rows_scipy_linalg_further.ROWS,
+    *rows_scipy_fft.ROWS,
+    *rows_scipy_integrate.ROWS,
+    *rows_scipy_interpolate.ROWS,
+    *rows_scipy_ndimage.ROWS,
+    *rows_scipy_ndimage_ranks.ROWS,
+    *rows_scipy_signal.ROWS,
+    *rows_scipy_signal_design.ROWS,
+    *rows_scipy_signal_shapes.ROWS,
+    *rows_scipy_signal_systems.ROWS,
+    *rows_scipy_spatial.ROWS,
+    *rows_scipy_stats.ROWS,
+    *rows_samples.ROWS,
+    *rows_samples_further.ROWS,
     *rows_matrices.ROWS,
     *rows_linalg.ROWS,
     *rows_decompositions.ROWS,
     *rows_norms.ROWS,
     *rows_specials_numpy.ROWS,
     *rows_special.ROWS,
+    *rows_special_elliptic.ROWS,
+    *rows_special_further.ROWS,
     *rows_special_gamma.ROWS,
+    *rows_special_inverses.ROWS,
+    *rows_special_penalties.ROWS,
+    *rows_special_python.ROWS,
+    *rows_special_waves.ROWS,
     *rows_activations.ROWS,
     *rows_rectifiers.ROWS,
     *rows_layers.ROWS,
@@ -88,7 +130,10 @@ ROWS: list[Row] = [
 
 CONSTANTS: list[Row] = [
     *rows_interpolation.CONSTANTS,
+    *rows_scipy_interpolate.CONSTANTS,
+    *rows_scipy_spatial.CONSTANTS,
     *rows_sorting.CONSTANTS,
+    *rows_sparse_solvers.CONSTANTS,
     *rows_sets.CONSTANTS,
     *rows_selecting.CONSTANTS,
     *rows_parts.CONSTANTS,
@@ -100,9 +145,24 @@ CONSTANTS: list[Row] = [
     *rows_linalg.CONSTANTS,
     *rows_decompositions.CONSTANTS,
     *rows_special.CONSTANTS,
+    *rows_special_inverses.CONSTANTS,
+    *rows_scipy_ndimage_ranks.CONSTANTS,
+    *rows_scipy_linalg_further.CONSTANTS,
     *rows_layers.CONSTANTS,
+    *rows_scipy_signal.CONSTANTS,
+    *rows_scipy_signal_shapes.CONSTANTS,
+    *rows_scipy_signal_systems.CONSTANTS,
+    *rows_samples.CONSTANTS,
+    *rows_scipy_stats.CONSTANTS,
 ]
 
 FILLED: list[Row] = [*rows_shaping.FILLED, *rows_building.FILLED]
 
-REFUSED: dict[Row, str] = rows_refused.REFUSED
+REFUSED: dict[Row, str] = {
+    **rows_refused.REFUSED,
+    **rows_scipy_linalg_further.REFUSED,
+    **rows_scipy_signal_shapes.REFUSED,
+}
+
+APART = frozenset(rows_special_inverses.APART)
+"""Functions that have no row, for SciPy's values are too rough for differences."""

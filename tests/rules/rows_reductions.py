@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+import tape_ad as ta
 from tests.rules.table import DISTINCT, REAL, Domain, Row, fixed
 
 __all__ = ["CONSTANTS", "ROWS"]
@@ -162,7 +163,9 @@ WITHOUT_NAN = [
 
 
 def with_mean(function: Any, a: Any, mean: Any, **options: Any) -> Any:
-    """Call a variance with the mean that it is to take."""
+    """Call a variance with the mean that it is to take; NumPy asks nobody but `a` about handles."""
+    if isinstance(mean, ta.Tensor) and not isinstance(a, ta.Tensor):
+        a = a + 0 * mean
     return function(a, mean=mean, **options)
 
 

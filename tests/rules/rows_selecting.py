@@ -121,6 +121,13 @@ CHOSEN = [
         call=lambda f, x: f([MASK, OTHER], [2.0, x], 1.5),
         note="beside numbers",
     ),
+    Row(
+        np.select,
+        [REAL(3)],
+        call=lambda f, x: f([[True, False, False], [True, True, False]], [2.0, x], 1.5),
+        note="conditions in lists",
+        no_jax="JAX takes arrays as conditions",
+    ),
     Row(np.select, [REAL(0)], call=lambda f, x: f([np.zeros(0, bool)], [x])),
     Row(
         np.piecewise,

@@ -45,7 +45,18 @@ def row(name: str, matrix: Any, *shape: int, left: bool) -> Row:
 ON_LEFT: tuple[Shape, ...] = ((3,), (3, 2), (3, 1), (3, 0))
 ON_RIGHT: tuple[Shape, ...] = ((4,), (2, 4), (1, 4), (0, 4))
 
+COLUMN = scipy.sparse.coo_array(DENSE[:, 2:])
+
 ROWS: list[Row] = [
     *(row(name, m, *shape, left=True) for name, m in MATRICES for shape in ON_LEFT),
     *(row(name, m, *shape, left=False) for name, m in MATRICES for shape in ON_RIGHT),
+    row("coo_array of one column", COLUMN, 1, left=True),
+    Row(
+        matmul_sparse,
+        [REAL(4)],
+        call=lambda f, x: f(x, COLUMN),
+        note="coo_array of one column",
+        complex=True,
+        no_jax="SciPy gives a number",
+    ),
 ]

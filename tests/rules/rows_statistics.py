@@ -137,6 +137,7 @@ COVARIANCES = [
             ((3, 5), {}),
             ((5,), {}),
             ((3, 5), {"rowvar": False}),
+            ((1, 3), {"rowvar": False, "bias": True}),
             ((3, 5), {"bias": True}),
             ((3, 5), {"ddof": 0}),
         )

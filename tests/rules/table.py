@@ -5,6 +5,7 @@ and is then checked in every way that `test_rules` knows, and against JAX. `elem
 rows of a ufunc for the usual shapes; further rows say what else the function's arguments can be.
 """
 
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -195,8 +196,10 @@ class Row:
     torch: str | Callable[..., Any] = field(default="", kw_only=True)
 
     def __repr__(self) -> str:
+        # The same in every process, so without the addresses of objects
         shapes = ",".join(shape_name(operand.shape) for operand in self.operands)
         options = (f"{name}={value}" for name, value in self.options.items())
+        options = (re.sub(" at 0x[0-9a-f]+", "", option) for option in options)
         return "-".join(filter(None, [function_name(self.function), shapes, *options, self.note]))
 
     def apply(self, values: Sequence[Array], function: Any = None) -> list[Any]:

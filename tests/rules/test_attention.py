@@ -9,6 +9,7 @@ import tape_ad as ta
 from tape_ad import nn
 from tape_ad.rules.layers import attention
 from tape_ad.rules.layers.attention import attend, weights_of
+from tape_ad.testing import check_grads
 
 Array = np.ndarray[Any, Any]
 
@@ -208,3 +209,42 @@ def test_a_mask_may_be_filled_anew_before_the_sweep() -> None:
     expected = out.grad(seeds).wrt(handle)
     mask[...] = False
     np.testing.assert_array_equal(out.grad(seeds).wrt(handle), expected)
+
+
+BLIND = np.array(
+    [[True, False, True, True, True], [False] * 5, [True] * 5, [False] * 5, [True] * 5]
+)
+
+
+@pytest.mark.parametrize("mask", [BLIND, np.where(BLIND, 0.5, -np.inf)], ids=["bools", "scores"])
+@pytest.mark.parametrize("dropout_p", [0.0, 1e-9])
+def test_a_query_that_may_look_at_nothing_gets_zero(mask: Array, dropout_p: float) -> None:
+    q, k, v = operands(2)
+    seen = [0, 2, 4]
+
+    def attended(q: Any, k: Any, v: Any) -> Any:
+        return nn.scaled_dot_product_attention(q, k, v, mask, dropout_p, rng=RNG(0))
+
+    def of_seen(q: Any, k: Any, v: Any) -> Any:
+        return nn.scaled_dot_product_attention(q[:, seen], k, v, mask[seen])
+
+    out = attended(q, k, v)
+    assert not out[:, ~BLIND.any(-1)].any()
+    np.testing.assert_allclose(out[:, seen], of_seen(q, k, v))
+    for places in (0, 1, 2):
+        found, wanted = (
+            ta.grad(lambda *x, f=f: np.sum(np.sin(f(*x)) ** 2), places)(q, k, v)
+            for f in (attended, of_seen)
+        )
+        np.testing.assert_allclose(found, wanted, atol=1e-14)
+    if not dropout_p:
+        check_grads(attended, (q, k, v))
+
+
+def test_a_layer_with_a_query_that_may_look_at_nothing() -> None:
+    layer = nn.MultiHeadAttention("a", 4, num_heads=2)
+    store = nn.init(layer, RNG(0))
+    out = layer(store, RNG(1).normal(size=(2, 5, 4)), attn_mask=BLIND)
+    bias = store["a.out_proj.bias"]
+    np.testing.assert_array_equal(out[:, ~BLIND.any(-1)], np.broadcast_to(bias, (2, 2, 4)))
+    assert np.isfinite(out).all()

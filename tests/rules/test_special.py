@@ -194,20 +194,26 @@ def test_an_output_array_is_an_error(call: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("name", "args"),
     [
-        sp.logsumexp,
-        sp.softmax,
-        sp.log_softmax,
-        lambda t: sp.multigammaln(t, 2),
-        lambda t: sp.polygamma(1, t),
-        lambda t: sp.comb(t, 2),
+        ("logsumexp", lambda t: (t,)),
+        ("softmax", lambda t: (t,)),
+        ("log_softmax", lambda t: (t,)),
+        ("multigammaln", lambda t: (t, 2)),
+        ("polygamma", lambda t: (1, t)),
+        ("comb", lambda t: (t, 2)),
     ],
 )
-def test_what_scipy_writes_in_python_drops_no_gradient(call: Any) -> None:
-    with pytest.raises(TypeError, match=r"drop its gradient|nor coercible") as caught:
-        call(ta.ComputationRecord().tensor(np.ones(2) * 3))
-    assert ConversionError in {type(caught.value), type(caught.value.__context__)}
+def test_what_scipy_writes_in_python_drops_no_gradient(name: str, args: Any) -> None:
+    t = ta.ComputationRecord().tensor(np.ones(2) * 3)
+    try:
+        value = getattr(sp, name)(*args(t))
+    except ConversionError as error:
+        assert f"write tape_ad.special.{name}" in str(error)  # noqa: PT017 - of one of two outcomes
+    else:
+        assert os.environ.get("SCIPY_ARRAY_API") == "1"
+        ours = getattr(special, name)(*args(t))
+        np.testing.assert_allclose(np.sum(value).grad().wrt(t), np.sum(ours).grad().wrt(t), 1e-12)
 
 
 # tape_ad.special
@@ -371,8 +377,8 @@ outside = pytest.mark.skipif(
 
 
 def test_a_function_without_a_rule_is_not_in_the_module() -> None:
-    with pytest.raises(AttributeError, match=r"tape_ad\.special has no chdtr"):
-        special.chdtr  # noqa: B018 - looking it up is what fails
+    with pytest.raises(AttributeError, match=r"tape_ad\.special has no geterr"):
+        special.geterr  # noqa: B018 - looking it up is what fails
     assert {"gammaln", "logsumexp"} <= set(dir(special))
 
 

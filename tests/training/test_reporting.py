@@ -4,6 +4,8 @@ import io
 import itertools
 import sys
 from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -65,6 +67,18 @@ def test_the_last_numbers_of_a_loop_that_ended_early_are_written() -> None:
     )
 
 
+def test_what_is_reported_after_the_last_step_stands_in_its_line() -> None:
+    file = io.StringIO()
+    with progress(2, console=Console(file=file), clock=ticking(4.0)) as report:
+        report()
+        report(loss=0.5)
+        report(0, accuracy=0.25)
+    assert file.getvalue() == (
+        "step 1/2: 0.25 steps/s, ETA 0:00:04\n"
+        "step 2/2: loss 0.5, accuracy 0.25, 0.25 steps/s, ETA 0:00:00\n"
+    )
+
+
 def test_a_terminal_gets_a_bar_that_moves() -> None:
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=120, color_system=None)
@@ -78,14 +92,63 @@ def test_a_terminal_gets_a_bar_that_moves() -> None:
     assert shown.rstrip().endswith("\x1b[?25h")  # and comes back
 
 
-def test_a_notebook_gets_lines_where_nothing_can_move(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    file = io.StringIO()
-    console = Console(file=file, force_jupyter=True)
-    monkeypatch.setattr(console, "print", lambda line, **options: file.write(f"{line}\n"))
-    with progress(1, console=console, clock=ticking(1.0)) as report:
-        report(loss=0.5)
-    assert file.getvalue() == "step 1/1: loss 0.5, 1 steps/s, ETA 0:00:00\n"
+class Shown:
+    """What a notebook keeps of its displays: the last of each."""
+
+    def __init__(self) -> None:
+        self.frames: list[Any] = []
+        self.updates = 0
+
+    def display(self, frame: Any, *, display_id: bool) -> "Shown":
+        self.frames.append(frame)
+        return self
+
+    def update(self, frame: Any) -> None:
+        self.frames[-1] = frame
+        self.updates += 1
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> Shown:
+    shown = Shown()
+    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
+    module = ModuleType("IPython.display")
+    module.display = shown.display  # type: ignore[attr-defined]  # it becomes one
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    return shown
+
+
+def test_a_notebook_keeps_the_last_state_in_one_output(notebook: Shown) -> None:
+    console = Console(file=io.StringIO(), force_jupyter=True)
+    with progress(1000, "<b>", console=console, clock=ticking(0.01)) as report:
+        for _ in range(1000):
+            report(loss=0.5)
+        report(0, accuracy=0.25)
+    (frame,) = notebook.frames
+    assert repr(frame).startswith("<b>: step 1000/1000: loss 0.5, accuracy 0.25, ")
+    assert '<progress value="1000" max="1000"></progress> &lt;b&gt;: step' in frame._repr_html_()
+    assert 20 < notebook.updates < 200  # of a thousand steps
+
+
+def test_a_notebook_shows_where_a_loop_has_failed(notebook: Shown) -> None:
+    console = Console(file=io.StringIO(), force_jupyter=True)
+
+    def failing() -> None:
+        with progress(10, console=console, clock=ticking(1e-3)) as report:
+            report(loss=1.0)
+            report(2, loss=0.5)
+            raise ArithmeticError("in the loop")
+
+    with pytest.raises(ArithmeticError, match="in the loop"):
+        failing()
+    (frame,) = notebook.frames
+    assert repr(frame).startswith("step 3/10: loss 0.5, ")
+
+
+def test_a_run_without_a_report_shows_nothing_in_a_notebook(notebook: Shown) -> None:
+    with progress(10, console=Console(file=io.StringIO(), force_jupyter=True)):
+        pass
+    assert notebook.frames == []
 
 
 def test_an_error_in_the_loop_comes_through() -> None:

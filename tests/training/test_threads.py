@@ -152,7 +152,7 @@ def test_a_record_is_asked_for_once_and_not_kept_alive(caplog: pytest.LogCapture
 
     def gradients() -> Params:
         rec = ta.ComputationRecord()
-        p = rec.bind(params)
+        p: Any = rec.bind(params)
         found: Params = np.sum(np.ones((64, 64)) @ p["w0"] @ p["w1"]).grad().wrt(p)
         return found
 

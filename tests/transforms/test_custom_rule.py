@@ -298,7 +298,7 @@ def test_a_solver_in_foreign_code_with_implicit_derivatives() -> None:
         return -ct / slope * by_a
 
     @ta.custom_rule(pull=pull)
-    def solve(a: Any) -> float:
+    def solve(a: Any) -> Any:
         low, high, a = 0.0, 1.0, float(a)
         for _ in range(60):
             middle = (low + high) / 2
@@ -335,8 +335,18 @@ def test_a_handle_that_is_closed_over() -> None:
 @pytest.mark.parametrize(
     ("pull", "error", "message"),
     [
-        (lambda ct, out, x, y: ct, OutputError, "gave no tuple of cotangents for 2 arguments"),
-        (lambda ct, out, x, y: (ct,), OutputError, "gave 1 cotangents for 2 arguments"),
+        (lambda ct, out, x, y: ct, OutputError, r"gave an array of shape \(3,\) for 2 arguments"),
+        (lambda ct, out, x, y: [ct, ct], OutputError, "gave a list of 2 for .*; return a tuple of"),
+        (lambda ct, out, x, y: (ct,), OutputError, "gave a tuple of 1 for 2 arguments; return a"),
+        (lambda ct, out, x, y: (ct, ct, ct), OutputError, "gave a tuple of 3 for 2 arguments"),
+        (lambda ct, out, x, y: None, OutputError, "gave None for 2 arguments"),
+        (
+            lambda ct, x, y: (ct, ct),
+            OutputError,
+            r"pull of product is called with \(ct, out, argument 0, argument 1\), but takes "
+            r"\(ct, x, y\): too many",
+        ),
+        (lambda ct, out, x, y: ct + len(3), TypeError, "has no len"),  # type: ignore[arg-type]  # of its own
         (
             lambda ct, out, x, y: (ct, ct[:2]),
             SeedError,
@@ -355,6 +365,21 @@ def test_a_pull_that_does_not_fit(pull: Any, error: type[Exception], message: st
         ta.grad(lambda x, y: np.sum(product(x, y)), (0, 1))(X, Y)
 
 
+def test_a_pull_that_does_not_fit_the_one_argument() -> None:
+    f = ta.custom_rule(pull=lambda ct, out, x: (ct, ct))(lambda x: x * 2)
+    with pytest.raises(OutputError, match="for 1 argument; return its cotangent, or a tuple of 1"):
+        ta.grad(f)(1.0)
+
+
+def test_the_way_in_which_a_derivative_is_called_is_told() -> None:
+    f = ta.custom_rule(push=lambda t, x: t)(lambda x: x * 2)
+    with pytest.raises(OutputError, match=r"push of .* with \(tangents, out, argument 0\), but"):
+        ta.jvp(f, (X,), (X,))
+    g = ta.custom_rule(partials=lambda x: 2.0)(lambda x, *, n: x * n)
+    with pytest.raises(OutputError, match=r"partials of .* with \(out, argument 0, n=\), but"):
+        ta.grad(lambda x: np.sum(g(x, n=2)))(X)
+
+
 def test_a_push_that_does_not_fit() -> None:
     f = ta.custom_rule(push=lambda ts, out, x: ts[0][:2])(lambda x: x * 2)
     with pytest.raises(SeedError, match=r"push of <lambda> gave for the output has shape \(2,\)"):
@@ -370,7 +395,7 @@ def test_an_array_that_is_no_derivative_element_by_element(shape: tuple[int, ...
 
 def test_partials_that_do_not_fit() -> None:
     f = ta.custom_rule(partials=lambda out, x, y: Scale(y))(lambda x, y: x * y)
-    with pytest.raises(OutputError, match="are 1 maps for 2 arguments; there has to be one map"):
+    with pytest.raises(OutputError, match="are one Scale for 2 arguments; there has to be one map"):
         ta.grad(lambda x: np.sum(f(x, Y)))(X)
     g = ta.custom_rule(partials=lambda out, x, y: (Scale(2.0), None))(lambda x, y: 2 * x)
     by_x, by_y = ta.grad(lambda x, y: np.sum(g(x, y)), (0, 1))(X, Y)
@@ -396,3 +421,8 @@ def test_what_a_rule_gives_is_paired_by_key() -> None:
     assert pull({"v": 100.0, "u": 10.0}) == ({"a": 20.0, "b": 300.0},)
     tangent = ta.jvp(doubled_and_tripled, ({"a": 1.0, "b": 1.0},), ({"b": 100.0, "a": 10.0},))[1]
     assert tangent == {"u": 20.0, "v": 300.0}
+
+
+def test_a_bare_decorator_says_that_it_is_called() -> None:
+    with pytest.raises(TypeError, match=r"write @ta\.custom_rule\(pull=\.\.\.\)"):
+        ta.custom_rule(np.exp)  # type: ignore[arg-type]  # what is refused

@@ -40,7 +40,7 @@ def by_linearize(f: Function) -> Function:
     return lambda x: ta.linearize(f, x)[1](1.0)
 
 
-WAYS = [ta.grad, by_jvp, by_vjp, by_linearize, ta.jacobian]
+WAYS: list[Any] = [ta.grad, by_jvp, by_vjp, by_linearize, ta.jacobian]
 
 
 @pytest.mark.parametrize("outer", WAYS)

@@ -1,26 +1,90 @@
 """Engines: what makes a plan something to call.
 
-An engine is a function from a `Plan` to a `Replay`: what is called with the inputs of a program,
-and gives a tuple of its outputs' leaves, or `Diverged` at a guard that got another answer.
+An engine is a function of a `Program`, and of how many threads may share its work, 1 if that is not
+said. It gives a `Replay`: what is called with the inputs of a program, and gives a tuple of its
+outputs' leaves, or `Diverged` at a guard that got another answer. Its attribute `nbytes` is the
+most bytes that it needs, and one that is not NumPy's alone has a `Report` as its `report`.
 """
 
+import functools
+import importlib.util
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tape_ad.extras import extra
+from tape_ad.naming import called
 from tape_ad.programs.engines import numpy_engine
+from tape_ad.programs.engines.reports import Report, reporting
 from tape_ad.programs.plans import Plan
+from tape_ad.programs.program import Program
 
-__all__ = ["ENGINES", "Engine", "Replay", "engine_named"]
+__all__ = ["ENGINES", "Engine", "Replay", "Report", "engine_named"]
 
-Replay = Callable[..., Any]
-Engine = Callable[[Plan], Replay]
+Replay = Any
+Engine = Callable[..., Replay]
 
 
-ENGINES: Mapping[str, Engine] = {
-    "auto": numpy_engine.replay_of,
-    "numpy": numpy_engine.replay_of,
+def numpy() -> Engine:
+    """Give the engine that needs nothing."""
+
+    def replay_of(program: Program, threads: int = 1) -> Replay:
+        return numpy_engine.replay_of(Plan.of(program))
+
+    return replay_of
+
+
+def native() -> Engine:
+    """Give the engine that compiles.
+
+    Raises
+    ------
+    ImportError
+        LLVM is not there.
+    """
+    with extra("compile", "engine='native'", instead="engine='numpy'"):
+        import llvmlite.binding  # noqa: F401 - to say what is missing, if it is
+
+    from tape_ad.programs.engines import native_engine  # which takes its time, for it loads LLVM
+
+    return native_engine.replay_of
+
+
+def quickest() -> Engine:
+    """Give the one that compiles, where LLVM is there; it is loaded for the first program.
+
+    What it cannot do, NumPy does, and the report says so.
+    """
+
+    def replay_of(program: Program, threads: int = 1) -> Replay:
+        if not has_llvm():
+            return numpy()(program)
+        try:
+            return native()(program, threads)
+        except Exception as error:  # of a processor, say, for which nobody has tried it
+            return reporting(numpy()(program), failed(program, error))
+
+    return replay_of
+
+
+ENGINES: Mapping[str, Callable[[], Engine]] = {
+    "auto": quickest,
+    "numpy": numpy,
+    "native": native,
 }
-"""By the names that a user gives them; ``auto`` is the quickest that is there."""
+"""What gives each engine, by the names that users know them by."""
+
+
+def failed(program: Program, error: Exception) -> Report:
+    """Report a program that could not be compiled."""
+    functions = Counter(called(call.function) for call in program.calls)
+    return Report(0, 0, 0, {f"native code fails with {type(error).__name__}: {error}": functions})
+
+
+@functools.cache
+def has_llvm() -> bool:
+    """Tell whether llvmlite is installed, without importing it."""
+    return importlib.util.find_spec("llvmlite") is not None
 
 
 def engine_named(name: str) -> Engine:
@@ -34,30 +98,24 @@ def engine_named(name: str) -> Engine:
     Returns
     -------
     callable
-        Takes a `Plan`, gives a `Replay`.
+        Takes a `Program`, and perhaps a number of threads; gives a `Replay`.
 
     Raises
     ------
     ValueError
         There is none of that name.
-    NotImplementedError
-        It is planned, but not there.
+    ImportError
+        It needs an extra that is not installed.
 
     Examples
     --------
     >>> engine_named("nmpy")
     Traceback (most recent call last):
     ...
-    ValueError: there is no engine 'nmpy'; there are 'auto' and 'numpy'
+    ValueError: there is no engine 'nmpy'; there are 'auto', 'numpy' and 'native'
     """
-    if name == "native":  # which users will have read of
-        raise NotImplementedError(
-            "engine='native' is not in this version; engine='numpy' needs nothing else, and gives "
-            "the same bits as the function itself"
-        )
     engine = ENGINES.get(str(name))
     if engine is None:
-        raise ValueError(
-            f"there is no engine {name!r}; there are {' and '.join(map(repr, ENGINES))}"
-        )
-    return engine
+        *names, last = map(repr, ENGINES)
+        raise ValueError(f"there is no engine {name!r}; there are {', '.join(names)} and {last}")
+    return engine()

@@ -9,7 +9,7 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from tape_ad.programs.program import Call, Constant, Program, Value, replaced
+from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Value, replaced
 from tape_ad.programs.simplification.rewriting import Rewriting, alike
 
 __all__ = ["is_literal", "literals_of", "with_literals_computed"]
@@ -118,7 +118,7 @@ def computed(call: Call, rewriting: Rewriting) -> list[Constant]:
     except FloatingPointError:
         return []
     results = result if call.several else (result,)
-    constants = [Constant(Value.like(each), each, "the program") for each in results]
+    constants = [Constant(Value.like(each), each, COMPUTED) for each in results]
     pairs = zip(constants, call.outputs, strict=True)
     return constants if all(alike(constant.value, out) for constant, out in pairs) else []
 

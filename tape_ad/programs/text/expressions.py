@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.handles.gradients import through_buffer
 from tape_ad.programs.filling import REDUCTIONS
+from tape_ad.programs.native import element, python_number
 from tape_ad.programs.program import Call, Value
 from tape_ad.programs.text.arguments import Arguments
 
@@ -173,6 +175,19 @@ INFIX = {
     np.not_equal: "!=",
 }
 
+
+def taken(arguments: Arguments, call: Call) -> str:
+    """Write that a number is taken out of an array of one element."""
+    array = arguments.one(call.args[0])
+    return f"{array}[()]" if call.function is element else f"{array}.item()"
+
+
+def buffered(arguments: Arguments, call: Call) -> str:
+    """Write `through_buffer` for what is an array, or a number, of NumPy's for sure."""
+    asarray = arguments.names.function(np.asarray)
+    return f"{asarray}({arguments.one(call.args[0])}.data.toreadonly())"
+
+
 PYTHONS = {
     operator.add: "{} + {}",
     operator.sub: "{} - {}",
@@ -214,6 +229,9 @@ METHODS: dict[Any, tuple[str, tuple[str, ...]]] = {
 EXPRESSIONS: dict[Any, Expression] = {
     operator.getitem: item,
     np.expand_dims: reshaped,
+    element: taken,
+    through_buffer: buffered,
+    python_number: taken,
     np.matrix_transpose: transposed,
     **dict.fromkeys((np.add.reduce, np.maximum.reduce, np.minimum.reduce), reduced),
     np.moveaxis: moved,

@@ -9,6 +9,7 @@ from tape_ad.linear_maps.indexing import added_at, scatter
 from tape_ad.linear_maps.places import names_each_once
 from tape_ad.linear_maps.reductions import filled_with
 from tape_ad.programs.filling import REDUCTIONS, is_c
+from tape_ad.programs.native import placed_number
 from tape_ad.programs.program import Call, Value
 from tape_ad.programs.text.arguments import Arguments
 from tape_ad.programs.text.layers import LAYERS
@@ -117,6 +118,11 @@ def broadcast(arguments: Arguments, call: Call, target: str) -> list[str]:
     return [f"{target}[...] = {arguments.one(call.args[0])}"]
 
 
+def put_down(arguments: Arguments, call: Call, target: str) -> list[str]:
+    """Write `placed_number`."""
+    return [f"{target}[()] = {arguments.one(call.args[0])}"]
+
+
 def written_at(arguments: Arguments, target: str, value: Any, key: Any, window: Any) -> list[str]:
     """Write an assignment, through a window where there is one."""
     place = target if window is None else seen(arguments, window, target)
@@ -168,6 +174,7 @@ FORMS: Mapping[Any, Callable[[Arguments, Call, str], list[str]]] = {
     np.stack: joined,
     updated: assigned,
     filled_with: broadcast,
+    placed_number: put_down,
     scatter: scattered,
     added_at: added_to,
     **LAYERS,

@@ -2,12 +2,13 @@
 
 import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from tape_ad.programs.filling import is_c, root_of, size_of
+from tape_ad.programs.native import Segment
 from tape_ad.programs.plans import HEAVY, Plan
 from tape_ad.programs.program import Call, Guard, Value, values_in
 from tape_ad.programs.scheduling import Run
@@ -51,6 +52,10 @@ class Writer:
     readable : bool
         Whether people are to read it: with the function's own name, and with shapes; a guard is
         an error then, and the result has the structure of the function's.
+    otherwise : callable, optional
+        What goes on where a native call gives another number than 0.
+    guards : mapping of Guard to int, optional
+        Their numbers, if there are others than those in the plan.
 
     Attributes
     ----------
@@ -60,8 +65,16 @@ class Writer:
         What the function is called.
     """
 
-    def __init__(self, plan: Plan, readable: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        readable: bool = False,
+        otherwise: Any = None,
+        guards: Mapping[Guard, int] | None = None,
+    ) -> None:
         self.plan, self.names, self.readable = plan, Names(), readable
+        self.otherwise, every = otherwise, plan.program.guards
+        self.guards = {each: k for k, each in enumerate(every)} if guards is None else guards
         own = re.sub(r"\W+", "_", plan.program.name.rpartition(".")[2]).strip("_")
         self.title = self.names.new(own or "function") if readable else "replay"
         self.of: dict[Value, str] = {}
@@ -105,7 +118,6 @@ class Writer:
         """Write the steps, neighbours that ran in the same `numpy.errstate` in one block."""
         errors: Mapping[str, Any] | None = None
         indent = "    "
-        guards = 0
         skipped = 0
         for number, step in enumerate(self.plan.steps):
             if number < skipped:
@@ -116,9 +128,11 @@ class Writer:
                 yield from (indent + line for line in self.run(run))
                 yield from self.dropped(indent)
             elif type(step) is Guard:
-                yield from (indent + line for line in self.guard(step, guards))
-                guards += 1
+                yield from (indent + line for line in self.guard(step, self.guards[step]))
                 self.forget(number)
+            elif type(step) is Call and isinstance(step.function, Segment):
+                errors, indent = None, "    "
+                yield from (indent + line for line in self.native(step, number))
             elif type(step) is Call:
                 lines = list(self.call(step, number))
                 if lines and step.errors != errors and not is_view(step):
@@ -194,6 +208,36 @@ class Writer:
             return [f"{', '.join(outs)}{',' * (len(outs) == 1)} = {text}"]
         return [f"{outs[0]} = {text}"]
 
+    def native(self, call: Call, number: int) -> Iterator[str]:
+        """Write a call of the driver, and make the arrays that it writes to."""
+        segment: Any = call.function
+        for out in call.outputs:
+            block = self.plan.blocks.get(out)
+            if block is not None and not block.given:
+                self.of[out] = self.workspace.array(out, block.offset)
+            else:
+                empty, dtype = self.names.function(np.empty), self.names.dtype(np.dtype(out.dtype))
+                name = self.of[out] = self.names.value()
+                self.mine.add(out)
+                yield f"{name} = {new(empty, dtype, self.names, out)}"
+        self.names.object(segment, "segment")  # whose loops go with it
+        run, table = self.names.function(segment.run), self.names.object(segment.table, "table")
+        arrays = ", ".join(self.of[value] for value in (*call.outputs, *call.args))
+        if segment.foreign:
+            layouts = self.names.object(segment.layouts, "layouts")
+            given = ", ".join(self.of[value] for value in segment.foreign)
+            run = f"{self.names.function(segment.fits)}({layouts}, {given}) or {run}"
+        if not segment.questions and not segment.foreign:
+            yield f"{run}({table}, {arrays})"
+        else:
+            inputs = ", ".join(self.of[value] for value in self.plan.program.inputs)
+            yield f"number = {run}({table}, {arrays})"
+            yield "if number:"
+            yield from (f"    {line}" for line in self.workspace.returned())
+            yield f"    return {self.names.object(self.otherwise, 'otherwise')}(number, {inputs})"
+        self.forget(number)
+        self.leave(out for out in call.outputs if out not in self.plan.used)
+
     def placed(self, call: Call, out: Value, block: Any, number: int) -> list[str]:
         """Write a call whose result has a place."""
         if not block.given:
@@ -263,12 +307,23 @@ class Writer:
 
     def forget(self, number: int) -> None:
         """Let others have the names of what is not needed behind a step."""
-        for value in self.plan.dying[number]:
+        self.leave(self.plan.dying[number])
+
+    def leave(self, values: Iterable[Value]) -> None:
+        """Let others have the names of values."""
+        for value in values:
             if value in self.mine:
                 name = self.of.pop(value)
                 self.names.free(name)
                 if size_of(root_of(value)) >= HEAVY:
                     self.heavy.append(name)
+
+
+def new(empty: str, dtype: str, names: Names, out: Value) -> str:
+    """Write the making of an array in which nothing is yet."""
+    if is_c(out):
+        return f"{empty}({out.shape}, {dtype})"
+    return f"{names.function(np.ndarray)}({out.shape}, {dtype}, None, 0, {out.strides})"
 
 
 def is_view(call: Call) -> bool:

@@ -19,6 +19,7 @@ from tape_ad.linear_maps import (
     unless_all_zero,
     unless_zero,
 )
+from tape_ad.linear_maps.patterns import along, reduced
 from tape_ad.overrides import overridable, whole
 from tape_ad.rules.base import Entry, as_array, axes_of, quiet, rule
 from tape_ad.rules.layers.steps import exponential, highest, inner, logistic_slope, spare
@@ -196,6 +197,7 @@ class SoftmaxMap:
 
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
+    pattern = along("axes")
     p: Array
     axes: tuple[int, ...]
 
@@ -215,6 +217,7 @@ class LogSoftmaxMap:
 
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
+    pattern = along("axes")
     p: Array
     axes: tuple[int, ...]
 
@@ -234,6 +237,7 @@ class LogSumExpMap:
 
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
+    pattern = reduced
     e: Array
     totals: Array
     axes: tuple[int, ...]

@@ -7,6 +7,7 @@ from attrs import define
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array, LinearMap, WeightedSum, add_reduce, unless_zero
+from tape_ad.linear_maps.patterns import dense
 from tape_ad.overrides import overridable, whole
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.layers.activations import floats, log_softmax, real
@@ -109,6 +110,7 @@ class CrossEntropyMap:
 
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
+    pattern = dense
     e: Array
     totals: Array
     chosen: tuple[Array, ...]

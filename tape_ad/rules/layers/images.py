@@ -18,6 +18,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps.patterns import dense, moved
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.layers.windows import Windows
@@ -276,6 +277,7 @@ class Half:
     """
 
     broadcasts: ClassVar[bool] = True
+    pattern = dense
     held: Array
     windows: Windows
     forward: Product
@@ -300,6 +302,7 @@ class PerChannel:
 
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
+    pattern = moved
     lead: int
     rank: int
 

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import SAME, Array, LinearMap, add_reduce, unless_all_zero, unless_zero
+from tape_ad.linear_maps.patterns import along
 from tape_ad.overrides import overridable, whole
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.layers.affine import plus
@@ -131,6 +132,7 @@ class Standardize:
 
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
+    pattern = along("axes")
     y: Array
     divisor: Array
     axes: tuple[int, ...]

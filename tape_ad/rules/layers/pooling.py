@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Reshape
+from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Reshape, Shape
+from tape_ad.linear_maps.patterns import Pattern, separable
 from tape_ad.overrides import as_one_call, overridable
 from tape_ad.rules.base import Entry, constants, rule
 from tape_ad.rules.layers.windows import Windows
@@ -180,6 +181,10 @@ class WindowSums(PlainMap):
     """Sums over windows, along one axis after the other."""
 
     windows: Windows
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        return separable(parent, node, self.windows.relations())
 
     def forward(self, t: Array) -> Array:
         """Add up."""

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, LinearMap, unless_zero
+from tape_ad.linear_maps import Array, LinearMap, Shape, unless_zero
+from tape_ad.linear_maps.patterns import Pattern, joined, numbered, pairs
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, Maker, quiet, rule
 from tape_ad.rules.layers.activations import real, sigmoid
@@ -311,6 +312,10 @@ class Gated:
     s: Array
     slope: Array
     axis: int
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        return joined(pairs(half) for half in halves(numbered(parent), self.axis))
 
     def push(self, t: Array) -> Array:
         value, gate = halves(t, self.axis)

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, LinearMap
+from tape_ad.linear_maps import Array, LinearMap, Shape
+from tape_ad.linear_maps.patterns import Pattern, joined, numbered, pairs
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 
@@ -178,6 +179,12 @@ class Blocks:
     broadcasts: ClassVar[bool] = False
     factors: tuple[Array | None, ...]
 
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        parts = zip(self.factors, blocks(numbered(parent), len(self.factors)), strict=True)
+        used = [part for factor, part in parts if factor is not None]
+        return joined(pairs(np.broadcast_to(part, node)) for part in used)
+
     def push(self, t: Array) -> Array:
         pairs = zip(self.factors, blocks(t, len(self.factors)), strict=True)
         first, *others = [factor * block for factor, block in pairs if factor is not None]
@@ -197,6 +204,12 @@ class GRUGates:
     slopes: Array
     passed: Array
     reset: Array | None
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell that each gate depends on its own block, and the last on the first as well."""
+        numbers = numbered(parent)
+        r, z, _ = blocks(numbers, 3)
+        return joined([pairs(numbers), pairs(np.concatenate([r, z, r], -1))])
 
     def push(self, t: Array) -> Array:
         s, (r, z, n) = blocks(self.slopes, 3), blocks(t, 3)

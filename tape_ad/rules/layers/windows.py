@@ -10,6 +10,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.linear_maps import Array
+from tape_ad.linear_maps.patterns import Pattern
 
 __all__ = ["Windows"]
 
@@ -74,6 +75,17 @@ class Windows:
         for axis, (k, d, s, n) in enumerate(steps, 1):
             rest = (slice(None),) * (len(self.size) - axis)
             yield [(..., slice(p * d, p * d + (n - 1) * s + 1, s), *rest) for p in range(k)]
+
+    def relations(self) -> dict[int, Pattern]:
+        """Tell for each axis, counted from the end, which windows have which elements."""
+        sizes = zip(self.size, self.out, self.kernel, self.stride, self.dilation, strict=True)
+        relations = {}
+        for axis, (n, windows, k, s, d) in enumerate(sizes, -len(self.size)):
+            before = self.padding[axis][0]
+            reached = np.arange(windows)[:, None] * s + np.arange(k) * d - before
+            rows, taps = np.nonzero((reached >= 0) & (reached < n))
+            relations[axis] = Pattern(rows, reached[rows, taps])
+        return relations
 
     @property
     def overlap(self) -> bool:

@@ -12,6 +12,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Chain, LinearMap, adjoint
+from tape_ad.linear_maps.patterns import batched
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, outputs, rule
 from tape_ad.rules.linalg.singular_values import widened
@@ -46,6 +47,7 @@ class Cholesky:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     factor: Array
 
     def push(self, t: Array) -> Array:
@@ -84,6 +86,7 @@ class QrOrthogonal:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     q: Array
     r: Array
 
@@ -106,6 +109,7 @@ class QrTriangular:
     """The derivative of the triangular factor R of A = Q R: Q* t - W R, as in `QrOrthogonal`."""
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     q: Array
     r: Array
 

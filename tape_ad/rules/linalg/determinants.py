@@ -16,7 +16,7 @@ from tape_ad.linear_maps import (
     Scale,
     WeightedSum,
 )
-from tape_ad.overrides import overridable
+from tape_ad.overrides import SHAPED_BY_VALUES, overridable
 from tape_ad.rules.base import Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import diagonal_of, ill_conditioned
 from tape_ad.rules.numpy.elementwise import is_complex
@@ -93,6 +93,9 @@ def borders(a: Array) -> tuple[Array, Array, Array]:
     corner = np.eye(s.shape[-1] - first) * (~small * scale)[..., None, first:]
     columns = u[..., :, first:] * weights[..., None, :]
     return columns, vh[..., first:, :] * weights[..., None], corner.astype(a.dtype)
+
+
+SHAPED_BY_VALUES.add(borders)
 
 
 def det_and_adjugate(e: Array) -> tuple[Array, Array]:

@@ -6,6 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, Deferred, LinearMap, Scale, adjoint
+from tape_ad.linear_maps.patterns import batched
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, outputs, rule
 from tape_ad.rules.linalg.spectra import (
@@ -44,6 +45,7 @@ class SingularVectors:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     left: Array
     s: Array
     right: Array

@@ -30,7 +30,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
-from tape_ad.overrides import overridable
+from tape_ad.linear_maps.patterns import batched, elementwise
+from tape_ad.overrides import TYPED_BY_VALUES, overridable
 from tape_ad.rules.base import Derivation, Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, ill_conditioned
 from tape_ad.rules.numpy.elementwise import is_complex
@@ -107,6 +108,7 @@ class Scaled:
     """
 
     broadcasts: ClassVar[bool] = True
+    pattern = elementwise
     factor: Array
 
     def push(self, t: Array) -> Array:
@@ -133,6 +135,7 @@ class DiagonalBetween:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 1)
     left: Array
     right: Array
     is_trace: bool = False
@@ -163,6 +166,7 @@ class HermitianEigenvectors:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     w: Array
     v: Array
     ties: float
@@ -231,6 +235,7 @@ class Eigenvectors:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     w: Array
     v: Array
     ties: float
@@ -255,6 +260,9 @@ class Eigenvectors:
 def eigenpairs(a: Array, *, ties: float) -> Any:
     """Compute `numpy.linalg.eig`, and say what 1 / (w_j - w_i) counts as for equal values."""
     return np.linalg.eig(a)
+
+
+TYPED_BY_VALUES.add(eigenpairs)
 
 
 def eig_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap:

@@ -20,10 +20,12 @@ from tape_ad.linear_maps import (
     MatmulRight,
     RealPart,
     Reshape,
+    Shape,
     WeightedSum,
     adjoint,
     unless_all_zero,
 )
+from tape_ad.linear_maps.patterns import Pattern, batched, by_batch, by_columns
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
 from tape_ad.rules.linalg.singular_values import singular_values_map
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, solve_all
@@ -48,6 +50,7 @@ class Inverse:
     """The derivative of a matrix inverse X: -X t X."""
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     x: Array
 
     def push(self, t: Array) -> Array:
@@ -71,6 +74,7 @@ class PseudoInverse:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     a: Array
     p: Array
 
@@ -160,6 +164,10 @@ class SolveLeft:
     equations: Equations
     x: Array
 
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell that a solution depends on all of its matrix."""
+        return by_batch(parent, node, 2, 1 if self.equations.vector else 2)
+
     def push(self, t: Array) -> Array:
         product = (t @ self.x[..., None])[..., 0] if self.equations.vector else t @ self.x
         return -self.equations.solved(product)
@@ -179,6 +187,10 @@ class SolveRight:
 
     broadcasts: ClassVar[bool] = True
     equations: Equations
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell that each column of the solution depends on one of the right-hand side."""
+        return by_columns(parent, node, vector=self.equations.vector)
 
     def push(self, t: Array) -> Array:
         return self.equations.solved(t)
@@ -236,6 +248,7 @@ class LeastSquaresMatrix:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     a: Array
     p: Array
     x: Array

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, adjoint
+from tape_ad.linear_maps.patterns import batched, moved
 from tape_ad.overrides import NOTING, as_one_call, overridable
 
 __all__ = [
@@ -33,6 +34,7 @@ class HermitianFromTriangle:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     upper: bool
 
     def push(self, t: Array) -> Array:
@@ -51,6 +53,7 @@ class ConjugateTranspose:
     """The conjugate transpose of the last two axes."""
 
     broadcasts: ClassVar[bool] = False
+    pattern = moved
 
     def push(self, t: Array) -> Array:
         """Transpose and conjugate."""

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, Conjugate, Index, LinearMap, Reshape
+from tape_ad.linear_maps import Array, Chain, Conjugate, Index, LinearMap, Reshape, Shape
+from tape_ad.linear_maps.patterns import Pattern, banded, separable
 from tape_ad.rules.base import Call, Entry, as_array, rule
 
 __all__ = ["CONVOLUTION", "convolved"]
@@ -39,6 +40,11 @@ class Convolution:
     n: int
     start: int
     size: int
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        offsets = range(self.start - self.other.shape[-1] + 1, self.start + 1)
+        return separable(parent, node, {-1: banded(self.n, self.size, offsets)})
 
     def push(self, t: Array) -> Array:
         return section(t, self.other, self.start, self.size)

@@ -6,7 +6,8 @@ import numpy as np
 from attrs import define
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from tape_ad.linear_maps import SAME, Array, LinearMap
+from tape_ad.linear_maps import SAME, Array, LinearMap, Shape
+from tape_ad.linear_maps.patterns import Pattern, banded, separable
 from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, along, as_array, axis_of, rule
 
 __all__ = ["DIFFERENCES"]
@@ -22,6 +23,11 @@ class Difference:
     broadcasts: ClassVar[bool] = False
     n: int
     axis: int
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        own = banded(parent[self.axis], node[self.axis], range(self.n + 1))
+        return separable(parent, node, {self.axis: own})
 
     def push(self, t: Array) -> Array:
         """Subtract each from the next."""

@@ -14,7 +14,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad.errors import ShapeError
-from tape_ad.linear_maps import Array, Index, LinearMap, scatter
+from tape_ad.linear_maps import Array, Index, LinearMap, Shape, scatter
+from tape_ad.linear_maps.patterns import Pattern, coupled, numbered
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, each, refuse
 from tape_ad.rules.numpy.contractions import Terms, contract
 
@@ -51,6 +52,21 @@ class Contraction:
     others: Terms
     held: tuple[Array, ...]
     shape: tuple[int, ...]
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        distinct = "".join(dict.fromkeys(self.own))
+        numbers = np.einsum(f"...{self.own}->...{distinct}", numbered(parent))
+        behind = len(distinct), len(self.output)
+        axes = [
+            (i - behind[0], self.output.index(name) - behind[1])
+            for i, name in enumerate(distinct)
+            if name in self.output
+        ]
+        stack = range(1, len(parent) - len(self.own) + 1)
+        axes += [(-behind[0] - i, -behind[1] - i) for i in stack]
+        pattern = coupled(numbers.shape, node, axes)
+        return Pattern(pattern.rows, numbers.reshape(-1)[pattern.columns])
 
     def push(self, t: Array) -> Array:
         stack = self._stack(t.ndim - len(self.own))

@@ -6,6 +6,7 @@ equally.
 """
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,8 @@ def sign(x: Array, /, out: None = None, *, dtype: Any = None, casting: Any = "sa
 
 def power_base(out: Array, x: Array, y: Array) -> Array:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
+    if type(y) in NOTING and type(y.data) is int:
+        y = operator.index(y)  # a formula of its own for each, as for plain ones
     number = type(y) in (int, float)
     if number and y == 2:
         return 2 * x

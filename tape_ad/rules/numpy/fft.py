@@ -13,6 +13,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
+from tape_ad.linear_maps.patterns import along, moved
 from tape_ad.rules.base import Entry, axes_of, rule
 from tape_ad.rules.signatures import arguments_of
 
@@ -49,6 +50,7 @@ class Transform:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = along("axis")
     function: Function
     n: int
     axis: int
@@ -131,7 +133,9 @@ def one_axis(own: Function, function: Function, *, conjugate: str = "") -> Entry
     def partial(out: Array, a: Array, n: int | None, axis: int, norm: Norm) -> LinearMap:
         axis = axes_of(a.ndim, axis)[0]
         if n is None:
-            n = 2 * (a.shape[axis] - 1) if grows else a.shape[axis]
+            n = a.shape[axis]
+        if grows:  # SciPy makes one point of none
+            n = out.shape[axis]
         if conjugate:
             norm = DUAL[norm]
         maps = transforms(a.shape, (function,), (int(n),), (axis,), norm)
@@ -167,10 +171,10 @@ def several_axes(own: Function, function: Function) -> Entry:
             return SAME
         if s is None:
             ns = [a.shape[axis] for axis in axes]
-            if function is np.fft.irfft:
-                ns[-1] = 2 * (ns[-1] - 1)
         else:
             ns = [a.shape[axis] if n == -1 else int(n) for n, axis in zip(s, axes, strict=True)]
+        if function is np.fft.irfft:
+            ns[-1] = out.shape[axes[-1]]
         functions = [np.fft.ifft if inverse else np.fft.fft] * (len(axes) - 1) + [function]
         order = slice(None) if function is np.fft.irfft else slice(None, None, -1)
         return chained(transforms(a.shape, functions[order], ns[order], axes[order], norm))
@@ -186,6 +190,7 @@ class Shift:
     """`numpy.fft.fftshift` or `numpy.fft.ifftshift` of negative axes; each inverts the other."""
 
     broadcasts: ClassVar[bool] = False
+    pattern = moved
     function: Function
     inverse: Function
     axes: tuple[int, ...]

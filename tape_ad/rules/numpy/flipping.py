@@ -9,6 +9,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Transpose
+from tape_ad.linear_maps.patterns import moved
 from tape_ad.rules.base import Call, Entry, along, axes_of, rule
 from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.rules.signatures import arguments_of
@@ -22,6 +23,7 @@ class Flip:
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
+    pattern = moved
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
@@ -36,6 +38,7 @@ class Roll:
     """A cyclic shift along some axes, which are negative."""
 
     broadcasts: ClassVar[bool] = False
+    pattern = moved
     shifts: tuple[int, ...]
     axes: tuple[int, ...]
 
@@ -60,6 +63,7 @@ def roll(array: Array, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Array:
 class Windows(PlainMap):
     """All windows of some size along one axis, a negative one; they get an axis at the end."""
 
+    pattern = moved
     size: int
     axis: int
 

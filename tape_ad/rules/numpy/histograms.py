@@ -10,7 +10,7 @@ import numpy as np
 
 from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Adjoint, Array, Index, LinearMap
-from tape_ad.overrides import NOTING, overridable, takes_over
+from tape_ad.overrides import NOTING, SHAPED_BY_VALUES, overridable, takes_over
 from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, rule
 
 __all__ = ["HISTOGRAMS", "binned"]
@@ -67,6 +67,9 @@ def binned_along_line(a: Any, bins: Any, limits: Any) -> tuple[Any, Any]:
     """Say the same for the bins of `numpy.histogram`, which takes names of methods too."""
     edges = np.histogram_bin_edges(a, bins, limits)
     return binned(np.reshape(a, (-1, 1)), [edges], None)[0], edges
+
+
+SHAPED_BY_VALUES.add(binned_along_line)  # for a name of a method
 
 
 def refuse_handles(name: str, **arguments: Any) -> None:

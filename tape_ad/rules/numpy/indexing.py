@@ -10,7 +10,7 @@ from tape_ad.overrides import CAPTURES, CAPTURING, NOTING, as_one_call
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.signatures import arguments_of
 
-__all__ = ["INDEXING", "WHOLE", "filled_key", "index_map", "item", "plain_key"]
+__all__ = ["INDEXING", "WHOLE", "filled_key", "in_short", "index_map", "item", "plain_key"]
 
 
 PLAIN = frozenset({int, slice})
@@ -38,6 +38,19 @@ def filled_key(key: Any, ndim: int) -> tuple[Any, ...] | None:
         dots = entries.index(Ellipsis)
         return (*entries[:dots], *(WHOLE,) * (missing + 1), *entries[dots + 1 :])
     return entries + (WHOLE,) * missing if missing else entries
+
+
+def in_short(key: Any, ndim: int) -> tuple[Any, ...] | None:
+    """Do what `plain_key` does, for keys with an ellipsis and with NumPy's integers as well.
+
+    An element is a number by the one, and an array of no axes by the other.
+    """
+    plain = plain_key(key)
+    if plain is not None or key is ...:
+        return plain
+    entries = key if type(key) is tuple else (key,)
+    filled = filled_key(tuple([int(k) if isinstance(k, np.integer) else k for k in entries]), ndim)
+    return plain_key(filled) if filled is not None and len(filled) == ndim else None
 
 
 def index_map(key: Any, parent: tuple[int, ...], node: tuple[int, ...]) -> Index:
@@ -80,9 +93,9 @@ def as_entry(k: Any) -> Any:
     """Take lists to arrays, and integers and masks of every kind to one kind each."""
     if k is None or k is Ellipsis or (isinstance(k, (slice, int)) and not isinstance(k, bool)):
         return k
-    array = k if type(k) in NOTING else np.asarray(k)
+    array = k if type(k) in NOTING or hasattr(k, "batch_here") else np.asarray(k)
     if array.ndim == 0 and array.dtype != bool:
-        return array if type(array) in NOTING else operator.index(array)
+        return operator.index(array) if isinstance(array, np.ndarray) else array
     return array.astype(np.intp) if array.size == 0 and array.dtype != bool else array
 
 
@@ -93,7 +106,9 @@ def is_mask(k: Any) -> bool:
 
 def is_array(k: Any) -> bool:
     """Tell whether an entry of a key is an array, plain or one that notes calls."""
-    return isinstance(k, np.ndarray) or (type(k) in NOTING and hasattr(k, "ndim"))
+    return isinstance(k, np.ndarray) or (
+        hasattr(k, "ndim") and (type(k) in NOTING or hasattr(k, "batch_here"))
+    )
 
 
 def front_axes(key: tuple[Any, ...], arrays: list[np.ndarray[Any, Any]]) -> int:

@@ -10,11 +10,12 @@ import numpy as np
 from attrs import define
 
 from tape_ad.errors import DtypeError
-from tape_ad.linear_maps import Array, Index, LinearMap, scatter
+from tape_ad.linear_maps import Array, Index, LinearMap, Shape, scatter
+from tape_ad.linear_maps.patterns import Pattern, joined, pattern_of
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, quiet, rule
 
-__all__ = ["INTERPOLATION"]
+__all__ = ["INTERPOLATION", "in_double"]
 
 
 @define(eq=False, repr=False)
@@ -35,6 +36,11 @@ class Blend:
     following: Index
     at: Array
     after: Array
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        each = (self.index, self.following)
+        return joined(pattern_of(index, parent, node) for index in each)
 
     def push(self, t: Array) -> Array:
         return self.at * self.index.push(t) + self.after * self.following.push(t)

@@ -18,6 +18,7 @@ from tape_ad.linear_maps import (
     Sum,
     Transpose,
 )
+from tape_ad.linear_maps.patterns import rows_of
 from tape_ad.rules.base import Call, Derivation, Entry, Maker, as_array, refuse, rule
 from tape_ad.rules.signatures import arguments_of
 
@@ -75,6 +76,7 @@ class Cross:
     """``cross(parent, other)``, or ``cross(other, parent)`` where the parent is on the right."""
 
     broadcasts: ClassVar[bool] = True
+    pattern = rows_of
     other: Array
     left: bool
 

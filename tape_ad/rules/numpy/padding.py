@@ -7,6 +7,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
+from tape_ad.linear_maps.patterns import Pattern, dense, joined, separable
 from tape_ad.overrides import whole
 from tape_ad.rules.base import Call, Entry, along, rule
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
@@ -68,6 +69,23 @@ class Margins(PlainMap):
             start = self.length - self.tail.shape[self.axis]
             both.append((self.last, self.tail, along(self.axis, slice(start, self.length))))
         return both
+
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        return separable(parent, node, {self.axis: self.along_axis()})
+
+    def along_axis(self) -> Pattern:
+        """Tell which indices along the axis depend on which."""
+        inside = np.arange(self.length)
+        own = [Pattern(inside + self.before, inside)]
+        margins = np.arange(self.before + self.after)
+        margins[self.before :] += self.length
+        if self.index is not None:
+            own.append(Pattern(margins, self.index))
+        for _, _, key in self.ends():
+            used = inside[key[1]]
+            own.append(Pattern(np.repeat(margins, len(used)), np.tile(used, len(margins))))
+        return joined(own)
 
     def forward(self, t: Array) -> Array:
         shape = list(t.shape)
@@ -329,6 +347,7 @@ class Ends:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = dense
     shape: Shape
     margins: tuple[Margins, ...]
 

@@ -23,6 +23,7 @@ from tape_ad.linear_maps import (
     RealPart,
     Scale,
 )
+from tape_ad.linear_maps.patterns import elementwise
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -49,6 +50,7 @@ class Shift:
     """Multiplication by ``2**exponent``, for exponents whose power of 2 overflows too."""
 
     broadcasts: ClassVar[bool] = True
+    pattern = elementwise
     exponent: Array
 
     def push(self, t: Array) -> Array:

@@ -22,6 +22,7 @@ from tape_ad.linear_maps import (
     Scale,
     Stretch,
 )
+from tape_ad.linear_maps.patterns import dense
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
 from tape_ad.rules.numpy.convolution import convolved
 from tape_ad.rules.signatures import arguments_of
@@ -66,6 +67,7 @@ class Values:
     """The values of a polynomial of `n` coefficients at `x`, in its coefficients."""
 
     broadcasts: ClassVar[bool] = False
+    pattern = dense
     x: Array
     n: int
 

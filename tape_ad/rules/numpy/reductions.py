@@ -27,6 +27,7 @@ from tape_ad.linear_maps import (
     expanding_key,
     selected,
 )
+from tape_ad.linear_maps.patterns import reduced
 from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.factors import shares_of_product
@@ -222,6 +223,7 @@ class Extremum:
 
     broadcasts: ClassVar[bool] = False
     hides: ClassVar[bool] = True
+    pattern = reduced
     chosen: Array
     ties: Array | None
     axes: tuple[int, ...]

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
+from tape_ad.linear_maps.patterns import moved
 from tape_ad.overrides import relies_on_shape, whole
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.plain_maps import Gather, PlainMap
@@ -22,6 +23,7 @@ class Repeat(PlainMap):
     A product with a vector sums them much faster than a reduction does.
     """
 
+    pattern = moved
     times: int
 
     def forward(self, t: Array) -> Array:

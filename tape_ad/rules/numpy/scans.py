@@ -12,6 +12,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale, pull_chosen
+from tape_ad.linear_maps.patterns import in_order
 from tape_ad.overrides import CAPTURES, CAPTURING, as_one_call, overridable
 from tape_ad.rules.base import (
     Call,
@@ -90,6 +91,7 @@ class Recurrence:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = in_order
     coefficients: Array
     axis: int
 
@@ -117,6 +119,7 @@ class OfCoefficients:
     """
 
     broadcasts: ClassVar[bool] = True
+    pattern = in_order
     coefficients: Array
     y: Array
     axis: int
@@ -144,6 +147,7 @@ class RunningSum:
     """The cumulative sum along an axis, a negative one."""
 
     broadcasts: ClassVar[bool] = False
+    pattern = in_order
     axis: int
 
     def push(self, t: Array) -> Array:
@@ -173,6 +177,7 @@ class RunningProduct:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = in_order
     y: Array
     x: Array
     axis: int

@@ -117,9 +117,10 @@ def select(*choices: Array, condlist: Sequence[Array]) -> Array:
 def selected(position: int, out: Array, *choices: Array, condlist: Sequence[Array]) -> LinearMap:
     """Make the partial of `select`: a choice counts where no condition before it holds."""
     mask: Any = True
-    for condition in condlist[:position]:
+    conditions = [as_array(each) for each in condlist[: position + 1]]
+    for condition in conditions[:position]:
         mask = mask & ~condition
-    return Mask(mask & condlist[position] if position < len(condlist) else mask)
+    return Mask(mask & conditions[position] if position < len(condlist) else mask)
 
 
 def piecewise(

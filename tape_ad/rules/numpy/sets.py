@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.linear_maps import Array
-from tape_ad.overrides import overridable
+from tape_ad.overrides import SHAPED_BY_VALUES, overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 
 __all__ = ["SETS"]
@@ -41,6 +41,9 @@ def places_of_common(ar1: Array, ar2: Array, assume_unique: bool) -> tuple[Integ
     """Find where the elements that are in both arrays first stand in each."""
     _, first, second = np.intersect1d(ar1, ar2, assume_unique, True)
     return first, second
+
+
+SHAPED_BY_VALUES.update((occurrences, places_of_values, places_of_common))
 
 
 def unique(

@@ -63,6 +63,10 @@ def weights_like(a: Array, weights: Array, axis: Axis) -> Array:
     return np.reshape(np.transpose(weights, order), shape)
 
 
+ROW_STAYS = np.lib.NumpyVersion(np.__version__) < "2.2.0"
+"""Whether `numpy.cov` takes a matrix of one row for one variable, even with ``rowvar=False``."""
+
+
 def cov(
     m: Array,
     y: Any = None,
@@ -81,7 +85,8 @@ def cov(
     y = None if y is None else as_array(y)
     if dtype is None:
         dtype = np.result_type(m.dtype, np.float64, *([] if y is None else [y.dtype]))
-    x = variables(m, dtype, transposed=not rowvar and m.ndim != 1)
+    one = m.ndim < 2 or (ROW_STAYS and m.shape[0] == 1)
+    x = variables(m, dtype, transposed=not rowvar and not one)
     if x.shape[0] == 0:
         return np.zeros((0, 0))
     if np.dtype(dtype).kind not in "fc":

@@ -23,9 +23,10 @@ from tape_ad.linear_maps import (
     Stretch,
     clone,
 )
+from tape_ad.linear_maps.patterns import elementwise, moved
 from tape_ad.overrides import overridable, relies_on_shape, whole
 from tape_ad.rules.base import Call, Entry, rule
-from tape_ad.rules.numpy.indexing import WHOLE, index_map, plain_key
+from tape_ad.rules.numpy.indexing import WHOLE, in_short, index_map, plain_key
 from tape_ad.rules.numpy.windows import Marks, Window
 
 __all__ = ["UPDATES", "updated", "viewed"]
@@ -34,6 +35,10 @@ Plain = np.ndarray[Any, Any]
 
 HALVES = RealPart(), ImaginaryPart()
 """What shows the first and what the second half of complex elements."""
+
+
+PLACE = np.dtype(np.intp).itemsize
+"""The bytes that the number of a place takes."""
 
 
 @overridable
@@ -83,6 +88,7 @@ class MaskParts:
 
     broadcasts: ClassVar[bool] = True
     hides: ClassVar[bool] = True
+    pattern = elementwise
     real: Plain
     imaginary: Plain
 
@@ -106,6 +112,7 @@ class Without:
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     hides: ClassVar[bool] = True
+    pattern = moved
     key: tuple[Any, ...]
 
     def push(self, t: Array) -> Array:
@@ -120,6 +127,34 @@ class Without:
     def pull_into(self, ct: Array) -> Array:
         """Pull in the memory of `ct`, a plain array that nobody needs any more."""
         return cleared(ct, (WHOLE,) * (ct.ndim - len(self.key)) + self.key)
+
+
+@define(eq=False, repr=False)
+class WithoutPlaces:
+    """All but the elements at some places, of which 0 is left.
+
+    Parameters
+    ----------
+    places : array of int
+        Their numbers in the raveled array.
+    shape : tuple of int
+    """
+
+    broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
+    pattern = moved
+    places: Plain
+    shape: tuple[int, ...]
+
+    def push(self, t: Array) -> Array:
+        flat = np.reshape(t, (*t.shape[: t.ndim - len(self.shape)], math.prod(self.shape)))
+        key = ..., self.places
+        left = cleared(flat.copy(), key) if type(flat) is np.ndarray else updated(flat, 0, key)
+        return np.reshape(left, t.shape)
+
+    def pull(self, ct: Array) -> Array:
+        return self.push(ct)
 
 
 def cleared(array: Plain, key: tuple[Any, ...]) -> Plain:
@@ -140,6 +175,7 @@ class Placed:
 
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
+    pattern = moved
     index: Index
 
     def push(self, t: Array) -> Array:
@@ -154,12 +190,22 @@ def left_alone(out: Array, value: Array, a: Array, key: Any, window: Window | No
     if window is None:
         if key is ...:
             return None
-        plain = plain_key(key)
+        plain = in_short(key, a.ndim)
         if plain is not None:
             return Without(plain + (WHOLE,) * (a.ndim - len(plain)))
-        return Mask(outside(a.shape, key))
+        return all_but(outside(a.shape, key))
     kept = outside_window(window, key)
-    return Mask(kept[0]) if len(kept) == 1 else MaskParts(*kept)
+    return all_but(kept[0]) if len(kept) == 1 else MaskParts(*kept)
+
+
+def all_but(kept: Array) -> LinearMap:
+    """Select by a mask, of which no more is kept than the places of few elements left out.
+
+    Else an array that is filled one by one would keep as many masks as it has elements.
+    """
+    if type(kept) is np.ndarray and (kept.size - np.count_nonzero(kept)) * PLACE < kept.nbytes:
+        return WithoutPlaces(np.flatnonzero(~kept), kept.shape)
+    return Mask(kept)
 
 
 @whole

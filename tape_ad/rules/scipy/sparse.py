@@ -9,7 +9,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Array, Chain, LinearMap, Transpose
+from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Shape, Transpose
+from tape_ad.linear_maps.patterns import Pattern, separable
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, rule
 
@@ -20,8 +21,11 @@ Sparse = Any
 
 
 def is_sparse(x: Any) -> bool:
-    """Tell whether something is a sparse matrix, as every format of SciPy can become CSR."""
-    return hasattr(x, "tocsr")
+    """Tell whether something is a sparse matrix, as every format of SciPy can become CSR.
+
+    Those of `tape_ad.sparse`, which may hold handles, say that operators are theirs.
+    """
+    return hasattr(x, "tocsr") and getattr(type(x), "__array_ufunc__", False) is not None
 
 
 @overridable
@@ -63,6 +67,11 @@ class SparseProduct:
     broadcasts: ClassVar[bool] = False
     matrix: Sparse
 
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        places = self.matrix.tocoo()
+        return separable(parent, node, {-1: Pattern(places.col, places.row)})
+
     def push(self, t: Array) -> Array:
         return times(t, self.matrix)
 
@@ -73,23 +82,31 @@ class SparseProduct:
 def times(x: Array, matrix: Sparse) -> Array:
     """Multiply the last axis, the others being rows of one matrix."""
     m, n = matrix.shape
-    if x.size == 0 or x.ndim <= 2:
-        return x @ matrix if x.size else np.zeros((*x.shape[:-1], n), x.dtype)
-    return (x.reshape((-1, m)) @ matrix).reshape((*x.shape[:-1], n))
+    if x.size == 0:
+        return np.zeros((*x.shape[:-1], n), x.dtype)
+    rows = x if x.ndim <= 2 else np.reshape(x, (-1, m))
+    found = rows @ matrix
+    shape = (*x.shape[:-1], n)  # of one column, SciPy's coo_array gives a number
+    return found if np.shape(found) == shape else np.reshape(found, shape)
 
 
 def product(out: Array, x: Array, matrix: Sparse) -> LinearMap:
     """Make the partial of ``x @ matrix``."""
-    return SparseProduct(matrix)
+    return shaped(SparseProduct(matrix), out)
 
 
 def product_from_left(out: Array, x: Array, matrix: Sparse) -> LinearMap:
     """Make the partial of ``matrix @ x``, which for columns is ``(x.T @ matrix.T).T``."""
     by_rows = SparseProduct(matrix.T)
     if x.ndim == 1:
-        return by_rows
+        return shaped(by_rows, out)
     turn = Transpose((-1, -2))
     return Chain((turn, by_rows, turn))
+
+
+def shaped(by_rows: SparseProduct, out: Array) -> LinearMap:
+    """Leave out the axis of one element that a product with SciPy's `coo_array` may lack."""
+    return by_rows if np.ndim(out) else Chain((by_rows, Reshape((1,), ())))
 
 
 def checked(matrix: Sparse, x: Array) -> Call:

@@ -7,12 +7,42 @@ nothing else does, for importing SciPy takes its time and SciPy may be absent.
 from typing import Any
 
 from tape_ad.rules.base import Entry
+from tape_ad.rules.scipy.anchored import ANCHORED
 from tape_ad.rules.scipy.linalg.banded import BANDED
+from tape_ad.rules.scipy.linalg.basics import BASICS
 from tape_ad.rules.scipy.linalg.functions import FUNCTIONS
+from tape_ad.rules.scipy.linalg.further_factors import FURTHER_FACTORS
+from tape_ad.rules.scipy.linalg.further_functions import FURTHER_FUNCTIONS
+from tape_ad.rules.scipy.linalg.further_structured import FURTHER_STRUCTURED
+from tape_ad.rules.scipy.linalg.iterations import ITERATIONS
 from tape_ad.rules.scipy.linalg.lu import LU
+from tape_ad.rules.scipy.linalg.qr_updates import QR_UPDATES
+from tape_ad.rules.scipy.linalg.riccati import RICCATI
 from tape_ad.rules.scipy.linalg.solvers import SOLVERS
+from tape_ad.rules.scipy.linalg.sparse_factors import SPARSE_FACTORS
+from tape_ad.rules.scipy.linalg.sparse_systems import SPARSE_SYSTEMS
+from tape_ad.rules.scipy.linalg.spectral import SPECTRAL
 from tape_ad.rules.scipy.linalg.structured import STRUCTURED
+from tape_ad.rules.scipy.linalg.triangular_factors import TRIANGULAR_FACTORS
 
 __all__ = ["SCIPY_LINALG"]
 
-SCIPY_LINALG: dict[Any, Entry] = {**SOLVERS, **LU, **BANDED, **FUNCTIONS, **STRUCTURED}
+SCIPY_LINALG: dict[Any, Entry] = {
+    **SOLVERS,
+    **LU,
+    **BANDED,
+    **FUNCTIONS,
+    **STRUCTURED,
+    **SPARSE_SYSTEMS,
+    **SPARSE_FACTORS,
+    **ITERATIONS,
+    **BASICS,
+    **SPECTRAL,
+    **ANCHORED,
+    **FURTHER_FACTORS,
+    **FURTHER_FUNCTIONS,
+    **FURTHER_STRUCTURED,
+    **QR_UPDATES,
+    **RICCATI,
+    **TRIANGULAR_FACTORS,
+}

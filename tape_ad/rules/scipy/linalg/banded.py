@@ -7,14 +7,14 @@ import scipy.linalg
 from attrs import define
 
 from tape_ad.linear_maps import Array
-from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.scipy.counterparts import takes_lists
 from tape_ad.rules.scipy.linalg.systems import Coefficients, RightHandSide, in_columns
 
 __all__ = ["BANDED", "solve_banded"]
 
 
-@overridable
+@takes_lists
 def solve_banded(
     l_and_u: tuple[int, int],
     ab: Array,

@@ -15,8 +15,10 @@ from attrs import define
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array, LinearMap, adjoint
-from tape_ad.overrides import overridable
+from tape_ad.linear_maps.patterns import batched
+from tape_ad.overrides import TYPED_BY_VALUES, overridable
 from tape_ad.rules.base import Call, Entry, refuse, rule
+from tape_ad.rules.scipy.counterparts import takes_lists
 from tape_ad.rules.scipy.linalg.systems import Coefficients, RightHandSide, outer
 
 __all__ = [
@@ -33,7 +35,7 @@ __all__ = [
 # The Sylvester equation
 
 
-@overridable
+@takes_lists
 def solve_sylvester(a: Array, b: Array, q: Array) -> Array:
     """Solve ``a @ x + x @ b = q``, as `scipy.linalg.solve_sylvester` does.
 
@@ -119,7 +121,7 @@ class Sylvester:
 # Functions of matrices
 
 
-@overridable
+@takes_lists
 def expm(A: Array) -> Array:  # noqa: N803 - SciPy's name
     """Compute the exponential of a matrix, as `scipy.linalg.expm` does.
 
@@ -144,7 +146,7 @@ def expm(A: Array) -> Array:  # noqa: N803 - SciPy's name
     return scipy.linalg.expm(A)
 
 
-@overridable
+@takes_lists
 def logm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
     """Compute the principal logarithm of a matrix, as `scipy.linalg.logm` does.
 
@@ -171,7 +173,7 @@ def logm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
     return scipy.linalg.logm(double(matrix_of("logm", A)), **options)
 
 
-@overridable
+@takes_lists
 def sqrtm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
     """Compute the principal square root of a matrix, as `scipy.linalg.sqrtm` does.
 
@@ -228,6 +230,9 @@ def logm_derivative(a: Array, e: Array) -> Array:
         return scipy.linalg.logm(block)[:n, n:] / scale
 
     return one_by_one(one, double(a), double(e))
+
+
+TYPED_BY_VALUES.update((logm, logm_derivative, sqrtm))
 
 
 def native(a: Array) -> Array:
@@ -287,6 +292,7 @@ class Derivative:
     """
 
     broadcasts: ClassVar[bool] = True
+    pattern = batched(2, 2)
     function: Callable[..., Array]
     a: Array
 
@@ -314,6 +320,7 @@ class SecondDerivative:
     """The derivative of a function of matrices at `a` in the direction `e`, in `a`."""
 
     broadcasts: ClassVar[bool] = True
+    pattern = batched(2, 2)
     function: Callable[..., Array]
     a: Array
     e: Array

@@ -8,8 +8,10 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, LinearMap, adjoint
-from tape_ad.overrides import overridable, whole
+from tape_ad.linear_maps.patterns import batched
+from tape_ad.overrides import whole
 from tape_ad.rules.base import Call, Entry, as_array, outputs, rule
+from tape_ad.rules.scipy.counterparts import takes_lists
 from tape_ad.rules.scipy.linalg.solvers import solve_triangular
 from tape_ad.rules.scipy.linalg.systems import (
     ADJOINT,
@@ -24,7 +26,7 @@ from tape_ad.rules.scipy.linalg.systems import (
 __all__ = ["LU", "lu_factor", "lu_factors_solve", "lu_solve"]
 
 
-@overridable
+@takes_lists
 def lu_factor(
     a: Array, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, Array]:
@@ -70,6 +72,7 @@ class Factors:
     """
 
     broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
     lu: Array
     order: Array
 
@@ -179,7 +182,7 @@ def lu_solve(
     return lu_factors_solve(lu, piv, b, trans, overwrite_b, check_finite)
 
 
-@overridable
+@takes_lists
 def lu_factors_solve(
     lu: Array,
     piv: Array,

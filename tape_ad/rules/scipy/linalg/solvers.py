@@ -7,8 +7,8 @@ import scipy.linalg
 from attrs import define
 
 from tape_ad.linear_maps import Array, adjoint
-from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, rule
+from tape_ad.rules.scipy.counterparts import takes_lists
 from tape_ad.rules.scipy.linalg.systems import (
     ADJOINT,
     TRANS,
@@ -32,7 +32,7 @@ __all__ = [
 # Triangles
 
 
-@overridable
+@takes_lists
 def solve_triangular(
     a: Array,
     b: Array,
@@ -137,7 +137,7 @@ def triangular_signature(
 # Cholesky
 
 
-@overridable
+@takes_lists
 def cho_factor(
     a: Array, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
@@ -155,19 +155,23 @@ def cho_factor(
     Returns
     -------
     c : array or Tensor, shape (n, n)
-        The factor, for a handle with zeros in the other triangle, where SciPy leaves anything.
+        The factor, and in the other triangle what SciPy leaves there: of `a` before 1.18, then 0.
     lower : bool
 
     Examples
     --------
     >>> c, lower = cho_factor(np.array([[4.0, 2.0], [2.0, 2.0]]))
-    >>> np.triu(c), lower
+    >>> np.triu(c), bool(lower)
     (array([[2., 1.], [0., 1.]]), False)
     """
     factor: tuple[Array, bool] = scipy.linalg.cho_factor(
         a, lower=lower, overwrite_a=overwrite_a, check_finite=check_finite
     )
     return factor
+
+
+LEAVES = bool(scipy.linalg.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0])
+"""Whether the other triangle keeps what the matrix has there, as it does before SciPy 1.18."""
 
 
 def cholesky_of_handle(
@@ -178,7 +182,10 @@ def cholesky_of_handle(
         raise ValueError("array must not contain infs or NaNs")
     a = a if a.ndim > 1 else np.atleast_2d(a)
     a = a.astype(np.float32) if a.dtype == np.float16 else a
-    return np.linalg.cholesky(a, upper=not lower), bool(lower)
+    factor = np.linalg.cholesky(a, upper=not lower)
+    if LEAVES:
+        factor = np.where(triangle(a.shape[-1], lower=bool(lower)), factor, a)
+    return factor, bool(lower)
 
 
 def cho_solve(
@@ -210,7 +217,7 @@ def cho_solve(
     return cholesky_solve(c, b, bool(lower), overwrite_b, check_finite)
 
 
-@overridable
+@takes_lists
 def cholesky_solve(
     c: Array, b: Array, lower: bool, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:

@@ -8,13 +8,14 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape
-from tape_ad.overrides import overridable
+from tape_ad.linear_maps.patterns import moved
 from tape_ad.rules.base import Call, Entry, as_array, each, rule
+from tape_ad.rules.scipy.counterparts import takes_lists
 
 __all__ = ["STRUCTURED", "block_diag", "toeplitz"]
 
 
-@overridable
+@takes_lists
 def block_diag(*arrs: Array) -> Array:
     """Put matrices on the diagonal of a larger one, as `scipy.linalg.block_diag` does.
 
@@ -52,7 +53,7 @@ def block_diag_signature(*arrs: Array) -> Call:
     return arrays, {}
 
 
-@overridable
+@takes_lists
 def toeplitz(c: Array, r: Array | None = None) -> Array:
     """Make the matrix with constant diagonals, as `scipy.linalg.toeplitz` does.
 
@@ -80,6 +81,7 @@ class Diagonals:
     """The matrix with given diagonals, from the lower left corner to the upper right one."""
 
     broadcasts: ClassVar[bool] = False
+    pattern = moved
     rows: int
     columns: int
 

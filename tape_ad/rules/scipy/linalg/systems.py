@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, adjoint
+from tape_ad.linear_maps import Array, Shape, adjoint
+from tape_ad.linear_maps.patterns import Pattern, by_batch, dense
 
 __all__ = [
     "ADJOINT",
@@ -66,6 +67,11 @@ class RightHandSide:
     system: System
     vector: bool
 
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell that all of a solution depends on all of its right-hand side, as in Sylvester's."""
+        axes = 1 if self.vector else 2
+        return by_batch(parent, node, axes, axes)
+
     def push(self, t: Array) -> Array:
         """Solve."""
         if self.vector:
@@ -93,6 +99,7 @@ class Coefficients:
     """
 
     broadcasts: ClassVar[bool] = True
+    pattern = dense
     system: System
     x: Array
     vector: bool

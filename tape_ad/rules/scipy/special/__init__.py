@@ -15,16 +15,32 @@ from attrs import evolve
 
 from tape_ad.rules.base import Entry, Maker, Rule, constants, merged
 from tape_ad.rules.scipy.special.bessel import BESSEL
+from tape_ad.rules.scipy.special.bessel_integrals import BESSEL_INTEGRALS
+from tape_ad.rules.scipy.special.counts import COUNTS
 from tape_ad.rules.scipy.special.densities import DENSITIES
+from tape_ad.rules.scipy.special.distributions import DISTRIBUTIONS
+from tape_ad.rules.scipy.special.ellipsoidal import ELLIPSOIDAL, ELLIPSOIDAL_FUNCTIONS
+from tape_ad.rules.scipy.special.elliptic import ELLIPTIC
 from tape_ad.rules.scipy.special.error import ERROR
 from tape_ad.rules.scipy.special.functions import sp
+from tape_ad.rules.scipy.special.further import FURTHER
 from tape_ad.rules.scipy.special.gamma import GAMMA
 from tape_ad.rules.scipy.special.incomplete import INCOMPLETE
 from tape_ad.rules.scipy.special.integrals import INTEGRALS
+from tape_ad.rules.scipy.special.inverses import INVERSES
+from tape_ad.rules.scipy.special.legendre import LEGENDRE, LEGENDRE_FUNCTIONS
 from tape_ad.rules.scipy.special.logarithms import LOGARITHMS
+from tape_ad.rules.scipy.special.nodes import NODES, NODES_FUNCTIONS
+from tape_ad.rules.scipy.special.noncentral import NONCENTRAL
+from tape_ad.rules.scipy.special.penalties import PENALTIES
+from tape_ad.rules.scipy.special.polynomials import POLYNOMIALS
+from tape_ad.rules.scipy.special.spherical import SPHERICAL, SPHERICAL_FUNCTIONS
+from tape_ad.rules.scipy.special.statistics import STATISTICS
+from tape_ad.rules.scipy.special.student import STUDENT
+from tape_ad.rules.scipy.special.waves import WAVES
 from tape_ad.rules.scipy.special.zeta import ZETA
 
-__all__ = ["SPECIAL"]
+__all__ = ["COUNTERPARTS", "SPECIAL"]
 
 
 def of_floats(entry: Entry) -> Entry:
@@ -53,6 +69,14 @@ def as_float(x: Any) -> Any:
     return x.astype(np.float64) if hasattr(x, "dtype") and x.dtype.kind in "biu" else x
 
 
+COUNTERPARTS: dict[str, Any] = {
+    **SPHERICAL_FUNCTIONS,
+    **NODES_FUNCTIONS,
+    **LEGENDRE_FUNCTIONS,
+    **ELLIPSOIDAL_FUNCTIONS,
+}
+"""Functions that stand for those which SciPy writes in Python, by their names."""
+
 SPECIAL: dict[Any, Entry] = {
     function: of_floats(entry)
     for function, entry in merged(
@@ -61,9 +85,25 @@ SPECIAL: dict[Any, Entry] = {
         INCOMPLETE,
         ERROR,
         BESSEL,
+        BESSEL_INTEGRALS,
+        ELLIPTIC,
         LOGARITHMS,
         INTEGRALS,
+        WAVES,
         ZETA,
+        DISTRIBUTIONS,
+        STATISTICS,
+        STUDENT,
+        NONCENTRAL,
+        INVERSES,
+        PENALTIES,
+        COUNTS,
+        POLYNOMIALS,
+        LEGENDRE,
+        ELLIPSOIDAL,
+        SPHERICAL,
+        NODES,
+        FURTHER,
         constants(sp.gammasgn, sp.round),
     ).items()
 }

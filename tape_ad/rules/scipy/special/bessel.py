@@ -1,7 +1,8 @@
-"""SciPy's Bessel functions, with respect to the argument; the order refuses handles.
+"""SciPy's Bessel, Hankel and Airy functions by their argument; the order refuses handles.
 
 The formulas are DLMF 10.6 (J, Y) and 10.29 (I, K). The scaled functions ive, i0e and i1e have a
 factor exp(-abs(x.real)), whose kink is at 0 on the real axis: its derivative there is taken as 0.
+So do jve and yve, with exp(-abs(z.imag)), and Bi of `airye`, with the exponential of a power of z.
 """
 
 from typing import Any, ClassVar
@@ -10,7 +11,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array
-from tape_ad.rules.base import Entry, quiet, rule
+from tape_ad.linear_maps.patterns import elementwise
+from tape_ad.rules.base import Entry, Maker, Rule, quiet, rule
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import no_partial
 
@@ -22,6 +24,7 @@ class ScaleBoth:
     """``t * factor + conj(t) * mirrored``: elementwise, and linear over the reals only."""
 
     broadcasts: ClassVar[bool] = True
+    pattern = elementwise
     factor: Array
     mirrored: Array
 
@@ -48,6 +51,43 @@ def scaled_first(out: Array, v: Array, z: Array) -> Array:
     return ScaleBoth(slope + 0.5 * inward, 0.5 * inward)
 
 
+def scaled_across(function: Any) -> Maker:
+    """Add to the derivative of jv or yv that of the factor, -sign(Im z) Im(t)."""
+
+    def partial(out: Array, v: Array, z: Array) -> Any:
+        slope = neighbours(function, v, z, -1)
+        if z.dtype.kind != "c":
+            return slope
+        inward = (-0.5j * np.sign(z.imag)) * out
+        return ScaleBoth(slope - inward, inward)
+
+    return partial
+
+
+def half_difference(function: Any, v: Array, z: Array) -> Array:
+    """Half the function of order v - 1 minus half that of order v + 1, DLMF 10.6.1."""
+    return 0.5 * (function(v - 1, z) - function(v + 1, z))
+
+
+def airy(k: int, outs: tuple[Array, ...], z: Array) -> Array:
+    """Ai', z Ai, Bi' and z Bi, DLMF 9.2.1."""
+    return z * outs[k - 1] if k % 2 else outs[k + 1]
+
+
+def scaled_airy(k: int, outs: tuple[Array, ...], z: Array) -> Any:
+    """Add the derivative of exp(w) or exp(-abs(Re w)), where w = 2/3 z**(3/2) has sqrt(z)."""
+    slope = airy(k, outs, z)
+    if z.dtype.kind == "c":
+        root = np.sqrt(z)
+        if k < 2:
+            return slope + root * outs[k]
+        half = (-0.5 * np.sign((z * root).real)) * outs[k]
+        return ScaleBoth(slope + half * root, half * root.conjugate())
+    right = np.greater_equal(z, 0)
+    root = np.where(right, np.sqrt(np.where(right, z, 1)), 0)  # w is imaginary left of 0
+    return slope + root * outs[k] if k < 2 else slope - root * outs[k]
+
+
 BESSEL: dict[Any, Entry] = {
     sp.j0: rule(lambda out, x: -sp.j1(x)),
     sp.j1: rule(lambda out, x: 0.5 * (sp.j0(x) - sp.jv(2.0, x))),
@@ -68,4 +108,29 @@ BESSEL: dict[Any, Entry] = {
         no_partial("kve", "v"),
         quiet(lambda out, v, z: out - neighbours(sp.kve, v, z, 1)),
     ),
+    sp.k0e: rule(quiet(lambda out, x: out - sp.k1e(x))),
+    sp.k1e: rule(quiet(lambda out, x: out - 0.5 * (sp.k0e(x) + sp.kve(2.0, x)))),
+    sp.kn: rule(
+        no_partial("kn", "n"),
+        quiet(lambda out, n, x: -0.5 * (sp.kv(n - 1, x) + sp.kv(n + 1, x))),
+    ),
+    sp.yn: rule(no_partial("yn", "n"), quiet(lambda out, n, x: half_difference(sp.yv, n, x))),
+    sp.jve: rule(no_partial("jve", "v"), scaled_across(sp.jve)),
+    sp.yve: rule(no_partial("yve", "v"), quiet(scaled_across(sp.yve))),
+    sp.hankel1: rule(
+        no_partial("hankel1", "v"), quiet(lambda out, v, z: half_difference(sp.hankel1, v, z))
+    ),
+    sp.hankel2: rule(
+        no_partial("hankel2", "v"), quiet(lambda out, v, z: half_difference(sp.hankel2, v, z))
+    ),
+    sp.hankel1e: rule(  # which is hankel1 times exp(-iz)
+        no_partial("hankel1e", "v"),
+        quiet(lambda out, v, z: half_difference(sp.hankel1e, v, z) - 1j * out),
+    ),
+    sp.hankel2e: rule(
+        no_partial("hankel2e", "v"),
+        quiet(lambda out, v, z: half_difference(sp.hankel2e, v, z) + 1j * out),
+    ),
+    sp.airy: Rule(makers=(airy,), multiple=True),
+    sp.airye: Rule(makers=(quiet(scaled_airy),), multiple=True),
 }

@@ -90,14 +90,39 @@ def beta_density(a: Array, b: Array, x: Array) -> Array:
     return in_double(density, a, b, x)
 
 
+def gamma_density_second(out: Array, a: Array, x: Array) -> Array:
+    """Differentiate by x; where x is 0 and a above 1, by the density of a - 1."""
+    edge = np.equal(x, 0) & np.greater(a, 1)
+    if not edge.any():
+        return out * (ratio(a - 1, x) - 1)
+    at_zero = gamma_density(np.where(edge, a - 1, 1), np.where(edge, x, 0)) - out
+    return np.where(edge, at_zero, out * (ratio(a - 1, np.where(edge, 1, x)) - 1))
+
+
+def beta_density_third(out: Array, a: Array, b: Array, x: Array) -> Array:
+    """Differentiate by x; at the ends where it is 0, by the densities of a - 1 and b - 1."""
+    low = np.equal(x, 0) & np.greater(a, 1)
+    high = np.equal(x, 1) & np.greater(b, 1)
+    edge = low | high
+    if not edge.any():
+        return out * (ratio(a - 1, x) - ratio(b - 1, 1 - x))
+    inner = np.where(edge, 0.5, x)
+    inside = out * (ratio(a - 1, inner) - ratio(b - 1, 1 - inner))
+    at_zero = beta_density(np.where(low, a - 1, 1), np.where(low, b, 1), np.where(low, x, 0))
+    at_one = beta_density(np.where(high, a, 1), np.where(high, b - 1, 1), np.where(high, x, 1))
+    n = a + b - 1
+    ends = np.where(low, n * at_zero - (b - 1) * out, (a - 1) * out - n * at_one)
+    return np.where(edge, ends, inside)
+
+
 DENSITIES: dict[Any, Entry] = {
     gamma_density: rule(
         quiet(lambda out, a, x: out * (np.log(x) - sp.digamma(a))),
-        quiet(lambda out, a, x: out * (ratio(a - 1, x) - 1)),
+        quiet(gamma_density_second),
     ),
     beta_density: rule(
         quiet(lambda out, a, b, x: out * (np.log(x) + digamma_step(a, b))),
         quiet(lambda out, a, b, x: out * (np.log1p(-x) + digamma_step(b, a))),
-        quiet(lambda out, a, b, x: out * (ratio(a - 1, x) - ratio(b - 1, 1 - x))),
+        quiet(beta_density_third),
     ),
 }

@@ -12,6 +12,7 @@ import numpy as np
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, quiet, rule
+from tape_ad.rules.scipy.counterparts import takes_lists
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import BERNOULLI, in_double, no_partial
 from tape_ad.rules.signatures import arguments_of
@@ -19,7 +20,7 @@ from tape_ad.rules.signatures import arguments_of
 __all__ = ["GAMMA", "comb", "digamma_step", "multigammaln", "polygamma"]
 
 
-@overridable
+@takes_lists
 def polygamma(n: Array, x: Array) -> Array:
     """Differentiate digamma n times, also at complex x, and in the precision of x."""
     n, x = np.asarray(n), np.asarray(x)
@@ -140,7 +141,7 @@ def beyond(out: Array, n: Array, k: Array, sign: int) -> tuple[Array, Array]:
     return mask, out * sp.digamma(n + 1) + tail if sign > 0 else -(out * sp.digamma(k + 1) + tail)
 
 
-@overridable
+@takes_lists
 def multigammaln(a: Array, d: int) -> Array:
     """Compute SciPy's `multigammaln`, in the precision of a."""
     a = np.asarray(a)
@@ -156,7 +157,7 @@ def multigammaln_partial(out: Array, a: Array, d: int) -> Array:
     return total
 
 
-@overridable
+@takes_lists
 def comb(n: Array, k: Array, repetition: bool) -> Array:
     """Compute SciPy's inexact `comb`."""
     return sp.comb(n, k, repetition=repetition)

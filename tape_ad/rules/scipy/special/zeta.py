@@ -98,6 +98,7 @@ def riemann(out: Array, x: Array) -> Array:
 
 ZETA: dict[Any, Entry] = {
     RIEMANN: rule(quiet(riemann)),
+    sp.zetac: rule(quiet(riemann)),  # less one
     HURWITZ: rule(quiet(hurwitz_first), quiet(lambda out, x, q: -x * sp.zeta(x + 1, q))),
     zeta_slope: rule(
         quiet(lambda out, x, q, order: zeta_slope(x, q, order + 1)),

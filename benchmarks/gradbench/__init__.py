@@ -1,0 +1,1 @@
+"""GradBench's objectives by tape_ad, and what answers its messages; see docs/gradbench.md."""

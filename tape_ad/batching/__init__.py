@@ -1,0 +1,1 @@
+"""Functions of one thing, run over a batch of them at once."""

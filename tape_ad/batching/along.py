@@ -1,0 +1,116 @@
+"""Functions along axes."""
+
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.batches import Batch
+from tape_ad.batching.basics import Function, Looped, Options, as_axes, flattened, lone, ndim_of
+
+__all__ = ["Along", "differences", "norm", "quantiles", "rolled", "transformed", "vector_norm"]
+
+
+@frozen
+class Along:
+    """A function along an axis, or along several.
+
+    Attributes
+    ----------
+    place : int
+        Where the axis stands among the arguments.
+    default : int, tuple of int or None
+        The axis where none is named.
+    none : {"all", "flat"}
+        What None means: all axes, or the one of the flattened array.
+    name : str
+        The name of the argument.
+    """
+
+    place: int
+    default: int | tuple[int, ...] | None = None
+    none: str = "flat"
+    name: str = "axis"
+
+    def __call__(self, batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+        """Call the function for all."""
+        x = lone(batch, args, kwargs)
+        options, given = dict(kwargs), list(args[1:])
+        axis = options.pop(self.name, self.default)
+        if len(args) > self.place:
+            axis = args[self.place]
+        data = x.stack
+        whole: Any
+        if axis is None and self.none == "all":
+            whole = tuple(range(1, x.ndim + 1))
+        elif axis is None:
+            if options.get("keepdims") not in (None, False):
+                raise Looped
+            data, whole = flattened(x), 1
+        else:
+            whole = as_axes(axis, x.ndim)
+        if len(args) > self.place:
+            given[self.place - 1] = whole
+        else:
+            options[self.name] = whole
+        return function(data, *given, **options)
+
+
+def differences(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Take differences; what is put before and behind is joined to each alone."""
+    if kwargs.keys() - {"n", "axis"} or len(args) > 3:
+        raise Looped
+    return Along(2, -1)(batch, function, args, kwargs)
+
+
+def rolled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Roll, the flattened arrays where no axis is named."""
+    x = lone(batch, args, kwargs)
+    out = Along(2)(batch, function, args, kwargs)
+    return out if out.shape == x.stack.shape else out.reshape(x.stack.shape)
+
+
+def quantiles(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Compute quantiles: the axes of their numbers come first."""
+    q = args[1] if len(args) > 1 else kwargs.get("q")
+    if q is None or ndim_of(q) > 1 or kwargs.get("weights") is not None:
+        raise Looped
+    out = Along(2)(batch, function, args, kwargs)
+    return np.moveaxis(out, ndim_of(q), 0) if ndim_of(q) else out
+
+
+def transformed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Transform along several axes; without any named, all, or as many as lengths are given."""
+    x = lone(batch, args, kwargs)
+    lengths = args[1] if len(args) > 1 else kwargs.get("s")
+    axes = args[2] if len(args) > 2 else kwargs.get("axes")
+    if len(args) > 3:
+        raise Looped
+    if axes is None:
+        axes = tuple(range(-x.ndim if lengths is None else -len(lengths), 0))
+    rest = {name: value for name, value in kwargs.items() if name not in ("s", "axes")}
+    return function(x.stack, lengths, as_axes(axes, x.ndim), **rest)
+
+
+def norm(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Compute a norm: of the elements, of a vector, or of a matrix."""
+    x = lone(batch, args, kwargs)
+    if len(args) > 3:
+        raise Looped
+    order = args[1] if len(args) > 1 else kwargs.get("ord")
+    axis = args[2] if len(args) > 2 else kwargs.get("axis")
+    kept = {"keepdims": True} if kwargs.get("keepdims") else {}
+    if axis is not None:
+        return function(x.stack, order, as_axes(axis, x.ndim), **kept)
+    if order is None:
+        if kept:
+            raise Looped
+        return function(flattened(x), None, 1)
+    if x.ndim not in (1, 2):
+        raise Looped
+    return function(x.stack, order, 1 if x.ndim == 1 else (1, 2), **kept)
+
+
+def vector_norm(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Compute a norm of vectors: of all elements where no axis is named."""
+    return Along(9, None, "flat")(batch, function, args, kwargs)

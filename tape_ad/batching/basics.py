@@ -1,0 +1,119 @@
+"""What the batching of every kind of function begins with."""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tape_ad.batches import Batch
+from tape_ad.batching.arrays import BatchedArray, batched_size, in_front, shape_of_one
+
+__all__ = [
+    "Function",
+    "Handler",
+    "Looped",
+    "Options",
+    "all_of",
+    "as_axes",
+    "as_axis",
+    "as_shape",
+    "flattened",
+    "is_of",
+    "lone",
+    "loop_over",
+    "named",
+    "ndim_of",
+    "refuse_batched",
+    "spread",
+]
+
+Function = Callable[..., Any]
+Options = Mapping[str, Any]
+Handler = Callable[[Batch, Function, Any, Options], Any]
+
+
+class Looped(Exception):  # noqa: N818 - it is no error, but a way to go
+    """A call that is to be made for one after the other."""
+
+
+def loop_over() -> NoReturn:
+    """Go the other way."""
+    raise Looped
+
+
+def is_of(leaf: Any, batch: Batch) -> bool:
+    """Tell whether something is an array of this batch."""
+    return type(leaf) is BatchedArray and leaf.batch_here is batch
+
+
+def named(args: Sequence[Any], kwargs: Options, *names: str) -> list[Any]:
+    """List arguments, whether they stand by place or by name."""
+    rest = names[len(args) :]
+    if len(args) > len(names) or kwargs.keys() - set(rest):
+        raise Looped
+    return [*args, *(kwargs[name] for name in rest)]
+
+
+def lone(batch: Batch, args: Sequence[Any], kwargs: Options) -> BatchedArray:
+    """Give the first argument, if it is batched and nothing else is."""
+    if not args or not is_of(args[0], batch):
+        raise Looped
+    for other in (*args[1:], *kwargs.values()):
+        refuse_batched(batch, other)
+    first: BatchedArray = args[0]
+    return first
+
+
+def refuse_batched(batch: Batch, tree: Any) -> None:
+    """Go the other way where something batched is in an option."""
+    if is_of(tree, batch):
+        raise Looped
+    if isinstance(tree, (list, tuple)):
+        for each in tree:
+            refuse_batched(batch, each)
+
+
+def ndim_of(x: Any) -> int:
+    """Count the axes of an operand of one."""
+    return int(x.ndim) if hasattr(x, "ndim") else len(shape_of_one(x))
+
+
+def all_of(batch: Batch, x: Any, ndim: int) -> Any:
+    """Give an operand for all, whose own axes are made `ndim` where it is batched."""
+    return in_front(x, ndim) if is_of(x, batch) else x
+
+
+def spread(batch: Batch, x: Any) -> Any:
+    """Give an array for all, also of what is the same for each."""
+    if is_of(x, batch):
+        return x.stack
+    return np.broadcast_to(x, (batch.size, *shape_of_one(x)))
+
+
+def as_shape(shape: Any) -> tuple[int, ...]:
+    """Write a shape as a tuple."""
+    if isinstance(shape, (tuple, list)) or hasattr(shape, "__iter__"):
+        return tuple(map(operator.index, shape))
+    return (operator.index(shape),)
+
+
+def as_axis(axis: Any, ndim: int) -> int:
+    """Count an axis of one as an axis of all."""
+    axis = operator.index(axis)
+    shifted: int = axis + 1 if axis >= 0 else axis
+    if not -ndim <= axis < ndim:
+        raise Looped  # where it is refused, or taken for a number
+    return shifted
+
+
+def as_axes(axis: Any, ndim: int) -> Any:
+    """Do what `as_axis` does for one or several."""
+    if isinstance(axis, (tuple, list)):
+        return tuple(as_axis(each, ndim) for each in axis)
+    return as_axis(axis, ndim)
+
+
+def flattened(x: BatchedArray) -> Any:
+    """Give the elements of each in a row."""
+    return x.stack.reshape((x.batch_here.size, batched_size(x.shape)))

@@ -1,0 +1,332 @@
+"""`batched`: a function of one, run over a batch of them at once."""
+
+import functools
+import inspect
+import itertools
+import operator
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.batches import BATCHES, BATCHING, Batch
+from tape_ad.batching.arrays import BatchedArray, UnbatchableError
+from tape_ad.batching.basics import is_of
+from tape_ad.batching.dispatch import answer_in_batch, one_by_one
+from tape_ad.errors import BatchWarning, InPlaceError, ShapeError
+from tape_ad.handles.primals import memory_of
+from tape_ad.handles.record import is_number_like
+from tape_ad.naming import called
+from tape_ad.trees import flatten, map_leaves, structure_of, unflatten
+
+__all__ = ["BatchedFunction", "batched"]
+
+Function = Callable[..., Any]
+
+
+@define(eq=False, repr=False)
+class BatchedFunction:
+    """What `batched` makes of a function.
+
+    Attributes
+    ----------
+    function : callable
+    in_axes, out_axes : int, None or tree of them
+    looped : dict of str to int
+        What was called for one after the other, for it cannot be batched, and how often.
+    """
+
+    function: Function
+    in_axes: Any
+    out_axes: Any
+    looped: dict[str, int] = field(factory=dict, init=False)
+    __dict__: dict[str, Any] = field(init=False)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function for all at once."""
+        leaves, axes, size = self._stacks(args, kwargs)
+        batch = Batch(size, BATCHING.get() if BATCHES else None, answer_in_batch, self._told)
+        stacks = [
+            leaf if axis is None else BatchedArray(to_front(leaf, axis), batch)
+            for leaf, axis in zip(leaves, axes, strict=True)
+        ]
+        given, named = unflatten((args, kwargs), stacks)
+        try:
+            output = run_over(batch, self.function, given, named)
+            places = axes_of_tree(self.out_axes, output, "out_axes")
+            outs = [
+                self._given(leaf, axis, batch)
+                for leaf, axis in zip(flatten(output), places, strict=True)
+            ]
+        except Exception as error:
+            if not (isinstance(error, UnbatchableError) or batch.asked):
+                raise
+            return self._one_by_one(batch, given, named)
+        return unflatten(output, outs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<batched {called(self.function)}>"
+
+    def explain(self) -> str:
+        """Say what was done for one after the other so far.
+
+        Returns
+        -------
+        str
+        """
+        if not self.looped:
+            return "everything was computed for the whole batch at once"
+        lines = [f"{name}: {count} times" for name, count in self.looped.items()]
+        return "\n".join(["called for one of the batch after the other:", *lines])
+
+    def _told(self, name: str) -> None:
+        """Note what is looped over, and warn of it once."""
+        self.looped[name] = self.looped.get(name, 0) + 1
+        if self.looped[name] == 1:
+            warnings.warn(
+                f"{called(self.function)} calls {name}, which cannot be batched and is called for "
+                "one of the batch after the other",
+                BatchWarning,
+                stacklevel=2,
+            )
+
+    def _stacks(self, args: tuple[Any, ...], kwargs: Any) -> tuple[list[Any], list[Any], int]:
+        """List the arguments' leaves, and which axis of each is the batch's, or None."""
+        in_axes = self.in_axes
+        if isinstance(in_axes, (tuple, list)):
+            if len(in_axes) != len(args):
+                raise ValueError(
+                    f"in_axes of batched({called(self.function)}) has {len(in_axes)} entries for "
+                    f"{len(args)} positional arguments: {in_axes!r}"
+                )
+            in_axes = tuple(in_axes)
+        positional = axes_of_tree(in_axes, args, "in_axes")
+        axes = positional + [
+            0 if is_number_like(leaf) or isinstance(leaf, bool) else None
+            for leaf in flatten(kwargs)
+        ]
+        leaves = flatten((args, kwargs))
+        sizes: dict[int, int] = {}
+        for place, (leaf, axis) in enumerate(zip(leaves, axes, strict=True)):
+            if axis is None:
+                continue
+            shape = leaf.shape if hasattr(leaf, "shape") else np.shape(leaf)
+            if not -len(shape) <= axis < len(shape):
+                name = self._names(args, kwargs)[place]
+                raise ShapeError(
+                    f"batched({called(self.function)}): {name} has shape {shape} and no axis "
+                    f"{axis} for the batch; write None for it in in_axes if it is the same for each"
+                    + (", and hand it over by place" if name in kwargs else "")
+                )
+            sizes.setdefault(shape[axis], place)
+        if len(sizes) > 1:
+            names = self._names(args, kwargs)
+            told = [f"{names[i]} has {size} along axis {axes[i]}" for size, i in sizes.items()]
+            raise ShapeError(
+                f"batched({called(self.function)}): the sizes of the batch disagree: "
+                f"{', '.join(told)}"
+            )
+        if not sizes:
+            raise ValueError(
+                f"batched({called(self.function)}): no argument has an axis for the batch; in_axes "
+                f"is {self.in_axes!r}"
+            )
+        return leaves, axes, next(iter(sizes))
+
+    def _names(self, args: tuple[Any, ...], kwargs: Any) -> list[str]:
+        """Name the arguments' leaves, as the function's parameters are named."""
+        try:
+            parameters = list(inspect.signature(self.function).parameters.values())
+        except (TypeError, ValueError):
+            parameters = []
+        names = [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
+        paths: list[str] = []
+        for i, arg in enumerate(args):
+            name = names[i] if i < len(names) else f"argument {i}"
+            map_leaves(lambda leaf, path: paths.append(path), arg, name)
+        for name, arg in kwargs.items():
+            map_leaves(lambda leaf, path: paths.append(path), arg, name)
+        return paths
+
+    def _given(self, leaf: Any, axis: int | None, batch: Batch) -> Any:
+        """Give a leaf of the output for all, with the batch on an axis of it."""
+        if type(leaf) is BatchedArray and leaf.batch_here is batch:
+            if axis is None:
+                raise ValueError(
+                    f"out_axes is None for what {called(self.function)} computes of the batch; "
+                    "None is for what is the same for each"
+                )
+            return from_front(leaf.stack, axis)
+        if axis is None or not (is_number_like(leaf) or isinstance(leaf, bool)):
+            return leaf
+        return from_front(repeated(leaf, batch.size), axis)
+
+    def _one_by_one(self, batch: Batch, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Call the function itself for one after the other."""
+        name = called(self.function)
+        if batch.size == 0:
+            raise ValueError(
+                f"batched({name}) has to call it for one after the other, and an empty batch has "
+                "none to tell the shapes by"
+            )
+        stacks = [memory_of(leaf) for leaf in flatten((args, kwargs)) if is_of(leaf, batch)]
+        if any(np.may_share_memory(*pair) for pair in itertools.product(batch.written, stacks)):
+            raise InPlaceError(
+                f"{name} has written to its argument before a library asked for values in it, so "
+                "that it cannot be called again; write x = x.copy() before the assignment"
+            )
+        self.looped[name] = self.looped.get(name, 0) + 1
+        if self.looped[name] == 1:
+            warnings.warn(
+                f"{name} cannot be batched, as a library asks for values in it, and is called for "
+                "one of the batch after the other",
+                BatchWarning,
+                stacklevel=3,
+            )
+
+        outs = [
+            self.function(*one_args, **one_kwargs)
+            for one_args, one_kwargs in one_by_one(batch, (args, kwargs))
+        ]
+        axes = axes_of_tree(self.out_axes, outs[0], "out_axes")
+        columns = zip(*map(flatten, outs), strict=True)
+        return unflatten(
+            outs[0], [gathered(c, axis) for c, axis in zip(columns, axes, strict=True)]
+        )
+
+
+def gathered(parts: tuple[Any, ...], axis: int | None) -> Any:
+    """Stack the results of one after the other."""
+    if not (is_number_like(parts[0]) or isinstance(parts[0], bool)):
+        if not all(part == parts[0] for part in parts[1:]):
+            raise ValueError("what is no array of numbers has to be the same for each of a batch")
+        return parts[0]
+    if axis is None:
+        return parts[0]
+    return from_front(np.stack(parts), axis)
+
+
+def repeated(leaf: Any, size: int) -> Any:
+    """Repeat along an axis in front what is the same for each."""
+    out = np.broadcast_to(leaf, (size, *np.shape(leaf)))
+    return out.copy() if type(out) is np.ndarray else out
+
+
+def to_front(leaf: Any, axis: int) -> Any:
+    """Bring the axis of the batch to the front."""
+    if isinstance(leaf, np.generic) or not hasattr(leaf, "ndim"):
+        leaf = np.asarray(leaf)
+    return leaf if axis % leaf.ndim == 0 else np.moveaxis(leaf, axis, 0)
+
+
+def from_front(stack: Any, axis: int) -> Any:
+    """Bring the axis of the batch from the front to where it is wanted."""
+    return stack if axis == 0 else np.moveaxis(stack, 0, axis)
+
+
+def axes_of_tree(axes: Any, tree: Any, what: str) -> list[int | None]:
+    """List the axis for each leaf; one stands for all leaves below it.
+
+    Raises
+    ------
+    ValueError
+        When the structures differ.
+    """
+    if axes is None:
+        return [None] * len(flatten(tree))
+    structure = structure_of(axes.__class__)
+    if structure is None:
+        try:
+            axis = operator.index(axes)
+        except TypeError:
+            raise TypeError(f"{what} is an int, None, or a tree of them, not {axes!r}") from None
+        return [
+            axis if is_number_like(leaf) or isinstance(leaf, bool) else None
+            for leaf in flatten(tree)
+        ]
+    other = structure_of(tree.__class__)
+    parts = list(structure.values(axes))
+    if other is None or list(structure.steps(axes)) != list(other.steps(tree)):
+        if isinstance(axes, dict) and isinstance(tree, dict) and set(axes) == set(tree):
+            return [a for key in tree for a in axes_of_tree(axes[key], tree[key], what)]
+        given = "a leaf" if other is None else f"{' '.join(other.steps(tree)) or 'nothing'}"
+        raise ValueError(
+            f"{what} has the structure {axes!r}, which does not fit what it is for: {given}"
+        )
+    below = zip(parts, other.values(tree), strict=True)
+    return [axis for part, sub in below for axis in axes_of_tree(part, sub, what)]
+
+
+def run_over(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
+    """Call a function of batched arrays."""
+    before = BATCHING.get()
+    try:  # twice, for an interrupt may come before the first instruction of one
+        try:
+            BATCHES.append(batch)
+            BATCHING.set(batch)
+            return function(*args, **kwargs)
+        finally:
+            leave(batch, before)
+    finally:
+        leave(batch, before)
+
+
+def leave(batch: Batch, before: Any) -> None:
+    """Put back what was there before the function ran."""
+    batch.ended = True
+    BATCHING.set(before)
+    if batch in BATCHES:
+        BATCHES.remove(batch)
+
+
+def batched(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> BatchedFunction:
+    """Make a function of one thing into a function of a batch of them, run at once.
+
+    Parameters
+    ----------
+    f : callable
+        A function of arrays or trees of them, written for one: inside it, arrays have the shapes
+        of one.
+    in_axes : int, None, or a tuple with an entry for each positional argument
+        Which axis of the arguments counts the batch. None is for what is the same for each; an
+        entry may be a tree of ints and None like its argument. What is given by name has it on
+        axis 0.
+    out_axes : int, None, or a tree of them like the output
+        Where the batch's axis stands in the results; None for what does not depend on the batch.
+
+    Returns
+    -------
+    BatchedFunction
+        It takes the arguments of `f` with an axis more each, and gives its output so. NumPy is
+        called once for all, by a leading axis; what cannot be batched is called for one after the
+        other, which a `BatchWarning` says once, and ``explain()`` any time.
+
+    Raises
+    ------
+    ShapeError
+        By the returned function, when the sizes of the batch disagree.
+    ConversionError
+        By the returned function, when `f` branches on a value that is another for each, or turns
+        it into a number.
+
+    Examples
+    --------
+    >>> def distance(point, target):
+    ...     return np.linalg.norm(point - target)
+    >>> points = np.array([[3.0, 4.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> batched(distance, in_axes=(0, None))(points, np.zeros(2))
+    array([5., 1., 1.])
+    """
+    if not callable(f):
+        raise TypeError(
+            f"batched takes a function and gives a function, but it got a {type(f).__name__}; "
+            "write batched(f)(x)"
+        )
+    made = BatchedFunction(f, in_axes, out_axes)
+    functools.update_wrapper(made, f)
+    return made

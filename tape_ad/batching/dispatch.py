@@ -1,0 +1,232 @@
+"""The one dispatch of batched arrays: a call on those of one, made once for all of them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from operator import getitem
+from typing import Any
+
+import numpy as np
+
+from tape_ad.batches import Batch, batch_of
+from tape_ad.batching.arrays import (
+    BatchedArray,
+    OneByOneError,
+    UnbatchableError,
+    asked_by_library,
+    shape_of_one,
+)
+from tape_ad.batching.basics import Handler, Looped, is_of
+from tape_ad.batching.elements import ABOUT_ONE, elementwise, like_one
+from tape_ad.batching.indexing import MaskError, item_of_all, written_to_all
+from tape_ad.batching.products import generalized
+from tape_ad.batching.tables import HANDLERS
+from tape_ad.errors import InPlaceError, UnsupportedArgumentError
+from tape_ad.handles.dispatch import record_call
+from tape_ad.handles.primals import memory_of
+from tape_ad.naming import called
+from tape_ad.rules import entry_of
+from tape_ad.rules.base import Derivation
+from tape_ad.trees import flatten, map_leaves
+
+__all__ = ["answer_in_batch", "one_by_one"]
+
+Function = Callable[..., Any]
+Options = Mapping[str, Any]
+NO_OPTIONS: Options = {}
+
+
+def call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+    """Compute a function of what batched arrays are among, for all of the batch.
+
+    Where a handle's record was made in the batch's run, it is the record's to answer.
+    """
+    batch = batch_of(args, kwargs)
+    if batch is None:
+        return record_call(function, args, kwargs)
+    return answer_in_batch(batch, function, args, kwargs)
+
+
+def answer_in_batch(
+    batch: Batch, function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS
+) -> Any:
+    """Compute a function for all of a batch: at once if it is known how, or else in a loop."""
+    if batch.ended:
+        raise ValueError(
+            "a batched value is used after the function that it was given to has returned; return "
+            "what is needed later"
+        )
+    if kwargs.get("out") is not None:
+        return assigned_out(function, args, dict(kwargs))
+    if function in ABOUT_ONE:
+        return function(*map_leaves(like_one, args), **kwargs)
+    try:
+        if isinstance(function, np.ufunc):
+            general = elementwise if function.signature is None else generalized
+            return wrapped(batch, general(batch, function, args, kwargs))
+        handler: Handler | None = HANDLERS.get(function)
+        if handler is not None:
+            return wrapped(batch, handler(batch, function, args, kwargs))
+        entry = entry_of(function)
+        if type(entry) is Derivation:
+            operands, options = args, kwargs
+            if entry.signature is not None:
+                operands, options = entry.signature(*args, **kwargs)
+            return entry.compute(*operands, **options)
+    except OneByOneError:
+        raise
+    except (Looped, UnbatchableError, MaskError, UnsupportedArgumentError):
+        pass
+    return looped(batch, function, args, kwargs)
+
+
+def wrapped(batch: Batch, out: Any) -> Any:
+    """Let the results of a call for all stand for those of one."""
+    if isinstance(out, (tuple, list)):
+        parts = [wrapped(batch, part) for part in out]
+        return out._make(parts) if hasattr(out, "_make") else type(out)(parts)
+    return out if out is NotImplemented else BatchedArray(out, batch)
+
+
+def looped(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
+    """Compute a function for one after the other, and stack what they give."""
+    batch.loops(called(function))
+    if batch.size == 0:
+        raise UnbatchableError
+
+    outs = [
+        function(*one_args, **one_kwargs)
+        for one_args, one_kwargs in one_by_one(batch, (args, dict(kwargs)))
+    ]
+    parts = zip(*map(flatten, outs), strict=True)
+    results = iter([joined(batch, function, part) for part in parts])
+    return map_leaves(lambda leaf, path: next(results), outs[0])
+
+
+def one_by_one(batch: Batch, tree: Any) -> Iterator[Any]:
+    """Yield what stands in a tree for one after the other."""
+    for i in range(batch.size):
+        yield map_leaves(
+            lambda leaf, path, i=i: leaf.stack[i] if is_of(leaf, batch) else leaf,  # type: ignore[misc]  # i is bound
+            tree,
+        )
+
+
+def joined(batch: Batch, function: Function, parts: tuple[Any, ...]) -> Any:
+    """Stack what a function gives for one after the other; what is no numbers has to agree."""
+    first = parts[0]
+    if not (hasattr(first, "dtype") or isinstance(first, (int, float, complex))):
+        if not all(part == first for part in parts[1:]):
+            raise UnbatchableError
+        return first
+    shapes = set(map(shape_of_one, parts))
+    if len(shapes) > 1:
+        raise ValueError(
+            f"{called(function)} gives arrays of several shapes in one batch, among them "
+            f"{' and '.join(map(str, sorted(shapes)[:2]))}; write np.where(...) for what depends "
+            "on values, or call the function in a loop"
+        )
+    return BatchedArray(np.stack(parts), batch)
+
+
+def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Compute a function, and write what it gives into what ``out=`` names."""
+    out = kwargs.pop("out")
+    targets = out if isinstance(out, tuple) else (out,)
+    if any(target is not None and type(target) is not BatchedArray for target in targets):
+        if asked_by_library():
+            raise UnbatchableError
+        raise InPlaceError(
+            f"{called(function)}: what is computed for each of a batch cannot be written into one "
+            "array; leave out= away, or write to np.zeros_like(x) of a batched x"
+        )
+    if kwargs.get("where", True) is not True and targets[0] is not None:
+        where = kwargs.pop("where")
+        result = call(function, args, kwargs)
+        result = call(np.where, (where, result, targets[0]))
+    else:
+        result = call(function, args, kwargs)
+    if not isinstance(out, tuple) or len(out) == 1:
+        result = (result,)
+    for target, value in zip(targets, result, strict=True):
+        if target is not None:
+            target[...] = value
+    found = tuple(v if t is None else t for t, v in zip(targets, result, strict=True))
+    return found if len(found) > 1 else found[0]
+
+
+def one(function: Any, x: Any) -> Any:
+    """Compute a ufunc of one operand."""
+    if function.signature is None and not x.batch_here.ended:
+        return wrapped(x.batch_here, function(x.stack))
+    return call(function, (x,))
+
+
+def two(function: Function, x: Any, y: Any) -> Any:
+    """Compute a function of two operands."""
+    batch = (x if type(x) is BatchedArray else y).batch_here
+    if isinstance(function, np.ufunc) and function.signature is None and not batch.ended:
+        if type(x) is type(y) and x.batch_here is y.batch_here and x.ndim == y.ndim:
+            return wrapped(x.batch_here, function(x.stack, y.stack))
+        if type(y) in NUMBERS:
+            return wrapped(x.batch_here, function(x.stack, y))
+        if type(x) in NUMBERS:
+            return wrapped(y.batch_here, function(x, y.stack))
+    other = y if type(x) is BatchedArray else x
+    if not isinstance(other, OPERANDS) and not hasattr(type(other), "__array_ufunc__"):
+        return NotImplemented
+    return call(function, (x, y))
+
+
+NUMBERS = frozenset((int, float, complex))
+OPERANDS = (BatchedArray, np.ndarray, np.generic, int, float, complex, list, tuple)
+
+
+def item(x: Any, key: Any) -> Any:
+    """Compute ``x[key]``."""
+    batch = batch_of(x, list(key) if isinstance(key, tuple) else key)
+    if batch is None:
+        return record_call(getitem, (x, key))
+    if batch.ended:
+        return answer_in_batch(batch, getitem, (x, key))
+    return wrapped(batch, item_of_all(batch, x, key))
+
+
+def assign(x: Any, key: Any, value: Any) -> None:
+    """Do ``x[key] = value``, for all of the batch."""
+    batch = batch_of(x, key, value)
+    if batch is None or batch is not x.batch_here:
+        raise InPlaceError(
+            "an array of a batch cannot hold what is further in: a handle of a record, or a value "
+            "of a batch, that was made in its run; write np.stack([...]) or np.where(...)"
+        )
+    written_to_all(batch, x, key, value)
+    batch.written.append(memory_of(x.stack))
+
+
+def change(function: Function, x: Any, other: Any) -> Any:
+    """Do ``x += other`` and its kind; a number is no array, so it is not changed."""
+    result = call(function, (x, other))
+    if x.ndim == 0 or result is NotImplemented:
+        return result
+    if shape_of_one(result) != x.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast "
+            f"shape {shape_of_one(result)}"
+        )
+    if not np.can_cast(result.dtype, x.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast {called(function)} output from {result.dtype!r} to {x.dtype!r} with "
+            "casting rule 'same_kind'"
+        )
+    assign(x, ..., result)
+    return x
+
+
+def create(x: Any, function: Function, args: Any, kwargs: Options) -> Any:
+    """Compute ``function(..., like=x)``."""
+    return function(*args, **{name: value for name, value in kwargs.items() if name != "like"})
+
+
+BatchedArray.answer_with(
+    call=call, answer=call, one=one, two=two, item=item, assign=assign, change=change
+)
+BatchedArray._create = staticmethod(create)

@@ -1,0 +1,167 @@
+"""Indexing and assignment for all of a batch."""
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tape_ad.batches import Batch
+from tape_ad.batching.arrays import (
+    BatchedArray,
+    OneByOneError,
+    UnbatchableError,
+    asked_by_library,
+    in_front,
+    shape_of_one,
+)
+from tape_ad.batching.basics import is_of
+
+__all__ = ["MaskError", "item_of_all", "updated_for_all", "viewed_in_all", "written_to_all"]
+
+WHOLE = slice(None)
+PLAIN = frozenset([int, slice, type(None), type(Ellipsis)])
+
+
+def item_of_all(batch: Batch, x: Any, key: Any) -> Any:
+    """Compute ``x[key]`` for all; either may be batched, and one of them is."""
+    whole, order = key_of_all(batch, x, key)
+    out = x.stack[whole] if is_of(x, batch) else x[whole]
+    return out if order is None else np.moveaxis(out, *order)
+
+
+def key_of_all(batch: Batch, x: Any, key: Any) -> tuple[tuple[Any, ...], Any]:
+    """Write a key for all, and which axes to move behind it (from where and to where), or None."""
+    entries = key if type(key) is tuple else (key,)
+    if is_of(x, batch) and PLAIN.issuperset(map(type, entries)):
+        return (WHOLE, *entries), None
+    entries = tuple(map(as_entry, entries))
+    missing = x.ndim - sum(map(axes_used, entries))
+    if missing < 0:
+        raise IndexError(
+            f"too many indices for array: array is {x.ndim}-dimensional, but "
+            f"{x.ndim - missing} were indexed"
+        )
+    if not any(entry is Ellipsis for entry in entries):
+        entries = (*entries, ...)
+    dots = next(i for i, entry in enumerate(entries) if entry is Ellipsis)
+    entries = (*entries[:dots], *(WHOLE,) * missing, *entries[dots + 1 :])
+    arrays = [entry for entry in entries if hasattr(entry, "ndim")]
+    places = [i for i, entry in enumerate(entries) if picks(entry)]
+    dense = not places or places[-1] - places[0] + 1 == len(places)
+    parted = bool(arrays) and missing == 0 and places[0] < dots <= places[-1]
+    ndim = max(map(axes_brought, arrays), default=0)
+    if not any(is_of(entry, batch) for entry in arrays):
+        if parted:  # an ellipsis sets apart what is beside it, even if it stands for no axis
+            entries = (*entries[:dots], ..., *entries[dots:])
+        apart = bool(arrays) and (parted or not dense)
+        return (WHOLE, *entries), (ndim, 0) if apart else None
+    if any(entry.dtype == bool for entry in arrays):
+        raise_mask()
+    behind = places[0] if dense and not parted else 0  # how many axes NumPy leaves before these
+    aligned = [in_front(entry, ndim) if is_of(entry, batch) else entry for entry in entries]
+    if is_of(x, batch):
+        rows = np.arange(batch.size)[(WHOLE, *(None,) * ndim)]
+        order = tuple(range(1, 1 + ndim)), tuple(range(1 + behind, 1 + behind + ndim))
+        return (rows, *aligned), order if behind else None
+    if parted:
+        aligned.insert(dots, ...)
+    return tuple(aligned), (behind, 0) if behind else None
+
+
+def picks(entry: Any) -> bool:
+    """Tell whether an entry is an integer or an array, and no slice or new axis."""
+    return entry is not None and not isinstance(entry, slice)
+
+
+def as_entry(entry: Any) -> Any:
+    """Take lists to arrays."""
+    if entry is None or entry is Ellipsis or isinstance(entry, slice) or hasattr(entry, "ndim"):
+        return entry
+    if isinstance(entry, (bool, np.bool_)):
+        return np.asarray(entry)
+    if hasattr(type(entry), "__index__"):
+        return entry
+    array = np.asarray(entry)
+    return array.astype(np.intp) if array.size == 0 and array.dtype != bool else array
+
+
+def axes_used(entry: Any) -> int:
+    """Count the axes that an entry of a key is for."""
+    if entry is None or entry is Ellipsis:
+        return 0
+    if hasattr(entry, "ndim") and entry.dtype == bool:
+        return int(entry.ndim)
+    return 1
+
+
+def axes_brought(entry: Any) -> int:
+    """Count the axes that an index brings in."""
+    return 1 if entry.dtype == bool else int(entry.ndim)
+
+
+class MaskError(IndexError):
+    """A mask picks another number of elements for each of a batch."""
+
+
+def raise_mask() -> NoReturn:
+    """Say why a batched mask picks nothing."""
+    if asked_by_library():
+        raise UnbatchableError
+    raise MaskError(
+        "a batched mask picks another number of elements for each of the batch; write "
+        "np.where(mask, x, 0), which keeps the shape"
+    )
+
+
+def written_to_all(batch: Batch, x: BatchedArray, key: Any, value: Any) -> None:
+    """Do ``x[key] = value`` for all."""
+    whole, values = placed(batch, x, key, value)
+    x.stack[whole] = values
+
+
+def updated_for_all(batch: Batch, function: Any, args: Any, kwargs: Any) -> Any:
+    """Give copies in which the elements at a key are others; of views it is not known how."""
+    options = dict(zip(("a", "value", "key", "window"), args, strict=False)) | dict(kwargs)
+    if options.get("window") is not None:
+        raise OneByOneError  # it says how the arrays of all lie in memory
+    a = options["a"]
+    if not is_of(a, batch):
+        a = BatchedArray(np.broadcast_to(a, (batch.size, *shape_of_one(a))), batch)
+    whole, values = placed(batch, a, options["key"], options["value"])
+    return function(a.stack, values, whole)
+
+
+def viewed_in_all(batch: Batch, function: Any, args: Any, kwargs: Any) -> Any:
+    """View all in the way that one is viewed in; where none is known, not."""
+    options = dict(zip(("a", "window", "way"), args, strict=False)) | dict(kwargs)
+    if options.get("way") is None:
+        raise OneByOneError
+    return options["way"].push(options["a"]).stack
+
+
+def placed(batch: Batch, x: BatchedArray, key: Any, value: Any) -> tuple[Any, Any]:
+    """Write a key for all, and a value that fits what it picks."""
+    entries = key if type(key) is tuple else (key,)
+    mask: Any = entries[0] if len(entries) == 1 else None
+    if is_of(mask, batch) and mask.dtype == bool:
+        if shape_of_one(value) != () or mask.shape != x.shape[: mask.ndim]:
+            raise_mask()
+        chosen: Any = np.where(mask[(..., *(None,) * (x.ndim - mask.ndim))], value, x)
+        return ..., chosen.stack.astype(x.dtype)
+    whole, order = key_of_all(batch, x, key)
+    picked = np.broadcast_to(np.empty((), bool), x.stack.shape)[whole]
+    if order is not None:
+        picked = np.moveaxis(picked, *order)
+    shape = picked.shape[1:]
+    given = shape_of_one(value)
+    extra = len(given) - len(shape)
+    if extra > 0:
+        if any(length != 1 for length in given[:extra]):
+            raise ValueError(
+                f"could not broadcast input array from shape {given} into shape {shape}"
+            )
+        value = np.reshape(value, given[extra:])
+    if is_of(value, batch):
+        value = in_front(value, len(shape))
+    if order is not None:
+        value = np.moveaxis(np.broadcast_to(value, picked.shape), order[1], order[0])
+    return whole, value

@@ -1,0 +1,213 @@
+"""Functions that change shapes, or join arrays."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.batches import Batch
+from tape_ad.batching.arrays import batched_size, in_front, shape_of_one
+from tape_ad.batching.basics import (
+    Function,
+    Handler,
+    Looped,
+    Options,
+    as_axes,
+    as_axis,
+    as_shape,
+    flattened,
+    is_of,
+    lone,
+    ndim_of,
+    spread,
+)
+from tape_ad.batching.products import trailing
+
+__all__ = [
+    "broadcast",
+    "built",
+    "concatenated",
+    "diagonal_matrix",
+    "expanded",
+    "mirrored",
+    "on_matrices",
+    "padded",
+    "ravelled",
+    "reshaped",
+    "rotated",
+    "squeezed",
+    "stacked",
+    "tiled",
+    "transposed",
+    "triangle",
+]
+
+
+def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Reshape each."""
+    x = lone(batch, args, kwargs)
+    options = dict(kwargs)
+    shape = as_shape(args[1] if len(args) > 1 else options.pop("shape"))
+    if len(args) > 3 or (args[2] if len(args) > 2 else options.pop("order", "C")) != "C":
+        raise Looped
+    if -1 in shape:
+        known = -batched_size(shape)
+        if shape.count(-1) > 1 or known <= 0 or x.size % known:
+            raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
+        shape = tuple(x.size // known if length == -1 else length for length in shape)
+    if batched_size(shape) != x.size:
+        raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
+    return function(x.stack, (batch.size, *shape), **options)
+
+
+def ravelled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Flatten each."""
+    x = lone(batch, args, kwargs)
+    if (args[1] if len(args) > 1 else kwargs.get("order", "C")) != "C":
+        raise Looped
+    return flattened(x)
+
+
+def transposed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Permute the axes of each."""
+    x = lone(batch, args, kwargs)
+    axes = args[1] if len(args) > 1 else kwargs.get("axes")
+    if axes is None:
+        axes = range(x.ndim)[::-1]
+    order = [as_axis(axis, x.ndim) % (x.ndim + 1) for axis in as_shape(axes)]
+    if sorted(order) != list(range(1, x.ndim + 1)):
+        raise ValueError("axes don't match array")
+    return function(x.stack, (0, *order))
+
+
+def expanded(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Insert axes into each."""
+    x = lone(batch, args, kwargs)
+    axis = args[1] if len(args) > 1 else kwargs["axis"]
+    added = len(axis) if isinstance(axis, (tuple, list)) else 1
+    return function(x.stack, as_axes(axis, x.ndim + added))
+
+
+def squeezed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Remove axes of length one from each."""
+    x = lone(batch, args, kwargs)
+    axis = args[1] if len(args) > 1 else kwargs.get("axis")
+    if axis is None:
+        axis = tuple(i for i, length in enumerate(x.shape) if length == 1)
+    return function(x.stack, as_axes(axis, x.ndim))
+
+
+def broadcast(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Broadcast each to a shape."""
+    x = lone(batch, args, kwargs)
+    shape = as_shape(args[1] if len(args) > 1 else kwargs["shape"])
+    if len(shape) < x.ndim:
+        raise Looped
+    return function(in_front(x, len(shape)), (batch.size, *shape))
+
+
+def on_matrices(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Take diagonals, or their sums, of the axes that are named: the first two else."""
+    x = lone(batch, args, kwargs)
+    places = dict(zip(("offset", "axis1", "axis2"), args[1:], strict=False)) | dict(kwargs)
+    first, second = places.pop("axis1", 0), places.pop("axis2", 1)
+    if len(args) > 4:
+        raise Looped
+    return function(x.stack, axis1=as_axis(first, x.ndim), axis2=as_axis(second, x.ndim), **places)
+
+
+def triangle(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Take the triangles of each; of vectors it makes matrices first."""
+    return trailing(2)(batch, function, args, kwargs)
+
+
+def diagonal_matrix(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Take diagonals of matrices, or make matrices of them."""
+    x = lone(batch, args, kwargs)
+    k = args[1] if len(args) > 1 else kwargs.get("k", 0)
+    if x.ndim == 2:
+        return np.diagonal(x.stack, k, 1, 2)
+    if x.ndim != 1 or k != 0:
+        raise Looped
+    return np.where(np.eye(x.shape[0], dtype=bool), x.stack[:, None, :], np.zeros((), x.dtype))
+
+
+def rotated(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Rotate each in a plane."""
+    x = lone(batch, args, kwargs)
+    k = args[1] if len(args) > 1 else kwargs.get("k", 1)
+    axes = args[2] if len(args) > 2 else kwargs.get("axes", (0, 1))
+    return function(x.stack, k, as_axes(axes, x.ndim))
+
+
+def mirrored(axis: int) -> Handler:
+    """Take a function that reverses an axis."""
+
+    def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+        x = lone(batch, args, kwargs)
+        return np.flip(x.stack, as_axis(axis, x.ndim))
+
+    return handler
+
+
+def tiled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Repeat each as a whole."""
+    x = lone(batch, args, kwargs)
+    times = as_shape(args[1] if len(args) > 1 else kwargs["reps"])
+    ndim = max(len(times), x.ndim)
+    return function(in_front(x, ndim), (1, *(1,) * (ndim - len(times)), *times))
+
+
+def padded(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Pad each."""
+    x = lone(batch, args, kwargs)
+    width = args[1] if len(args) > 1 else kwargs["pad_width"]
+    if isinstance(width, dict) or any(
+        ndim_of(kwargs.get(name, 0)) for name in ("constant_values", "end_values", "stat_length")
+    ):
+        raise Looped
+    mode = args[2] if len(args) > 2 else kwargs.get("mode", "constant")
+    if not isinstance(mode, str) or x.ndim == 0:
+        raise Looped
+    widths = np.broadcast_to(width, (x.ndim, 2)).tolist()
+    rest = {name: value for name, value in kwargs.items() if name not in ("pad_width", "mode")}
+    return function(x.stack, [(0, 0), *map(tuple, widths)], mode, **rest)
+
+
+def concatenated(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Join arrays of each."""
+    arrays, axis = args[0], args[1] if len(args) > 1 else kwargs.get("axis", 0)
+    rest = {name: value for name, value in kwargs.items() if name != "axis"}
+    if is_of(arrays, batch):
+        arrays = list(arrays)
+    if axis is None:
+        arrays, axis = [np.ravel(array) for array in arrays], 0
+    ndims = set(map(ndim_of, arrays))
+    if len(ndims) != 1 or ndims == {0}:
+        raise Looped  # where it is refused
+    return function([spread(batch, array) for array in arrays], as_axis(axis, ndims.pop()), **rest)
+
+
+def stacked(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Stack arrays of each."""
+    arrays, axis = args[0], args[1] if len(args) > 1 else kwargs.get("axis", 0)
+    rest = {name: value for name, value in kwargs.items() if name != "axis"}
+    if is_of(arrays, batch):
+        arrays = list(arrays)
+    shapes = set(map(shape_of_one, arrays))
+    if len(shapes) != 1:
+        raise Looped  # where it is refused
+    return function(
+        [spread(batch, array) for array in arrays], as_axis(axis, len(shapes.pop()) + 1), **rest
+    )
+
+
+def built(raised: Callable[[Any], Any], axis: Callable[[list[Any]], int]) -> Handler:
+    """Take a function that joins arrays which it has raised to some number of axes before."""
+
+    def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+        arrays = [raised(array) for array in args[0]]
+        joined = np.concatenate(arrays, axis(arrays), **kwargs)
+        return joined.stack
+
+    return handler

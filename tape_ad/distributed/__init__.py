@@ -1,0 +1,27 @@
+"""Gradients of a mean or a sum over data that lie on many workers, by Dask.
+
+`value_and_grad` takes Dask's collections, tasks or files for the data, and computes on the workers
+what one process would: each partition has a record of its own, the gradients are added on the
+workers in an order that depends on nothing but the number of partitions, and one gradient comes
+back. See docs/distributed.md. Dask is needed: pip install 'tape-ad[distributed]'.
+"""
+
+from typing import Any
+
+from tape_ad.extras import extra
+
+try:
+    import distributed  # noqa: F401 - the modules below need it, and only they
+except ImportError:
+
+    def __getattr__(name: str) -> Any:
+        """Say which extra has what is not here."""
+        if name not in __all__:
+            raise AttributeError(f"module 'tape_ad.distributed' has no attribute {name!r}")
+        with extra("distributed", f"tape_ad.distributed.{name}"):
+            raise ImportError(name)
+
+else:
+    from tape_ad.distributed.steps import Distributed, value_and_grad
+
+__all__ = ["Distributed", "value_and_grad"]

@@ -1,0 +1,51 @@
+"""What ``dtype=`` and ``signature=`` of a call mean for what is differentiated."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tape_ad.errors import DtypeError
+from tape_ad.naming import called
+
+__all__ = ["as_computed_with"]
+
+
+def as_computed_with(
+    function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """Cast complex operands, where ``casting="unsafe"`` lets a ufunc compute with real numbers.
+
+    NumPy casts them on the way, so the derivative is that at their real parts, which the rule has
+    to see: then it is real, and goes to the real parts alone.
+
+    Raises
+    ------
+    DtypeError
+        When the function is to compute with Python's objects.
+    """
+    dtype, signature = options.get("dtype"), options.get("signature")
+    if dtype is not None and np.dtype(dtype) == object:
+        raise DtypeError(
+            f"{called(function)}: dtype=object computes with Python's objects, which have no "
+            "derivative; leave dtype= out, or give that of numbers"
+        )
+    if not isinstance(function, np.ufunc) or options.get("casting") != "unsafe":
+        return args
+    if not any(np.iscomplexobj(arg) for arg in args):
+        return args
+    if signature is None:
+        signature = (None,) * function.nin + (np.dtype(dtype),) * function.nout
+    given = [getattr(arg, "dtype", type(arg)) for arg in args]
+    loop = function.resolve_dtypes(
+        (*given, *(None,) * function.nout), signature=signature, casting="unsafe"
+    )
+    return tuple(
+        arg.astype(kind) if hasattr(arg, "astype") and is_cut(arg.dtype, kind) else arg
+        for arg, kind in zip(args, loop[: function.nin], strict=True)
+    )
+
+
+def is_cut(given: np.dtype[Any], kind: np.dtype[Any]) -> bool:
+    """Tell whether a cast drops imaginary parts."""
+    return given.kind == "c" and kind.kind in "biuf"

@@ -1,0 +1,183 @@
+"""Filters and geometric transforms of images: functions of `scipy.ndimage` on handles.
+
+They have SciPy's names and arguments. SciPy's own turn what they get into plain arrays; these give
+SciPy's results for plain arrays, and record what they do for handles. ``import tape_ad.ndimage``
+needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+"""
+
+from tape_ad.extras import extra
+from tape_ad.habits import absent_from
+
+with extra("scipy", "tape_ad.ndimage"):
+    import scipy.ndimage  # noqa: F401 - asked for first, so that its absence has one message
+
+from scipy.ndimage import (  # of integers and shapes, which handles are not
+    find_objects,
+    generate_binary_structure,
+    iterate_structure,
+    value_indices,
+    watershed_ift,
+)
+
+from tape_ad.rules import add_rules
+from tape_ad.rules.scipy.ndimage import NDIMAGE
+from tape_ad.rules.scipy.ndimage.correlation import (
+    convolve,
+    convolve1d,
+    correlate,
+    correlate1d,
+    uniform_filter1d,
+)
+from tape_ad.rules.scipy.ndimage.filters import (
+    gaussian_filter,
+    gaussian_filter1d,
+    gaussian_gradient_magnitude,
+    gaussian_laplace,
+    generic_gradient_magnitude,
+    generic_laplace,
+    laplace,
+    prewitt,
+    sobel,
+    uniform_filter,
+)
+from tape_ad.rules.scipy.ndimage.fourier import (
+    fourier_ellipsoid,
+    fourier_gaussian,
+    fourier_shift,
+    fourier_uniform,
+)
+from tape_ad.rules.scipy.ndimage.interpolation import map_coordinates
+from tape_ad.rules.scipy.ndimage.measurements import (
+    center_of_mass,
+    extrema,
+    histogram,
+    label,
+    labeled_comprehension,
+    maximum,
+    maximum_position,
+    mean,
+    median,
+    minimum,
+    minimum_position,
+    standard_deviation,
+    sum_labels,
+    variance,
+)
+from tape_ad.rules.scipy.ndimage.morphology import (
+    binary_closing,
+    binary_dilation,
+    binary_erosion,
+    binary_fill_holes,
+    binary_hit_or_miss,
+    binary_opening,
+    binary_propagation,
+    black_tophat,
+    distance_transform_bf,
+    distance_transform_cdt,
+    distance_transform_edt,
+    grey_closing,
+    grey_opening,
+    morphological_gradient,
+    morphological_laplace,
+    white_tophat,
+)
+from tape_ad.rules.scipy.ndimage.ranks import (
+    grey_dilation,
+    grey_erosion,
+    maximum_filter,
+    maximum_filter1d,
+    median_filter,
+    minimum_filter,
+    minimum_filter1d,
+    percentile_filter,
+    rank_filter,
+)
+from tape_ad.rules.scipy.ndimage.splines import spline_filter, spline_filter1d
+from tape_ad.rules.scipy.ndimage.transforms import (
+    affine_transform,
+    geometric_transform,
+    rotate,
+    shift,
+    zoom,
+)
+from tape_ad.rules.scipy.ndimage.user_functions import generic_filter, generic_filter1d
+
+__all__ = [
+    "affine_transform",
+    "binary_closing",
+    "binary_dilation",
+    "binary_erosion",
+    "binary_fill_holes",
+    "binary_hit_or_miss",
+    "binary_opening",
+    "binary_propagation",
+    "black_tophat",
+    "center_of_mass",
+    "convolve",
+    "convolve1d",
+    "correlate",
+    "correlate1d",
+    "distance_transform_bf",
+    "distance_transform_cdt",
+    "distance_transform_edt",
+    "extrema",
+    "find_objects",
+    "fourier_ellipsoid",
+    "fourier_gaussian",
+    "fourier_shift",
+    "fourier_uniform",
+    "gaussian_filter",
+    "gaussian_filter1d",
+    "gaussian_gradient_magnitude",
+    "gaussian_laplace",
+    "generate_binary_structure",
+    "generic_filter",
+    "generic_filter1d",
+    "generic_gradient_magnitude",
+    "generic_laplace",
+    "geometric_transform",
+    "grey_closing",
+    "grey_dilation",
+    "grey_erosion",
+    "grey_opening",
+    "histogram",
+    "iterate_structure",
+    "label",
+    "labeled_comprehension",
+    "laplace",
+    "map_coordinates",
+    "maximum",
+    "maximum_filter",
+    "maximum_filter1d",
+    "maximum_position",
+    "mean",
+    "median",
+    "median_filter",
+    "minimum",
+    "minimum_filter",
+    "minimum_filter1d",
+    "minimum_position",
+    "morphological_gradient",
+    "morphological_laplace",
+    "percentile_filter",
+    "prewitt",
+    "rank_filter",
+    "rotate",
+    "shift",
+    "sobel",
+    "spline_filter",
+    "spline_filter1d",
+    "standard_deviation",
+    "sum_labels",
+    "uniform_filter",
+    "uniform_filter1d",
+    "value_indices",
+    "variance",
+    "watershed_ift",
+    "white_tophat",
+    "zoom",
+]
+
+add_rules(NDIMAGE)
+
+__getattr__ = absent_from(__name__)

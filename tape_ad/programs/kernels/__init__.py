@@ -1,0 +1,1 @@
+"""Native code: inner loops, compiled by LLVM, and what calls them."""

@@ -1,0 +1,1 @@
+"""Sparse arrays whose elements may be a handle; `tape_ad.sparse` publishes them."""

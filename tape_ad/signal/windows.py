@@ -1,0 +1,17 @@
+"""Windows: functions of `scipy.signal.windows` on handles.
+
+Those with parameters can be differentiated with respect to these; all others are SciPy's own.
+"""
+
+from typing import Any
+
+from tape_ad.rules.scipy.signal.windows import EVERY
+
+__all__: list[str] = []
+__all__ += list(EVERY)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in EVERY:
+        raise AttributeError(f"module 'tape_ad.signal.windows' has no attribute {name!r}")
+    return EVERY[name]

@@ -1,0 +1,80 @@
+"""Functions of `scipy.sparse.linalg` on handles, under SciPy's names and with SciPy's arguments.
+
+Examples
+--------
+>>> import numpy as np
+>>> import tape_ad as ta
+>>> data = ta.ComputationRecord().tensor(np.array([2.0, 4.0]))
+>>> x = ta.sparse.linalg.spsolve(ta.sparse.diags_array(data, format="csc"), np.array([2.0, 2.0]))
+>>> np.sum(x).grad().wrt(data)
+array([-0.5  , -0.125])
+"""
+
+import scipy.sparse.linalg
+
+from tape_ad.habits import absent_from
+from tape_ad.rules import add_rules
+from tape_ad.rules.scipy.linalg.iterations import (
+    bicg,
+    bicgstab,
+    cg,
+    cgs,
+    expm_multiply,
+    gcrotmk,
+    gmres,
+    lgmres,
+    minres,
+    qmr,
+    tfqmr,
+)
+from tape_ad.rules.scipy.linalg.sparse_factors import factorized, spilu, splu
+from tape_ad.rules.scipy.linalg.sparse_systems import spsolve, spsolve_triangular
+from tape_ad.rules.scipy.sparse_arrays.functions import (
+    SPARSE_FUNCTIONS,
+    expm,
+    inv,
+    matrix_power,
+    norm,
+    onenormest,
+)
+from tape_ad.rules.scipy.sparse_arrays.operators import (
+    LaplacianNd,
+    LinearOperator,
+    aslinearoperator,
+)
+
+__all__ = [
+    "LaplacianNd",
+    "LinearOperator",
+    "aslinearoperator",
+    "bicg",
+    "bicgstab",
+    "cg",
+    "cgs",
+    "expm",
+    "expm_multiply",
+    "factorized",
+    "gcrotmk",
+    "gmres",
+    "inv",
+    "lgmres",
+    "matrix_power",
+    "minres",
+    "norm",
+    "onenormest",
+    "qmr",
+    "spilu",
+    "splu",
+    "spsolve",
+    "spsolve_triangular",
+    "tfqmr",
+]
+
+add_rules(SPARSE_FUNCTIONS)
+
+if hasattr(scipy.sparse.linalg, "funm_multiply_krylov"):  # in SciPy 1.15
+    from tape_ad.rules.scipy.sparse_arrays.functions import funm_multiply_krylov
+
+    __all__ += ["funm_multiply_krylov"]
+
+__getattr__ = absent_from(__name__)

@@ -1,0 +1,316 @@
+"""Derivatives of what a solver has found, by the equation that it solves.
+
+The solver works on plain arrays. What it found becomes a handle by one step of Newton's method,
+
+    x - (∂F/∂x)⁻¹ · (F(x) - value of F(x)),
+
+which adds zero, so that the value stays, and has the derivative of the implicit function theorem:
+the residual F is a handle by whatever its parameters are handles of, be they arguments or closed
+over. What is within another record gets its step after the one of the other, and takes x and the
+Jacobian from it, so that derivatives of all orders are right.
+"""
+
+import functools
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tape_ad.core.arena import innermost
+from tape_ad.errors import (
+    ConvergenceWarning,
+    DtypeError,
+    RecordMismatchError,
+    SingularJacobianError,
+    UnsupportedArgumentError,
+)
+from tape_ad.handles.primals import primal
+from tape_ad.handles.tensor import Tensor
+from tape_ad.linear_maps import Array
+from tape_ad.transforms.gradients import vjp
+from tape_ad.transforms.jacobians import jacobian
+from tape_ad.trees import flatten, map_leaves, unflatten
+
+__all__ = [
+    "any_handle",
+    "as_constant_handle",
+    "check_regular",
+    "handles_in",
+    "implicit",
+    "joined",
+    "lent",
+    "nested",
+    "on_plain_arrays",
+    "outside",
+    "plain",
+    "records_of",
+    "refuse_handles",
+    "up_to",
+    "valued",
+    "warn_unconverged",
+]
+
+Function = Callable[..., Any]
+
+
+def implicit(residual: Function, x: Array, name: str, *, elementwise: bool = False) -> Any:
+    """Give a solution of ``residual(x) == 0`` the derivatives that the equation has.
+
+    Parameters
+    ----------
+    residual : callable
+        Takes an array like `x`, and gives as many numbers; it may use handles of any records.
+    x : array
+        The solution. It is taken for exact.
+    name : str
+        Who found it, for errors.
+    elementwise : bool
+        Whether each element of the residual depends on that element of `x` alone.
+
+    Returns
+    -------
+    Tensor or array
+        A handle of the value `x`; `x` itself where the residual is plain numbers.
+
+    Raises
+    ------
+    SingularJacobianError
+        Where the equation does not say how the solution moves.
+    DtypeError
+        For complex unknowns or residuals, unless they are elementwise.
+    """
+
+    def rows(x: Any) -> Any:
+        return joined(residual(x)).reshape(-1)
+
+    value = rows(x)
+    if type(value) is not Tensor or not value.size:
+        return x
+    if "c" in (np.asarray(x).dtype.kind, value.dtype.kind):
+        raise DtypeError(
+            f"{name}: the derivatives of complex solutions are not given; solve for real and "
+            "imaginary parts as numbers of their own"
+        )
+    if not np.all(np.isfinite(primal(value))):
+        raise SingularJacobianError(
+            f"{name}: the equation is not finite at the solution, so it has no derivative there"
+        )
+    for record in records_of(value):
+        matrix = outside(record, slopes(rows, x, elementwise))
+        change = up_to(record, rows(x))
+        change = (change - outside(record, change)).reshape(np.shape(x))
+        check_regular(primal(matrix), name)
+        if elementwise:
+            x = x - change / matrix
+        else:
+            x = x - np.linalg.solve(matrix, change.reshape(-1)).reshape(np.shape(x))
+    return x
+
+
+def slopes(rows: Function, x: Any, elementwise: bool) -> Any:
+    """Derive a residual: its Jacobian, shape (n, n), or its diagonal alone, in the shape of `x`."""
+    if elementwise:
+        value, pull = vjp(rows, x)
+        return pull(np.ones(value.shape))[0]
+    return jacobian(rows)(x).reshape(-1, np.size(x))
+
+
+def check_regular(matrix: Array, name: str, advice: str = "") -> None:
+    """Refuse a Jacobian that is singular to rounding.
+
+    Raises
+    ------
+    SingularJacobianError
+    """
+    if matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and np.all(np.isfinite(matrix)):
+        regular = np.linalg.cond(matrix, 1) < 0.1 / np.finfo(float).eps
+    else:
+        regular = np.all(np.isfinite(matrix)) and bool(np.all(matrix != 0)) and matrix.ndim < 2
+    if not regular:
+        raise SingularJacobianError(
+            f"{name}: the Jacobian of the equation is singular at the solution, so that the "
+            "solution has no derivative with respect to parameters there (or is not the only one "
+            "near by); pass plain numbers where no gradient is wanted"
+            f"{advice}"
+        )
+
+
+# Handles and what is behind them
+
+
+def records_of(value: Any) -> list[Any]:
+    """List the records of a handle and of the handles that it holds, from the outside in."""
+    found = []
+    while type(value) is Tensor:
+        found.append(value.record)
+        value = value.data
+    return found[::-1]
+
+
+def nested(records: Any) -> list[Any]:
+    """List each of some records once, from the outside in.
+
+    Raises
+    ------
+    RecordMismatchError
+        Where one is not within another.
+    """
+    found: list[Any] = []
+    for record in records:
+        if not any(record is each for each in found):
+            inside = (i for i, each in enumerate(found) if innermost(record, each) is each)
+            found.insert(next(inside, len(found)), record)
+    for outer, inner in itertools.pairwise(found):
+        if innermost(outer, inner) is not inner:
+            raise RecordMismatchError(
+                "there are handles of two records of which neither is within the other; make one "
+                "with ComputationRecord(within=...), or pass .data of its handle as a constant"
+            )
+    return found
+
+
+def outside(record: Any, value: Any) -> Any:
+    """Give what a value is where a record, and all within it, is not known of."""
+    while type(value) is Tensor and (value.record is record or value.record.is_within(record)):
+        value = value.data
+    return value
+
+
+def up_to(record: Any, value: Any) -> Any:
+    """Give what a value is where records within another are not known of."""
+    while type(value) is Tensor and value.record.is_within(record):
+        value = value.data
+    return value
+
+
+def joined(values: Any) -> Any:
+    """Do what `numpy.asarray` does to what a user's function returns, if that may hold handles."""
+    if isinstance(values, (list, tuple)):
+        if not any_handle(values):
+            return np.asarray(values)
+        return np.stack([joined(value) for value in values])
+    return values if hasattr(values, "__array_function__") else np.asarray(values)
+
+
+def any_handle(tree: Any) -> bool:
+    """Tell whether there is a handle in a tree."""
+    return any(type(leaf) is Tensor for leaf in flatten(tree))
+
+
+def handles_in(tree: Any) -> tuple[list[Any], Function]:
+    """List the handles in a tree, and give the function that puts other values in their places."""
+    leaves = flatten(tree)
+    places = [i for i, leaf in enumerate(leaves) if type(leaf) is Tensor]
+
+    def filled(values: Any) -> Any:
+        own = list(leaves)
+        for place, value in zip(places, values, strict=True):
+            own[place] = value
+        return unflatten(tree, own) if places else tree
+
+    return [leaves[place] for place in places], filled
+
+
+def plain(tree: Any) -> Any:
+    """Copy a tree with plain arrays in place of handles; one without them stays as it is.
+
+    The arrays are copies, so that code of others may write to them.
+    """
+    return map_leaves(copied_primal, tree) if any_handle(tree) else tree
+
+
+def copied_primal(leaf: Any, path: str) -> Any:
+    """Copy the array behind a handle."""
+    value = primal(leaf)
+    return value.copy() if value is not leaf and isinstance(value, np.ndarray) else value
+
+
+def on_plain_arrays(function: Function) -> Any:
+    """Let a function return plain numbers, which a solver can work with, whatever it closes over.
+
+    Attributes
+    ----------
+    found : list
+        Of what is returned: a handle that the function gave, if it ever gave one.
+    """
+    found: list[Any] = []
+
+    @functools.wraps(function)
+    def solving(*args: Any, **kwargs: Any) -> Any:
+        value = function(*args, **kwargs)
+        if not any_handle(value):
+            return value
+        if not found:
+            found.extend(leaf for leaf in flatten(value) if type(leaf) is Tensor)
+        return plain(value)
+
+    solving.found = found  # type: ignore[attr-defined]  # a function takes any attribute
+    return solving
+
+
+@contextmanager
+def lent(function: Function) -> Iterator[Function]:
+    """Give a function to code that may keep it in a cycle, and take back what it refers to."""
+    own = [function]
+
+    def borrowed(*args: Any, **kwargs: Any) -> Any:
+        return own[0](*args, **kwargs)
+
+    try:
+        yield borrowed
+    finally:
+        own.clear()
+
+
+def as_constant_handle(value: Any, *trees: Any) -> Any:
+    """Make of a plain result a handle that depends on nothing, if there are handles in trees.
+
+    So a call with handles gives a handle, and its gradient is zero where it does not depend on
+    them.
+    """
+    if type(value) is Tensor:
+        return value
+    record: Any = None
+    for leaf in flatten(trees):
+        if type(leaf) is Tensor and (record is None or leaf.record.is_within(record)):
+            record = leaf.record
+    return value if record is None else record.constant(value)
+
+
+def refuse_handles(name: str, arguments: dict[str, Any]) -> None:
+    """Refuse handles where there is no derivative.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+    """
+    for argument, value in arguments.items():
+        if any_handle(value):
+            raise UnsupportedArgumentError(
+                f"{name}: the argument {argument}= may not be a handle, for there is no derivative "
+                "with respect to it; pass .data of it"
+            )
+
+
+def valued(x: Any, value: Array) -> Any:
+    """Give a handle the value that somebody else has computed for it, to the bit.
+
+    The two are equal up to rounding, so that their difference is exact, and adding it is too (P. H.
+    Sterbenz, *Floating-Point Computation*, 1974).
+    """
+    own = primal(x)
+    same = np.array_equal(own, value)
+    return x if same or type(x) is not Tensor else x + np.where(own == value, 0, value - own)
+
+
+def warn_unconverged(name: str, message: Any) -> None:
+    """Say that derivatives are taken at a point that is no solution."""
+    warnings.warn(
+        f"{name} has not succeeded ({message}), so that derivatives are taken at what is no "
+        "solution; look at the result before you use them",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,399 @@
+"""A batched function gives what a loop over the function gives, with its derivatives."""
+
+import itertools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.errors import BatchWarning, ConversionError, InPlaceError, ShapeError
+
+Array = Any
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(5, 3))
+A = RNG.normal(size=(4, 3))
+SQUARES = RNG.normal(size=(5, 3, 3)) + 3 * np.eye(3)
+
+
+def filled(x: Array) -> Array:
+    out = np.zeros_like(x)
+    out[1:] = x[:-1] * x[1:]
+    out[0] += x[-1]
+    out[[0, 2]] *= 2.0
+    return out
+
+
+def kept(x: Array) -> Array:
+    y = x * 1.0
+    part = y[1:]
+    part[...] = 7.0
+    number = y[0]
+    number += 1.0
+    return y + number
+
+
+def without_names(x: Array) -> Array:
+    y = 2 * x
+    y += x[0]
+    y -= 1
+    return y
+
+
+FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+    "elementwise": lambda x: np.sin(x) * x**2 - 1 / (2 + x),
+    "a number": lambda x: np.sum(x**2),
+    "np.newaxis": lambda x: x[:, np.newaxis] * x,
+    "x.T": lambda x: (x[:, None] * A.T).T,
+    "len and shape": lambda x: x / len(x) + x.shape[0] + x.ndim + x.size,
+    "from the end": lambda x: x[..., 0] * x[-1] + x[::-1],
+    "numbers by numbers": lambda x: [a * b for a, b in itertools.pairwise(x)],
+    "a matrix and a vector": lambda x: A @ x,
+    "a vector and a matrix": lambda x: x @ A.T,
+    "two vectors": lambda x: x @ x,
+    "a vector and itself as a matrix": lambda x: np.outer(x, x) @ x,
+    "np.linalg.solve": lambda x: np.linalg.solve(np.outer(x, x) + np.eye(3), x),
+    "np.linalg.norm": lambda x: np.linalg.norm(x) + np.linalg.norm(np.outer(x, x), axis=0),
+    "np.einsum": lambda x: np.einsum("ij,j->i", A, x) + np.einsum("i,i", x, x),
+    "np.stack": lambda x: np.stack([x[0], x[1] * x[2], np.sum(x)]),
+    "np.concatenate": lambda x: np.concatenate([x, np.ones(2), x[:1]]),
+    "np.where": lambda x: np.where(x > 0, x, x**2),
+    "a constant": lambda x: np.arange(3.0),
+    "a number that is constant": lambda x: 3.0,
+    "several": lambda x: {"a": x, "b": (np.sum(x), x.max())},
+    "a batched place": lambda x: x[np.argmin(x)] * np.outer(x, x)[:, np.argmax(x)],
+    "batched places": lambda x: np.exp(np.outer(x, x)[np.argsort(x), ::2] + x[np.argsort(x)[:1]]),
+    "np.take of batched places": lambda x: np.exp(np.take(x, np.argsort(x)[:2])),
+    "an order": lambda x: np.take_along_axis(A, np.argsort(x)[np.newaxis], axis=1) * np.sort(x),
+    "assignment": filled,
+    "views": kept,
+    "in place": without_names,
+    "np.split": lambda x: np.split(x, [1])[1],
+    "booleans": lambda x: np.where(np.isfinite(x) & ~(x < 0), x, 0),
+    "reshape": lambda x: np.outer(x, x).reshape(-1)[2:4].reshape((2, 1)),
+    "masked by what is the same": lambda x: x[np.array([True, False, True])],
+    "complex": lambda x: np.abs(x * np.exp(1j * x)) + np.real(x + 2j),
+    "indices apart": lambda x: np.multiply.outer(x, A)[[0, 2], :, [1, 2]],
+    "a fill": lambda x: np.full_like(x, 2.0) * x,
+}
+
+
+def leaves(tree: Any) -> list[Any]:
+    """List the arrays in a structure."""
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    if isinstance(tree, (list, tuple)):
+        return [leaf for each in tree for leaf in leaves(each)]
+    return [tree]
+
+
+def same(found: Any, each: list[Any]) -> None:
+    """Compare a batched result with those of one after the other."""
+    for leaf, parts in zip(leaves(found), zip(*map(leaves, each), strict=True), strict=True):
+        expected = np.stack([np.asarray(part) for part in parts])
+        assert leaf.dtype == expected.dtype
+        np.testing.assert_allclose(leaf, expected, rtol=1e-12, atol=1e-14)
+
+
+def total(tree: Any) -> Any:
+    """Add up everything in a structure, each with a factor of its own."""
+    return sum(
+        np.sum(leaf * np.cos(np.arange(np.size(leaf))).reshape(np.shape(leaf)))
+        for leaf in leaves(tree)
+    )
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_batched_function_gives_what_a_loop_gives(name: str) -> None:
+    same(ta.batched(FUNCTIONS[name])(X), [FUNCTIONS[name](x) for x in X])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradients_of_one_are_batched(name: str) -> None:
+    slope = ta.grad(lambda x: total(FUNCTIONS[name](x)) + np.sum(x))
+
+    same(ta.batched(slope)(X), [slope(x) for x in X])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_batched_function_is_differentiated(name: str) -> None:
+    one = ta.grad(lambda x: total(FUNCTIONS[name](x)) + np.sum(x))
+    whole = ta.batched(lambda x: total(FUNCTIONS[name](x)) + np.sum(x))
+
+    same(ta.grad(lambda x: np.sum(whole(x)))(X), [one(x) for x in X])
+
+
+@pytest.mark.parametrize("name", ["elementwise", "np.linalg.solve", "assignment", "np.where"])
+def test_jacobians_and_hessians_come_as_blocks(name: str) -> None:
+    f = FUNCTIONS[name]
+
+    same(ta.batched(ta.jacobian(f))(X), [ta.jacobian(f)(x) for x in X])
+    curvature = ta.hessian(lambda x: np.sum(f(x)))
+    same(ta.batched(curvature)(X), [curvature(x) for x in X])
+
+
+@pytest.mark.parametrize("name", ["elementwise", "a matrix and a vector", "np.linalg.solve"])
+def test_a_sparse_jacobian_has_blocks_and_a_colour_for_each_column_of_one(name: str) -> None:
+    f = FUNCTIONS[name]
+    jacobian = ta.sparse_jacobian(ta.batched(f))
+    matrix = jacobian(X).toarray()
+    expected = np.zeros_like(matrix)
+    size = len(matrix) // 5
+    for i, x in enumerate(X):
+        expected[size * i : size * (i + 1), 3 * i : 3 * (i + 1)] = ta.jacobian(f)(x)
+
+    np.testing.assert_allclose(matrix, expected, rtol=1e-12, atol=1e-14)
+    assert jacobian.colors is not None
+    assert jacobian.colors <= 3
+
+
+def test_what_is_compiled_gives_the_same() -> None:
+    def loss(x: Array) -> Array:
+        return total(filled(x) @ A.T)
+
+    slope = ta.batched(ta.grad(loss))
+    compiled = ta.compile(slope, engine="numpy")
+
+    for factor in (1.0, 2.0, 3.0):
+        np.testing.assert_allclose(compiled(factor * X), slope(factor * X), rtol=1e-12)
+
+
+def test_batches_nest() -> None:
+    def distance(x: Array, y: Array) -> Array:
+        return np.sum((x - y) ** 2)
+
+    pairs = ta.batched(ta.batched(distance, (None, 0)), (0, None))
+    slopes = ta.batched(ta.batched(ta.grad(distance), (None, 0)), (0, None))
+
+    np.testing.assert_allclose(pairs(X, A), ((X[:, None] - A) ** 2).sum(-1))
+    np.testing.assert_allclose(slopes(X, A), 2 * (X[:, None] - A))
+    np.testing.assert_allclose(ta.grad(lambda x: pairs(x, A).sum())(X), 2 * (4 * X - A.sum(0)))
+
+
+def test_handles_of_all_records_meet_batched_values() -> None:
+    def inner(w: Array, x: Array) -> Array:
+        return np.sum(ta.grad(lambda y: np.sum(np.sin(y * w) * w))(x))
+
+    w = np.array([1.0, 2.0, 3.0])
+    found = ta.grad(lambda w: np.sum(ta.batched(lambda x: inner(w, x))(X)))(w)
+    by_w = ta.batched(lambda x: ta.grad(inner)(w, x))(X)
+
+    np.testing.assert_allclose(found, ta.grad(lambda w: sum(inner(w, x) for x in X))(w))
+    same(by_w, [ta.grad(inner)(w, x) for x in X])
+
+
+def test_axes_are_told_by_trees() -> None:
+    def f(p: Any, scale: Array) -> Any:
+        return {"sum": scale * (p["a"] + p["b"][0]), "b": p["b"][1]}
+
+    p = {"a": X.T, "b": (A[0], np.arange(5))}
+    found = ta.batched(f, ({"a": 1, "b": (None, 0)}, None), {"sum": -1, "b": 0})(p, 2.0)
+
+    np.testing.assert_allclose(found["sum"], 2 * (X + A[0]).T)
+    np.testing.assert_array_equal(found["b"], np.arange(5))
+
+
+def test_what_is_the_same_for_each_may_come_out_once() -> None:
+    found = ta.batched(lambda x, y: (x + y, 2 * y), (0, None), (0, None))(X, A[0])
+
+    np.testing.assert_array_equal(found[1], 2 * A[0])
+    with pytest.raises(ValueError, match="out_axes is None"):
+        ta.batched(np.sin, out_axes=None)(X)
+
+
+def test_arguments_by_name_are_batched() -> None:
+    found = ta.batched(lambda x, *, y: x + y)(X, y=np.arange(5.0))
+
+    np.testing.assert_allclose(found, X + np.arange(5.0)[:, None])
+
+
+def test_integers_truth_values_and_single_precision_keep_their_kinds() -> None:
+    counts = np.arange(15).reshape(5, 3)
+
+    same(ta.batched(lambda n: n // 2 + n.sum())(counts), [n // 2 + n.sum() for n in counts])
+    same(ta.batched(np.any)(counts > 3), [np.any(n > 3) for n in counts])
+    assert ta.batched(lambda x: 2 * x[0])(X.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("name", ["elementwise", "np.linalg.solve", "assignment", "reshape"])
+def test_an_empty_batch_gives_empty_arrays(name: str) -> None:
+    f = FUNCTIONS[name]
+
+    assert ta.batched(f)(X[:0]).shape == (0, *np.shape(f(X[0])))
+    assert ta.batched(ta.jacobian(f))(X[:0]).shape == (0, *np.shape(f(X[0])), 3)
+
+
+def test_an_assignment_shows_in_the_argument_as_in_a_loop() -> None:
+    stack = X.copy()
+
+    def double(x: Array) -> None:
+        x *= 2
+
+    ta.batched(double)(stack)
+
+    np.testing.assert_array_equal(stack, 2 * X)
+
+
+def test_a_function_with_a_rule_of_its_own_is_called_for_one_after_the_other() -> None:
+    @ta.custom_rule(pull=lambda ct, out, x: ct * 10)
+    def triple(x: Array) -> Array:
+        return 3 * x
+
+    with pytest.warns(BatchWarning, match="triple") as told:
+        found = ta.grad(lambda x: np.sum(ta.batched(triple)(x)))(X)
+
+    np.testing.assert_array_equal(found, np.full((5, 3), 10.0))
+    assert len(told) == 1
+
+
+def test_what_is_called_in_a_loop_is_listed_and_told_once() -> None:
+    f = ta.batched(lambda x: np.convolve(x, x))
+    with pytest.warns(BatchWarning, match=r"np\.convolve"):
+        found = f(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        f(X)
+
+    same(found, [np.convolve(x, x) for x in X])
+    assert f.looped == {"np.convolve": 2}
+    assert "np.convolve: 2 times" in f.explain()
+    assert "at once" in ta.batched(np.sin).explain()
+
+
+def test_what_stops_a_gradient_stops_it_in_a_batch() -> None:
+    def f(x: Array) -> Array:
+        return ta.stop_gradient(x) * x
+
+    def of_all(x: Array) -> Array:
+        return np.sum(ta.batched(f)(x))
+
+    def of_one(x: Array) -> Array:
+        return np.sum(f(x))
+
+    np.testing.assert_array_equal(ta.grad(of_all)(X), X)
+    np.testing.assert_array_equal(ta.batched(ta.grad(of_one))(X), X)
+
+
+def assigned_view(x: Array) -> Array:
+    y = np.outer(x, x)
+    turned = y.T[1:]
+    turned[0] = 7 * x
+    turned[:, 1] += x[0]
+    return np.sum(y**2)
+
+
+def assigned_mask(x: Array) -> Array:
+    y = x**2
+    y[x < 0] = 0.0
+    return np.sum(y * x)
+
+
+def assigned_part(x: Array) -> Array:
+    y = x * 1j
+    y.real = x
+    y.imag[1:] += 2 * x[1:]
+    return np.sum(np.abs(y) ** 2)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("f", [assigned_view, assigned_mask, assigned_part])
+def test_assignments_to_views_are_followed_or_made_one_by_one(f: Callable[[Array], Array]) -> None:
+    slope = ta.grad(f)
+
+    same(ta.batched(slope)(X), [slope(x) for x in X])
+    same(ta.grad(lambda x: np.sum(ta.batched(f)(x)))(X), [slope(x) for x in X])
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_solvers_in_c_are_called_one_by_one() -> None:
+    def root(a: Array) -> Array:
+        return ta.optimize.root(lambda z: z**3 - a, np.ones(1)).x[0]
+
+    def total_of_roots(a: Array) -> Array:
+        return np.sum(ta.batched(root)(a))
+
+    slopes = ta.grad(total_of_roots)(np.array([1.0, 8.0]))
+
+    np.testing.assert_allclose(slopes, [1 / 3, 1 / 12])
+
+
+def test_what_has_written_to_its_argument_is_not_called_again() -> None:
+    def f(x: Array) -> Array:
+        x *= 2
+        return ta.optimize.root(lambda z: z**3 - x[0], np.ones(1)).x
+
+    with pytest.raises(InPlaceError, match=r"x\.copy"):
+        ta.batched(f)(X.copy())
+
+
+def test_a_branch_on_a_batched_value_says_what_to_write() -> None:
+    with pytest.raises(ConversionError, match=r"test_batched\.py.*np\.where"):
+        ta.batched(lambda x: x if x[0] > 0 else -x)(X)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "words"),
+    [
+        (lambda x: float(x[0]), ConversionError, "NumPy"),
+        (lambda x: np.asarray(x).sum(), ConversionError, "np.stack"),
+        (lambda x: x[x > 0], IndexError, "np.where"),
+        (lambda x: np.add(x, 1, out=np.zeros(3)), InPlaceError, "zeros_like"),
+        (lambda x: [0, 1, 2][x], ConversionError, "batched"),
+        (lambda x: x.reshape(2, 2), ValueError, "size 3"),
+        (lambda x: x[0, 0], IndexError, "too many"),
+        (lambda x: x + np.ones(5), ValueError, "broadcast"),
+        (hash, TypeError, "unhashable"),
+    ],
+)
+def test_what_cannot_be_done_for_each_says_so(
+    function: Callable[[Array], Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        ta.batched(function)(X)
+
+
+def test_sizes_that_disagree_are_named() -> None:
+    def f(x: Array, p: Any) -> Array:
+        return x + p["w"]
+
+    with pytest.raises(ShapeError, match=r"x has 5 along axis 0, p\['w'\] has 3 along axis 1"):
+        ta.batched(f, (0, 1))(X, {"w": np.ones((5, 3))})
+    with pytest.raises(ShapeError, match=r"p\['w'\] has shape \(\)"):
+        ta.batched(f)(X, {"w": 1.0})
+    with pytest.raises(ValueError, match="2 positional"):
+        ta.batched(f, (0,))(X, {"w": 1.0})
+    with pytest.raises(ValueError, match="no argument"):
+        ta.batched(f, None)(X, {"w": 1.0})
+    with pytest.raises(TypeError, match="in_axes"):
+        ta.batched(f, "x")(X, {"w": 1.0})
+    with pytest.raises(TypeError, match="batched"):
+        ta.batched(3)  # type: ignore[arg-type]  # the error is the test
+
+
+def test_a_value_that_is_kept_says_that_its_batch_has_ended() -> None:
+    held: list[Array] = []
+
+    def f(x: Array) -> Array:
+        held.append(x)
+        return x
+
+    ta.batched(f)(X)
+
+    with pytest.raises(ValueError, match="has returned"):
+        held[0] + 1
+
+
+def test_a_handle_from_outside_cannot_hold_a_batched_value() -> None:
+    def f(y: Array) -> Array:
+        y = y * 1.0
+
+        def write(x: Array) -> Array:
+            y[0] = x[0]
+            return x
+
+        return np.sum(ta.batched(write)(X)) + np.sum(y)
+
+    with pytest.raises(InPlaceError, match="batched"):
+        ta.grad(f)(A[0])

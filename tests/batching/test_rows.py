@@ -1,0 +1,75 @@
+"""Each row of the table of rules gives under `tape_ad.batched` what it gives one by one."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tests.rules.rows import CONSTANTS, ROWS
+from tests.rules.table import Case, cases
+from tests.sampling import some
+
+Array = Any
+TEXTS = {
+    *(np.array2string, np.array_repr, np.array_str, np.einsum_path),
+    *(np.result_type, np.min_scalar_type, np.common_type),
+}
+"""Functions that give no arrays."""
+
+VALUES = [case for case in cases(ROWS + CONSTANTS) if case.row.function not in TEXTS]
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of what is computed one by one as well
+
+
+def several(case: Case) -> list[list[Array]]:
+    """List operands for three of a batch, near to each other, so that all are in the domain."""
+    return [[(1 + 1e-3 * i) * leaf for leaf in case.leaves()] for i in range(3)]
+
+
+def outputs(case: Case, leaves: Any) -> list[Array]:
+    """Call the row, and list the arrays that it gives."""
+    found = case.apply(leaves)
+    return [leaf for each in found for leaf in (each if isinstance(each, list) else [each])]
+
+
+def same(found: Any, each: list[Any]) -> None:
+    """Compare results for all with those one by one."""
+    for leaf, parts in zip(found, zip(*each, strict=True), strict=True):
+        expected = np.stack([np.asarray(part) for part in parts])
+        assert np.shape(leaf) == expected.shape
+        assert np.asarray(leaf).dtype == expected.dtype
+        np.testing.assert_allclose(leaf, expected, rtol=1e-7, atol=1e-9)
+
+
+def total(case: Case, leaves: Any) -> Array:
+    """Add up the real outputs, each element with a factor of its own."""
+    outs = [np.real(out) for out in outputs(case, leaves) if out.dtype.kind in "fc"]
+    return sum(np.sum(out * np.cos(np.arange(out.size)).reshape(out.shape)) for out in outs)
+
+
+@pytest.mark.parametrize("case", some(VALUES, 90), ids=repr)
+def test_a_batch_gives_the_values_of_one_after_the_other(case: Case) -> None:
+    operands = several(case)
+    try:
+        expected = [outputs(case, leaves) for leaves in operands]
+        stacks = [np.stack(leaves) for leaves in zip(*operands, strict=True)]
+    except ValueError:
+        pytest.skip("the row takes no other numbers")
+
+    same(ta.batched(lambda *leaves: outputs(case, leaves))(*stacks), expected)
+
+
+@pytest.mark.parametrize("case", some(cases(ROWS), 140), ids=repr)
+def test_a_batch_gives_the_gradients_of_one_after_the_other(case: Case) -> None:
+    operands = several(case)
+    stacks = [np.stack(leaves) for leaves in zip(*operands, strict=True)]
+    slopes = ta.grad(lambda *leaves: total(case, leaves), tuple(range(len(stacks))))
+    batched = ta.batched(lambda *leaves: total(case, leaves))
+    try:
+        expected = [slopes(*leaves) for leaves in operands]
+    except (ta.errors.OutputError, ValueError):
+        pytest.skip("the row has nothing to differentiate there")
+
+    same(ta.batched(slopes)(*stacks), expected)
+    same(ta.grad(lambda *x: np.sum(batched(*x)), tuple(range(len(stacks))))(*stacks), expected)

@@ -1,0 +1,3 @@
+"""The programs are loaded by the tests, once for each autograd."""
+
+collect_ignore = ["programs"]

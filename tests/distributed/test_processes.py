@@ -1,0 +1,157 @@
+"""Workers that are processes: they are killed, run out of memory, and are ended.
+
+It takes a while to start them, so this is left to a run with TAPE_AD_CLUSTERS=required.
+"""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+if os.environ.get("TAPE_AD_CLUSTERS") != "required":
+    pytest.skip("TAPE_AD_CLUSTERS=required runs these", allow_module_level=True)
+
+import dask.array as da
+from dask import config
+from dask.delayed import delayed as task
+from distributed import Client, LocalCluster
+
+import tape_ad as ta
+from tape_ad.distributed import steps
+from tape_ad.errors import ClusterError, PartitionError
+from tests.distributed.kills import kill_and_count
+
+PROGRAM = """
+import sys
+import time
+import numpy as np
+from dask.delayed import delayed
+import tape_ad as ta
+
+def loss(p, x):
+    time.sleep(float(sys.argv[1]))
+    return np.sum(p) * np.mean(x)
+
+if __name__ == "__main__":
+    step = ta.distributed.value_and_grad(loss)
+    data = [delayed(np.full)(3, float(i)) for i in range(4)]
+    step._workers.client()
+    print(*[each.pid for each in step._workers.own.cluster.workers.values()], flush=True)
+    print(float(step(np.ones(2), data)[0]))
+"""
+
+
+def cluster(**options: Any) -> Any:
+    return LocalCluster(
+        threads_per_worker=1,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
+        **options,
+    )
+
+
+def test_killed_workers_change_no_bit() -> None:
+    kills, steps_taken = kill_and_count(kills=4, seed=0)
+    assert kills >= 4
+    assert steps_taken >= 1
+
+
+def test_any_number_of_workers_gives_the_same_bits() -> None:
+    x = da.random.default_rng(0).normal(size=(700, 3), chunks=(70, 3))
+    found = set()
+    for workers in (1, 2):
+        with cluster(n_workers=workers) as local, Client(local):
+            step = ta.distributed.value_and_grad(lambda p, x: np.mean(np.tanh(x @ p) ** 2))
+            value, slope = step(np.array([0.1, 0.2, 0.3]), x)
+            found.add((value.tobytes(), slope.tobytes()))
+    assert len(found) == 1
+
+
+def test_a_partition_that_kills_its_workers_is_named() -> None:
+    def loss(p: Any, x: Any) -> Any:
+        if x[0] == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return p * np.mean(x)
+
+    data = [task(np.full)(3, i) for i in range(9)]
+    patient = {"distributed.scheduler.allowed-failures": 1}
+    with config.set(patient), cluster(n_workers=2) as local, Client(local):
+        step = ta.distributed.value_and_grad(loss)
+        with pytest.raises(
+            PartitionError, match="were killed while they computed partition 5 of 9"
+        ):
+            step(2.0, data)
+
+
+def test_a_scheduler_that_is_gone_is_told_and_training_goes_on(tmp_path: Path) -> None:
+    x = da.ones((40, 2), chunks=(10, 2))
+
+    def loss(p: Any, x: Any) -> Any:
+        return np.mean((x @ p["w"] - 1) ** 2)
+
+    def trained(params: Any, optimizer: Any, first: int, last: int, step: Any) -> None:
+        for number in range(first, last):
+            _, grads = step(params, x)
+            optimizer.step(params, grads)
+            path = tmp_path / "run.npz"
+            ta.training.save_checkpoint(path, params, optimizer.state, number + 1, {})
+
+    whole = {"w": np.zeros(2)}
+    params = {"w": np.zeros(2)}
+    step = ta.distributed.value_and_grad(loss)
+    with Client(processes=False, dashboard_address=":0"):
+        trained(whole, ta.optim.Adam(lr=0.1), 0, 6, step)
+    first = Client(processes=False, dashboard_address=":0")
+    trained(params, ta.optim.Adam(lr=0.1), 0, 3, step)
+    assert first.cluster is not None
+    first.cluster.close()
+    with pytest.raises(ClusterError, match="go on from the last checkpoint"):
+        step(params, x)
+    first.close()
+    with Client(processes=False, dashboard_address=":0"):
+        saved = ta.training.load_checkpoint(tmp_path / "run.npz")
+        optimizer = ta.optim.Adam(lr=0.1, state=saved.state)
+        trained(saved.params, optimizer, saved.step, 6, step)
+    assert saved.params["w"].tobytes() == whole["w"].tobytes()
+
+
+def test_no_worker_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "PATIENCE", 0.2)
+    step = ta.distributed.value_and_grad(lambda p, x: p * np.sum(x))
+    with (
+        Client(processes=False, n_workers=0, dashboard_address=":0"),
+        pytest.raises(ClusterError, match="no worker"),
+    ):
+        step(1.0, da.ones(4, chunks=2))
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_cluster_of_its_own_leaves_no_process_behind(tmp_path: Path, interrupted: bool) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(PROGRAM))
+    running = subprocess.Popen(  # noqa: S603 - our own program in our own interpreter
+        [sys.executable, program, "60" if interrupted else "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert running.stdout is not None
+    pids = [int(pid) for pid in running.stdout.readline().split()]
+    if interrupted:
+        time.sleep(1)  # until tasks run
+        running.send_signal(signal.SIGINT)
+    printed, errors = running.communicate(timeout=60)
+    assert pids
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    assert ("KeyboardInterrupt" in errors) == interrupted, errors
+    assert printed == ("" if interrupted else "3.0\n")

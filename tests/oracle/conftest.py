@@ -1,0 +1,3 @@
+"""What other packages do with autograd is run in processes of its own."""
+
+collect_ignore = ["packages"]

@@ -1,0 +1,76 @@
+"""Supports, expectations and likelihoods of the distributions of `tape_ad.stats`."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import tape_ad as ta
+from tape_ad import stats
+from tests.rules.checks import central_difference
+
+X = np.array([1.0, 3.0])
+
+SUPPORTS: dict[str, tuple[float, ...]] = {
+    **dict.fromkeys(("genextreme", "genhalflogistic", "tukeylambda", "truncexpon"), (0.3,)),
+    "genpareto": (-0.3,),
+    "kappa4": (0.3, 0.2),
+    **dict.fromkeys(("loguniform", "reciprocal", "truncnorm"), (0.2, 1.5)),
+    "truncpareto": (1.2, 3.0),
+    "truncweibull_min": (1.0, 0.1, 2.0),
+    "gamma": (2.0,),
+}
+
+
+@pytest.mark.parametrize("name", SUPPORTS)
+def test_the_ends_of_a_support(name: str) -> None:
+    values = [*SUPPORTS[name], 0.1, 1.2]
+
+    def ends(parameters: Any) -> list[Any]:
+        found = getattr(stats, name).support(*parameters)
+        return [end for end in found if isinstance(end, ta.Tensor) or np.isfinite(end)]
+
+    record = ta.ComputationRecord()
+    handles = [record.tensor(value) for value in values]
+    tangents = list(np.linspace(0.5, 1.0, len(values)))
+    plain = ends(values)
+    slopes = central_difference(ends, values, tangents)
+    found = [end for end in ends(handles) if np.isfinite(end.data)]
+    for one, value, slope in zip(found, plain, slopes, strict=True):
+        assert one.data == pytest.approx(value, rel=1e-15)
+        along = sum(g * t for g, t in zip(one.grad().wrt(handles), tangents, strict=True))
+        assert along == pytest.approx(slope, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("expected", "theirs"),
+    [
+        (
+            lambda a: stats.gamma.expect(lambda x: x**0.5, (a,), loc=0.1, scale=1.3),
+            lambda a: scipy.stats.gamma.expect(lambda x: x**0.5, (a,), loc=0.1, scale=1.3),
+        ),
+        (
+            lambda a: stats.gamma.expect(lambda x: np.log(x + a), (2.0,)),
+            lambda a: scipy.stats.gamma.expect(lambda x: np.log(x + a), (2.0,)),
+        ),
+        (
+            lambda a: stats.poisson(a).expect(lambda x: np.log(x + 1)),
+            lambda a: scipy.stats.poisson(a).expect(lambda x: np.log(x + 1)),
+        ),
+        (lambda a: stats.gamma.moment(5, a), lambda a: np.prod(a + np.arange(5))),
+        (
+            lambda a: stats.gamma.nnlf((a, 0, 2), [1, 3]),
+            lambda a: scipy.stats.gamma.nnlf((a, 0, 2), np.array([1, 3])),
+        ),
+    ],
+    ids=["powers", "a handle inside", "sums", "a high moment", "likelihood"],
+)
+def test_expectations_and_likelihoods(expected: Any, theirs: Any) -> None:
+    assert ta.value_and_grad(expected)(2.3)[0] == pytest.approx(theirs(2.3), rel=1e-9)
+    for function, slope in (
+        (theirs, ta.grad(expected)),
+        (ta.grad(expected), ta.grad(ta.grad(expected))),
+    ):
+        (along,) = central_difference(lambda a, f=function: [f(a[0])], [2.3], [1.0], 1e-3)
+        assert slope(2.3) == pytest.approx(along, rel=1e-7)

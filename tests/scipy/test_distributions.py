@@ -1,0 +1,380 @@
+"""The distributions of `tape_ad.stats`: every method, at special points, frozen, and its errors."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import tape_ad as ta
+from tape_ad import stats
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.rules.scipy.stats.discrete import DISCRETE
+from tape_ad.rules.scipy.stats.methods import METHODS
+from tests.rules.checks import central_difference
+from tests.rules.rows_scipy_stats import (
+    CONSTANT,
+    EVERY,
+    EVERY_COUNT,
+    FURTHER_COUNTS,
+    RARER,
+    RAREST,
+)
+from tests.sampling import some
+
+Array = Any
+
+COMMON = [method for method in METHODS if "pdf" not in method and "pmf" not in method]
+
+RAREST_METHODS = ("cdf", "logsf")
+"""Methods that the rarest are tried with, as SciPy integrates and searches for what they give."""
+
+
+def unknown(name: str) -> set[int]:
+    """Find the positions that a method has no derivative for."""
+    return CONSTANT.get(name, set())
+
+
+def calls() -> Iterator[Any]:
+    """List every method of every distribution, with the positions that can be handles."""
+    for name, (_, shapes) in EVERY.items():
+        for method in ("pdf", "logpdf", *(RAREST_METHODS if name in RAREST else COMMON)):
+            known = [i for i in range(len(shapes) + 3) if i not in unknown(name)]
+            yield pytest.param(name, method, known, id=f"{name}.{method}")
+    for name, operands in EVERY_COUNT.items():
+        for method in ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"):
+            known = [
+                i
+                for i, operand in enumerate(operands)
+                if operand.differentiable and i not in unknown(name)
+            ]
+            if known:
+                yield pytest.param(name, method, known, id=f"{name}.{method}")
+
+
+def arguments(name: str, method: str) -> list[Array]:
+    """Draw the arguments of a method."""
+    rng = np.random.default_rng(5)
+    if name in EVERY_COUNT:
+        count, *shapes = (operand.sample(rng, float) for operand in EVERY_COUNT[name])
+        return [0 * count if method == "logsf" else count, *shapes, np.float64(0)]
+    domain, domains = EVERY[name]
+    variable = domain(3).sample(rng, float)
+    if method in ("ppf", "isf"):
+        variable = np.array([0.2, 0.45, 0.9])
+    return [variable, *(each().sample(rng, float) for each in domains), np.float64(0.05), 1.2]
+
+
+FIRST = [
+    *(case for case in calls() if case.values[0] not in RAREST),
+    *some((case for case in calls() if case.values[0] in RAREST), 3, 1),
+]
+
+
+@pytest.mark.parametrize(("name", "method", "known"), FIRST)
+def test_every_method_has_the_gradient_of_its_value(
+    name: str, method: str, known: list[int]
+) -> None:
+    values = arguments(name, method)
+    function = getattr(getattr(stats, name), method)
+    record = ta.ComputationRecord()
+    handles = [record.tensor(value) if i in known else value for i, value in enumerate(values)]
+    out = function(*handles)
+    np.testing.assert_array_equal(out.data, getattr(getattr(scipy.stats, name), method)(*values))
+    seed = np.array([1.0, -0.7, 0.4])
+    for i, gradient in zip(known, out.grad(seed).wrt([handles[i] for i in known]), strict=True):
+
+        def along(moved: list[Array], i: int = i) -> list[Array]:
+            return [np.sum(function(*values[:i], moved[0], *values[i + 1 :]) * seed)]
+
+        tangent = np.linspace(0.5, 1.0, np.size(values[i])).reshape(np.shape(values[i]))
+        (expected,) = central_difference(along, [values[i]], [tangent])
+        assert np.sum(gradient * tangent) == pytest.approx(expected, rel=1e-8, abs=1e-9)
+
+
+def second(names: Any) -> list[Any]:
+    """List the calls that are tried to second order."""
+    return [
+        pytest.param(*case.values, id=str(case.id))
+        for case in calls()
+        if case.values[0] in names and case.values[1] in ("logpdf", "logpmf", "cdf", "ppf")
+    ]
+
+
+SECOND = [*second({*RARER, *FURTHER_COUNTS}), *some(second({*RAREST}), 5, 1)]
+
+
+@pytest.mark.parametrize(("name", "method", "known"), SECOND)
+def test_rarer_distributions_to_second_order(name: str, method: str, known: list[int]) -> None:
+    values = arguments(name, method)
+    function, seed = getattr(getattr(stats, name), method), np.array([1.0, -0.7, 0.4])
+    chosen = [np.asarray(values[i], float) for i in known]
+    tangents = [np.linspace(0.5, 1.0, x.size).reshape(x.shape) for x in chosen]
+
+    def total(moved: list[Array]) -> Array:
+        full = list(values)
+        for i, x in zip(known, moved, strict=True):
+            full[i] = x
+        return np.sum(function(*full) * seed)
+
+    expected = central_difference(lambda x: list(ta.grad(total)(x)), chosen, tangents)
+    for found, wanted in zip(ta.hvp(total, chosen, tangents), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-8)
+
+
+def gradients(name: str, method: str, *values: Any) -> list[Array]:
+    """Differentiate the sum of a method's values, without warnings about the values."""
+    record = ta.ComputationRecord()
+    handles = [record.tensor(np.asarray(value, float)) for value in values]
+    with np.errstate(all="ignore"):
+        out = getattr(getattr(stats, name), method)(*handles)
+    found: list[Array] = out.grad(np.ones(out.shape)).wrt(handles)
+    return found
+
+
+# The edges of a support, and beyond them
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "values", "expected"),
+    [
+        ("expon", "logpdf", ([-1.0, 0.0, 1.0, np.inf],), [0, -1, -1, 0]),
+        ("expon", "pdf", ([-1.0, 0.0, 800.0],), [0, -1, 0]),
+        ("expon", "cdf", ([-1.0, 0.0, 800.0, np.inf],), [0, 1, 0, 0]),
+        ("expon", "logcdf", ([-1.0, 0.0],), [0, 0]),
+        ("expon", "logsf", ([-1.0, 0.0, 800.0, np.inf],), [0, -1, -1, 0]),
+        ("expon", "ppf", ([0.0, 1.0, 1.5],), [1, np.inf, np.nan]),
+        ("uniform", "logpdf", ([-1.0, 0.0, 1.0, 2.0],), [0, 0, 0, 0]),
+        ("uniform", "cdf", ([-1.0, 0.0, 1.0, 2.0],), [0, 1, 1, 0]),
+        ("gamma", "logpdf", ([-1.0, 0.0, 1e-300], 2.5), [0, 0, 1.5e300]),
+        ("gamma", "logpdf", ([0.0, 1.0], 1.0), [-1, -1]),
+        ("gamma", "cdf", ([0.0, np.inf], 2.5), [0, 0]),
+        ("beta", "logpdf", ([-1.0, 0.0, 1.0, 2.0], 1.0, 1.0), [0, 0, 0, 0]),
+        ("pareto", "logpdf", ([0.5, 1.0], 2.0), [0, -3]),
+        ("laplace", "logpdf", ([-1.0, 0.0, 1.0],), [1, 0, -1]),
+        ("norm", "logpdf", ([-np.inf, -40.0, 0.0, np.inf],), [0, 40, 0, 0]),
+        ("norm", "logcdf", ([-np.inf, np.inf],), [0, 0]),
+        ("norm", "ppf", ([0.0, 1.0, -0.1],), [np.inf, np.inf, np.nan]),
+        ("cauchy", "logpdf", ([1e150],), [-2e-150]),
+        ("t", "logpdf", ([1e150], 3.0), [-4e-150]),
+        ("t", "logpdf", ([2.0], np.inf), [-2]),
+        ("genpareto", "logpdf", ([-1.0, 0.0, 2.0], 0.0), [0, -1, -1]),
+        ("genpareto", "logpdf", ([1.0, 3.0], -0.5), [-1, 0]),
+        ("genextreme", "logpdf", ([0.0, 1.0], 0.0), [0, np.expm1(-1)]),
+        ("truncnorm", "pdf", ([-1.0, 3.0], 0.0, 2.0), [0, 0]),
+        ("triang", "cdf", ([-1.0, 0.0, 1.0, 2.0], 0.3), [0, 0, 0, 0]),
+    ],
+    ids=str,
+)
+def test_the_variable_at_special_points(
+    name: str, method: str, values: tuple[Any, ...], expected: list[float]
+) -> None:
+    found = gradients(name, method, *values, 0.0, 1.0)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "values", "expected"),
+    [
+        ("expon", "logpdf", (-1.0,), [0, 0]),
+        ("norm", "logpdf", (0.0,), [0, -1]),
+        ("uniform", "logpdf", (0.0,), [0, -1]),
+        ("gamma", "logpdf", (-1.0, 2.5), [0, 0, 0]),
+        ("gamma", "cdf", (np.inf, 2.5), [0, 0, 0]),
+        ("gamma", "ppf", (0.0, 2.5), [0, 1, 0]),
+        ("t", "cdf", (0.0, 5.0), [0, -0.3796066898224944, 0]),
+        ("genpareto", "logpdf", (2.0, 0.0), [0, 1, 1]),
+        ("genpareto", "ppf", (1 - np.exp(-2), 0.0), [2, 1, 2]),
+        ("genextreme", "logcdf", (-np.log(3), 0.0), [1.5 * np.log(3) ** 2, -3, 3 * np.log(3)]),
+        ("binom", "logpmf", (7.0, 5, 0.5), [0]),
+        ("poisson", "cdf", (-1.0, 2.0), [0]),
+        ("poisson", "logpmf", (0.0, 0.0), [-1]),
+        ("bernoulli", "logpmf", (0.0, 0.0), [-1]),
+        ("bernoulli", "cdf", (1.0, 0.25), [0]),
+        ("geom", "cdf", (0.0, 0.25), [0]),
+    ],
+    ids=str,
+)
+def test_parameters_at_special_points(
+    name: str, method: str, values: tuple[Any, ...], expected: list[float]
+) -> None:
+    record = ta.ComputationRecord()
+    shapes: list[Any] = [record.tensor(float(shape)) for shape in values[1:]]
+    others: list[Any] = [0] if name in DISCRETE else [record.tensor(0.0), record.tensor(1.0)]
+    chosen = [shape for i, shape in enumerate(shapes) if name != "binom" or i == 1]
+    if name == "binom":
+        shapes[0] = values[1]
+    if name not in DISCRETE:
+        chosen += others
+    with np.errstate(all="ignore"):
+        out = getattr(getattr(stats, name), method)(values[0], *shapes, *others)
+    np.testing.assert_allclose(out.grad().wrt(chosen), expected, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "logsf", "ppf"])
+def test_a_value_that_is_nan_has_no_finite_derivative(method: str) -> None:
+    for values in ((0.5, 0.0, -1.0), (0.5, np.nan, 1.0), (np.nan, 0.0, 1.0)):
+        assert np.isnan(gradients("norm", method, *values)).all()
+
+
+@pytest.mark.parametrize("df", [1e4, 1e7, 1e12])
+def test_many_degrees_of_freedom(df: float) -> None:
+    """By the expansions of density and distribution function in 1 / df, Fisher 1925."""
+    y, density = 0.7, np.exp(-0.245) / np.sqrt(2 * np.pi)
+    by_log = gradients("t", "logpdf", y, df, 0.0, 1.0)[1]
+    by_cdf = gradients("t", "cdf", y, df, 0.0, 1.0)[1]
+    assert by_log == pytest.approx((1 + 2 * y**2 - y**4) / (4 * df**2), rel=10 / df + 1e-12)
+    assert by_cdf == pytest.approx(density * (y + y**3) / (4 * df**2), rel=10 / df + 1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_a_scale_that_is_tiny_or_huge(scale: float) -> None:
+    x, loc, by_scale = gradients("norm", "logpdf", 3 * scale, scale, scale)
+    np.testing.assert_allclose([x * scale, loc * scale, by_scale * scale], [-2, 2, 3], rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [("kstwo", (3,)), ("levy_stable", (1.8, -0.5)), ("studentized_range", (3, 10.0))],
+)
+def test_where_the_density_is_known_alone(name: str, shapes: tuple[float, ...]) -> None:
+    x, scale = 0.6, 1.2
+    found = getattr(stats, name).cdf
+    record = ta.ComputationRecord()
+    handles = [record.tensor(x), record.tensor(scale)]
+    by_x, by_scale = found(handles[0], *shapes, 0.1, handles[1]).grad().wrt(handles)
+    density = getattr(scipy.stats, name).pdf(x, *shapes, 0.1, scale)
+    assert by_x == pytest.approx(density, rel=1e-12)
+    assert by_scale == pytest.approx(-density * (x - 0.1) / scale, rel=1e-12)
+
+
+def test_a_negative_power_turns_gengamma_over() -> None:
+    record = ta.ComputationRecord()
+    a, c = record.tensor(1.7), record.tensor(-1.3)
+    found = stats.gengamma.cdf(0.8, a, c).grad().wrt([a, c])
+    (along,) = central_difference(
+        lambda moved: [scipy.stats.gengamma.cdf(0.8, *moved)], [1.7, -1.3], [1.0, 0.5]
+    )
+    assert found[0] + 0.5 * found[1] == pytest.approx(along, rel=1e-9)
+
+
+def test_large_urns() -> None:
+    k = np.array([22, 26, 30])
+    (expected,) = central_difference(
+        lambda odds: [scipy.stats.nchypergeom_wallenius.logpmf(k, 140, 80, 60, odds[0])],
+        [0.5],
+        [1.0],
+    )
+    odds = ta.ComputationRecord().tensor(0.5)
+    out = stats.nchypergeom_wallenius.logpmf(k, 140, 80, 60, odds)
+    found = [out.grad(seed).wrt(odds) for seed in np.eye(3)]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)  # SciPy's has 9 digits
+
+
+# What else an object can do
+
+
+def test_a_frozen_distribution_is_the_same() -> None:
+    record = ta.ComputationRecord()
+    a, scale = record.tensor(2.0), record.tensor(1.5)
+    frozen = stats.gamma(a, scale=scale)
+    for method in ("pdf", "logpdf", "cdf", "logsf"):
+        by_frozen = getattr(frozen, method)(0.7)
+        direct = getattr(stats.gamma, method)(0.7, a, 0, scale)
+        assert by_frozen.data == direct.data
+        assert by_frozen.grad().wrt([a, scale]) == direct.grad().wrt([a, scale])
+    assert frozen.ppf(0.3).grad().wrt(a) == stats.gamma.ppf(0.3, a, scale=scale).grad().wrt(a)
+
+
+def test_plain_arrays_give_what_scipy_gives() -> None:
+    x = np.linspace(-1, 2, 4)
+    np.testing.assert_array_equal(stats.norm.pdf(x, loc=1), scipy.stats.norm.pdf(x, loc=1))
+    np.testing.assert_array_equal(stats.gamma(2.0).sf(x), scipy.stats.gamma(2.0).sf(x))
+    assert stats.gamma.stats(2.0, moments="mvsk") == scipy.stats.gamma.stats(2.0, moments="mvsk")
+    assert stats.norm.fit([0.0, 2.0]) == (1.0, 1.0)
+    assert stats.norm.support() == (-np.inf, np.inf)
+    np.testing.assert_array_equal(
+        stats.beta.rvs(2, 3, size=3, random_state=1),
+        scipy.stats.beta.rvs(2, 3, size=3, random_state=1),
+    )
+
+
+def test_median_and_interval() -> None:
+    loc = ta.ComputationRecord().tensor(1.0)
+    low, high = stats.norm(loc, 2.0).interval(0.9)
+    assert (low.data, high.data) == scipy.stats.norm(1.0, 2.0).interval(0.9)
+    assert low.grad().wrt(loc) == high.grad().wrt(loc) == 1
+    assert stats.norm.median(loc).data == 1
+
+
+def test_draws_are_reparametrised() -> None:
+    record = ta.ComputationRecord()
+    loc, scale = record.tensor(1.0), record.tensor([2.0, 3.0])
+    draws = stats.norm.rvs(loc, scale, size=(4, 2), random_state=3)
+    expected = scipy.stats.norm.rvs(1.0, [2.0, 3.0], size=(4, 2), random_state=3)
+    np.testing.assert_array_equal(draws.data, expected)
+    by_loc, by_scale = np.sum(draws).grad().wrt([loc, scale])
+    assert by_loc == 8
+    np.testing.assert_allclose(by_scale, np.sum((expected - 1) / [2.0, 3.0], axis=0))
+    assert stats.norm(loc).rvs(random_state=3).shape == ()
+
+
+def test_directions_that_are_drawn_stay_on_the_circle() -> None:
+    loc = ta.ComputationRecord().tensor(3.0)
+    draws = stats.vonmises.rvs(2.0, loc, size=9, random_state=3)
+    expected = scipy.stats.vonmises.rvs(2.0, 3.0, size=9, random_state=3)
+    assert expected.min() < 0 < expected.max()
+    np.testing.assert_allclose(draws.data, expected, rtol=1e-15)
+    assert np.sum(draws).grad().wrt(loc) == 9
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (
+            lambda h: stats.binom.logpmf(h, 5, 0.5),
+            "scipy.stats.binom.logpmf .* respect to k; .* k.d",
+        ),
+        (
+            lambda h: stats.binom.pmf(2, h, 0.5),
+            "scipy.stats.binom.pmf .* respect to n; pass n.data",
+        ),
+        (lambda h: stats.poisson.cdf(2, 1.0, h), "scipy.stats.poisson.cdf .* respect to loc; pass"),
+        (lambda h: stats.levy_stable.cdf(0.2, h, 0.0), "levy_stable.cdf .* respect to alpha"),
+        (lambda h: stats.kstwo.pdf(h, 3), "scipy.stats.kstwo.pdf .* respect to x"),
+        (stats.norm.fit, "scipy.stats.norm.fit does not take handles; write -np.sum"),
+        (stats.gamma.rvs, "scipy.stats.gamma.rvs: only loc and scale .*stats.gamma.ppf"),
+        (stats.poisson.rvs, "scipy.stats.poisson.rvs: only loc and scale"),
+        (lambda h: stats.norm.expect(loc=h, lb=0.0), "scipy.stats.norm.expect .* take lb= with"),
+    ],
+)
+def test_what_is_refused_says_what_to_write(call: Any, says: str) -> None:
+    with pytest.raises(UnsupportedArgumentError, match=says):
+        call(ta.ComputationRecord().tensor(0.5))
+
+
+@pytest.mark.parametrize(
+    ("name", "position"), [(name, i) for name in CONSTANT for i in CONSTANT[name]]
+)
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "logsf", "ppf"])
+def test_a_shape_without_a_derivative_is_refused(name: str, position: int, method: str) -> None:
+    values = arguments(name, method)
+    values[position] = ta.ComputationRecord().tensor(values[position])
+    with pytest.raises(UnsupportedArgumentError, match=f"{name}.{method} .* pass .*data there"):
+        getattr(getattr(stats, name), method)(*values)
+
+
+def test_a_quantile_of_a_discrete_distribution_is_plain() -> None:
+    mu = ta.ComputationRecord().tensor(3.0)
+    assert stats.poisson.ppf(0.4, mu) == scipy.stats.poisson.ppf(0.4, 3.0)
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match=r"norml: neither has SciPy .* did you mean norm"):
+        _ = stats.norml
+    with pytest.raises(AttributeError, match=r"random_table: .* call scipy.stats.random_table"):
+        _ = stats.random_table

@@ -1,0 +1,149 @@
+"""Functions of samples in `tape_ad.stats`: what they give besides numbers, and what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import tape_ad as ta
+from tape_ad import stats
+from tape_ad.errors import UnsupportedArgumentError
+
+Array = Any
+
+SAMPLE = np.array([0.3, 2.1, -1.2, 0.8, 3.3, -0.4, 1.7, 0.1])
+OTHER = np.array([0.9, -1.1, 2.2, 0.2, 1.4, 3.1, -0.6, 0.55])
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "attributes"),
+    [
+        ("ttest_ind", (SAMPLE, OTHER), ("statistic", "pvalue", "df")),
+        ("ttest_1samp", (SAMPLE, 0.1), ("statistic", "pvalue", "df")),
+        ("pearsonr", (SAMPLE, OTHER), ("statistic", "pvalue")),
+        ("f_oneway", (SAMPLE, OTHER), ("statistic", "pvalue")),
+        (
+            "linregress",
+            (SAMPLE, OTHER),
+            ("slope", "intercept", "rvalue", "pvalue", "stderr", "intercept_stderr"),
+        ),
+        ("kendalltau", (SAMPLE, OTHER), ("statistic", "pvalue")),
+        ("somersd", (SAMPLE, OTHER), ("statistic", "pvalue")),
+    ],
+)
+def test_a_result_has_the_attributes_of_scipys(
+    name: str, arguments: tuple[Any, ...], attributes: tuple[str, ...]
+) -> None:
+    handle = ta.ComputationRecord().tensor(arguments[0])
+    found = getattr(stats, name)(handle, *arguments[1:])
+    expected = getattr(scipy.stats, name)(*arguments)
+    for attribute in attributes:
+        value = getattr(found, attribute)
+        value = value.data if isinstance(value, ta.Tensor) else value
+        assert value == pytest.approx(getattr(expected, attribute), rel=1e-13)
+    assert isinstance(found, tuple) == isinstance(expected, tuple)
+    if isinstance(expected, tuple):
+        assert len(found) == len(expected)
+
+
+def test_describe() -> None:
+    handle = ta.ComputationRecord().tensor(SAMPLE)
+    count, (low, high), mean, *_ = stats.describe(handle)
+    assert (count, low.data, high.data) == (8, -1.2, 3.3)
+    np.testing.assert_array_equal(low.grad().wrt(handle), np.eye(8)[2])
+    np.testing.assert_array_equal(mean.grad().wrt(handle), np.full(8, 1 / 8))
+
+
+def test_plain_arrays_give_scipys_own_results() -> None:
+    assert stats.ttest_ind(SAMPLE, OTHER) == scipy.stats.ttest_ind(SAMPLE, OTHER)
+    assert type(stats.linregress(SAMPLE, OTHER)) is type(scipy.stats.linregress(SAMPLE, OTHER))
+    assert stats.skew(SAMPLE, nan_policy="omit") == scipy.stats.skew(SAMPLE, nan_policy="omit")
+    assert stats.describe(SAMPLE) == scipy.stats.describe(SAMPLE)
+
+
+@pytest.mark.parametrize("lmbda", [0.0, 0.4, 2.0])
+def test_powers_move_smoothly_also_where_they_are_logarithms(lmbda: float) -> None:
+    record = ta.ComputationRecord()
+    power, near = record.tensor(lmbda), 1e-4
+    for function, data in ((stats.yeojohnson, SAMPLE), (stats.boxcox, np.abs(SAMPLE))):
+        found = np.sum(function(data, power)).grad().wrt(power)
+        rise = np.sum(function(data, lmbda + near) - function(data, lmbda - near))
+        assert found == pytest.approx(rise / (2 * near), rel=1e-6)
+
+
+@pytest.mark.parametrize("lmbda", [0.0, 0.4])
+def test_likelihoods_of_powers(lmbda: float) -> None:
+    power, near = ta.ComputationRecord().tensor(lmbda), 1e-2
+    for function, data in ((stats.yeojohnson_llf, SAMPLE), (stats.boxcox_llf, np.abs(SAMPLE))):
+        found = function(power, data).grad().wrt(power)
+        rise = function(lmbda + near, data) - function(lmbda - near, data)
+        assert found == pytest.approx(rise / (2 * near), rel=1e-3)
+
+
+def test_constant_samples_give_nan() -> None:
+    handle = ta.ComputationRecord().tensor(np.full(4, 0.1))
+    with np.errstate(all="ignore"):
+        for name in ("skew", "kurtosis", "zscore"):
+            out = getattr(stats, name)(handle)
+            assert np.isnan(out.data).all()
+            assert np.isnan(out.grad(np.ones(out.shape)).wrt(handle)).all()
+
+
+def test_no_skewness_at_all_is_what_scipy_makes_of_it() -> None:
+    sample = np.arange(1.0, 9.0)
+    found = stats.skewtest(ta.ComputationRecord().tensor(sample)).statistic
+    value = found.data if isinstance(found, ta.Tensor) else found
+    assert value == pytest.approx(scipy.stats.skewtest(sample).statistic, rel=1e-14)
+
+
+def test_a_share_of_nothing_leaves_the_others_their_slopes() -> None:
+    shares, others = np.array([0.0, 1.0, 2.0]), np.array([0.2, 0.3, 0.5])
+    entropy = scipy.stats.entropy(shares[1:])
+    # Of x over S the slope of -sum(x log x) / S + log S is -(log(x / S) + entropy) / S
+    expected = -(np.log(shares[1:] / 3) + entropy) / 3
+    np.testing.assert_allclose(ta.grad(stats.entropy)(shares), [np.inf, *expected], rtol=1e-14)
+    divergence = scipy.stats.entropy(shares, others)
+    by_shares, by_others = ta.grad(stats.entropy, argnums=(0, 1))(shares, others)
+    expected = (np.log(shares[1:] / 3 / others[1:]) - divergence) / 3
+    np.testing.assert_allclose(by_shares, [-np.inf, *expected], rtol=1e-13)
+    np.testing.assert_allclose(by_others, 1 - shares / 3 / others, rtol=1e-13)
+    assert stats.entropy(ta.ComputationRecord().tensor([])).data == 0
+
+
+def test_ties_and_several_axes() -> None:
+    handle = ta.ComputationRecord().tensor([[1.0, 2.0], [2.0, 5.0]])
+    found = stats.moment(handle, 2, axis=(0, 1), keepdims=True)
+    assert found.shape == (1, 1)
+    np.testing.assert_allclose(
+        found.grad([[1.0]]).wrt(handle), [[-0.75, -0.25], [-0.25, 1.25]], rtol=1e-15
+    )
+    assert stats.iqr(handle).data == scipy.stats.iqr(handle.data)
+
+
+def test_ranks_are_constants() -> None:
+    record = ta.ComputationRecord()
+    a, b = record.tensor(SAMPLE), record.tensor(OTHER)
+    assert stats.spearmanr(a, b) == tuple(scipy.stats.spearmanr(SAMPLE, OTHER))
+    np.testing.assert_array_equal(stats.rankdata(a), scipy.stats.rankdata(SAMPLE))
+    assert stats.percentileofscore(a, 0.5) == 50.0
+
+
+def test_a_trimmed_sample_with_nan_gives_nan() -> None:
+    record = ta.ComputationRecord()
+    sample = record.tensor([0.3, np.nan, -1.2, 0.8, 3.3])
+    found = stats.ttest_ind(sample, OTHER, trim=0.2)
+    assert np.isnan([found.statistic.data, found.pvalue.data]).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda h: stats.gstd(h + 1j), "scipy.stats.gstd: on handles, samples are real"),
+        (lambda h: stats.moment(h, 2, center=OTHER), "center is a number"),
+        (lambda h: stats.linregress(h[:2], OTHER[:2]), "scipy.stats.linregress: two points leave"),
+    ],
+)
+def test_what_is_refused_says_what_to_write(call: Any, says: str) -> None:
+    with pytest.raises(UnsupportedArgumentError, match=says):
+        call(ta.ComputationRecord().tensor(SAMPLE))

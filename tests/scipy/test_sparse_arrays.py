@@ -1,0 +1,208 @@
+"""The sparse arrays of `tape_ad.sparse`: against SciPy's values, and differences."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import tape_ad as ta
+from tape_ad import sparse
+from tape_ad.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.testing import check_grads
+
+Array = Any
+
+DENSE = np.array([[0.0, 1.5, 0.0, -0.7], [2.0, 0.0, 0.0, 0.4], [0.0, 0.3, 1.1, 0.0]])
+MATRIX = scipy.sparse.csr_array(DENSE)
+SQUARE = scipy.sparse.csc_array(DENSE[:, :3] + np.eye(3))
+DATA = MATRIX.data
+VECTOR = np.array([0.5, -1.0, 2.0, 0.3])
+FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+
+
+def of(data: Array, layout: str = "csr") -> Any:
+    """Make the matrix of other elements, in SciPy's way for plain ones."""
+    made = sparse.csr_array((data, MATRIX.indices, MATRIX.indptr), MATRIX.shape)
+    return made.asformat(layout)
+
+
+def dense(result: Any) -> Any:
+    """Give what is comparable of a result."""
+    if isinstance(result, tuple):
+        return result[-1]
+    return result.toarray() if hasattr(result, "toarray") else result
+
+
+def agrees(program: Callable[..., Any], *operands: Array, order: int = 2) -> None:
+    """Check that handles have SciPy's value, type and shape, and its derivatives by differences."""
+    expected = program(*operands)
+    record = ta.ComputationRecord()
+    found = program(*map(record.tensor, operands))
+    if scipy.sparse.issparse(expected):
+        assert type(found).__name__ == type(expected).__name__
+        assert found.shape == expected.shape
+    values = dense(found)
+    assert isinstance(values, ta.Tensor)
+    np.testing.assert_allclose(values.data, np.asarray(dense(expected)), atol=1e-12)
+    check_grads(lambda *each: dense(program(*each)), operands, order=order)
+
+
+@pytest.mark.parametrize("layout", FORMATS)
+def test_formats(layout: str) -> None:
+    agrees(lambda data: of(data, layout), DATA, order=1)
+    agrees(lambda data: getattr(sparse, f"{layout}_array")(of(data)), DATA, order=1)
+    agrees(getattr(sparse, f"{layout}_array"), DENSE, order=1)
+    made = of(ta.ComputationRecord().tensor(DATA), layout)
+    assert isinstance(made, getattr(sparse, f"{layout}_array"))
+    assert isinstance(of(DATA, layout), getattr(scipy.sparse, f"{layout}_array"))
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "dia"])
+def test_data_lies_as_in_scipy(layout: str) -> None:
+    found = of(ta.ComputationRecord().tensor(DATA), layout)
+    expected = of(DATA, layout)
+    np.testing.assert_array_equal(found.data.data, expected.data)
+    for name in {"indices", "indptr", "offsets", "row", "col"} & set(dir(expected)):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+ROWS, COLUMNS = np.array([0, 2, 0, 1]), np.array([1, 2, 1, 0])
+
+CONSTRUCTORS: dict[str, Callable[..., Any]] = {
+    "coordinates, some twice": lambda x: sparse.coo_array((x, (ROWS, COLUMNS)), shape=(3, 4)),
+    "columns": lambda x: sparse.csc_array((x, [0, 2, 1, 0], [0, 2, 3, 4]), shape=(3, 3)),
+    "diagonals": lambda x: sparse.dia_array((np.stack([x, 2 * x]), [0, -1]), shape=(4, 4)),
+    "blocks": lambda x: sparse.bsr_array(
+        (x.reshape(1, 2, 2), [1], [0, 1, 1]), shape=(4, 4), blocksize=(2, 2)
+    ),
+    "a dtype": lambda x: sparse.csr_array(np.diag(x), dtype=np.complex128),
+    "a matrix": lambda x: sparse.csr_matrix(np.diag(x)) * np.ones((4, 2)),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRUCTORS)
+def test_constructors(name: str) -> None:
+    agrees(CONSTRUCTORS[name], VECTOR, order=1)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "transpose": lambda a: a.T,
+    "conjugate": lambda a: a.conj(),
+    "parts": lambda a: a.real - a.imag,
+    "reshape": lambda a: a.reshape(4, 3),
+    "rows": lambda a: a[[2, 0]],
+    "block": lambda a: a[1:, ::2],
+    "element": lambda a: a[1, 3],
+    "no element": lambda a: a[0, 0] + a[1, 3],
+    "places": lambda a: a[[0, 1], [1, 0]],
+    "diagonal": lambda a: a.diagonal(1),
+    "trace": lambda a: a.trace(),
+    "sum": lambda a: a.sum(),
+    "sum of columns": lambda a: a.sum(axis=0),
+    "sum of rows": lambda a: a.sum(axis=-1),
+    "mean": lambda a: a.mean(axis=1) * a.mean(),
+    "number": lambda a: (2 * a - a / 4) * 3,
+    "power": lambda a: a**3,
+    "absolute": lambda a: abs(-a),
+    "sine": lambda a: a.sin() + a.tanh() * a.arctan(),
+    "sum with a constant": lambda a: MATRIX + a - MATRIX[:, [1, 0, 2, 3]] + 0,
+    "product with a constant": lambda a: a.multiply(MATRIX[:, [1, 0, 2, 3]]) + MATRIX * a,
+    "elements by a dense": lambda a: a * DENSE[:, [1, 0, 2, 3]] + a.multiply(VECTOR),
+    "quotient": lambda a: a / np.array([[2.0], [3.0], [4.0]]),
+    "sum with a dense": lambda a: a + DENSE,
+    "vector": lambda a: a @ VECTOR + a.dot(VECTOR),
+    "row": lambda a: VECTOR[:3] @ a,
+    "matrix": lambda a: DENSE @ a.T,
+    "sparse product": lambda a: a @ a.T,
+    "product with a constant one": lambda a: a @ MATRIX.T + MATRIX @ a.T,
+    "lower": lambda a: sparse.tril(a, k=1),
+    "upper": lambda a: sparse.triu(a, format="csc"),
+    "find": sparse.find,
+    "kron": lambda a: sparse.kron(a, MATRIX[:2, :2], format="csr"),
+    "kronsum": lambda a: sparse.kronsum(a[:, :3], SQUARE),
+    "stacks": lambda a: sparse.vstack([sparse.hstack([a, MATRIX]), sparse.hstack([MATRIX, 2 * a])]),
+    "blocks": lambda a: sparse.block_array([[a, None], [None, MATRIX]], format="csr"),
+    "block diagonal": lambda a: sparse.block_diag([a, [[2.0, 3.0]], a[:1]]),
+}
+
+
+CURVED = ("power", "sine", "sparse product", "sum of rows", "stacks")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_methods_and_functions(name: str) -> None:
+    agrees(lambda data: FUNCTIONS[name](of(data)), DATA, order=2 if name in CURVED else 1)
+
+
+DIAGONALS: dict[str, Callable[..., Any]] = {
+    "one": lambda x: sparse.diags_array(x, offsets=1),
+    "several": lambda x: sparse.diags_array([x, x[:3]], offsets=[0, -1], format="csr"),
+    "numbers": lambda x: sparse.diags_array([x[0], -2.0, x[1]], offsets=[-1, 0, 1], shape=(4, 4)),
+    "a matrix": lambda x: sparse.diags(x, 0, dtype=float) * 2,
+    "of different lengths": lambda x: sparse.diags([[1, 2, 3], x, [1, 2]], [1, 0, -2]),
+    "all of one length": lambda x: sparse.spdiags(np.stack([x, x * x]), [0, -1], 4, 4),
+    "dense blocks": lambda x: sparse.block_diag([sparse.coo_array(x.reshape(2, 2)), np.eye(2)]),
+    "a dense triangle": lambda x: sparse.tril(sparse.coo_array(x.reshape(2, 2))),
+}
+
+
+@pytest.mark.parametrize("name", DIAGONALS)
+def test_diagonals_and_dense_blocks(name: str) -> None:
+    agrees(DIAGONALS[name], VECTOR, order=1)
+
+
+def test_two_arrays_that_are_handles() -> None:
+    agrees(lambda x, y: of(x) @ of(y).T + of(x).multiply(of(y))[:, :3], DATA, DATA[::-1].copy())
+    agrees(lambda x, y: of(x) @ y, DATA, VECTOR)
+    agrees(lambda x, y: y[:3] @ of(x), DATA, VECTOR)
+    agrees(lambda x, y: of(x) * y + y * of(x), DATA, VECTOR, order=1)
+
+
+def test_zeros_of_a_dense_array_have_a_gradient() -> None:
+    a = ta.ComputationRecord().tensor(DENSE)
+    total = np.sum(sparse.csr_array(a) @ VECTOR)
+    np.testing.assert_array_equal(total.grad().wrt(a), np.broadcast_to(VECTOR, (3, 4)))
+
+
+def test_matrices_multiply_as_matrices() -> None:
+    a = sparse.csr_matrix(ta.ComputationRecord().tensor(DENSE))
+    assert a.sum(axis=0).shape == (1, 4)
+    np.testing.assert_allclose((a * VECTOR).data, DENSE @ VECTOR)
+    np.testing.assert_allclose((a * a.T).toarray().data, DENSE @ DENSE.T)
+    with pytest.raises(UnsupportedArgumentError, match="matrix_power"):
+        a**2
+
+
+REFUSALS: dict[str, tuple[type[Exception], Callable[[Any, Any], Any]]] = {
+    "indices": (UnsupportedArgumentError, lambda t, a: sparse.coo_array((DATA, (t, ROWS)))),
+    "offsets": (UnsupportedArgumentError, lambda t, a: sparse.diags_array(t, offsets=t[0])),
+    "two axes": (UnsupportedArgumentError, lambda t, a: sparse.coo_array(t)),
+    "a sum to out=": (UnsupportedArgumentError, lambda t, a: a.sum(out=np.zeros(()))),
+    "an array to out=": (UnsupportedArgumentError, lambda t, a: a.toarray(out=DENSE)),
+    "a quotient": (UnsupportedArgumentError, lambda t, a: a / MATRIX),
+    "growth": (UnsupportedArgumentError, lambda t, a: a[:1].multiply(DENSE)),
+    "a shape of a product": (ShapeError, lambda t, a: a @ t[:2]),
+    "a shape of a sparse product": (ShapeError, lambda t, a: a @ a),
+    "a shape of a sum": (ShapeError, lambda t, a: a + a.T),
+    "a number added": (NotImplementedError, lambda t, a: a + 1.0),
+    "a power of 0": (NotImplementedError, lambda t, a: a**0),
+    "a length": (TypeError, lambda t, a: len(a)),
+    "what SciPy's has": (AttributeError, lambda t, a: a.setdiag(t)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals(name: str) -> None:
+    kind, program = REFUSALS[name]
+    t = ta.ComputationRecord().tensor(DATA)
+    with pytest.raises(kind):
+        program(t, of(t))
+
+
+def test_empty_arrays() -> None:
+    t = ta.ComputationRecord().tensor(np.zeros(0))
+    a = sparse.coo_array((t, (np.zeros(0, int), np.zeros(0, int))), shape=(2, 3))
+    np.testing.assert_array_equal((a @ np.ones(3)).data, [0.0, 0.0])
+    np.testing.assert_array_equal((a @ a.T + a @ a.T).toarray().data, np.zeros((2, 2)))

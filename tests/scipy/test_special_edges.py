@@ -1,0 +1,141 @@
+"""Functions of scipy.special at the ends of their domains, and where parameters are special."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special as sp
+
+import tape_ad as ta
+from tape_ad import special
+from tape_ad.errors import ConversionError, UnsupportedArgumentError
+
+Array = Any
+
+LOG = math.log
+
+
+def slopes(function: Callable[..., Array], *at: float) -> tuple[Array, Array]:
+    """Give the gradient and the second derivatives."""
+
+    def of_one(v: Array) -> Array:
+        return function(*(v[i] for i in range(len(at))))
+
+    with np.errstate(all="ignore"):
+        return ta.grad(of_one)(np.array(at)), ta.hessian(of_one)(np.array(at))
+
+
+EDGES = [
+    # Of the densities of gamma and beta, x**(a - 1) times something smooth
+    (lambda x: sp.gammainc(2.0, x), (0.0,), [0.0], [[1.0]]),
+    (lambda x: sp.gammainc(3.0, x), (0.0,), [0.0], [[0.0]]),
+    (lambda x: sp.betainc(2.0, 3.0, x), (0.0,), [0.0], [[12.0]]),
+    (lambda x: sp.betainc(2.0, 3.0, x), (1.0,), [0.0], [[0.0]]),
+    (lambda x: sp.betainc(3.0, 2.0, x), (1.0,), [0.0], [[-12.0]]),
+    (lambda m: sp.pdtr(1, m), (0.0,), [0.0], [[-1.0]]),
+    # Without noncentrality, the slope by nc is minus the density with two degrees more
+    (lambda nc: sp.chndtr(2.0, 2.0, nc), (0.0,), [-0.5 / math.e], [[0.125 / math.e]]),
+    (lambda x: sp.chndtr(x, 3.0, 2.0), (math.inf,), [0.0], [[0.0]]),
+    (lambda f: sp.ncfdtr(4.0, 3.0, 1.0, f), (math.inf,), [0.0], [[0.0]]),
+    (lambda t: sp.nctdtr(4.0, 1.0, t), (math.inf,), [0.0], [[0.0]]),
+    (
+        lambda nc, t: sp.nctdtr(4.0, nc, t),
+        (0.0, 0.0),
+        [-0.3989422804014327, 0.375],
+        [[0.0] * 2] * 2,
+    ),
+    (lambda t: sp.stdtr(4.0, t), (0.0,), [0.375], [[0.0]]),
+    # At both ends Kolmogorov's function is flatter than any power
+    *((sp.kolmogorov, (y,), [0.0], [[0.0]]) for y in (0.0, 0.03, 40.0, math.inf)),
+    # 1 - (1 - d)**n - ... is a polynomial from one k / n to the next
+    (lambda d: sp.smirnov(2, d), (0.0,), [-1.0], [[-2.0]]),
+    (lambda d: sp.smirnov(2, d), (0.5,), [-1.0], [[2.0]]),
+    (lambda d: sp.smirnov(1, d), (1.0,), [-1.0], [[0.0]]),
+    # Of the logistic distribution the slope by lmbda is half of (log(1 - F)**2 - log(F)**2) F'
+    (
+        lambda lmbda: sp.tklmbda(LOG(3.0), lmbda),
+        (0.0,),
+        [0.5 * (LOG(0.25) ** 2 - LOG(0.75) ** 2) * 0.1875],
+        None,
+    ),
+    (sp.tklmbda, (2.0, 0.5), [0.0, 0.0], [[0.0] * 2] * 2),
+    # A Lorentzian is even in sigma, and so the second slope is that by x
+    (
+        sp.voigt_profile,
+        (1.0, 0.0, 1.0),
+        [-0.5 / math.pi, 0.0, 0.0],
+        [
+            [0.5 / math.pi, 0, 0.5 / math.pi],
+            [0, 0.5 / math.pi, 0],
+            [0.5 / math.pi, 0, -0.5 / math.pi],
+        ],
+    ),
+    (sp.voigt_profile, (math.inf, 1.0, 1.0), [0.0] * 3, [[0.0] * 3] * 3),
+    (sp.huber, (1.0, 1.0), [0.0, 1.0], [[0.0, 0.0], [0.0, 1.0]]),
+    (sp.pseudo_huber, (0.0, 1.0), [1.0, 0.0], [[-2.0, 1.0], [1.0, 0.0]]),
+    (sp.pseudo_huber, (0.0, 0.0), [0.0, 0.0], None),
+    (sp.powm1, (1.0, 0.0), [0.0, 0.0], [[0.0, 1.0], [1.0, 0.0]]),
+    (lambda x: sp.powm1(x, 2.0), (0.0,), [0.0], [[2.0]]),
+    (lambda x: special.diric(x, 2), (2 * math.pi,), [0.0], [[0.25]]),
+    (lambda x: special.diric(x, 5), (0.0,), [0.0], [[-2.0]]),
+    (special.factorial, (-1.0,), [0.0], [[0.0]]),
+    (special.factorial, (0.0,), [-np.euler_gamma], [[np.euler_gamma**2 + math.pi**2 / 6]]),
+    # An end of the range stays where it is, whatever the parameters are
+    (lambda a, b: sp.gdtrix(a, b, 0.0), (1.0, 2.0), [0.0, 0.0], None),
+    (lambda a, b: sp.betainccinv(a, b, 1.0), (2.0, 3.0), [0.0, 0.0], None),
+    (lambda a: sp.gammaincinv(a, 0.0), (4.0,), [0.0], None),
+    (sp.kolmogi, (1.0,), [math.inf], [[math.nan]]),
+]
+
+
+@pytest.mark.parametrize(("function", "at", "first", "second"), EDGES)
+def test_slopes_at_an_edge(function: Any, at: Any, first: Any, second: Any) -> None:
+    gradient, curvature = slopes(function, *at)
+    np.testing.assert_allclose(gradient, first, rtol=1e-9, atol=1e-12)
+    if second is not None:
+        np.testing.assert_allclose(curvature, second, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:non-integer arg n:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda t: sp.bdtri(2, t, 0.5), "scipy.special.bdtri .* to n"),
+        (lambda t: sp.nbdtri(t, 4, 0.5), "scipy.special.nbdtri .* to k"),
+        (lambda t: sp.pdtri(t, 0.5), "scipy.special.pdtri .* to k"),
+        (lambda t: sp.smirnov(t, 0.5), "scipy.special.smirnov .* to n"),
+        (lambda t: sp.smirnovi(t, 0.5), "scipy.special.smirnovi .* to n"),
+        (lambda t: special.diric(0.5, t), "no derivative by n="),
+        (lambda t: special.diric(t, t), "no derivative by n="),
+        (lambda t: special.factorial(t, exact=True), "write exact=False"),
+        (lambda t: special.perm(t, 2, exact=True), "write exact=False"),
+    ],
+)
+def test_counts_are_refused(call: Any, says: str) -> None:
+    with pytest.raises(UnsupportedArgumentError, match=says):
+        call(ta.ComputationRecord().tensor(3.0))
+
+
+def test_a_profile_keeps_its_digits_far_out() -> None:
+    x = 1e6
+    with np.errstate(all="ignore"):
+        first = ta.grad(lambda x: sp.voigt_profile(x, 1.0, 1.0))(x)
+    # That of gamma / pi / (x**2 + gamma**2) (1 + 3 sigma**2 / x**2 + ...)
+    expected = -2 / (math.pi * x**3) * (1 + (2 * 3 - 2) / x**2)
+    np.testing.assert_allclose(first, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: sp.roots_jacobi(3, 0.3, t),  # for which SciPy takes the plain alpha
+        lambda t: sp.roots_jacobi(3, t, 0.4),
+        lambda t: sp.roots_gegenbauer(3, t - 0.3),  # which is Chebyshev's, without the handle
+        lambda t: sp.roots_sh_jacobi(3, 2.6, t + 1.0),
+    ],
+)
+def test_no_parameter_of_a_quadrature_is_taken_for_a_plain_one(call: Callable[..., Any]) -> None:
+    with pytest.raises(ConversionError, match=r"write tape_ad\.special\.roots_\w+, which takes"):
+        call(ta.ComputationRecord().tensor(0.3))

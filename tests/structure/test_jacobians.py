@@ -1,0 +1,251 @@
+"""Sparse Jacobians are the dense ones, whatever the function, and know their pattern."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import frozen
+from scipy.sparse import csr_array, eye_array
+
+import tape_ad as ta
+from tape_ad.errors import OutputError, PatternError
+
+Array = Any
+MATRIX = eye_array(6, k=1, format="csr") + 2 * eye_array(6, format="csr")
+
+
+def filled(x: Array) -> Array:
+    out = np.zeros_like(x)
+    out[1:] = x[:-1] * x[1:]
+    return out
+
+
+FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+    "elementwise": lambda x: np.sin(x) * x**2,
+    "a constant factor of zero": lambda x: x * np.array([0.0, 1, 1, 1, 1, 1]),
+    "neighbours": lambda x: x[1:] * x[:-1],
+    "np.diff": lambda x: np.diff(x, 2),
+    "np.roll": lambda x: np.roll(x, 2) - x,
+    "np.convolve": lambda x: np.convolve(x, [1.0, 2, 3]),
+    "np.pad": lambda x: np.pad(x, 2, mode="edge") ** 2,
+    "cumulative": lambda x: np.cumsum(x)[::2],
+    "a sparse matrix": lambda x: MATRIX @ x**2,
+    "a dense matrix": lambda x: np.arange(12.0).reshape(2, 6) @ x,
+    "rows": lambda x: np.prod(x.reshape(3, 2), axis=1),
+    "a scalar": lambda x: np.sum(x[::3] ** 2),
+    "a full row and a full column": lambda x: np.concatenate([x * x[0], [1.0] @ x[None, 3:]]),
+    "gathered": lambda x: x[[0, 0, 5, 1]] * x[[1, 2, 3, 4]],
+    "sorted": lambda x: np.sort(x) * np.arange(6),
+    "a mask": lambda x: x[x > 0] ** 2,
+    "np.where": lambda x: np.where(x > 0, x**2, np.roll(x, 1)),
+    "np.interp": lambda x: np.interp([0.5, 3.2], np.arange(6.0), x),
+    "einsum": lambda x: np.einsum("ij,ij->i", x.reshape(2, 3), x.reshape(2, 3)),
+    "filled": filled,
+    "a checkpoint": lambda x: ta.checkpoint(np.sin)(x[:3]),
+    "nothing": lambda x: np.zeros(4),
+    "integers": lambda x: np.sign(x).astype(int),
+}
+
+
+@pytest.fixture(params=FUNCTIONS)
+def function(request: pytest.FixtureRequest) -> Callable[[Array], Array]:
+    return FUNCTIONS[request.param]
+
+
+X = np.array([0.3, -1.2, 2.0, 0.7, -0.4, 1.1])
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse", "both"])
+def test_a_sparse_jacobian_is_the_dense_one(function: Callable[[Array], Array], mode: str) -> None:
+    jacobian = ta.sparse_jacobian(function, mode=mode, check=True)
+    dense = ta.jacobian(function)(X).reshape(-1, 6)
+    np.testing.assert_allclose(jacobian(X).toarray(), dense, atol=1e-14)
+    again = X[::-1].copy()
+    dense = ta.jacobian(function)(again).reshape(-1, 6)
+    np.testing.assert_allclose(jacobian(again).toarray(), dense, atol=1e-14)
+
+
+def test_the_pattern_has_every_entry(function: Callable[[Array], Array]) -> None:
+    pattern = ta.sparsity(function)(X)
+    assert pattern.dtype == bool
+    dense = ta.jacobian(function)(X).reshape(-1, 6)
+    assert pattern.toarray()[dense != 0].all()
+
+
+@pytest.mark.parametrize(
+    ("name", "entries"),
+    [
+        ("elementwise", 6),
+        ("a constant factor of zero", 6),
+        ("neighbours", 10),
+        ("np.roll", 12),
+        ("np.convolve", 18),
+        ("a sparse matrix", 11),
+        ("rows", 6),
+        ("a scalar", 2),
+        ("gathered", 8),
+        ("sorted", 6),
+        ("filled", 10),
+        ("nothing", 0),
+        ("integers", 0),
+    ],
+)
+def test_the_pattern_is_no_larger_than_the_structure_says(name: str, entries: int) -> None:
+    assert ta.sparsity(FUNCTIONS[name])(X).nnz == entries
+
+
+def test_a_band_takes_three_tangents() -> None:
+    jacobian = ta.sparse_jacobian(lambda x: x[2:] * x[1:-1] - x[:-2])
+    jacobian(np.arange(100.0))
+    assert jacobian.colors == 3
+    assert jacobian.pattern.shape == (98, 100)
+    assert "3 tangents pushed" in jacobian.explain()
+    assert "98 x 100" in repr(jacobian)
+
+
+def test_both_sides_take_fewer_colours_than_one() -> None:
+    def arrow(x: Array) -> Array:
+        return np.concatenate([np.sum(x**2)[None], x[1:] * x[0]])
+
+    x = np.arange(1.0, 51)
+    jacobian = ta.sparse_jacobian(arrow)
+    np.testing.assert_array_equal(jacobian(x).toarray(), ta.jacobian(arrow)(x))
+    assert jacobian.colors == 3
+
+
+def test_a_branch_and_other_indices_are_noticed() -> None:
+    def f(x: Array) -> Array:
+        i = int(np.argmax(x))
+        return x**2 if x[0] > 0 else x * x[i]
+
+    jacobian = ta.sparse_jacobian(f)
+    for x in (np.array([1.0, 2, 3]), np.array([-1.0, 2, 3]), np.array([-1.0, 4, 3])):
+        np.testing.assert_array_equal(jacobian(x).toarray(), ta.jacobian(f)(x))
+
+
+def test_other_shapes_are_noticed() -> None:
+    jacobian = ta.sparse_jacobian(np.diff)
+    assert jacobian(np.zeros(4)).shape == (3, 4)
+    assert jacobian(np.zeros(7)).shape == (6, 7)
+
+
+def test_a_pattern_is_found_once() -> None:
+    jacobian = ta.sparse_jacobian(lambda x: np.roll(np.exp(x), 1))
+    jacobian(X)
+    known = jacobian.pattern
+    jacobian(X + 1)
+    assert jacobian.pattern is known
+
+
+@frozen
+class Pair:
+    a: Array
+    b: Array
+
+
+def test_trees_are_one_array_after_another() -> None:
+    def f(p: Pair, scale: float) -> dict[str, Array]:
+        return {"x": p.a[:, 0] * scale, "y": p.b**2}
+
+    p = Pair(np.arange(4.0).reshape(2, 2), np.array([1.0, 3.0]))
+    found = ta.sparse_jacobian(f)(p, 5.0).toarray()
+    expected = np.zeros((4, 6))
+    expected[0, 0] = expected[1, 2] = 5
+    expected[2, 4], expected[3, 5] = 2, 6
+    np.testing.assert_array_equal(found, expected)
+    both = ta.sparse_jacobian(f, argnums=(0, 1))(p, 5.0)
+    np.testing.assert_array_equal(both.toarray()[:, 6], [0, 2, 0, 0])
+
+
+def test_single_precision_stays() -> None:
+    assert ta.sparse_jacobian(np.sin)(np.zeros(3, np.float32)).dtype == np.float32
+
+
+def test_what_a_user_knows_is_taken() -> None:
+    jacobian = ta.sparse_jacobian(np.diff, pattern=np.eye(3, 4) + np.eye(3, 4, 1))
+    difference: Any = np.diff
+    dense = ta.jacobian(difference)(X[:4])
+    np.testing.assert_array_equal(jacobian(X[:4]).toarray(), dense)
+
+
+def test_an_entry_outside_of_a_given_pattern_is_named() -> None:
+    jacobian = ta.sparse_jacobian(np.diff, pattern=np.eye(5, 6), check=True)
+    with pytest.raises(PatternError, match=r"no entry \(0, 1\)"):
+        jacobian(X)
+
+
+def test_a_pattern_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(PatternError, match=r"shape \(3, 3\).*5 elements of output and 6"):
+        ta.sparse_jacobian(np.diff, pattern=np.eye(3))(X)
+    with pytest.raises(PatternError, match="has 1 axes"):
+        ta.sparse_jacobian(np.diff, pattern=[1, 0])
+
+
+def test_complex_numbers_are_refused() -> None:
+    with pytest.raises(OutputError, match="real and imaginary parts"):
+        ta.sparse_jacobian(np.sin)(np.zeros(2, complex))
+
+
+def test_the_mode_is_checked() -> None:
+    with pytest.raises(ValueError, match="'both', not 'fast'"):
+        ta.sparse_jacobian(np.sin, mode="fast")
+
+
+def test_nan_stays_in_its_row() -> None:
+    with np.errstate(invalid="ignore"):
+        found = ta.sparse_jacobian(np.sqrt)(np.array([4.0, -1.0, 1.0])).toarray()
+    np.testing.assert_array_equal(np.isnan(found), [[0, 0, 0], [0, 1, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("x", [np.zeros(0), np.float64(2.0), np.zeros((2, 0))])
+def test_empty_arrays_and_numbers(x: Array) -> None:
+    found = ta.sparse_jacobian(lambda x: x**2)(x)
+    assert found.shape == (np.size(x), np.size(x))
+
+
+def test_a_hundred_thousand_unknowns() -> None:
+    x = np.linspace(0, 1, 100_000)
+    jacobian = ta.sparse_jacobian(lambda x: np.diff(x**2, 2))
+    found = jacobian(x)
+    assert found.nnz == 3 * (100_000 - 2)
+    v = np.cos(x)
+    np.testing.assert_allclose(found @ v, np.diff(2 * x * v, 2), atol=1e-12)
+
+
+def test_inside_another_transform_it_says_what_to_write() -> None:
+    def f(x: Array) -> Array:
+        return np.sum(ta.sparse_jacobian(np.sin)(x).data)
+
+    with pytest.raises(OutputError, match=r"ta\.jacobian"):
+        ta.grad(f)(X)
+
+
+def test_the_result_is_the_users_own() -> None:
+    jacobian = ta.sparse_jacobian(np.diff)
+    first = jacobian(X)
+    assert isinstance(first, csr_array)
+    first.data[:] = 0
+    assert jacobian(X).data.any()
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_compiled_it_is_the_same(function: Callable[[Array], Array], engine: str) -> None:
+    if engine == "native":
+        pytest.importorskip("llvmlite")
+    fast = ta.compile(ta.sparse_jacobian(function), engine=engine)
+    for x in (X, X[::-1].copy(), X, np.roll(X, 1), -X, np.roll(X, 3), X):
+        dense = ta.jacobian(function)(x).reshape(-1, 6)
+        np.testing.assert_allclose(fast(x).toarray(), dense, rtol=1e-13, atol=1e-14)
+
+
+def test_compiled_it_can_be_asked_the_same() -> None:
+    fast = ta.compile(ta.sparse_jacobian(np.diff))
+    assert fast.colors is None
+    for _ in range(4):
+        fast(X)
+    assert fast.colors == 2
+    assert fast.pattern.nnz == 10
+    assert len(fast.programs) == 1
+    assert "2 tangents pushed" in fast.explain()
+    assert "compiled" in repr(fast)

@@ -1,0 +1,92 @@
+"""Arithmetic of handles with constant matrices of `scipy.sparse`: every format, every operator."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import tape_ad as ta
+from tape_ad.errors import ConversionError, UnsupportedArgumentError
+
+Array = Any
+
+DENSE = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
+X = np.array([[1.5, -2.0, 0.5], [0.3, 1.2, -0.7], [2.0, 0.4, 1.1]])
+FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv)
+
+every_format = pytest.mark.parametrize("form", FORMATS)
+
+
+def gradient(function: Callable[[Array], Array]) -> Array:
+    x = ta.ComputationRecord().tensor(X)
+    return np.sum(function(x) * X).grad().wrt(x)
+
+
+@every_format
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize("function", OPERATORS)
+def test_a_sparse_operand_on_the_left(form: str, kind: str, function: Any) -> None:
+    matrix = getattr(scipy.sparse, f"{form}_{kind}")(DENSE)
+    plain = np.matmul if kind == "matrix" and function is operator.mul else function
+    x = ta.ComputationRecord().tensor(X)
+    np.testing.assert_allclose(function(matrix, x).data, plain(DENSE, X))
+    np.testing.assert_allclose(
+        gradient(lambda x: function(matrix, x)), gradient(lambda x: plain(DENSE, x))
+    )
+
+
+@every_format
+@pytest.mark.parametrize("function", OPERATORS[:3])
+def test_a_sparse_array_on_the_right(form: str, function: Any) -> None:
+    matrix = getattr(scipy.sparse, f"{form}_array")(DENSE)
+    x = ta.ComputationRecord().tensor(X)
+    np.testing.assert_allclose(function(x, matrix).data, function(X, DENSE))
+    np.testing.assert_allclose(
+        gradient(lambda x: function(x, matrix)), gradient(lambda x: function(x, DENSE))
+    )
+
+
+def test_an_asterisk_of_a_sparse_matrix_is_a_product_of_matrices() -> None:
+    matrix = scipy.sparse.csr_matrix(DENSE)
+    x = ta.ComputationRecord().tensor(X)
+    np.testing.assert_allclose((matrix * x).data, DENSE @ X)
+    np.testing.assert_allclose((x * matrix).data, X @ DENSE)
+
+
+def test_in_place_arithmetic() -> None:
+    x = ta.ComputationRecord().tensor(X)
+    y = x * 1
+    y += scipy.sparse.csr_array(DENSE)
+    y *= scipy.sparse.csr_array(DENSE)
+    np.testing.assert_allclose(y.data, (X + DENSE) * DENSE)
+    np.testing.assert_allclose(np.sum(y).grad().wrt(x), DENSE)
+
+
+def test_comparisons_are_plain() -> None:
+    x = ta.ComputationRecord().tensor(X)
+    np.testing.assert_array_equal(x < scipy.sparse.csr_array(DENSE), X < DENSE)
+
+
+@every_format
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, x: a * x[0, 0],
+        lambda a, x: x[0] * a,
+        lambda a, x: a / x[0, 0],
+        lambda a, x: x / a,
+        lambda a, x: a + x[0, 0],
+        lambda a, x: np.maximum(x, a),
+        lambda a, x: np.where(x > 0, x, a),
+        lambda a, x: a.multiply(x),
+    ],
+)
+def test_what_would_make_the_matrix_dense_is_refused(form: str, function: Any) -> None:
+    matrix = getattr(scipy.sparse, f"{form}_array")(DENSE)
+    x = ta.ComputationRecord().tensor(X)
+    with pytest.raises((UnsupportedArgumentError, ConversionError)):
+        function(matrix, x)
