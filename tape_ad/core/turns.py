@@ -6,6 +6,7 @@ stands between seeing that a record is free and taking it, and CPython changes t
 """
 
 import sys
+from collections.abc import Set
 from threading import get_ident
 from time import monotonic, sleep
 from types import CodeType, FrameType
@@ -19,14 +20,14 @@ LEFT_BEHIND = 0.001
 """Seconds of the same turn without anybody in it, until it counts as one that was interrupted."""
 
 
-def wait_for_turn(arena: Arena, noting: CodeType) -> None:
+def wait_for_turn(arena: Arena, appending: Set[CodeType]) -> None:
     """Wait until no other thread appends to an arena any more.
 
     Parameters
     ----------
     arena : Arena
-    noting : code
-        Of the function that appends, which calls this one.
+    appending : set of code
+        Of the functions that append or take back, which call this one.
 
     Raises
     ------
@@ -36,7 +37,7 @@ def wait_for_turn(arena: Arena, noting: CodeType) -> None:
     """
     turn, since = arena.turn, monotonic()
     while arena.turn is not None:
-        holders = holders_of(arena, noting)
+        holders = holders_of(arena, appending)
         if get_ident() in holders:
             raise RecordMismatchError(
                 "a record was used while it was appending a node, by a signal handler or a "
@@ -49,7 +50,7 @@ def wait_for_turn(arena: Arena, noting: CodeType) -> None:
         sleep(0)
 
 
-def holders_of(arena: Arena, noting: CodeType) -> set[int]:
+def holders_of(arena: Arena, appending: Set[CodeType]) -> set[int]:
     """List the threads that are appending to an arena, without those that wait for it."""
     found = set()
     for thread, top in sys._current_frames().items():
@@ -57,7 +58,7 @@ def holders_of(arena: Arena, noting: CodeType) -> set[int]:
         frame: FrameType | None = top
         while frame is not None:
             waits = inner is not None and inner.f_code is wait_for_turn.__code__
-            if frame.f_code is noting and not waits and frame.f_locals["self"] is arena:
+            if frame.f_code in appending and not waits and frame.f_locals["self"] is arena:
                 found.add(thread)
             inner, frame = frame, frame.f_back
     return found

@@ -196,9 +196,7 @@ class ComputationRecord(Shown):
         try:
             return map_leaves(leaf_of, tree)
         except BaseException:
-            count = len(self) - length
-            if count == sum(type(leaf) is Tensor for leaf in leaves):  # no other thread's is there
-                self.truncate(length)
+            self._withdraw(length, sum(type(leaf) is Tensor for leaf in leaves))
             raise
 
     def note(
@@ -251,7 +249,7 @@ class ComputationRecord(Shown):
         if dtype is not FLOAT and dtype.kind not in "fc":
             raise no_derivative(function, dtype)
         while self.turn is not None:
-            wait_for_turn(self, NOTING)
+            wait_for_turn(self, TAKING_TURNS)
         self.turn = handle
         index = len(functions)
         try:
@@ -278,6 +276,17 @@ class ComputationRecord(Shown):
         if self.observer is not None:
             self.observer.noted(handle, function, operands, options)
         return handle
+
+    def _withdraw(self, length: int, count: int) -> None:
+        """Take `count` nodes back, if those from `length` on are these and no other thread's."""
+        while self.turn is not None:
+            wait_for_turn(self, TAKING_TURNS)
+        self.turn = self
+        try:
+            if len(self) == length + count:
+                self.truncate(length)
+        finally:
+            self.turn = None
 
     def __len__(self) -> int:
         """Count the nodes."""
@@ -353,7 +362,7 @@ class ComputationRecord(Shown):
         return leaf.snapshot()
 
 
-NOTING = ComputationRecord.note.__code__
+TAKING_TURNS = {ComputationRecord.note.__code__, ComputationRecord._withdraw.__code__}
 
 
 def is_number_like(leaf: Any) -> bool:

@@ -99,9 +99,9 @@ def compiled(
         f"{{{', '.join(option(name, parameters[name].default) for name in second)}}}",
     ]
     namespace["refused"] = refused
-    exec("\n".join(lines), namespace)  # noqa: S102 - the text is made here, of parameters' names
-    made: types.FunctionType = namespace.pop(function.__name__)
-    return made
+    made: dict[str, types.FunctionType] = {}  # of this call alone, as two threads may be here
+    exec("\n".join(lines), namespace, made)  # noqa: S102 - the text is made here, of parameters' names
+    return made[function.__name__]
 
 
 def option(name: str, default: Any) -> str:

@@ -1,9 +1,14 @@
 """A cluster within this process, which several files of tests share."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
+
+collect_ignore = (
+    [] if find_spec("distributed") else ["kills.py"]
+)  # which is a program, with doctests
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import DtypeError, RecordMismatchError
+from tape_ad.rules.signatures import arguments_of
 from tests.handles.test_interrupts import assert_consistent
 
 Array = Any
@@ -112,12 +113,16 @@ def test_a_signal_handler_that_uses_a_record_in_the_middle_of_its_turn() -> None
             assert np.sum(x * x).data == np.sum(X * X)
         except RecordMismatchError as error:
             said.append(str(error))
+        if running:  # one after the other, however slow the machine is
+            signal.setitimer(signal.ITIMER_REAL, 1e-4)
 
+    running = [True]
     before = signal.signal(signal.SIGALRM, handle)
-    signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4)
     try:
         found = [np.sum(part(x, i)).grad().wrt(x) for i in range(40)]
     finally:
+        running.clear()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert_consistent(record)
@@ -157,3 +162,11 @@ def test_threads_that_were_started_by_hand() -> None:
     total = found[0] + found[1] + found[2] + found[3]
     wanted = ta.grad(lambda x: sum(np.sum(part(x, i)) for i in range(THREADS)))(X)
     np.testing.assert_allclose(total.grad().wrt(x), wanted, rtol=1e-12)
+
+
+def test_a_signature_that_two_threads_call_first() -> None:
+    with ThreadPoolExecutor(THREADS) as pool:
+        for _ in range(60):
+            signature = arguments_of(np.roll, "a", "shift axis")
+            found = list(pool.map(signature, range(THREADS), [1] * THREADS))
+            assert found == [((i,), {"shift": 1, "axis": None}) for i in range(THREADS)]

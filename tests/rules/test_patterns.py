@@ -4,6 +4,7 @@ import importlib
 import math
 import pkgutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,8 @@ def maps() -> list[type]:
     """List every class of maps that the library has."""
     found: dict[type, None] = {}
     for module in pkgutil.walk_packages(ta.__path__, "tape_ad."):
+        if module.name.startswith("tape_ad.distributed.") and not find_spec("distributed"):
+            continue  # the modules in there need Dask, and have no maps
         for each in vars(importlib.import_module(module.name)).values():
             own = isinstance(each, type) and each.__module__ == module.name
             if own and hasattr(each, "push") and hasattr(each, "pull"):
