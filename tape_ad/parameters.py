@@ -1,9 +1,11 @@
 """What is in a store of parameters; save it to ``.npz`` or ``.safetensors``, and load it again."""
 
 import contextlib
+import math
 import os
 import shutil
 import struct
+import time
 import tokenize
 import zipfile
 import zlib
@@ -63,7 +65,9 @@ def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:
     """Save a store of parameters, all of it or nothing.
 
     The file is written under another name in the same folder, brought to the disk, and only then
-    given its own name; when anything goes wrong, a file that was there is still there, whole.
+    given its own name; when anything goes wrong, a file that was there is still there, whole. What
+    a process that was killed left unfinished is removed by the next one that saves in that folder
+    an hour later or more.
 
     Parameters
     ----------
@@ -95,7 +99,8 @@ def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:
     chosen = format_of(path)
     arrays = {checked_name(name): checked_array(name, params[name]) for name in params}
     target = Path(os.path.realpath(path))  # a link stays a link
-    temporary = target.with_name(f".{uuid4().hex}.tmp")
+    remove_left_behind(target.parent)
+    temporary = target.with_name(f"{UNFINISHED}{uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:
             chosen.write(file, arrays)
@@ -110,7 +115,10 @@ def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:
 
 
 def load(
-    path: str | os.PathLike[str], *, like: Mapping[str, Any] | None = None
+    path: str | os.PathLike[str],
+    *,
+    like: Mapping[str, Any] | None = None,
+    max_bytes: int | None = None,
 ) -> dict[str, Plain]:
     """Load a store of parameters.
 
@@ -122,6 +130,10 @@ def load(
     like : mapping of str to array, optional
         A store, freshly initialised for example, that the loaded one has to have the names,
         shapes and dtypes of.
+    max_bytes : int, optional
+        How many bytes the arrays may take together. When left out, it is 64 times the bytes of the
+        file, or 256 MiB if that is more: a compressed file that holds little but zeros can be a
+        thousand times smaller than its arrays, as can one that was made to fill the memory.
 
     Returns
     -------
@@ -133,7 +145,8 @@ def load(
     ValueError
         For another suffix.
     DamagedFileError
-        For a file that is damaged or is not what its suffix says.
+        For a file that is damaged or is not what its suffix says, that holds other things than
+        arrays of numbers or bools, or more than `max_bytes` of them.
     StoreMismatchError
         When the store is not like the one given.
     FileNotFoundError
@@ -143,8 +156,10 @@ def load(
     """
     chosen = format_of(path)
     with Path(path).open("rb") as file:
+        if max_bytes is None:
+            max_bytes = max(64 * os.fstat(file.fileno()).st_size, 2**28)
         try:
-            arrays = chosen.read(file)
+            arrays = chosen.read(file, max_bytes)
         except DAMAGE as error:
             raise DamagedFileError(
                 f"{os.fspath(path)!r} is damaged, or is not what its suffix says: {error}"
@@ -191,6 +206,21 @@ def shape_and_dtype(value: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return array.shape, array.dtype.newbyteorder("=")
 
 
+UNFINISHED = ".tape_ad-"
+"""What the name of a file begins with until it is whole."""
+
+STALE = 3600.0
+"""Seconds after the last write to an unfinished file, until nobody is taken to write it."""
+
+
+def remove_left_behind(folder: Path) -> None:
+    """Remove the unfinished files of processes that were killed."""
+    for left in folder.glob(f"{UNFINISHED}*.tmp"):
+        with contextlib.suppress(OSError):  # another process may be removing it as well
+            if time.time() - left.stat().st_mtime > STALE:
+                left.unlink()
+
+
 def bring_to_disk(folder: Path) -> None:
     """Bring a changed folder to the disk, where the system has a way to do that."""
     with contextlib.suppress(OSError):  # some cannot open a folder, and some cannot sync one
@@ -209,21 +239,72 @@ def write_npz(file: IO[bytes], arrays: Mapping[str, Plain]) -> None:
                 np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
-def read_npz(file: IO[bytes]) -> dict[str, Plain]:
+def read_npz(file: IO[bytes], max_bytes: int) -> dict[str, Plain]:
     """Read what `numpy.savez` or `write_npz` wrote."""
     arrays = {}
     with zipfile.ZipFile(file) as archive:
-        for info in archive.infolist():
+        entries = archive.infolist()
+        check_size(sum(info.file_size for info in entries), max_bytes)
+        for info in entries:
             name = info.filename.removesuffix(".npy")
             if name == info.filename or info.comment:  # a comment may have swallowed an entry
                 raise ValueError(f"its entry {info.filename!r} is not an array alone")
             if name in arrays:
                 raise ValueError(f"it has two entries {info.filename!r}")
             with archive.open(info) as entry:
+                check_header(entry, info)
+            with archive.open(info) as entry:
                 arrays[name] = np.lib.format.read_array(entry, allow_pickle=False)
                 if entry.read():  # to the end, where the checksum is compared
                     raise ValueError(f"its entry {info.filename!r} is longer than its array")
     return arrays
+
+
+def check_size(found: int, max_bytes: int) -> None:
+    """Refuse arrays that take more memory than was allowed, before any is made.
+
+    Raises
+    ------
+    ValueError
+    """
+    if found > max_bytes:
+        raise ValueError(
+            f"its arrays take {found} bytes, more than the {max_bytes} that are allowed; if it is "
+            f"to be trusted, write load(path, max_bytes={found})"
+        )
+
+
+def check_header(entry: IO[bytes], info: zipfile.ZipInfo) -> None:
+    """Refuse what is no array of numbers, and one that says it is longer than its entry.
+
+    Raises
+    ------
+    ValueError
+    """
+    version = np.lib.format.read_magic(entry)
+    if version not in HEADERS:
+        raise ValueError(f"its entry {info.filename!r} has a format of another kind, {version}")
+    shape, _, dtype = HEADERS[version](entry)
+    if dtype.hasobject:
+        return  # which NumPy refuses itself
+    if dtype.kind not in NUMBERS:
+        raise ValueError(
+            f"its entry {info.filename!r} has dtype {dtype}; a store holds arrays of numbers"
+        )
+    if any(type(length) is not int for length in shape):
+        raise ValueError(f"its entry {info.filename!r} has no shape, but {shape}")
+    if math.prod(shape) * dtype.itemsize > info.file_size:
+        raise ValueError(f"its entry {info.filename!r} is shorter than its array")
+
+
+HEADERS: Mapping[tuple[int, int], Callable[[IO[bytes]], Any]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+"""NumPy's readers by version; it writes others for the names of a structured dtype alone."""
+
+NUMBERS = "biufc"
+"""The kinds of dtypes that a store holds."""
 
 
 def write_safetensors(file: IO[bytes], arrays: Mapping[str, Plain]) -> None:
@@ -241,13 +322,16 @@ def write_safetensors(file: IO[bytes], arrays: Mapping[str, Plain]) -> None:
         raise ValueError(f"safetensors cannot hold this store: {error}") from error
 
 
-def read_safetensors(file: IO[bytes]) -> dict[str, Plain]:
-    """Read by the safetensors library."""
+def read_safetensors(file: IO[bytes], max_bytes: int) -> dict[str, Plain]:
+    """Read by the safetensors library, which makes sure that the arrays fill the file."""
+    check_size(os.fstat(file.fileno()).st_size, max_bytes)
     library = import_safetensors()
     try:
         arrays: dict[str, Plain] = library.numpy.load_file(file.name)
     except library.SafetensorError as error:
         raise ValueError(str(error)) from error
+    except (TypeError, AttributeError) as error:  # of bfloat16 and of floats of 8 bits
+        raise ValueError(f"it holds numbers that NumPy has no dtype for: {error}") from error
     return arrays
 
 
@@ -263,7 +347,7 @@ class Format:
     """How to write and read one kind of file."""
 
     write: Callable[[IO[bytes], Mapping[str, Plain]], None]
-    read: Callable[[IO[bytes]], dict[str, Plain]]
+    read: Callable[[IO[bytes], int], dict[str, Plain]]
 
 
 FORMATS = {
@@ -292,7 +376,20 @@ def checked_name(name: Any) -> str:
     """Check that a name can be written to a file."""
     if not isinstance(name, str) or "\0" in name:
         raise ValueError(f"a parameter's name must be a string without NUL, got {name!r}")
+    try:
+        length = len(name.encode())
+    except UnicodeEncodeError as error:
+        raise ValueError(f"the parameter's name {name!r} is no text: {error.reason}") from error
+    if length > LONGEST_NAME:
+        raise ValueError(
+            f"a parameter's name may take {LONGEST_NAME} bytes, the one that begins with "
+            f"{name[:40]!r} takes {length}"
+        )
     return name
+
+
+LONGEST_NAME = 2**16 - 1 - len(".npy")
+"""Bytes that an archive's entry has for a name."""
 
 
 def checked_array(name: str, value: Any) -> Plain:
@@ -308,7 +405,7 @@ def checked_array(name: str, value: Any) -> Plain:
             ".filled(...) of it"
         )
     array = np.asarray(value)
-    if array.dtype.kind not in "biufc":
+    if array.dtype.kind not in NUMBERS:
         raise DtypeError(
             f"the parameter {name!r} has dtype {array.dtype}; a store holds arrays of numbers"
         )

@@ -2,6 +2,11 @@
 
 import io
 import itertools
+import json
+import os
+import struct
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -9,7 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tape_ad.errors import DamagedFileError
 from tape_ad.parameters import load, save
+from tape_ad.training import load_checkpoint
 
 Array = np.ndarray[Any, Any]
 
@@ -112,3 +119,141 @@ def test_bytes_after_an_array_are_refused(tmp_path: Path) -> None:
         entry.write(b"more")
     with pytest.raises(ValueError, match=r"says: its entry 'w\.npy' is longer than its array$"):
         load(tmp_path / "p.npz")
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array(["a"]),
+        np.array([b"a"]),
+        np.array(["2020-01-01"], "M8[s]"),
+        np.array([1], "m8[s]"),
+        np.zeros(2, [("a", float)]),
+        np.zeros(2, [("\N{LATIN SMALL LETTER A WITH DIAERESIS}", float)]),
+        np.zeros(2, "V3"),
+    ],
+    ids=lambda array: array.dtype.str,
+)
+def test_what_is_no_number_is_refused(
+    tmp_path: Path, array: Array, recwarn: pytest.WarningsRecorder
+) -> None:
+    np.savez(tmp_path / "p.npz", w=array)
+    recwarn.clear()  # NumPy says that such names need the third version of its format
+    with pytest.raises(
+        DamagedFileError, match=r"entry 'w\.npy' has dtype .*a store holds arrays of"
+    ):
+        load(tmp_path / "p.npz")
+
+
+def test_a_small_file_of_large_arrays_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
+    with archive, archive.open("w.npy", "w") as entry:
+        np.lib.format.write_array(entry, np.broadcast_to(0.0, (2**25 + 1,)))
+    assert path.stat().st_size < 2**20
+    with pytest.raises(DamagedFileError, match=r"bytes, more than the 268435456 that are allowed"):
+        load(path)
+    with pytest.raises(DamagedFileError, match=r"write load\(path, max_bytes=268435592\)"):
+        load_checkpoint(path)
+
+
+def test_how_much_may_be_loaded_is_for_the_caller_to_say(tmp_path: Path) -> None:
+    for suffix in SUFFIXES:
+        path = tmp_path / f"p{suffix}"
+        save(path, {"w": np.zeros(1000)})
+        with pytest.raises(DamagedFileError, match="more than the 8000 that are allowed"):
+            load(path, max_bytes=8000)
+        assert load(path, max_bytes=9000)["w"].shape == (1000,)
+
+
+def test_an_array_that_says_it_is_longer_than_its_entry_takes_no_memory(tmp_path: Path) -> None:
+    for shape in (b"(10**9,)}  ", b"(True,), } "):
+        whole = npy_bytes(np.arange(4.0)).replace(b"(4,), }    ", shape, 1)
+        with zipfile.ZipFile(tmp_path / "p.npz", "w") as archive:
+            archive.writestr("w.npy", whole)
+        with pytest.raises(DamagedFileError, match="is damaged, or is not what its suffix says"):
+            load(tmp_path / "p.npz")
+
+
+@pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3"])
+def test_numbers_that_numpy_does_not_have(tmp_path: Path, dtype: str) -> None:
+    length = {"BF16": 4, "F8_E4M3": 2}[dtype]
+    write_safetensors(
+        tmp_path / "p.safetensors",
+        json.dumps({"w": {"dtype": dtype, "shape": [2], "data_offsets": [0, length]}}),
+        bytes(length),
+    )
+    with pytest.raises(DamagedFileError, match="holds numbers that NumPy has no dtype for"):
+        load(tmp_path / "p.safetensors")
+
+
+@pytest.mark.parametrize(
+    "header", ["[" * 100_000, '{"a":' * 100_000, '{"__metadata__": {"a": 3}}', "9" * 100_000, ""]
+)
+def test_a_hostile_header(tmp_path: Path, header: str) -> None:
+    write_safetensors(tmp_path / "p.safetensors", header, b"")
+    with pytest.raises(DamagedFileError):
+        load(tmp_path / "p.safetensors")
+
+
+def write_safetensors(path: Path, header: str, data: bytes) -> None:
+    path.write_bytes(struct.pack("<Q", len(header)) + header.encode() + data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "9" * 10_000,
+        '{"bit_generator": ' + "9" * 10_000 + "}",
+        '{"array": [1e999], "dtype": "<u4"}',
+        '{"bit_generator": "' + "x" * 100_000 + '"}',
+    ],
+)
+def test_a_hostile_state_of_a_generator(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "p.npz"
+    save(path, {"step": np.array(1), "rng/a": np.frombuffer(text.encode(), np.uint8)})
+    with pytest.raises(DamagedFileError, match="the generator 'a' cannot be read") as raised:
+        load_checkpoint(path)
+    assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_names_that_no_file_holds(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"p{suffix}"
+    save(path, {"w" * 65_531: np.zeros(1)})
+    assert list(load(path)) == ["w" * 65_531]
+    with pytest.raises(
+        ValueError, match=r"may take 65531 bytes, the one that begins with 'w{40}' "
+    ):
+        save(path, {"w" * 65_532: np.zeros(1)})
+    with pytest.raises(ValueError, match="is no text: surrogates not allowed"):
+        save(path, {"w\ud800": np.zeros(1)})
+    assert list(load(path)) == ["w" * 65_531]
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    left, fresh, other = (tmp_path / name for name in (".tape_ad-1.tmp", ".tape_ad-2.tmp", "a.tmp"))
+    for path in (left, fresh, other):
+        path.write_bytes(b"half")
+    for path in (left, other):
+        os.utime(path, (0, 0))
+    save(tmp_path / "p.npz", {"w": np.zeros(1)})
+    assert sorted(path.name for path in tmp_path.iterdir()) == [fresh.name, other.name, "p.npz"]
+
+
+def test_a_process_that_is_killed_while_it_saves(tmp_path: Path) -> None:
+    save(tmp_path / "p.npz", {"w": np.zeros(1)})
+    program = (
+        "import os, sys, numpy as np; from tape_ad import parameters; "
+        "parameters.bring_to_disk = os.fsync = lambda _: os.kill(os.getpid(), 9); "
+        "parameters.save(sys.argv[1], {'w': np.ones(1)})"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "p.npz")]
+    done = subprocess.run(command, check=False)  # noqa: S603 - the program above
+    assert done.returncode == -9
+    assert load(tmp_path / "p.npz")["w"] == 0
+    (left,) = tmp_path.glob("*.tmp")
+    os.utime(left, (0, 0))
+    save(tmp_path / "q.npz", {"w": np.zeros(1)})
+    assert not list(tmp_path.glob("*.tmp"))

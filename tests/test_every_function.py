@@ -3,6 +3,7 @@
 An error is one of ours, or the one that NumPy raises for the same call on arrays.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,13 @@ NOT_A_VALUE: set[str] = {
     *("unique", "zeros", "repack_fields", "require_fields", "stack_arrays"),
 }
 
-# They read what is not an array, and say by NumPy's own error that a handle is not that either.
-READERS: set[str] = {"frombuffer", "fromfile", "loadtxt"}
+# They read what is not an array, and say by NumPy's own error that a handle is not that either;
+# from Python 3.12 on, a buffer is asked of the handle, which says so itself.
+READERS: set[str] = {
+    "fromfile",
+    "loadtxt",
+    *(("frombuffer",) if sys.version_info < (3, 12) else ()),
+}
 
 # The number of the call in `LEADING` where NumPy takes what has no meaning, or finds another fault.
 NONSENSE: set[tuple[str, int]] = {

@@ -39,9 +39,9 @@ def raise_with_name(function: Function, values: Sequence[Any], error: ValueError
     """Put the function's name and its operands' shapes before NumPy's message.
 
     Errors that are more than a plain ValueError (a singular matrix, or one of ours) stay as
-    they are.
+    they are, and so do those of a user's own function, recorded as one node.
     """
-    if type(error) is not ValueError:
+    if type(error) is not ValueError or hasattr(function, "tape_ad_public"):
         try:
             raise error
         finally:  # a frame that keeps its error is a cycle, in which the record stays

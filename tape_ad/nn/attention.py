@@ -10,9 +10,10 @@ from attrs import field, frozen
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
+from tape_ad.nn.checks import as_dtype, floating, named, positive, probability
 from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
-from tape_ad.nn.layers import FLOAT64, dropout, probability
-from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.nn.layers import FLOAT64, dropout
+from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.base import as_array
 from tape_ad.rules.layers.affine import linear
 from tape_ad.rules.layers.attention import attend, takes, weights_of

@@ -8,6 +8,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.linear_maps import Array
+from tape_ad.nn.checks import check_step
 from tape_ad.nn.stores import Layer
 from tape_ad.rules.base import as_array
 
@@ -85,6 +86,8 @@ class Sequential(Layer):
     layers: tuple[Step, ...]
 
     def __init__(self, *layers: Step) -> None:
+        for step in layers:
+            check_step("Sequential takes", step)
         self.__attrs_init__(layers)
 
     def __call__(
@@ -121,6 +124,9 @@ class Residual(Layer):
     """
 
     layer: Step
+
+    def __attrs_post_init__(self) -> None:
+        check_step("Residual takes", self.layer)
 
     def __call__(
         self,

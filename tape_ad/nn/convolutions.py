@@ -7,17 +7,18 @@ may be left out. Kernels have the shape (out_channels, in_channels // groups, *k
 import functools
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
+from tape_ad.nn.checks import as_dtype, floating, named, positive
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.base import as_array
 from tape_ad.rules.layers.images import convolve_images, correlate_images
 from tape_ad.rules.layers.windows import Windows
@@ -250,6 +251,35 @@ def as_lengths(given: Lengths) -> Lengths:
     return tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else given
 
 
+def as_padding(given: Lengths | str) -> Lengths | str:
+    """See `as_lengths`; padding may be a word, too."""
+    return given if isinstance(given, str) else as_lengths(given)
+
+
+def at_least(least: int) -> Callable[[Any, "Attribute[Any]", Any], None]:
+    """Make what checks a field with a length for each axis, or one for all, if any is given."""
+
+    def check(layer: Any, attribute: "Attribute[Any]", given: Any) -> None:
+        if given is not None:
+            check_lengths(layer, attribute.name, given, least)
+
+    return check
+
+
+def check_lengths(layer: Any, name: str, given: Any, least: int) -> None:
+    """Check lengths when a layer is made, and not first when it is called."""
+    try:
+        fitting = min(lengths(layer.rank, given)) >= least
+    except (TypeError, ValueError):
+        fitting = False
+    if not fitting:
+        several = f", or a tuple of {layer.rank} of them" if layer.rank > 1 else ""
+        raise ValueError(
+            f"{type(layer).__name__}: {name} must be a whole number of at least {least}{several}, "
+            f"got {given!r}"
+        )
+
+
 @frozen
 class Convolution(Layer):
     """What `Conv1d` and `Conv2d` have in common."""
@@ -259,10 +289,10 @@ class Convolution(Layer):
     name: str = field(validator=named)
     in_channels: int = field(converter=operator.index, validator=positive)
     out_channels: int = field(converter=operator.index, validator=positive)
-    kernel_size: Lengths = field(converter=as_lengths)
-    stride: Lengths = field(default=1, converter=as_lengths)
-    padding: Lengths | str = field(default=0, converter=as_lengths)
-    dilation: Lengths = field(default=1, converter=as_lengths)
+    kernel_size: Lengths = field(converter=as_lengths, validator=at_least(1))
+    stride: Lengths = field(default=1, converter=as_lengths, validator=at_least(1))
+    padding: Lengths | str = field(default=0, converter=as_padding)
+    dilation: Lengths = field(default=1, converter=as_lengths, validator=at_least(1))
     groups: int = field(default=1, converter=operator.index, validator=positive)
     bias: bool = True
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
@@ -273,6 +303,11 @@ class Convolution(Layer):
                 f"{type(self).__name__}: groups={self.groups} must divide in_channels="
                 f"{self.in_channels} and out_channels={self.out_channels}"
             )
+        if isinstance(self.padding, str):
+            sizes = [lengths(self.rank, n) for n in (self.kernel_size, self.stride, self.dilation)]
+            padding_of(type(self).__name__, sizes[0], sizes[1], self.padding, sizes[2])
+        else:
+            check_lengths(self, "padding", self.padding, 0)
 
     @property
     def own_parameters(self) -> dict[str, Parameter]:

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from attrs import Attribute, field, frozen
+from attrs import field, frozen
 
 from tape_ad.errors import ShapeError
 from tape_ad.handles.primals import primal
 from tape_ad.linear_maps import Array
+from tape_ad.nn.checks import as_dtype, check_probability, floating, named, positive, probability
 from tape_ad.nn.initializers import normal, uniform
-from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.base import as_array, as_constant
 from tape_ad.rules.layers.affine import linear
 from tape_ad.rules.numpy.indexing import item
@@ -244,17 +245,6 @@ def check_padding_idx(padding_idx: int | None, rows: int) -> None:
         raise IndexError(
             f"embedding: padding_idx must lie in {-rows}..{rows - 1}, got {padding_idx}"
         )
-
-
-def probability(layer: Any, attribute: "Attribute[float]", value: float) -> None:
-    """Check a probability."""
-    check_probability(f"{type(layer).__name__}: {attribute.name}", value)
-
-
-def check_probability(what: str, value: float) -> None:
-    """See `probability`."""
-    if not 0 <= value <= 1:
-        raise ValueError(f"{what} must lie in [0, 1], got {value}")
 
 
 @frozen

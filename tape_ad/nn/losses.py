@@ -10,6 +10,7 @@ import numpy as np
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
+from tape_ad.nn.checks import check_probability
 from tape_ad.rules.base import as_array, as_constant
 from tape_ad.rules.layers import cross_entropies
 from tape_ad.rules.layers.activations import log_softmax, real
@@ -63,6 +64,8 @@ def cross_entropy(
         When the shapes do not fit, or there is nothing to take the mean of.
     IndexError
         When a class number is not one of the classes.
+    ValueError
+        When `label_smoothing` is not between 0 and 1.
 
     Examples
     --------
@@ -71,6 +74,8 @@ def cross_entropy(
     >>> cross_entropy(np.array([[1e4, -1e4], [0.0, 0.0]]), np.array([0, -100]))
     np.float64(0.0)
     """
+    if label_smoothing:
+        check_probability("cross_entropy: label_smoothing", label_smoothing)
     targets = as_array(targets)
     numbers = targets.dtype.kind in "iu"
     kept = np.not_equal(targets, ignore_index) if numbers else np.True_
@@ -253,6 +258,8 @@ def huber_loss(x: Array, target: Array, reduction: str = "mean", delta: float = 
     ------
     ShapeError
         When the shapes differ.
+    ValueError
+        When `delta` is not above 0.
 
     Notes
     -----
@@ -264,6 +271,8 @@ def huber_loss(x: Array, target: Array, reduction: str = "mean", delta: float = 
     np.float64(0.75)
     """
     x, target = checked_pair("huber_loss", x, target)
+    if not delta > 0:
+        raise ValueError(f"huber_loss: delta must be above 0, got {delta}")
     error = x - target
     bounded = np.clip(error, -delta, delta)  # no magnitude, which has no curvature at 0
     return reduced("huber_loss", bounded * (error - bounded / 2), reduction)

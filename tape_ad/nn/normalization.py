@@ -6,15 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 
 from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.handles.primals import primal
 from tape_ad.handles.refusals import refuse_to_change
 from tape_ad.linear_maps import Array
+from tape_ad.nn.checks import (
+    as_dtype,
+    check_eps,
+    check_probability,
+    floating,
+    named,
+    not_negative,
+    positive,
+)
 from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.layers.activations import real
 from tape_ad.rules.layers.normalization import normalize, standardize
 
@@ -47,6 +56,8 @@ def layer_norm(
     ------
     ShapeError
         When the last axes of `x` have other lengths.
+    ValueError
+        When `eps` is below 0.
 
     Notes
     -----
@@ -58,6 +69,7 @@ def layer_norm(
     array([[-1.,  1.],
            [ 0.,  0.]])
     """
+    check_eps("layer_norm", eps)
     shape = as_shape(normalized_shape)
     x = real(x, "layer_norm")
     if x.shape[x.ndim - len(shape) :] != shape or x.ndim < len(shape):
@@ -110,7 +122,7 @@ class LayerNorm(Layer):
 
     name: str = field(validator=named)
     normalized_shape: tuple[int, ...] = field(converter=as_shape)
-    eps: float = 1e-5
+    eps: float = field(default=1e-5, validator=not_negative)
     elementwise_affine: bool = True
     bias: bool = True
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
@@ -143,6 +155,12 @@ class LayerNorm(Layer):
         return layer_norm(x, self.normalized_shape, weight, bias, self.eps)
 
 
+def rate(layer: Any, attribute: "Attribute[Any]", value: float | None) -> None:
+    """Check how far running statistics go in a step; None is for the mean of all steps."""
+    if value is not None:
+        check_probability(f"{type(layer).__name__}: {attribute.name}", value)
+
+
 @frozen
 class BatchNorm(Layer):
     """What `BatchNorm1d` and `BatchNorm2d` have in common."""
@@ -151,8 +169,8 @@ class BatchNorm(Layer):
 
     name: str = field(validator=named)
     num_features: int = field(converter=operator.index, validator=positive)
-    eps: float = 1e-5
-    momentum: float | None = 0.1
+    eps: float = field(default=1e-5, validator=not_negative)
+    momentum: float | None = field(default=0.1, validator=rate)
     affine: bool = True
     track_running_stats: bool = True
     bias: bool = True

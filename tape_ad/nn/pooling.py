@@ -8,7 +8,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.linear_maps import Array
-from tape_ad.nn.convolutions import Lengths, as_lengths, lengths, windows_of
+from tape_ad.nn.convolutions import Lengths, as_lengths, at_least, lengths, windows_of
 from tape_ad.nn.stores import Layer
 from tape_ad.rules.base import as_array
 from tape_ad.rules.layers.activations import real
@@ -221,10 +221,15 @@ class MaxPool(Layer):
 
     rank: ClassVar[int]
 
-    kernel_size: Lengths = field(converter=as_lengths)
-    stride: Lengths | None = field(default=None, converter=attrs.converters.optional(as_lengths))
-    padding: Lengths = field(default=0, converter=as_lengths)
-    dilation: Lengths = field(default=1, converter=as_lengths)
+    kernel_size: Lengths = field(converter=as_lengths, validator=at_least(1))
+    stride: Lengths | None = field(
+        default=None, converter=attrs.converters.optional(as_lengths), validator=at_least(1)
+    )
+    padding: Lengths = field(default=0, converter=as_lengths, validator=at_least(0))
+    dilation: Lengths = field(default=1, converter=as_lengths, validator=at_least(1))
+
+    def __attrs_post_init__(self) -> None:
+        checked_kernel(type(self).__name__, self.rank, self.kernel_size, self.padding)
 
     def __call__(
         self,
@@ -270,10 +275,15 @@ class AvgPool(Layer):
 
     rank: ClassVar[int]
 
-    kernel_size: Lengths = field(converter=as_lengths)
-    stride: Lengths | None = field(default=None, converter=attrs.converters.optional(as_lengths))
-    padding: Lengths = field(default=0, converter=as_lengths)
+    kernel_size: Lengths = field(converter=as_lengths, validator=at_least(1))
+    stride: Lengths | None = field(
+        default=None, converter=attrs.converters.optional(as_lengths), validator=at_least(1)
+    )
+    padding: Lengths = field(default=0, converter=as_lengths, validator=at_least(0))
     count_include_pad: bool = True
+
+    def __attrs_post_init__(self) -> None:
+        checked_kernel(type(self).__name__, self.rank, self.kernel_size, self.padding)
 
     def __call__(
         self,

@@ -14,9 +14,10 @@ from attrs import Attribute, field, frozen
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
+from tape_ad.nn.checks import as_dtype, floating, named, positive
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter, as_dtype, floating, named, positive
+from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.base import as_array
 from tape_ad.rules.layers.activations import relu
 from tape_ad.rules.layers.affine import linear, two_linear

@@ -10,14 +10,14 @@ from typing import Any, Self, cast
 
 import attrs
 import numpy as np
-import numpy.typing as npt
-from attrs import Attribute, frozen
+from attrs import frozen
 
 from tape_ad.errors import MissingParameterError, StoreMismatchError
 from tape_ad.habits import in_other_words
 from tape_ad.handles.primals import primal
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
+from tape_ad.nn.checks import check_generator, check_step
 from tape_ad.nn.initializers import Initializer
 from tape_ad.pages.summaries import Summary
 
@@ -158,7 +158,10 @@ class Layer:
         StoreMismatchError
             When a parameter is there already and is not to be kept, when one that is to be kept
             has another shape, or when the store holds handles. Nothing is changed then.
+        TypeError
+            When `rng` is no generator.
         """
+        check_generator(rng)
         parameters = self.parameters
         if holds_handles(store):
             raise StoreMismatchError(
@@ -184,7 +187,13 @@ class Layer:
         self, store: Mapping[str, Any], name: str, shape: Shape, rng: np.random.Generator | None
     ) -> Array:
         """Look a parameter up, drawing all of the layer's if none is in a plain store yet."""
-        value = store.get(name)
+        try:
+            value = store.get(name)
+        except AttributeError:
+            raise TypeError(
+                f"the layer {self._called} is called as layer(store, x), with a dict of parameters "
+                f"as its store, not with {type(store).__name__}; write layer(rec.bind(params), x)"
+            ) from None
         if value is None:
             own = self.own_parameters
             if rng is not None and name == next(iter(own)) and not holds_handles(store):
@@ -227,6 +236,9 @@ def init(
     ------
     StoreMismatchError
         When a parameter is there already, or two layers have one name. Nothing is changed then.
+    TypeError
+        When there are other things than layers and functions in the structure, or `rng` is no
+        generator.
 
     Examples
     --------
@@ -325,6 +337,15 @@ class Together(Layer):
 
     layers: Any
 
+    def __attrs_post_init__(self) -> None:
+        waiting = [self.layers]
+        while waiting:
+            at = waiting.pop()
+            if isinstance(at, CONTAINERS):
+                waiting.extend(members(at))
+            elif at is not None or self.layers is None:
+                check_step("nn.init, partition and summary take", at)
+
 
 def distinct(root: Any) -> Iterator[Layer]:
     """Yield a layer and all layers among its attributes, each object once."""
@@ -339,11 +360,19 @@ def distinct(root: Any) -> Iterator[Layer]:
             yield at
             kind: Any = type(at)
             inside = [getattr(at, each.name) for each in attrs.fields(kind)]
-        elif isinstance(at, Mapping):
-            inside = list(at.values())
         else:
-            inside = list(at) if isinstance(at, (list, tuple)) else []
+            inside = members(at)
         waiting.extend(reversed(inside))
+
+
+CONTAINERS = (Mapping, list, tuple)
+
+
+def members(structure: Any) -> list[Any]:
+    """List what a structure of layers holds; nothing for what is none."""
+    if isinstance(structure, Mapping):
+        return list(structure.values())
+    return list(structure) if isinstance(structure, CONTAINERS) else []
 
 
 def stored(layer: Any, store: Mapping[str, Any]) -> Iterator[tuple[str, Parameter, Any]]:
@@ -370,36 +399,4 @@ def check_shape(name: str, value: Any, shape: Shape) -> None:
         raise StoreMismatchError(
             f"the parameter {name!r} has shape {actual} in the store, but its layer says {shape}; "
             "make the layer with the lengths that the store was made with"
-        )
-
-
-# What the fields of layers are checked with
-
-
-def named(layer: Any, attribute: "Attribute[str]", value: Any) -> None:
-    """Check that a name is there to tell one layer's parameters from another's."""
-    if not isinstance(value, str) or not value:
-        raise ValueError(
-            f"{type(layer).__name__}: the name must be a string that is not empty, got {value!r}"
-        )
-
-
-def positive(layer: Any, attribute: "Attribute[int]", value: int) -> None:
-    """Check a length of an axis."""
-    if value < 1:
-        raise ValueError(
-            f"{type(layer).__name__}: {attribute.name} must be at least 1, got {value}"
-        )
-
-
-def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """Make a dtype of what NumPy takes for one."""
-    return np.dtype(dtype)
-
-
-def floating(layer: Any, attribute: "Attribute[Any]", value: np.dtype[Any]) -> None:
-    """Check a dtype to draw random numbers in."""
-    if value.kind != "f":
-        raise ValueError(
-            f"{type(layer).__name__}: the dtype must be a real floating one, got {value}"
         )

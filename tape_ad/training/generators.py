@@ -5,6 +5,7 @@ where that is nonsense. A file can hold anything, so every number is looked at f
 """
 
 import json
+import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -75,7 +76,7 @@ def generator_of(array: Plain) -> Generator:
         raise ValueError("it is no state as JSON") from error
     name = state.pop("bit_generator", None) if isinstance(state, dict) else None
     if not isinstance(name, str) or name not in STATES:
-        raise ValueError(f"no bit generator is called {name!r}")
+        raise ValueError(f"no bit generator is called {reprlib.repr(name)}")
     check_state(state, STATES[name], name)
     bit_generator = getattr(np.random, name)()
     bit_generator.state = {"bit_generator": name, **state}

@@ -98,7 +98,10 @@ def save_checkpoint(
 
 
 def load_checkpoint(
-    path: str | os.PathLike[str], like: Mapping[str, Any] | None = None
+    path: str | os.PathLike[str],
+    like: Mapping[str, Any] | None = None,
+    *,
+    max_bytes: int | None = None,
 ) -> Checkpoint:
     """Load what `save_checkpoint` saved.
 
@@ -107,6 +110,8 @@ def load_checkpoint(
     path : str or path-like
     like : mapping of str to array, optional
         A store that the saved one has to have the names, shapes and dtypes of.
+    max_bytes : int, optional
+        How many bytes all arrays of the file may take; as for `parameters.load`.
 
     Returns
     -------
@@ -122,7 +127,7 @@ def load_checkpoint(
     FileNotFoundError, ImportError
         As `parameters.load`.
     """
-    arrays = load(path)
+    arrays = load(path, max_bytes=max_bytes)
     shown = os.fspath(path)
     step = arrays.pop(STEP, None)
     parts: dict[str, dict[str, Plain]] = {PARAMETERS: {}, STATE: {}, RANDOM: {}}

@@ -18,7 +18,6 @@ from tape_ad.handles.constants import unwrapped
 from tape_ad.handles.dispatch import record_call
 from tape_ad.handles.namespaces import IN_USE
 from tape_ad.handles.primals import AS_THEY_ARE, is_view, memory_of, read_only
-from tape_ad.handles.refusals import raise_with_name
 from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.views import link
 from tape_ad.linear_maps import Array
@@ -346,10 +345,7 @@ def recorded(public: Function, handles: tuple[Tensor, ...], use: Use) -> Any:
     for x in handles:
         if x.record is not record:
             return record_call(public, handles, {"use": use})
-    try:
-        out, used = use.compute(*[x.data for x in handles])
-    except ValueError as error:
-        raise_with_name(public, handles, error)
+    out, used = use.compute(*[x.data for x in handles])
     used.last = len(handles) - 1
     partials = [BlockPartial(used, position) for position in range(len(handles))]
     parents = [x.index for x in handles]

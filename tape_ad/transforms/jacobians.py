@@ -2,6 +2,7 @@
 
 import functools
 import math
+import numbers
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ParamSpec, SupportsIndex, TypeVar, overload
 
@@ -169,7 +170,11 @@ def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
 
 def check_batch_size(batch_size: int | None) -> None:
     """Refuse to sweep no unit vector at once, or half of one."""
-    if batch_size is not None and (batch_size < 1 or batch_size != int(batch_size)):
+    if batch_size is None:
+        return
+    if isinstance(batch_size, bool) or not isinstance(batch_size, numbers.Real):
+        raise TypeError(f"batch_size is a number of unit vectors, not {batch_size!r}")
+    if not batch_size >= 1 or batch_size % 1:
         raise ValueError(f"batch_size is a number of unit vectors, at least 1, not {batch_size}")
 
 
@@ -177,7 +182,7 @@ def unit_vectors(leaf: Any, batch_size: int | None) -> Iterator[Array]:
     """Yield the rows of the identity on a leaf's space, in stacks of `batch_size`."""
     shape, dtype = shape_of(leaf), getattr(leaf, "dtype", np.dtype(np.float64))
     size = math.prod(shape)
-    step = batch_size or max(size, 1)
+    step = int(batch_size or max(size, 1))
     for start in range(0, max(size, 1), step):
         rows = np.zeros((min(step, size - start), size), dtype)
         np.fill_diagonal(rows[:, start:], 1)

@@ -9,6 +9,8 @@ import pytest
 from tape_ad import nn
 from tape_ad.errors import DtypeError, ShapeError
 
+NONSENSE: Any = None
+
 
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
@@ -129,6 +131,108 @@ from tape_ad.errors import DtypeError, ShapeError
             IndexError,
             "embedding: padding_idx must lie in -3..2, got -4",
         ),
+        (
+            lambda: nn.Conv2d("c", 1, 2, kernel_size=0),
+            ValueError,
+            "Conv2d: kernel_size must be a whole number of at least 1, or a tuple of 2 of them, "
+            "got 0",
+        ),
+        (
+            lambda: nn.Conv1d("c", 1, 2, 3, stride=-2),
+            ValueError,
+            "Conv1d: stride must be a whole number of at least 1, got -2",
+        ),
+        (
+            lambda: nn.Conv2d("c", 1, 2, 3, padding=(0, -1)),
+            ValueError,
+            "Conv2d: padding must be a whole number of at least 0, or a tuple of 2 of them, got "
+            "(0, -1)",
+        ),
+        (
+            lambda: nn.Conv2d("c", 1, 2, 3, padding="none"),
+            ValueError,
+            'Conv2d: padding must be numbers, "valid", or "same" with a stride of 1, got '
+            "'none' with a stride of (1, 1)",
+        ),
+        (
+            lambda: nn.MaxPool1d((2, 2)),
+            ValueError,
+            "MaxPool1d: kernel_size must be a whole number of at least 1, got (2, 2)",
+        ),
+        (
+            lambda: nn.AvgPool2d(2, padding=2),
+            ValueError,
+            "AvgPool2d: padding must be at least 0 and at most half of the kernel's size (2, 2), "
+            "got 2",
+        ),
+        (
+            lambda: nn.BatchNorm1d("b", 3, eps=-7),
+            ValueError,
+            "BatchNorm1d: eps must be at least 0, got -7",
+        ),
+        (
+            lambda: nn.BatchNorm2d("b", 3, momentum=np.nan),
+            ValueError,
+            "BatchNorm2d: momentum must lie in [0, 1], got nan",
+        ),
+        (
+            lambda: nn.LayerNorm("n", 3, eps=np.nan),
+            ValueError,
+            "LayerNorm: eps must be at least 0, got nan",
+        ),
+        (
+            lambda: nn.layer_norm(np.ones(3), 3, eps=-1),
+            ValueError,
+            "layer_norm: eps must be at least 0, got -1",
+        ),
+        (
+            lambda: nn.huber_loss(np.ones(3), np.zeros(3), delta=-7),
+            ValueError,
+            "huber_loss: delta must be above 0, got -7",
+        ),
+        (
+            lambda: nn.cross_entropy(np.ones((1, 2)), np.array([0]), label_smoothing=-7),
+            ValueError,
+            "cross_entropy: label_smoothing must lie in [0, 1], got -7",
+        ),
+        (
+            lambda: nn.init(nn.Linear("hidden", 3, 2), NONSENSE),
+            TypeError,
+            "parameters are drawn with a generator, such as rng = np.random.default_rng(0), got "
+            "None",
+        ),
+        (
+            lambda: nn.init("nonsense", np.random.default_rng(0)),
+            TypeError,
+            "nn.init, partition and summary take layers, and functions of one array, got "
+            "'nonsense'",
+        ),
+        (
+            lambda: nn.init([nn.relu, {"a": nn.Linear}], np.random.default_rng(0)),
+            TypeError,
+            "nn.init, partition and summary take layers, got the class Linear; make one of it",
+        ),
+        (
+            lambda: nn.partition(None, {}),
+            TypeError,
+            "nn.init, partition and summary take layers, and functions of one array, got None",
+        ),
+        (
+            lambda: nn.Sequential(nn.relu, NONSENSE),
+            TypeError,
+            "Sequential takes layers, and functions of one array, got None",
+        ),
+        (
+            lambda: nn.Residual(NONSENSE),
+            TypeError,
+            "Residual takes layers, and functions of one array, got None",
+        ),
+        (
+            lambda: nn.Linear("hidden", 3, 2)(NONSENSE, np.ones(3)),
+            TypeError,
+            "the layer 'hidden' is called as layer(store, x), with a dict of parameters as its "
+            "store, not with NoneType; write layer(rec.bind(params), x)",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(
@@ -137,3 +241,11 @@ def test_what_does_not_fit_is_refused(
     with pytest.raises(kind) as raised:
         call()
     assert str(raised.value) == message
+
+
+def test_what_fits_is_not_refused() -> None:
+    layers = [nn.Conv2d("c", 1, 2, 3, padding="same"), None, {"act": nn.relu}, ()]
+    assert list(nn.init(layers, np.random.default_rng(0))) == ["c.weight", "c.bias"]
+    nn.BatchNorm1d("b", 3, eps=0, momentum=None)
+    nn.Conv2d("d", 1, 2, (3, 2), stride=(1, 2), padding=[1, 0])
+    assert nn.huber_loss(np.ones(3), np.zeros(3), delta=np.inf) == 0.5

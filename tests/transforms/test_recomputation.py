@@ -404,3 +404,21 @@ def test_ten_thousand_steps_in_little_more_than_twice_the_time() -> None:
     plain, checkpointed, planned = np.min(rounds, axis=0)
     assert checkpointed < 2.2 * plain
     assert planned < 3 * plain
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyError, ta.errors.ShapeError])
+def test_an_error_of_the_users_own_stays_what_it_is(kind: type[Exception]) -> None:
+    def failing(x: Any) -> Any:
+        raise kind("no step is this long")
+
+    ruled = ta.custom_rule(pull=lambda ct: ct)(failing)
+    for block in (ta.checkpoint(failing), ruled):
+        for apart in (False, True):  # as one operand, or as two of different records
+            with pytest.raises(kind) as raised:
+                ta.grad(lambda x, block=block, apart=apart: within(block, x, apart))(np.ones(2))
+            assert type(raised.value) is kind
+            assert raised.value.args == ("no step is this long",)
+
+
+def within(block: Any, x: Any, apart: bool) -> Any:
+    return ta.grad(lambda y: np.sum(block((x, y) if apart else y)))(x)[0]
