@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extras import extra
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.fft"):
     import scipy.fft
@@ -126,3 +126,4 @@ class Backend:
 scipy.fft.register_backend(Backend)
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

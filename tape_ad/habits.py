@@ -6,7 +6,7 @@ error that is raised anyway goes on with what stands here.
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
@@ -291,6 +291,15 @@ def absent_from(module: str) -> Callable[[str], NoReturn]:
         raise AttributeError(f"module {module!r} has no attribute {name!r}{words}")
 
     return __getattr__
+
+
+def listed(names: Iterable[str], *more: str) -> Callable[[], list[str]]:
+    """Make a module's ``__dir__``, which lists what is public in it and not what it is made of."""
+
+    def __dir__() -> list[str]:  # noqa: N807 - it becomes one
+        return sorted({*names, *more})
+
+    return __dir__
 
 
 class Habit:

@@ -6,7 +6,7 @@ SciPy's results for plain arrays, and record what they do for handles.
 """
 
 from tape_ad.extras import extra
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.interpolate"):
     import scipy.interpolate
@@ -130,3 +130,4 @@ if hasattr(scipy.interpolate, "AAA"):  # since SciPy 1.15
     __all__ += ["AAA", "FloaterHormannInterpolator", "make_splprep", "make_splrep"]
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

@@ -16,7 +16,7 @@ array([[1., 0.], [0., 1.]])
 """
 
 from tape_ad.extras import extra
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.linalg"):
     import scipy.linalg  # noqa: F401 - asked for first, so that its absence has one message
@@ -225,3 +225,4 @@ csr_array = FORMATS["csr_array"]
 add_rules(SCIPY_LINALG)
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

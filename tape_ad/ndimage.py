@@ -6,7 +6,7 @@ needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
 from tape_ad.extras import extra
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.ndimage"):
     import scipy.ndimage  # noqa: F401 - asked for first, so that its absence has one message
@@ -181,3 +181,4 @@ __all__ = [
 add_rules(NDIMAGE)
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

@@ -19,12 +19,15 @@ from attrs import frozen
 
 from tape_ad.errors import ConversionError, DamagedFileError, DtypeError, StoreMismatchError
 from tape_ad.extras import extra
+from tape_ad.habits import listed
 from tape_ad.handles.primals import primal
 from tape_ad.handles.tensor import Tensor
 from tape_ad.pages.summaries import Summary
 from tape_ad.trees import with_names
 
 __all__ = ["check_like", "load", "save", "summary"]
+
+__dir__ = listed(__all__)
 
 Plain = np.ndarray[Any, Any]
 

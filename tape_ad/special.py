@@ -27,6 +27,7 @@ import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extras import extra
+from tape_ad.habits import listed
 
 with extra("scipy", "tape_ad.special"):
     import scipy.special as sp
@@ -83,8 +84,7 @@ def __getattr__(name: str) -> Any:
     )
 
 
-def __dir__() -> list[str]:
-    return sorted([*globals(), *UFUNCS, *COUNTERPARTS])
+__dir__ = listed([*__all__, *UFUNCS, *COUNTERPARTS])
 
 
 def comb(N: Array, k: Array, *, exact: bool = False, repetition: bool = False) -> Any:  # noqa: N803 - SciPy's name

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from tape_ad.core.spaces import float_to_array
 from tape_ad.errors import GradientCheckError, OutputError
+from tape_ad.habits import listed
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called
 from tape_ad.transforms.blocks import has_derivative
@@ -18,6 +19,8 @@ from tape_ad.transforms.tracing import check_callable
 from tape_ad.trees import flatten, map_leaves, unflatten, with_paths
 
 __all__ = ["check_grads"]
+
+__dir__ = listed(__all__)
 
 Function = Callable[..., Any]
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,21 @@ def test_a_call_in_another_librarys_manner_says_what_to_write(
 @pytest.mark.parametrize("lr", [1e-3, np.float32(1e-3), np.array(1e-3)])
 def test_a_number_of_any_kind_is_a_learning_rate(lr: Any) -> None:
     assert optim.Adam(lr).lr == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize("name", sorted(ta.ROOMS))
+def test_a_room_lists_what_it_is_for(name: str) -> None:
+    extras = {"distributed": "distributed", "metrics": "sklearn"}
+    if name in extras:
+        pytest.importorskip(extras[name])
+    room = getattr(ta, name)
+    names = set(dir(room))
+    assert names >= set(room.__all__)
+    for each in names:
+        found = getattr(room, each)
+        inner = isinstance(found, ModuleType) and found.__name__.startswith("tape_ad.")
+        assert not isinstance(found, ModuleType) or inner
+        assert getattr(found, "__module__", "") not in ("typing", "collections.abc")
 
 
 def test_only_public_names_are_listed() -> None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from tape_ad.array_api import creation, dtypes, elementwise, fft, linalg, manipulation, reductions
 from tape_ad.array_api import special as special  # SciPy asks for it
+from tape_ad.habits import listed
 
 if TYPE_CHECKING:
 
@@ -59,3 +60,4 @@ sys.modules[__name__].__class__ = Namespace
 
 __array_api_version__ = "2025.12"
 __all__ = [*sorted(FUNCTIONS), "fft", "linalg"]  # noqa: PLE0604 - all of them are strings
+__dir__ = listed(__all__, "special")

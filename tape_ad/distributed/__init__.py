@@ -9,6 +9,7 @@ back. See docs/distributed.md. Dask is needed: pip install 'tape-ad[distributed]
 from typing import Any
 
 from tape_ad.extras import extra
+from tape_ad.habits import listed
 
 try:
     import distributed  # noqa: F401 - the modules below need it, and only they
@@ -25,3 +26,4 @@ else:
     from tape_ad.distributed.steps import Distributed, value_and_grad
 
 __all__ = ["Distributed", "value_and_grad"]
+__dir__ = listed(__all__)

@@ -6,7 +6,7 @@ needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
 from tape_ad.extras import extra
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.integrate"):
     import scipy.integrate  # noqa: F401 - asked for first, so that its absence has one message
@@ -58,3 +58,4 @@ add_rules(INTEGRATE)
 add_rules(PIECES)  # of which the solution of a boundary value problem is
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

@@ -22,6 +22,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from tape_ad.habits import listed
 from tape_ad.metrics import classification, pairwise, ranking, regression
 from tape_ad.metrics.counterparts import constant, published
 
@@ -48,5 +49,4 @@ def __getattr__(name: str) -> Any:
     )
 
 
-def __dir__() -> list[str]:
-    return sorted([*globals(), *NAMES])
+__dir__ = listed([*__all__, *NAMES])

@@ -16,6 +16,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from tape_ad.habits import listed
 from tape_ad.metrics.counterparts import published
 from tape_ad.metrics.pairs import FORMULAS
 
@@ -35,5 +36,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"tape_ad.metrics.pairwise has no {name}")
 
 
-def __dir__() -> list[str]:
-    return sorted([*globals(), *FORMULAS])
+__dir__ = listed([*__all__, *FORMULAS])

@@ -9,7 +9,7 @@ generator and no mode, so a call says ``rng=`` and ``training=True``.
 
 from numpy import tanh
 
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 from tape_ad.nn import initializers
 from tape_ad.nn.attention import MultiHeadAttention, scaled_dot_product_attention
 from tape_ad.nn.composition import Flatten, Residual, Sequential
@@ -102,3 +102,4 @@ __all__ = [
 __all__ += rectifiers.__all__
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

@@ -1,6 +1,6 @@
 """Optimizers: they update an external store of parameters in place, from a map of gradients."""
 
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 from tape_ad.optim.adaptive import Adagrad, Adam, AdamW, RMSprop
 from tape_ad.optim.base import Optimizer
 from tape_ad.optim.clipping import clip_by_global_norm, clip_by_value, global_norm
@@ -27,3 +27,4 @@ __all__ = [
 ]
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

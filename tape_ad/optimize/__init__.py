@@ -12,6 +12,7 @@ for all but `scipy_objective`: pip install 'tape-ad[scipy]'.
 from typing import Any
 
 from tape_ad.extras import extra
+from tape_ad.habits import listed
 from tape_ad.optimize.minima import minimize
 from tape_ad.optimize.objectives import ScipyObjective, scipy_objective
 
@@ -134,3 +135,4 @@ __all__ = [
     "structure",
     "toms748",
 ]
+__dir__ = listed(__all__)

@@ -6,7 +6,7 @@ needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
 from tape_ad.extras import extra
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.signal"):
     import scipy.signal
@@ -332,3 +332,4 @@ if hasattr(scipy.signal, "firwin_2d"):  # since SciPy 1.17
     __all__ += ["firwin_2d"]
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

@@ -5,10 +5,13 @@ Those with parameters can be differentiated with respect to these; all others ar
 
 from typing import Any
 
+from tape_ad.habits import listed
 from tape_ad.rules.scipy.signal.windows import EVERY
 
 __all__: list[str] = []
 __all__ += list(EVERY)
+
+__dir__ = listed(__all__)
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,7 @@ array([11., 10.])
 """
 
 from tape_ad.extras import extra
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.sparse"):
     import scipy.sparse  # noqa: F401 - asked for first, so that its absence has one message
@@ -90,3 +90,4 @@ lil_array = FORMATS["lil_array"]
 lil_matrix = FORMATS["lil_matrix"]
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

@@ -12,7 +12,7 @@ array([-0.5  , -0.125])
 
 import scipy.sparse.linalg
 
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 from tape_ad.rules import add_rules
 from tape_ad.rules.scipy.linalg.iterations import (
     bicg,
@@ -78,3 +78,4 @@ if hasattr(scipy.sparse.linalg, "funm_multiply_krylov"):  # in SciPy 1.15
     __all__ += ["funm_multiply_krylov"]
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

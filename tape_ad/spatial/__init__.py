@@ -6,7 +6,7 @@ needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
 from tape_ad.extras import extra
-from tape_ad.habits import absent_from
+from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.spatial"):
     import scipy.spatial  # noqa: F401 - asked for first, so that its absence has one message
@@ -39,3 +39,4 @@ add_rules(SPATIAL)
 add_rules(PIECES)  # which rotations that are splines of time are made of
 
 __getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

@@ -8,6 +8,7 @@ Examples
 array([[-0.6, -0.8], [ 0.6,  0.8]])
 """
 
+from tape_ad.habits import listed
 from tape_ad.rules.scipy.spatial.pairs import cdist, pdist
 from tape_ad.rules.scipy.spatial.vectors import (
     braycurtis,
@@ -66,3 +67,4 @@ __all__ = [
     "squareform",
     "yule",
 ]
+__dir__ = listed(__all__)

@@ -33,6 +33,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tape_ad.extras import extra
+from tape_ad.habits import listed
 
 with extra("scipy", "tape_ad.stats"):
     import scipy.stats
@@ -94,5 +95,4 @@ def __getattr__(name: str) -> Any:
     )
 
 
-def __dir__() -> list[str]:
-    return sorted([*globals(), *DISTRIBUTIONS, *FUNCTIONS])
+__dir__ = listed([*__all__, *DISTRIBUTIONS, *FUNCTIONS])

@@ -4,6 +4,7 @@ A loop with a small network begins with ``with tape_ad.training.blas_threads():`
 it several times quicker, and many times where other programs use the cores too: see there.
 """
 
+from tape_ad.habits import listed
 from tape_ad.threads import blas_threads
 from tape_ad.training.batching import Batches, batches
 from tape_ad.training.histograms import gradient_histograms
@@ -21,3 +22,4 @@ __all__ = [
     "progress",
     "save_checkpoint",
 ]
+__dir__ = listed(__all__)

@@ -30,7 +30,10 @@ from tape_ad.distributed import steps
 from tape_ad.errors import ClusterError, PartitionError
 from tests.distributed.kills import kill_and_count
 
+# The program asks for Python's own handler, as a shell lets what it starts in the background ignore
+# the signal.
 PROGRAM = """
+import signal
 import sys
 import time
 import numpy as np
@@ -42,6 +45,7 @@ def loss(p, x):
     return np.sum(p) * np.mean(x)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     step = ta.distributed.value_and_grad(loss)
     data = [delayed(np.full)(3, float(i)) for i in range(4)]
     step._workers.client()
