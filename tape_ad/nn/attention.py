@@ -1,7 +1,6 @@
 """Attention: averages of values, weighed by how well their keys fit a query."""
 
 import math
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from attrs import field, frozen
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
-from tape_ad.nn.checks import as_dtype, floating, named, positive, probability
+from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive, probability
 from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
 from tape_ad.nn.layers import FLOAT64, dropout
 from tape_ad.nn.stores import Layer, Parameter
@@ -141,8 +140,8 @@ class MultiHeadAttention(Layer):
     """
 
     name: str = field(validator=named)
-    embed_dim: int = field(converter=operator.index, validator=positive)
-    num_heads: int = field(converter=operator.index, validator=positive)
+    embed_dim: int = field(converter=as_length, validator=positive)
+    num_heads: int = field(converter=as_length, validator=positive)
     dropout: float = field(default=0.0, validator=probability)
     bias: bool = True
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)

@@ -1,6 +1,7 @@
 """What is given to layers, checked where they are made."""
 
-from typing import Any
+import operator
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +9,7 @@ from attrs import Attribute
 
 __all__ = [
     "as_dtype",
+    "as_length",
     "check_eps",
     "check_generator",
     "check_probability",
@@ -51,6 +53,16 @@ def positive(layer: Any, attribute: "Attribute[int]", value: int) -> None:
         raise ValueError(
             f"{type(layer).__name__}: {attribute.name} must be at least 1, got {value}"
         )
+
+
+def as_length(value: SupportsIndex) -> int:
+    """Make a Python number of one that counts something."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"the lengths, steps and numbers of a layer are whole numbers, got {value!r}"
+        ) from None
 
 
 def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:

@@ -6,7 +6,6 @@ may be left out. Kernels have the shape (out_channels, in_channels // groups, *k
 
 import functools
 import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from attrs import Attribute, field, frozen
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
-from tape_ad.nn.checks import as_dtype, floating, named, positive
+from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter
@@ -176,7 +175,7 @@ def windows_of(
         lengths(rank, stride),
         padding_given(rank, padding),
         lengths(rank, dilation),
-        operator.index(groups),
+        as_length(groups),
     )
     if min(windows.out) < 1:
         raise ShapeError(
@@ -233,8 +232,8 @@ def lengths(rank: int, given: Lengths) -> tuple[int, ...]:
     if isinstance(given, Sequence):
         if len(given) != rank:
             raise ValueError(f"one number or {rank} are needed, got {tuple(given)}")
-        return tuple(operator.index(n) for n in given)
-    return (operator.index(given),) * rank
+        return tuple(as_length(n) for n in given)
+    return (as_length(given),) * rank
 
 
 def padding_given(rank: int, given: Lengths | str) -> Lengths | str:
@@ -243,7 +242,7 @@ def padding_given(rank: int, given: Lengths | str) -> Lengths | str:
         return lengths(rank, given)
     if isinstance(given, str):
         return given
-    return operator.index(given)  # type: ignore[arg-type]  # if it is none, this says so
+    return as_length(given)  # type: ignore[arg-type]  # if it is none, this says so
 
 
 def as_lengths(given: Lengths) -> Lengths:
@@ -287,13 +286,13 @@ class Convolution(Layer):
     rank: ClassVar[int]
 
     name: str = field(validator=named)
-    in_channels: int = field(converter=operator.index, validator=positive)
-    out_channels: int = field(converter=operator.index, validator=positive)
+    in_channels: int = field(converter=as_length, validator=positive)
+    out_channels: int = field(converter=as_length, validator=positive)
     kernel_size: Lengths = field(converter=as_lengths, validator=at_least(1))
     stride: Lengths = field(default=1, converter=as_lengths, validator=at_least(1))
     padding: Lengths | str = field(default=0, converter=as_padding)
     dilation: Lengths = field(default=1, converter=as_lengths, validator=at_least(1))
-    groups: int = field(default=1, converter=operator.index, validator=positive)
+    groups: int = field(default=1, converter=as_length, validator=positive)
     bias: bool = True
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
 

@@ -1,7 +1,6 @@
 """Dense layers, embeddings and dropout."""
 
 import math
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,15 @@ from attrs import field, frozen
 from tape_ad.errors import ShapeError
 from tape_ad.handles.primals import primal
 from tape_ad.linear_maps import Array
-from tape_ad.nn.checks import as_dtype, check_probability, floating, named, positive, probability
+from tape_ad.nn.checks import (
+    as_dtype,
+    as_length,
+    check_probability,
+    floating,
+    named,
+    positive,
+    probability,
+)
 from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.base import as_array, as_constant
@@ -67,8 +74,8 @@ class Linear(Layer):
     """
 
     name: str = field(validator=named)
-    in_features: int = field(converter=operator.index, validator=positive)
-    out_features: int = field(converter=operator.index, validator=positive)
+    in_features: int = field(converter=as_length, validator=positive)
+    out_features: int = field(converter=as_length, validator=positive)
     bias: bool = True
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
 
@@ -156,8 +163,8 @@ class Embedding(Layer):
     """
 
     name: str = field(validator=named)
-    num_embeddings: int = field(converter=operator.index, validator=positive)
-    embedding_dim: int = field(converter=operator.index, validator=positive)
+    num_embeddings: int = field(converter=as_length, validator=positive)
+    embedding_dim: int = field(converter=as_length, validator=positive)
     padding_idx: int | None = None
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
 

@@ -1,7 +1,6 @@
 """Layers that bring what passes through them to mean 0 and variance 1."""
 
 import math
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from tape_ad.handles.refusals import refuse_to_change
 from tape_ad.linear_maps import Array
 from tape_ad.nn.checks import (
     as_dtype,
+    as_length,
     check_eps,
     check_probability,
     floating,
@@ -87,7 +87,7 @@ def layer_norm(
 def as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     """Write a length as a shape of one axis."""
     lengths = (shape,) if type(shape) is int or not isinstance(shape, Sequence) else shape
-    return tuple(map(operator.index, lengths))
+    return tuple(map(as_length, lengths))
 
 
 @frozen
@@ -168,7 +168,7 @@ class BatchNorm(Layer):
     ranks: ClassVar[tuple[int, ...]]
 
     name: str = field(validator=named)
-    num_features: int = field(converter=operator.index, validator=positive)
+    num_features: int = field(converter=as_length, validator=positive)
     eps: float = field(default=1e-5, validator=not_negative)
     momentum: float | None = field(default=0.1, validator=rate)
     affine: bool = True

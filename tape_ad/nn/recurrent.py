@@ -5,7 +5,6 @@ matrix has the shape (inputs, outputs): each is the transpose of PyTorch's.
 """
 
 import math
-import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from attrs import Attribute, field, frozen
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
-from tape_ad.nn.checks import as_dtype, floating, named, positive
+from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter
@@ -33,8 +32,8 @@ class Cell(Layer):
     blocks: ClassVar[int]
 
     name: str = field(validator=named)
-    input_size: int = field(converter=operator.index, validator=positive)
-    hidden_size: int = field(converter=operator.index, validator=positive)
+    input_size: int = field(converter=as_length, validator=positive)
+    hidden_size: int = field(converter=as_length, validator=positive)
     bias: bool = True
 
     @property

@@ -40,6 +40,11 @@ NONSENSE: Any = None
             "with a stride of (2,)",
         ),
         (
+            lambda: nn.Linear("h", 2.5, 2),  # type: ignore[arg-type]  # refused
+            TypeError,
+            "the lengths, steps and numbers of a layer are whole numbers, got 2.5",
+        ),
+        (
             lambda: nn.Conv2d("c", 4, 6, 3, groups=4),
             ValueError,
             "Conv2d: groups=4 must divide in_channels=4 and out_channels=6",
