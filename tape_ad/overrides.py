@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -14,6 +15,7 @@ __all__ = [
     "NOTING",
     "SHAPED_BY_VALUES",
     "TYPED_BY_VALUES",
+    "apart",
     "as_one_call",
     "asarray",
     "boxed",
@@ -177,6 +179,17 @@ def as_one_call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     capture = CAPTURING.get()
     return NotImplemented if capture is None else capture.whole(function, args, kwargs)
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Let nothing be noted in a ``with`` block, which has plain arrays alone."""
+    capture = CAPTURING.get()
+    CAPTURING.set(None)
+    try:
+        yield
+    finally:
+        CAPTURING.set(capture)
 
 
 def whole(function: F) -> F:

@@ -13,7 +13,7 @@ from tape_ad.handles.array_interface import Absent, ArrayInterface
 from tape_ad.handles.array_operators import BitsInPlace
 from tape_ad.handles.callers import caller
 from tape_ad.overrides import NOTING
-from tape_ad.programs.noting import Noting, cast, exactly, item_of, leaves_it
+from tape_ad.programs.noting import Noting, cast, contents, exactly, item_of, leaves_it
 from tape_ad.programs.numbers import CapturedNumber, as_python
 from tape_ad.programs.program import Value
 from tape_ad.trees import map_leaves, structure_of
@@ -112,6 +112,13 @@ class Captured(Noting, ArrayInterface, BitsInPlace):
     def tolist(self) -> Any:
         """Give nested lists of captured numbers."""
         return [part.tolist() for part in self] if self.ndim else self.item()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """Give the numbers of one that picks elements, which are guarded then; refuse others."""
+        if self.data.dtype.kind not in "iub":
+            Uncaptured("tobytes").__get__(self, Captured)
+        self.capture.ask(contents, self)
+        return bytes(self.data.tobytes(order))
 
     def __pow__(self, other: Any) -> Any:
         return by_operator(operator.pow, self, other)

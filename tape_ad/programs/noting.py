@@ -220,6 +220,11 @@ def listed(array: Any) -> tuple[Any, ...]:
     return tuple(array.ravel().tolist())
 
 
+def contents(array: Any) -> bytes:
+    """Give the bytes of an array."""
+    return bytes(array.tobytes())
+
+
 def repr_of(number: Any) -> str:
     """Write a NumPy number with all its digits."""
     return repr(number.item()) if hasattr(number, "item") else repr(number)

@@ -8,10 +8,12 @@ from attrs import define, field, frozen
 
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called
+from tape_ad.overrides import NOTING, apart
 from tape_ad.structure.checks import check_entries, check_shape
 from tape_ad.structure.fingerprints import fingerprint
 from tape_ad.structure.matrices import filled
 from tape_ad.structure.sides import Sides
+from tape_ad.trees import map_leaves
 
 __all__ = ["SparseDerivative", "Way"]
 
@@ -98,19 +100,31 @@ class SparseDerivative:
             check_entries(sides, result)
         return result
 
-    def prepared_for(self, sides: Sides) -> Prepared:
-        """Give the pattern and the colours, anew where no record before was like this one."""
+    def prepared_for(self, sides: Sides, plain: Callable[[], Sides] | None = None) -> Prepared:
+        """Give the pattern and the colours, anew where no record before was like this one.
+
+        Parameters
+        ----------
+        sides : Sides
+        plain : callable, optional
+            What gives these sides without captured arrays, of which no pattern can be found.
+        """
         sides.check_plain()
         key = None if self.given is not None else fingerprint(sides.traced.record)
         known = next((each for each in self._known if each.key == key), None)
         if known is None:
-            pattern = self.found(sides) if self.given is None else self.given
-            check_shape(pattern, sides)
-            known = Prepared(key, pattern, self.way(pattern))
+            known = self.prepared(key, sides if plain is None else plain())
         check_shape(known.pattern, sides)
         others = [each for each in self._known if each is not known]
         self._known = [known, *others[: KEPT - 1]]
         return known
+
+    def prepared(self, key: Any, sides: Sides) -> Prepared:
+        """Find the pattern, and colour it."""
+        with apart():
+            pattern = self.found(sides) if self.given is None else self.given
+            check_shape(pattern, sides)
+            return Prepared(key, pattern, self.way(pattern))
 
     def compiled_by(self, compiler: Function) -> "CompiledDerivative":
         """Make what `tape_ad.compile` gives for this function.
@@ -189,12 +203,17 @@ class CompiledDerivative:
     def _numbered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Array, int]:
         """Compute the entries, and say which pattern they are of."""
         sides = self.derivative.traced(args, kwargs)
-        known = self.derivative.prepared_for(sides)
+        known = self.derivative.prepared_for(sides, lambda: self._plain_sides(args, kwargs))
         keys = [key for key, _ in self._patterns]
         if known.key not in keys:
             keys.append(known.key)
             self._patterns.append((known.key, known.pattern))
         return known.way.entries(sides), keys.index(known.key)
+
+    def _plain_sides(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
+        """Record it with the arrays that stand behind captured ones, to look at indices."""
+        with apart():
+            return self.derivative.traced(map_leaves(behind, args), map_leaves(behind, kwargs))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Sparse:
         """Compute the matrix at some arguments; see `SparseDerivative`."""
@@ -214,3 +233,8 @@ class CompiledDerivative:
 
     def __repr__(self) -> str:
         return f"<compiled {repr(self.derivative)[1:]}"
+
+
+def behind(leaf: Any, _path: str) -> Any:
+    """Give the array that a captured one stands for."""
+    return leaf.data if type(leaf) in NOTING else leaf

@@ -88,8 +88,7 @@ def nothing(_held: Any, _picks: bool) -> Hashable:
 def of_array(held: Any, picks: bool) -> Hashable:
     """Read the numbers that pick elements, and no others."""
     if held.dtype.kind in "iu" or (picks and held.dtype.kind == "b"):
-        places = np.asarray(held)  # one that notes calls has to answer, or refuses to
-        return (places.shape, places.dtype.str, places.tobytes())
+        return (held.shape, held.dtype.str, held.tobytes())  # a program that is captured notes it
     return None
 
 

@@ -239,6 +239,44 @@ def test_compiled_it_is_the_same(function: Callable[[Array], Array], engine: str
         np.testing.assert_allclose(fast(x).toarray(), dense, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.parametrize("size", [10, 1000])
+@pytest.mark.parametrize("derivative", [ta.sparse_jacobian, ta.sparse_hessian])
+def test_compiled_an_index_among_the_arguments_decides(derivative: Any, size: int) -> None:
+    def picked(x: Array, one: Array, other: Array) -> Array:
+        return np.sin(x[one]) * x[other]
+
+    def total(x: Array, one: Array, other: Array) -> Array:
+        return np.sum(picked(x, one, other))
+
+    function = picked if derivative is ta.sparse_jacobian else total
+    dense = ta.jacobian(picked) if derivative is ta.sparse_jacobian else ta.hessian(total)
+    rng = np.random.default_rng(0)
+    one, other, third = rng.integers(0, 6, (3, size))
+    fast = ta.compile(derivative(function), engine="numpy")
+    for pair in (
+        (one, other),
+        (one, other),
+        (one, other),
+        (third, one),
+        (third, one),
+        (one, other),
+    ):
+        for x in (X, -X):
+            np.testing.assert_allclose(fast(x, *pair).toarray(), dense(x, *pair), atol=1e-11)
+    assert len(fast.programs) == 2
+
+
+def test_compiled_an_order_of_many_numbers_decides() -> None:
+    def sorted_steps(x: Array) -> Array:
+        return np.diff(x[np.argsort(x)]) ** 2
+
+    x = np.random.default_rng(0).normal(size=100)
+    fast = ta.compile(ta.sparse_jacobian(sorted_steps), engine="numpy")
+    for y in (x, 2 * x, x + 1, -x, x):
+        np.testing.assert_allclose(fast(y).toarray(), ta.jacobian(sorted_steps)(y), atol=1e-14)
+    assert len(fast.programs) == 2
+
+
 def test_compiled_it_can_be_asked_the_same() -> None:
     fast = ta.compile(ta.sparse_jacobian(np.diff))
     assert fast.colors is None
