@@ -23,6 +23,8 @@ from tape_ad.batching.basics import (
 __all__ = [
     "composed",
     "contracted",
+    "convolved",
+    "correlated",
     "crossed",
     "einsum",
     "generalized",
@@ -208,3 +210,35 @@ def polynomial(p: Any, x: Any) -> Any:
     for i in range(len(p)):
         value = value * x + p[i]
     return value
+
+
+def convolved(a: Any, v: Any, mode: str = "full") -> Any:
+    """Slide one vector, turned round, along another; see `numpy.convolve`."""
+    if any(ndim_of(x) != 1 for x in (a, v)) or not len(a) or not len(v):
+        raise Looped  # where it is refused, or reshaped
+    a, v = (v, a) if len(v) > len(a) else (a, v)
+    return slid(a, v[::-1], mode, len(v) - 1 - (len(v) - 1) // 2)
+
+
+def correlated(a: Any, v: Any, mode: str = "valid") -> Any:
+    """Slide one vector along another; see `numpy.correlate`."""
+    if any(ndim_of(x) != 1 for x in (a, v)) or not len(a) or not len(v) or len(v) > len(a):
+        raise Looped  # of vectors that change places, the result is turned round
+    return slid(a, np.conj(v), mode, len(v) // 2)
+
+
+def slid(a: Any, v: Any, mode: str, before: int) -> Any:
+    """Multiply windows of one vector by another that is no longer.
+
+    Parameters
+    ----------
+    a, v : array of one axis
+    mode : {"full", "same", "valid"}
+    before : int
+        How many zeros stand before the first element for "same".
+    """
+    rest = len(v) - 1
+    widths = {"full": (rest, rest), "same": (before, rest - before), "valid": (0, 0)}
+    if mode not in widths:
+        raise Looped  # where it is refused
+    return np.lib.stride_tricks.sliding_window_view(np.pad(a, widths[mode]), len(v)) @ v

@@ -25,6 +25,8 @@ from tape_ad.batching.indexing import updated_for_all, viewed_in_all
 from tape_ad.batching.products import (
     composed,
     contracted,
+    convolved,
+    correlated,
     crossed,
     einsum,
     inner,
@@ -37,17 +39,20 @@ from tape_ad.batching.products import (
     vdot,
 )
 from tape_ad.batching.shapes import (
+    blocks,
     broadcast,
     built,
     concatenated,
     diagonal_matrix,
     expanded,
+    inserted,
     mirrored,
     on_matrices,
     padded,
     ravelled,
     reshaped,
     rotated,
+    spaced,
     squeezed,
     stacked,
     tiled,
@@ -56,7 +61,10 @@ from tape_ad.batching.shapes import (
 )
 from tape_ad.linear_maps.indexing import added_at, scatter
 from tape_ad.linear_maps.matrix_products import times_matrix
-from tape_ad.rules.numpy.building import filled_like
+from tape_ad.rules.layers.activations import log_softmax, logsumexp, relu, sigmoid, softmax
+from tape_ad.rules.layers.normal import normal_cdf
+from tape_ad.rules.layers.rectifiers import elu, gelu, leaky_relu, selu, silu, softplus
+from tape_ad.rules.numpy.building import filled_like, linspace
 from tape_ad.rules.numpy.continued import (
     difference,
     logistic,
@@ -78,6 +86,7 @@ ELEMENTWISE = (
     *(np.isclose, np.isposinf, np.isneginf, np.angle, np.fix, np.sinc, np.i0, np.copy, np.clip),
     *(np.nan_to_num,),
 )
+ACTIVATIONS = (relu, sigmoid, leaky_relu, elu, selu, gelu, silu, softplus, normal_cdf)
 REDUCTIONS = (
     *(np.sum, np.mean, np.prod, np.max, np.amax, np.min, np.amin, np.ptp, np.any, np.all, np.var),
     *(np.std, np.count_nonzero, np.nansum, np.nanprod, np.nanmean, np.nanmax, np.nanmin),
@@ -133,6 +142,9 @@ HANDLERS: dict[Any, Handler] = {
     np.hstack: built(np.atleast_1d, lambda arrays: 0 if arrays and arrays[0].ndim == 1 else 1),
     np.vstack: built(np.atleast_2d, lambda arrays: 0),
     np.dstack: built(np.atleast_3d, lambda arrays: 2),
+    np.block: composed(blocks),
+    np.insert: composed(inserted),
+    **dict.fromkeys((np.linspace, linspace), spaced),
     np.column_stack: built(
         lambda x: np.reshape(x, (-1, 1)) if ndim_of(x) < 2 else x, lambda arrays: 1
     ),
@@ -161,6 +173,11 @@ HANDLERS: dict[Any, Handler] = {
     np.cross: crossed,
     np.linalg.cross: crossed,
     np.polyval: composed(polynomial),
+    np.convolve: composed(convolved),
+    np.correlate: composed(correlated),
+    **dict.fromkeys(ACTIVATIONS, elementwise),
+    **dict.fromkeys((softmax, log_softmax), Along(1, -1)),
+    logsumexp: Along(1, None, "all"),
     np.linalg.solve: solve,
     np.linalg.norm: norm,
     **dict.fromkeys(
