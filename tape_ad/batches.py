@@ -8,13 +8,10 @@ from attrs import define, field
 
 from tape_ad.trees import flatten
 
-__all__ = ["BATCHES", "BATCHING", "Batch", "batch_of"]
+__all__ = ["BATCHING", "Batch", "batch_of"]
 
 BATCHING: ContextVar[Any] = ContextVar("tape_ad_batching", default=None)
 """The batch that the innermost `tape_ad.batched` function is being run over."""
-
-BATCHES: list[Any] = []
-"""Those that are gone through in any thread: where there is none, nobody has to look."""
 
 
 @define(eq=False, repr=False)
@@ -31,6 +28,8 @@ class Batch:
         ``answer(batch, function, args, kwargs)`` makes a call that holds arrays of the batch.
     loops : callable
         ``loops(name)`` is told what is done one after the other.
+    spread : callable
+        ``spread(batch, array)`` gives a plain array as one of the batch.
     ended : bool
         Whether the function has returned.
     asked : bool
@@ -43,6 +42,7 @@ class Batch:
     outer: "Batch | None"
     answer: Callable[..., Any]
     loops: Callable[[str], None]
+    spread: Callable[..., Any]
     ended: bool = field(default=False, init=False)
     asked: bool = field(default=False, init=False)
     written: list[Any] = field(factory=list, init=False)

@@ -10,14 +10,17 @@ from typing import Any, NoReturn, TypeVar, cast
 import numpy as np
 
 __all__ = [
+    "BATCHES",
     "CAPTURES",
     "CAPTURING",
     "NOTING",
     "SHAPED_BY_VALUES",
     "TYPED_BY_VALUES",
     "apart",
+    "as_in_key",
     "as_one_call",
     "asarray",
+    "batch_in",
     "boxed",
     "boxed_number",
     "declined",
@@ -37,6 +40,9 @@ CAPTURING: ContextVar[Any] = ContextVar("tape_ad_capturing", default=None)
 CAPTURES: list[Any] = []
 """Those that are going on in any thread. A look whether there are any takes hardly any time, and
 where there is none, nobody has to ask for the own one."""
+
+BATCHES: list[Any] = []
+"""The batches that are gone through in any thread; see `tape_ad.batches`."""
 
 NOTING: set[type] = set()
 """Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
@@ -204,6 +210,18 @@ def whole(function: F) -> F:
         return function(*args, **kwargs)
 
     return cast("F", dispatched)
+
+
+def batch_in(key: Any) -> Any:
+    """Give the batch whose arrays are in a key, if there are any."""
+    batches = (getattr(entry, "batch_here", None) for entry in key)
+    return next((batch for batch in batches if batch is not None), None)
+
+
+def as_in_key(array: Any, key: Any) -> Any:
+    """Give a plain array as one of the batch whose arrays are in a key, if there are any."""
+    batch = batch_in(key)
+    return array if batch is None else batch.spread(batch, array)
 
 
 def relies_on_shape(array: Any) -> None:

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.batches import BATCHES, BATCHING, Batch
+from tape_ad.batches import BATCHING, Batch
 from tape_ad.batching.arrays import BatchedArray, UnbatchableError
-from tape_ad.batching.basics import is_of
+from tape_ad.batching.basics import is_of, spread
 from tape_ad.batching.dispatch import answer_in_batch, one_by_one
 from tape_ad.errors import BatchWarning, InPlaceError, ShapeError
 from tape_ad.handles.primals import memory_of
 from tape_ad.handles.record import is_number_like
 from tape_ad.naming import called
+from tape_ad.overrides import BATCHES
 from tape_ad.trees import flatten, map_leaves, structure_of, unflatten
 
 __all__ = ["BatchedFunction", "batched"]
@@ -47,7 +48,8 @@ class BatchedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function for all at once."""
         leaves, axes, size = self._stacks(args, kwargs)
-        batch = Batch(size, BATCHING.get() if BATCHES else None, answer_in_batch, self._told)
+        outer = BATCHING.get() if BATCHES else None
+        batch = Batch(size, outer, answer_in_batch, self._told, spread_over)
         stacks = [
             leaf if axis is None else BatchedArray(to_front(leaf, axis), batch)
             for leaf, axis in zip(leaves, axes, strict=True)
@@ -274,6 +276,11 @@ def run_over(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
             leave(batch, before)
     finally:
         leave(batch, before)
+
+
+def spread_over(batch: Batch, array: Any) -> BatchedArray:
+    """Give an array that is the same for each as one of the batch."""
+    return BatchedArray(spread(batch, array), batch)
 
 
 def leave(batch: Batch, before: Any) -> None:

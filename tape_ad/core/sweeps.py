@@ -19,7 +19,7 @@ from tape_ad.linear_maps import (
     add_reduce,
     added_at,
 )
-from tape_ad.overrides import NOTING, as_one_call
+from tape_ad.overrides import BATCHES, NOTING, as_one_call, batch_in
 
 __all__ = ["forward_sweep", "reverse_sweep"]
 
@@ -190,7 +190,7 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
                 if traits.may_hide and starts[parent] < starts[parent + 1] and partial.hides:
                     hidden = True  # from what is further back; behind a leaf there is nothing
                 if traits.adds_into and owned[parent]:
-                    if both_plain(total, ct):
+                    if both_plain(total, ct) and not (BATCHES and batch_in(partial.key)):
                         partial.add_into(total, ct)
                     else:
                         cotangents[parent] = added_at(total, ct, partial)

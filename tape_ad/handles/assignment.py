@@ -14,7 +14,7 @@ from weakref import ref
 
 import numpy as np
 
-from tape_ad.batches import BATCHES, batch_of
+from tape_ad.batches import batch_of
 from tape_ad.core.arena import Arena
 from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.handles.constants import unwrapped
@@ -24,6 +24,7 @@ from tape_ad.handles.refusals import batched_value
 from tape_ad.handles.views import Handle, has_alone, live_views, way_to
 from tape_ad.linear_maps import Index, clone
 from tape_ad.naming import called, function_name
+from tape_ad.overrides import BATCHES
 from tape_ad.rules.numpy.indexing import WHOLE, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
 from tape_ad.rules.numpy.windows import Marks, Window

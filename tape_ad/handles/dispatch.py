@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.batches import BATCHES, batch_of
+from tape_ad.batches import batch_of
 from tape_ad.core.arena import CONSTANT
 from tape_ad.core.calls import ARRAY, HANDLE, NUMBERS, beside_one, beside_several
 from tape_ad.handles.assignment import assign, change, check_fit, refuse_to_write, replace
@@ -34,7 +34,7 @@ from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
 from tape_ad.handles.views import link
 from tape_ad.linear_maps import Array, Index
-from tape_ad.overrides import CAPTURES, boxed
+from tape_ad.overrides import BATCHES, CAPTURES, boxed
 from tape_ad.rules import STRAIGHT, entry_of
 from tape_ad.rules.base import Constant, Entry, Rule
 from tape_ad.rules.numpy.indexing import filled_key

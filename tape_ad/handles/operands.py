@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.batches import BATCHES, batch_of
+from tape_ad.batches import batch_of
 from tape_ad.core.arena import Arena, innermost
 from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import misplaced_handle, raise_with_name, unrelated_records
 from tape_ad.handles.tensor import Tensor
+from tape_ad.overrides import BATCHES
 from tape_ad.rules.base import Rule
 from tape_ad.rules.scipy.sparse import is_sparse
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from attrs import define, field
 
-from tape_ad.batches import BATCHES, BATCHING
+from tape_ad.batches import BATCHING
 from tape_ad.core.arena import CONSTANT, held_arrays
 from tape_ad.core.turns import wait_for_turn
 from tape_ad.errors import ConversionError, DtypeError, RecordMismatchError
@@ -21,7 +21,7 @@ from tape_ad.handles.operands import as_operand
 from tape_ad.handles.primals import memory_of
 from tape_ad.handles.refusals import no_derivative
 from tape_ad.handles.tensor import Tensor
-from tape_ad.overrides import CAPTURES, asarray, boxed
+from tape_ad.overrides import BATCHES, CAPTURES, asarray, boxed
 from tape_ad.pages.plainly import shown_by_repr
 from tape_ad.threads import NEXT
 from tape_ad.trees import map_leaves

@@ -9,7 +9,15 @@ from tape_ad.linear_maps.base import Array, Shape
 from tape_ad.linear_maps.layouts import clone
 from tape_ad.linear_maps.patterns import moved
 from tape_ad.linear_maps.places import names_each_once, places
-from tape_ad.overrides import CAPTURES, CAPTURING, as_one_call, overridable
+from tape_ad.overrides import (
+    BATCHES,
+    CAPTURES,
+    CAPTURING,
+    as_in_key,
+    as_one_call,
+    batch_in,
+    overridable,
+)
 
 __all__ = ["FEW", "Index", "added_at", "scatter"]
 
@@ -58,6 +66,8 @@ class Index:
             noted = as_one_call(pushed_plainly, t, self)
             if noted is not NotImplemented:
                 return noted
+        if BATCHES and type(t) is np.ndarray:
+            t = as_in_key(t, self.key)
         stack = t.ndim - len(self.parent)
         if 0 in self.node:  # np.take gives that where indexing finds nothing to pick
             return np.zeros(t.shape[:stack] + self.node, t.dtype)
@@ -111,6 +121,10 @@ def scatter(ct: Array, index: Index) -> Array:
     -------
     array, shape stack + index.parent
     """
+    if BATCHES:
+        ct = as_in_key(ct, index.key)
+        if type(ct) is not np.ndarray:
+            return scatter(ct, index)
     stack = ct.ndim - len(index.node)
     zeros = np.zeros(ct.shape[:stack] + index.parent, ct.dtype)
     key = (slice(None),) * stack + index.key
@@ -143,7 +157,7 @@ def added_at(total: Array, ct: Array, linear: Any) -> Array:
     -------
     array, shape and dtype of `total`
     """
-    if type(total) is not np.ndarray:
+    if type(total) is not np.ndarray or (BATCHES and batch_in(linear.key) is not None):
         return total + linear.pull(ct)
     result = clone(total)
     linear.add_into(result, ct)

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from attrs import define, field
 
-from tape_ad.batches import BATCHES, batch_of
+from tape_ad.batches import batch_of
 from tape_ad.core.conforming import conform
 from tape_ad.errors import OutputError, RecordMismatchError
 from tape_ad.handles.constants import unwrapped
@@ -22,7 +22,7 @@ from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.views import link
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called
-from tape_ad.overrides import NOTING, asarray
+from tape_ad.overrides import BATCHES, NOTING, asarray
 from tape_ad.rules.base import Call, Rule
 from tape_ad.trees import flatten, map_leaves, unflatten
 

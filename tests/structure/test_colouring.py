@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+import tape_ad as ta
+from benchmarks.sparse import brusselator
 from tape_ad.structure.colouring import column_colors, row_colors, split_colors, star_colors
+from tape_ad.structure.colouring.columns import greedy
+from tape_ad.structure.colouring.orders import by_incidence, column_orders
 
 Array = Any
 SEEDS = range(60)
@@ -116,6 +120,41 @@ def test_a_band_takes_as_many_colours_as_it_is_wide(width: int) -> None:
 def test_a_chain_takes_three_star_colours() -> None:
     i, j = np.indices((40, 40))
     assert star_colors(csr_array(abs(i - j) <= 1)).max() + 1 == 3
+
+
+def test_an_order_by_incidence_takes_two_colours_for_two_sides() -> None:
+    rng = np.random.default_rng(0)
+    pairs = rng.random((30, 30)) < 0.1
+    zeros = np.zeros_like(pairs)
+    edges = np.block([[zeros, pairs], [pairs.T, zeros]])
+    shuffled = rng.permutation(60)
+    edges = edges[shuffled][:, shuffled]
+    neighbours = [np.flatnonzero(row).tolist() for row in edges]
+    order = by_incidence(neighbours)
+    assert sorted(order) == list(range(60))
+    colors = np.full(60, -1)
+    for vertex in order:
+        taken = set(colors[neighbours[vertex]])
+        colors[vertex] = next(color for color in range(60) if color not in taken)
+    assert colors.max() == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_several_orders_the_one_with_the_fewest_colours_is_taken(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pattern = csr_array(rng.random((300, 300)) < 0.02)
+    counts = [greedy(pattern.tocsc(), order).max() for order in column_orders(pattern.tocsc())]
+    assert column_colors(pattern).max() == min(counts)
+    assert max(counts[1:]) < counts[0]
+
+
+def test_a_brusselator_takes_as_many_colours_as_is_published() -> None:
+    # maximum(colorvec) = 12 for N = 32, https://tutorials.sciml.ai/html/advanced/
+    # 02-advanced_ODE_solving.html, "Color Differentiation"
+    jacobian = ta.sparse_jacobian(brusselator, mode="forward")
+    jacobian(np.ones((2, 32, 32)))
+    assert jacobian.colors is not None
+    assert jacobian.colors <= 12
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0), (3, 3)])

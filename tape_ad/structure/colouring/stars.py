@@ -6,6 +6,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.linear_maps import Array
+from tape_ad.structure.colouring.orders import vertex_orders
 
 __all__ = ["star_colors"]
 
@@ -17,7 +18,7 @@ def star_colors(pattern: Sparse) -> Array:
 
     Then of two vertices with an entry between them, one is the only neighbour of its colour that
     the other has, so the entry is found in a product of the matrix with that colour. Vertices are
-    coloured with the most neighbours first, in the way of algorithm 4.1 of Gebremedhin, Tarafdar,
+    coloured in several orders, in the way of algorithm 4.1 of Gebremedhin, Tarafdar,
     Manne & Pothen, "New acyclic and star coloring algorithms with application to computing
     Hessians", SIAM Journal on Scientific Computing 29 (2007).
 
@@ -38,8 +39,7 @@ def star_colors(pattern: Sparse) -> Array:
     """
     neighbours = neighbours_of(pattern)
     best: Array = None
-    degrees = np.array([len(each) for each in neighbours], int)
-    for order in (np.arange(len(neighbours)), np.argsort(-degrees, kind="stable")):
+    for order in vertex_orders(neighbours):
         found = colored(neighbours, order.tolist())
         if best is None or found.max(initial=-1) < best.max(initial=-1):
             best = found
