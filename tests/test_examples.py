@@ -109,18 +109,6 @@ def test_07_char_transformer_cut_short(tmp_path: Path) -> None:
     assert len(ta.parameters.load(tmp_path / "char_transformer.npz")) == 30
 
 
-@pytest.mark.parametrize(("step", "killed"), [("7", 1), ("-1", 0)])
-def test_08_parallel_training_counts_every_gradient_once(
-    tmp_path: Path, step: str, killed: int
-) -> None:
-    result = run("08_parallel_training.py", tmp_path, "--kill-at", step, "--out", ".")
-    assert result.returncode == 0, result.stderr
-    assert re.search(rf"(?m)^2 processes: 40 steps in .* s, with {killed} killed$", result.stdout)
-    (difference,) = re.findall(r"(?m)between the parameters: (\S+)$", result.stdout)
-    assert float(difference) < 1e-12
-    assert (tmp_path / "parallel.npz").exists()
-
-
 def test_04_implicit_differentiation(tmp_path: Path) -> None:
     result = run("04_implicit_differentiation.py", tmp_path, "--out", ".")
     assert result.returncode == 0, result.stderr

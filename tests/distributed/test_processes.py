@@ -5,6 +5,7 @@ It takes a while to start them, so this is left to a run with TAPE_AD_CLUSTERS=r
 
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -29,6 +30,7 @@ import tape_ad as ta
 from tape_ad.distributed import steps
 from tape_ad.errors import ClusterError, PartitionError
 from tests.distributed.kills import kill_and_count
+from tests.test_examples import run as run_example
 
 # The program asks for Python's own handler, as a shell lets what it starts in the background ignore
 # the signal.
@@ -159,3 +161,15 @@ def test_a_cluster_of_its_own_leaves_no_process_behind(tmp_path: Path, interrupt
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
     assert ("KeyboardInterrupt" in errors) == interrupted, errors
     assert printed == ("" if interrupted else "3.0\n")
+
+
+@pytest.mark.parametrize(("step", "killed"), [("7", 1), ("-1", 0)])
+def test_the_example_counts_every_gradient_once(
+    tmp_path: Path, step: str, killed: int
+) -> None:
+    result = run_example("08_parallel_training.py", tmp_path, "--kill-at", step, "--out", ".")
+    assert result.returncode == 0, result.stderr
+    assert re.search(rf"(?m)^2 processes: 40 steps in .* s, with {killed} killed$", result.stdout)
+    (difference,) = re.findall(r"(?m)between the parameters: (\S+)$", result.stdout)
+    assert float(difference) < 1e-12
+    assert (tmp_path / "parallel.npz").exists()
