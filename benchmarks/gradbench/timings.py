@@ -97,7 +97,9 @@ def bundle_adjustment(size: tuple[int, int, int], rounds: int, colours: bool) ->
     calls = {"compiled": filled(ta.compile(ba.blocks)), "eager": filled(ba.blocks)}
     if colours:
         coloured = ta.sparse_jacobian(ba.objective)
+        replayed = ta.compile(ta.sparse_jacobian(ba.objective))
         calls["sparse_jacobian"] = lambda: coloured(*arguments)
+        calls["sparse_jacobian, compiled"] = lambda: replayed(*arguments)
     hand = filled(by_hand.blocks)
     expected = hand()
     for call in calls.values():
