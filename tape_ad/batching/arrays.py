@@ -10,7 +10,7 @@ from attrs import define
 
 from tape_ad.batches import Batch
 from tape_ad.errors import ConversionError
-from tape_ad.handles.array_interface import ArrayInterface
+from tape_ad.handles.array_interface import LIKE, ArrayInterface
 from tape_ad.handles.array_operators import BitsInPlace
 from tape_ad.handles.callers import caller
 
@@ -186,7 +186,7 @@ class BatchedArray(ArrayInterface, BitsInPlace):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(not issubclass(kind, (ArrayInterface, np.ndarray)) for kind in types):
             return NotImplemented  # as NEP 18 has it for types that one does not know
-        if "like" in kwargs:
+        if function in LIKE and function is not np.atleast_1d:
             return self._create(self, function, args, kwargs)
         return self._call(function, args, kwargs)
 

@@ -222,9 +222,16 @@ def change(function: Function, x: Any, other: Any) -> Any:
 
 
 def create(x: Any, function: Function, args: Any, kwargs: Options) -> Any:
-    """Compute ``function(..., like=x)``."""
-    return function(*args, **{name: value for name, value in kwargs.items() if name != "like"})
+    """Compute ``function(..., like=x)``: an array that may be filled with batched values."""
+    if batch_of(args, kwargs) is None:
+        out = function(*args, **kwargs, like=x.stack)
+        return BatchedArray(np.repeat(out[np.newaxis], x.batch_here.size, axis=0), x.batch_here)
+    if function in TAKING and type(args[0]) is BatchedArray and len(args) == 1 and not kwargs:
+        return args[0] if function is np.asarray else call(np.copy, args)
+    raise OneByOneError
 
+
+TAKING = (np.array, np.asarray)
 
 BatchedArray.answer_with(
     call=call, answer=call, one=one, two=two, item=item, assign=assign, change=change

@@ -176,7 +176,7 @@ HANDLERS: dict[Any, Handler] = {
     np.convolve: composed(convolved),
     np.correlate: composed(correlated),
     **dict.fromkeys(ACTIVATIONS, elementwise),
-    **dict.fromkeys((softmax, log_softmax), Along(1, -1)),
+    **dict.fromkeys((softmax, log_softmax), Along(1, -1, "all")),
     logsumexp: Along(1, None, "all"),
     np.linalg.solve: solve,
     np.linalg.norm: norm,

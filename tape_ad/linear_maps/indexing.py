@@ -66,7 +66,7 @@ class Index:
             noted = as_one_call(pushed_plainly, t, self)
             if noted is not NotImplemented:
                 return noted
-        if BATCHES and type(t) is np.ndarray:
+        if BATCHES and isinstance(t, (np.ndarray, np.generic)):
             t = as_in_key(t, self.key)
         stack = t.ndim - len(self.parent)
         if 0 in self.node:  # np.take gives that where indexing finds nothing to pick
@@ -121,10 +121,8 @@ def scatter(ct: Array, index: Index) -> Array:
     -------
     array, shape stack + index.parent
     """
-    if BATCHES:
-        ct = as_in_key(ct, index.key)
-        if type(ct) is not np.ndarray:
-            return scatter(ct, index)
+    if BATCHES and batch_in(index.key) is not None:
+        return scatter(as_in_key(ct, index.key), index)
     stack = ct.ndim - len(index.node)
     zeros = np.zeros(ct.shape[:stack] + index.parent, ct.dtype)
     key = (slice(None),) * stack + index.key

@@ -43,6 +43,13 @@ def without_names(x: Array) -> Array:
     return y
 
 
+def filled_like_it(x: Array) -> Array:
+    out = np.zeros((2, 3), like=x)
+    out[0] = x[::-1]
+    out[1, 1:] = x[0] * np.asarray(x, like=x)[:2]
+    return out
+
+
 FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "elementwise": lambda x: np.sin(x) * x**2 - 1 / (2 + x),
     "a number": lambda x: np.sum(x**2),
@@ -78,6 +85,7 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "complex": lambda x: np.abs(x * np.exp(1j * x)) + np.real(x + 2j),
     "indices apart": lambda x: np.multiply.outer(x, A)[[0, 2], :, [1, 2]],
     "a fill": lambda x: np.full_like(x, 2.0) * x,
+    "np.zeros(like=)": filled_like_it,
     "activations": lambda x: [
         each(x) for each in (nn.relu, nn.sigmoid, nn.gelu, nn.elu, nn.selu, nn.silu, nn.softplus)
     ],
