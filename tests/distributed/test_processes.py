@@ -164,9 +164,7 @@ def test_a_cluster_of_its_own_leaves_no_process_behind(tmp_path: Path, interrupt
 
 
 @pytest.mark.parametrize(("step", "killed"), [("7", 1), ("-1", 0)])
-def test_the_example_counts_every_gradient_once(
-    tmp_path: Path, step: str, killed: int
-) -> None:
+def test_the_example_counts_every_gradient_once(tmp_path: Path, step: str, killed: int) -> None:
     result = run_example("08_parallel_training.py", tmp_path, "--kill-at", step, "--out", ".")
     assert result.returncode == 0, result.stderr
     assert re.search(rf"(?m)^2 processes: 40 steps in .* s, with {killed} killed$", result.stdout)
