@@ -264,9 +264,9 @@ def inserted(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Put numbers at equal distances between two."""
-    options = dict(zip(("num", "endpoint", "retstep", "dtype", "axis"), args[2:], strict=False))
-    options |= {name: kwargs[name] for name in kwargs if name not in ("start", "stop")}
-    start, stop = [*args[:2], *(kwargs[name] for name in ("start", "stop") if name in kwargs)]
+    names = ("start", "stop", "num", "endpoint", "retstep", "dtype", "axis")
+    options = dict(zip(names, args, strict=False)) | dict(kwargs)
+    start, stop = options.pop("start"), options.pop("stop")
     ndim = max(ndim_of(start), ndim_of(stop))
     options["axis"] = as_axis(options.get("axis", 0), ndim + 1)
     refuse_batched(batch, list(options.values()))
