@@ -5,6 +5,7 @@ import math
 import os
 import shutil
 import struct
+import sys
 import time
 import tokenize
 import zipfile
@@ -26,7 +27,6 @@ from tape_ad.pages.summaries import Summary
 from tape_ad.trees import with_names
 
 __all__ = ["check_like", "load", "save", "summary"]
-
 __dir__ = listed(__all__)
 
 Plain = np.ndarray[Any, Any]
@@ -158,6 +158,8 @@ def load(
         When the safetensors library is not installed.
     """
     chosen = format_of(path)
+    if max_bytes is not None and (not isinstance(max_bytes, int) or max_bytes < 0):
+        raise ValueError(f"max_bytes counts bytes, got {max_bytes!r}")
     with Path(path).open("rb") as file:
         if max_bytes is None:
             max_bytes = max(64 * os.fstat(file.fileno()).st_size, 2**28)
@@ -252,6 +254,8 @@ def read_npz(file: IO[bytes], max_bytes: int) -> dict[str, Plain]:
             name = info.filename.removesuffix(".npy")
             if name == info.filename or info.comment:  # a comment may have swallowed an entry
                 raise ValueError(f"its entry {info.filename!r} is not an array alone")
+            if info.compress_type not in METHODS:  # of others, zipfile unpacks all at once
+                raise ValueError(f"its entry {info.filename!r} is not packed as NumPy packs arrays")
             if name in arrays:
                 raise ValueError(f"it has two entries {info.filename!r}")
             with archive.open(info) as entry:
@@ -294,7 +298,7 @@ def check_header(entry: IO[bytes], info: zipfile.ZipInfo) -> None:
         raise ValueError(
             f"its entry {info.filename!r} has dtype {dtype}; a store holds arrays of numbers"
         )
-    if any(type(length) is not int for length in shape):
+    if any(type(length) is not int or length > sys.maxsize for length in shape):
         raise ValueError(f"its entry {info.filename!r} has no shape, but {shape}")
     if math.prod(shape) * dtype.itemsize > info.file_size:
         raise ValueError(f"its entry {info.filename!r} is shorter than its array")
@@ -306,6 +310,7 @@ HEADERS: Mapping[tuple[int, int], Callable[[IO[bytes]], Any]] = {
 }
 """NumPy's readers by version; it writes others for the names of a structured dtype alone."""
 
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of numpy.savez and savez_compressed
 NUMBERS = "biufc"
 """The kinds of dtypes that a store holds."""
 
@@ -360,7 +365,7 @@ FORMATS = {
 
 DAMAGE = (
     *(ValueError, EOFError, RuntimeError, OSError),  # from NumPy and zipfile, by what is damaged
-    *(MemoryError, SyntaxError, tokenize.TokenError),  # from NumPy, by a header's words
+    *(MemoryError, SyntaxError, tokenize.TokenError, IndexError, TypeError),  # by a header's words
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
 

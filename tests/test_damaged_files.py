@@ -175,6 +175,37 @@ def test_an_array_that_says_it_is_longer_than_its_entry_takes_no_memory(tmp_path
             load(tmp_path / "p.npz")
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 99999999999999999999), }",
+        b"{[]: 1}",
+        b"{'descr': (), 'fortran_order': False, 'shape': (1,), }",
+    ],
+)
+def test_a_hostile_header_of_numpys(tmp_path: Path, header: bytes) -> None:
+    length = struct.pack("<H", len(header) + 1)
+    with zipfile.ZipFile(tmp_path / "p.npz", "w") as archive:
+        archive.writestr("w.npy", b"\x93NUMPY\x01\x00" + length + header + b"\n" + bytes(8))
+    with pytest.raises(DamagedFileError):
+        load(tmp_path / "p.npz")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_is_unpacked_all_at_once_is_refused(tmp_path: Path, method: int) -> None:
+    with zipfile.ZipFile(tmp_path / "p.npz", "w", method) as archive:
+        archive.writestr("w.npy", npy_bytes(np.arange(4.0)))
+    with pytest.raises(DamagedFileError, match="is not packed as NumPy packs arrays"):
+        load(tmp_path / "p.npz")
+
+
+@pytest.mark.parametrize("limit", [float("nan"), "1G", -1, 1e9])
+def test_a_limit_is_a_number_of_bytes(tmp_path: Path, limit: Any) -> None:
+    save(tmp_path / "p.npz", {"w": np.zeros(1)})
+    with pytest.raises(ValueError, match="max_bytes counts bytes, got"):
+        load(tmp_path / "p.npz", max_bytes=limit)
+
+
 @pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3"])
 def test_numbers_that_numpy_does_not_have(tmp_path: Path, dtype: str) -> None:
     length = {"BF16": 4, "F8_E4M3": 2}[dtype]

@@ -21,7 +21,7 @@ from tape_ad.handles.constants import unwrapped
 from tape_ad.handles.namespaces import IN_USE
 from tape_ad.handles.primals import is_number, memory_of, primal
 from tape_ad.handles.refusals import batched_value
-from tape_ad.handles.views import Handle, has_alone, live_views, way_to
+from tape_ad.handles.views import WRITING, Handle, has_alone, live_views, way_to
 from tape_ad.linear_maps import Index, clone
 from tape_ad.naming import called, function_name
 from tape_ad.overrides import BATCHES
@@ -202,28 +202,29 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
 
     A value that is `fresh`, so that nobody else has it, may be taken without a copy.
     """
-    record: Arena = target.record
-    window = None
-    base = target
-    if target.index in record.bases:
-        base = target.view_base
-        way = way_to(target) if key is ... else None
-        if type(way) is Index:  # a row, as in x[key] += y
-            key = way.key
-        else:
-            window = Window.of(memory_of(base.data), memory_of(target.data))
-    views = live_views(base)
-    if fresh and window is None and not views and same_layout(value, base):
-        commit(base, value, [])
-        return
-    if window is None and overwrite(base, key, value, views):
-        return
-    new = base._call(updated, (base, value), {"key": key, "window": window})
-    if type(new) is not type(base):  # nothing that is assigned is differentiated
-        call = (base, value), {"key": key, "window": window}
-        new = base.record.note(updated, *call, new)
-    followers = [followed(base, view, new, key, value, window) for view in views]
-    commit(base, new, followers)
+    with WRITING:
+        record: Arena = target.record
+        window = None
+        base = target
+        if target.index in record.bases:
+            base = target.view_base
+            way = way_to(target) if key is ... else None
+            if type(way) is Index:  # a row, as in x[key] += y
+                key = way.key
+            else:
+                window = Window.of(memory_of(base.data), memory_of(target.data))
+        views = live_views(base)
+        if fresh and window is None and not views and same_layout(value, base):
+            commit(base, value, [])
+            return
+        if window is None and overwrite(base, key, value, views):
+            return
+        new = base._call(updated, (base, value), {"key": key, "window": window})
+        if type(new) is not type(base):  # nothing that is assigned is differentiated
+            call = (base, value), {"key": key, "window": window}
+            new = base.record.note(updated, *call, new)
+        followers = [followed(base, view, new, key, value, window) for view in views]
+        commit(base, new, followers)
 
 
 def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:

@@ -14,7 +14,7 @@ __all__ = ["as_computed_with"]
 def as_computed_with(
     function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]
 ) -> tuple[Any, ...]:
-    """Cast complex operands, where ``casting="unsafe"`` lets a ufunc compute with real numbers.
+    """Cast complex operands, where ``casting="unsafe"`` lets a function compute with real numbers.
 
     NumPy casts them on the way, so the derivative is that at their real parts, which the rule has
     to see: then it is real, and goes to the real parts alone.
@@ -30,7 +30,11 @@ def as_computed_with(
             f"{called(function)}: dtype=object computes with Python's objects, which have no "
             "derivative; leave dtype= out, or give that of numbers"
         )
-    if not isinstance(function, np.ufunc) or options.get("casting") != "unsafe":
+    if options.get("casting") != "unsafe":
+        return args
+    if function is np.einsum and dtype is not None:
+        return tuple(as_kind(arg, np.dtype(dtype)) for arg in args)
+    if not isinstance(function, np.ufunc):
         return args
     if not any(np.iscomplexobj(arg) for arg in args):
         return args
@@ -40,10 +44,13 @@ def as_computed_with(
     loop = function.resolve_dtypes(
         (*given, *(None,) * function.nout), signature=signature, casting="unsafe"
     )
-    return tuple(
-        arg.astype(kind) if hasattr(arg, "astype") and is_cut(arg.dtype, kind) else arg
-        for arg, kind in zip(args, loop[: function.nin], strict=True)
-    )
+    return tuple(map(as_kind, args, loop[: function.nin]))
+
+
+def as_kind(operand: Any, kind: np.dtype[Any]) -> Any:
+    """Cast an operand that the cast drops imaginary parts of."""
+    known = hasattr(operand, "astype")
+    return operand.astype(kind) if known and is_cut(operand.dtype, kind) else operand
 
 
 def is_cut(given: np.dtype[Any], kind: np.dtype[Any]) -> bool:

@@ -32,7 +32,7 @@ from tape_ad.handles.refusals import (
 from tape_ad.handles.sparse_operands import beside_sparse, meets_sparse
 from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
-from tape_ad.handles.views import link
+from tape_ad.handles.views import WRITING, link
 from tape_ad.linear_maps import Array, Index
 from tape_ad.overrides import BATCHES, CAPTURES, boxed
 from tape_ad.rules import STRAIGHT, entry_of
@@ -190,21 +190,22 @@ def record_several(function: Function, args: tuple[Any, ...]) -> Any:
 
 def record_item(x: Any, key: Any) -> Any:
     """Do what `record_call` does for ``x[key]``: in straight lines for keys without arrays."""
-    data = x.data
     if IN_USE:
         key = unwrapped(key)
-    plain = filled_key(key, data.ndim)
+    plain = filled_key(key, x.data.ndim)
     if plain is None:
         return answer(getitem, (x, key))
-    try:
-        out = data[key]
-    except ValueError as error:
-        raise_with_name(getitem, (x,), error)
-    handle = x.record.note(
-        getitem, (x, key), NO_OPTIONS, out, x.index, Index(plain, data.shape, out.shape)
-    )
-    if is_view(out, data):
-        link(handle, x)
+    with WRITING:
+        data = x.data
+        try:
+            out = data[key]
+        except ValueError as error:
+            raise_with_name(getitem, (x,), error)
+        handle = x.record.note(
+            getitem, (x, key), NO_OPTIONS, out, x.index, Index(plain, data.shape, out.shape)
+        )
+        if is_view(out, data):
+            link(handle, x)
     return handle
 
 
@@ -278,10 +279,11 @@ def record_lone(
     """Do what `record_general` does for one handle among plain operands, and one output."""
     function, args, kwargs = call
     x = operands[place]
+    data = x.data
     if len(operands) == 1:
-        values: tuple[Any, ...] = (x.data,)
+        values: tuple[Any, ...] = (data,)
     else:
-        values = (*operands[:place], x.data, *operands[place + 1 :])
+        values = (*operands[:place], data, *operands[place + 1 :])
     out, saved = computed(function, rule, values, call_options)
     if type(out) is tuple or out.dtype.kind not in "fc":
         return checked_constant(function, out)
@@ -291,9 +293,13 @@ def record_lone(
         return x.record.note(CONSTANT, (), NO_OPTIONS, out) if maker and out.size == 0 else out
     beside = beside_one(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
-    if is_view(out, x.data):
-        link(handle, x)
-    return handle
+    if not is_view(out, data):
+        return handle
+    with WRITING:
+        if x.data is data:
+            link(handle, x)
+            return handle
+    return record_lone(call, rule, operands, place, options, call_options)  # written to meanwhile
 
 
 def record_output(

@@ -1,6 +1,8 @@
 """Which handles stand for the same memory, as NumPy's arrays and their views do."""
 
+import os
 from sys import getrefcount
+from threading import RLock
 from typing import Any
 from weakref import ref
 
@@ -10,10 +12,17 @@ from attrs import define
 from tape_ad.core.arena import Arena
 from tape_ad.linear_maps import Chain, Index, LinearMap, Stretch, rearranges
 
-__all__ = ["Handle", "has_alone", "link", "live_views", "way_to"]
+__all__ = ["WRITING", "Handle", "has_alone", "link", "live_views", "way_to"]
 
 Handle = Any
 """A Tensor, whose methods end here."""
+
+WRITING = RLock()
+"""Held while handles of one memory are pointed at other nodes, and while one is added to them:
+threads that write to parts of their own of one array have to do so in turns here."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=WRITING._at_fork_reinit)  # type: ignore[attr-defined]  # as logging does: the thread that holds it is not in the child
 
 
 def link(view: Handle, source: Handle) -> None:

@@ -43,6 +43,18 @@ def test_what_a_loop_takes_as_it_is_stays_complex() -> None:
     np.testing.assert_array_equal(found, wanted)
 
 
+def test_einsum_of_real_parts_has_a_real_gradient() -> None:
+    def of(z: Array, **options: Any) -> Array:
+        return np.sum(np.einsum("...,...->...", z, z, **options) * np.arange(1.0, 1 + z.size))
+
+    found = ta.grad(lambda z: of(z, casting="unsafe", dtype=float))(Z)
+    np.testing.assert_allclose(found, ta.grad(of)(Z.real.copy()).astype(complex), rtol=1e-14)
+    _, pushed = ta.jvp(
+        lambda z: of(z, casting="unsafe", dtype=float), (Z,), (1j * np.ones(Z.shape),)
+    )
+    assert pushed == 0
+
+
 @pytest.mark.parametrize("function", [np.sum, np.prod, np.cumsum, np.mean, np.add.reduce])
 def test_objects_are_refused(function: Any) -> None:
     handle = ta.ComputationRecord().tensor(R)

@@ -57,6 +57,59 @@ def test_higher_derivatives_in_a_pool() -> None:
             np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
+def filled_by_rows(x: Array, number: int) -> Array:
+    filled = np.zeros((number, x.size)) + 0 * x
+
+    def fill(i: int) -> None:
+        filled[i] = np.sin(x) * i
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(fill, range(number)))
+    return np.sum(filled)
+
+
+def added_to_elements(x: Array, number: int) -> Array:
+    total = 0 * x
+
+    def add(i: int) -> None:
+        for _ in range(number):
+            total[i] += np.sin(x[i])
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(add, range(x.size)))
+    return np.sum(total) * (number - 1) / 2
+
+
+def changed_in_views(x: Array, number: int) -> Array:
+    square = (0 * x + 1).reshape(4, -1)
+
+    def change(i: int) -> None:
+        for j in range(square.shape[1]):
+            square[i][j : j + 1] *= np.sin(x[square.shape[1] * i + j])
+            square.T[:, i].reshape(2, -1)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(change, range(4)))
+    return np.sum(square) * number * (number - 1) / 2
+
+
+@pytest.mark.parametrize(
+    ("function", "size", "repeats"),
+    [
+        (filled_by_rows, 16, 40),
+        (filled_by_rows, 50_000, 3),
+        (added_to_elements, 16, 40),
+        (changed_in_views, 16, 40),
+    ],
+)
+def test_threads_that_write_to_parts_of_their_own(function: Any, size: int, repeats: int) -> None:
+    x, number = np.linspace(0, 1, size), 8
+    for _ in range(repeats):
+        value, gradient = ta.value_and_grad(lambda x: function(x, number))(x)
+        np.testing.assert_allclose(value, 28 * np.sum(np.sin(x)), rtol=1e-12)
+        np.testing.assert_allclose(gradient, 28 * np.cos(x), rtol=1e-12)
+
+
 def test_threads_on_one_record_by_hand() -> None:
     record = ta.ComputationRecord()
     x = record.tensor(X)
