@@ -6,6 +6,7 @@ stands between seeing that a record is free and taking it, and CPython changes t
 """
 
 import sys
+from _thread import _count
 from collections.abc import Set
 from threading import get_ident
 from time import monotonic, sleep
@@ -14,7 +15,7 @@ from types import CodeType, FrameType
 from tape_ad.core.arena import Arena
 from tape_ad.errors import RecordMismatchError
 
-__all__ = ["wait_for_turn"]
+__all__ = ["Turn", "wait_for_turn"]
 
 LEFT_BEHIND = 0.001
 """Seconds of the same turn without anybody in it, until it counts as one that was interrupted."""
@@ -62,3 +63,57 @@ def holders_of(arena: Arena, appending: Set[CodeType]) -> set[int]:
                 found.add(thread)
             inner, frame = frame, frame.f_back
     return found
+
+
+class Turn:
+    """A lock for a few functions of ours, which is nobody's again when one of them was interrupted.
+
+    An interrupt may come between any two instructions, so a lock might be left locked. Who waits
+    for this one looks whether its owner is in one of the functions still.
+
+    Attributes
+    ----------
+    owner : tuple of int or None
+        The thread that has it; another tuple each time.
+    holding : set of code
+        Of the functions. They say ``mine = turn.take()``, and ``if mine: turn.owner = None`` in the
+        end; what they call may take it as well, and is told that it is not theirs.
+    """
+
+    __slots__ = ("holding", "owner")
+
+    def __init__(self) -> None:
+        self.owner: tuple[int] | None = None
+        self.holding: set[CodeType] = set()
+
+    def take(self) -> bool:
+        """Wait for it; tell whether it was not this thread's before.
+
+        Where there is no thread besides the main one, nothing is taken.
+        """
+        if _count() == 0:
+            return False
+        mine = (get_ident(),)
+        if self.owner == mine:
+            return False
+        while self.owner is not None:
+            self.wait()
+        self.owner = mine
+        return True
+
+    def wait(self) -> None:
+        """Wait until another one has it, or nobody."""
+        owner, since = self.owner, monotonic()
+        while owner is not None and self.owner is owner:
+            sleep(0)
+            if monotonic() - since > LEFT_BEHIND and not self.is_used_by(owner[0]):
+                if self.owner is owner:
+                    self.owner = None
+                since = monotonic()
+
+    def is_used_by(self, thread: int) -> bool:
+        """Tell whether a thread is in one of the functions."""
+        frame = sys._current_frames().get(thread)
+        while frame is not None and frame.f_code not in self.holding:
+            frame = frame.f_back
+        return frame is not None

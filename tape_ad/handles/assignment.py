@@ -202,7 +202,8 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
 
     A value that is `fresh`, so that nobody else has it, may be taken without a copy.
     """
-    with WRITING:
+    mine = WRITING.take()
+    try:
         record: Arena = target.record
         window = None
         base = target
@@ -225,6 +226,12 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
             new = base.record.note(updated, *call, new)
         followers = [followed(base, view, new, key, value, window) for view in views]
         commit(base, new, followers)
+    finally:
+        if mine:
+            WRITING.owner = None
+
+
+WRITING.holding.add(replace.__code__)
 
 
 def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:

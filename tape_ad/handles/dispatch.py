@@ -32,7 +32,7 @@ from tape_ad.handles.refusals import (
 from tape_ad.handles.sparse_operands import beside_sparse, meets_sparse
 from tape_ad.handles.tensor import Tensor
 from tape_ad.handles.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
-from tape_ad.handles.views import WRITING, link
+from tape_ad.handles.views import WRITING, link, linked
 from tape_ad.linear_maps import Array, Index
 from tape_ad.overrides import BATCHES, CAPTURES, boxed
 from tape_ad.rules import STRAIGHT, entry_of
@@ -195,17 +195,20 @@ def record_item(x: Any, key: Any) -> Any:
     plain = filled_key(key, x.data.ndim)
     if plain is None:
         return answer(getitem, (x, key))
-    with WRITING:
+    mine = WRITING.take()
+    try:
         data = x.data
-        try:
-            out = data[key]
-        except ValueError as error:
-            raise_with_name(getitem, (x,), error)
+        out = data[key]
         handle = x.record.note(
             getitem, (x, key), NO_OPTIONS, out, x.index, Index(plain, data.shape, out.shape)
         )
         if is_view(out, data):
             link(handle, x)
+    except ValueError as error:
+        raise_with_name(getitem, (x,), error)
+    finally:
+        if mine:
+            WRITING.owner = None
     return handle
 
 
@@ -293,13 +296,9 @@ def record_lone(
         return x.record.note(CONSTANT, (), NO_OPTIONS, out) if maker and out.size == 0 else out
     beside = beside_one(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
-    if not is_view(out, data):
-        return handle
-    with WRITING:
-        if x.data is data:
-            link(handle, x)
-            return handle
-    return record_lone(call, rule, operands, place, options, call_options)  # written to meanwhile
+    if is_view(out, data) and not linked(handle, x, data):  # it was written to meanwhile
+        return record_lone(call, rule, operands, place, options, call_options)
+    return handle
 
 
 def record_output(
@@ -405,6 +404,8 @@ def record_where(
         return np.where(where, result, others[0])
     return tuple(np.where(where, *pair) for pair in zip(result, others, strict=True))
 
+
+WRITING.holding.add(record_item.__code__)
 
 Tensor.answer_with(
     call=record_call,

@@ -1,8 +1,6 @@
 """Which handles stand for the same memory, as NumPy's arrays and their views do."""
 
-import os
 from sys import getrefcount
-from threading import RLock
 from typing import Any
 from weakref import ref
 
@@ -10,19 +8,17 @@ import numpy as np
 from attrs import define
 
 from tape_ad.core.arena import Arena
+from tape_ad.core.turns import Turn
 from tape_ad.linear_maps import Chain, Index, LinearMap, Stretch, rearranges
 
-__all__ = ["WRITING", "Handle", "has_alone", "link", "live_views", "way_to"]
+__all__ = ["WRITING", "Handle", "has_alone", "link", "linked", "live_views", "way_to"]
 
 Handle = Any
 """A Tensor, whose methods end here."""
 
-WRITING = RLock()
-"""Held while handles of one memory are pointed at other nodes, and while one is added to them:
+WRITING = Turn()
+"""Taken while handles of one memory are pointed at other nodes, and while one is added to them:
 threads that write to parts of their own of one array have to do so in turns here."""
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=WRITING._at_fork_reinit)  # type: ignore[attr-defined]  # as logging does: the thread that holds it is not in the child
 
 
 def link(view: Handle, source: Handle) -> None:
@@ -33,6 +29,22 @@ def link(view: Handle, source: Handle) -> None:
     if record.functions[base] is not None:  # a leaf is never assigned to
         view.view_base = source if base == source.index else source.view_base
         record.views.setdefault(base, []).append(ref(view))
+
+
+def linked(view: Handle, source: Handle, data: Any) -> bool:
+    """Note a view of that array, unless the source stands for another one by now."""
+    mine = WRITING.take()
+    try:
+        same = source.data is data
+        if same:
+            link(view, source)
+        return same
+    finally:
+        if mine:
+            WRITING.owner = None
+
+
+WRITING.holding.add(linked.__code__)
 
 
 def live_views(base: Handle) -> list[Handle]:
