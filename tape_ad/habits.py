@@ -39,7 +39,8 @@ METHODS = """
 OF_MODULES: Mapping[str, Mapping[str, str]] = {
     "tape_ad": {
         **dict.fromkeys(("tensor", "Variable", "as_tensor", "from_numpy", "astensor"), MAKE_A_LEAF),
-        **dict.fromkeys(("no_grad", "inference_mode", "no_autodiff"), PLAIN),
+        **dict.fromkeys(("no_grad", "inference_mode", "no_autodiff", "set_grad_enabled"), PLAIN),
+        "enable_grad": "what is computed of handles is recorded, always",
         **dict.fromkeys(
             ("zeros", "ones", "arange", "linspace", "eye", "full", "rand", "randn"),
             ("make arrays with NumPy, and leaves of them with rec.tensor(array)"),
@@ -63,7 +64,10 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         "make_vjp": "ta.vjp(f, *primals)",
         "hessian_vector_product": "ta.hvp(f, x, v)",
         "grad_and_aux": "ta.value_and_grad(f, has_aux=True)",
-        "primitive": "ta.custom_rule",
+        **dict.fromkeys(("primitive", "defvjp", "defjvp"), "ta.custom_rule"),
+        "holomorphic_grad": "ta.vjp or ta.jvp; ta.jacobian says which parts it takes",
+        "autograd": "ta.grad(f), or the record's: loss.grad().wrt(t); ta.compat.autograd is HIPS'",
+        **dict.fromkeys(("save", "load"), "ta.parameters.save(path, params) and load(path)"),
         "custom_vjp": "ta.custom_rule",
         "custom_jvp": "ta.custom_rule",
         "remat": "ta.checkpoint(f)",
@@ -81,6 +85,10 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         ),
         **dict.fromkeys(("random", "manual_seed"), "draw from np.random.default_rng(seed)"),
         **dict.fromkeys(("device", "cuda"), NO_DEVICES),
+        **dict.fromkeys(
+            ("tree", "tree_util"),
+            "trees are plain dicts, lists and tuples; JAX's tree functions take them",
+        ),
         "tree_map": "trees are plain dicts, lists and tuples; JAX's tree functions take them",
     },
     "tape_ad.signal": {
@@ -171,6 +179,10 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         "GRU": "ta.nn.GRUCell, and a loop over the steps",
         "RNN": "ta.nn.RNNCell, and a loop over the steps",
         "ModuleList": "a list",
+        "MultiheadAttention": "ta.nn.MultiHeadAttention",
+        "Identity": "lambda x: x stands in ta.nn.Sequential as it is",
+        "Dense": "ta.nn.Linear",
+        "F": "the functions are in ta.nn itself: ta.nn.relu, ta.nn.cross_entropy",
         "ModuleDict": "a dict",
     },
     "tape_ad.optim": {
@@ -178,6 +190,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         "clip_grad_norm_": "ta.optim.clip_by_global_norm",
         "clip_grad_value_": "ta.optim.clip_by_value",
         "adam": "ta.optim.Adam(lr=...)",
+        "adamw": "ta.optim.AdamW(lr=...)",
         "sgd": "ta.optim.SGD(lr=...)",
         "apply_updates": "optimizer.step(params, gradients) changes the arrays in place",
     },

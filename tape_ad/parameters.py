@@ -158,7 +158,7 @@ def load(
         When the safetensors library is not installed.
     """
     chosen = format_of(path)
-    if max_bytes is not None and (not isinstance(max_bytes, int) or max_bytes < 0):
+    if max_bytes is not None and not (type(max_bytes) is int and max_bytes >= 0):
         raise ValueError(f"max_bytes counts bytes, got {max_bytes!r}")
     with Path(path).open("rb") as file:
         if max_bytes is None:

@@ -77,6 +77,9 @@ def check_grads(
     chosen = tuple(modes)
     if not isinstance(order, numbers.Integral):
         raise TypeError(f"check_grads takes the highest order as an int, not order={order!r}")
+    for name, value in (("atol", atol), ("rtol", rtol), ("eps", eps)):
+        if value is not None and not value >= 0:
+            raise ValueError(f"check_grads: {name} must be at least 0, got {value!r}")
     if order < 1 or not chosen or not set(chosen) <= {"fwd", "rev"}:
         raise ValueError(f"order={order} is at least 1 and modes={modes!r} some of 'fwd' and 'rev'")
     args = map_leaves(float_to_array, tuple(args))

@@ -1,6 +1,7 @@
 """What is given to layers, checked where they are made."""
 
 import operator
+from numbers import Real
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -15,6 +16,7 @@ __all__ = [
     "check_probability",
     "check_step",
     "floating",
+    "is_number",
     "named",
     "not_negative",
     "positive",
@@ -85,14 +87,19 @@ def probability(layer: Any, attribute: "Attribute[float]", value: float) -> None
 
 def check_probability(what: str, value: float) -> None:
     """See `probability`."""
-    if not 0 <= value <= 1:
-        raise ValueError(f"{what} must lie in [0, 1], got {value}")
+    if not is_number(value) or not 0 <= value <= 1:
+        raise ValueError(f"{what} must lie in [0, 1], got {value!r}")
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether something is a number, or an array or a handle of some."""
+    return isinstance(value, Real) or hasattr(value, "dtype")
 
 
 def check_eps(name: str, eps: float) -> None:
     """Check what is added to a variance: below 0, it would make a root of a negative number."""
-    if not eps >= 0:
-        raise ValueError(f"{name}: eps must be at least 0, got {eps}")
+    if not is_number(eps) or not eps >= 0:
+        raise ValueError(f"{name}: eps must be a number of at least 0, got {eps!r}")
 
 
 def not_negative(layer: Any, attribute: "Attribute[float]", value: float) -> None:

@@ -256,10 +256,10 @@ def as_padding(given: Lengths | str) -> Lengths | str:
 
 
 def at_least(least: int) -> Callable[[Any, "Attribute[Any]", Any], None]:
-    """Make what checks a field with a length for each axis, or one for all, if any is given."""
+    """Make what checks a field with a length for each axis, or one for all, if any may be given."""
 
     def check(layer: Any, attribute: "Attribute[Any]", given: Any) -> None:
-        if given is not None:
+        if given is not None or attribute.name == "kernel_size":
             check_lengths(layer, attribute.name, given, least)
 
     return check

@@ -10,7 +10,7 @@ import numpy as np
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
-from tape_ad.nn.checks import check_probability
+from tape_ad.nn.checks import check_probability, is_number
 from tape_ad.rules.base import as_array, as_constant
 from tape_ad.rules.layers import cross_entropies
 from tape_ad.rules.layers.activations import log_softmax, real
@@ -271,8 +271,8 @@ def huber_loss(x: Array, target: Array, reduction: str = "mean", delta: float = 
     np.float64(0.75)
     """
     x, target = checked_pair("huber_loss", x, target)
-    if not delta > 0:
-        raise ValueError(f"huber_loss: delta must be above 0, got {delta}")
+    if not is_number(delta) or not delta > 0:
+        raise ValueError(f"huber_loss: delta must be a number above 0, got {delta!r}")
     error = x - target
     bounded = np.clip(error, -delta, delta)  # no magnitude, which has no curvature at 0
     return reduced("huber_loss", bounded * (error - bounded / 2), reduction)

@@ -44,7 +44,7 @@ def test_what_a_loop_takes_as_it_is_stays_complex() -> None:
 
 
 def test_einsum_of_real_parts_has_a_real_gradient() -> None:
-    def of(z: Array, **options: Any) -> Array:
+    def of(z: Array, /, **options: Any) -> Array:
         return np.sum(np.einsum("...,...->...", z, z, **options) * np.arange(1.0, 1 + z.size))
 
     found = ta.grad(lambda z: of(z, casting="unsafe", dtype=float))(Z)

@@ -40,6 +40,21 @@ NONSENSE: Any = None
             "with a stride of (2,)",
         ),
         (
+            lambda: nn.Conv2d("c", 1, 2, kernel_size=NONSENSE),
+            ValueError,
+            "Conv2d: kernel_size must be a whole number of at least 1, or a tuple of 2 of them, got None",
+        ),
+        (
+            lambda: nn.BatchNorm1d("b", 3, eps=NONSENSE),
+            ValueError,
+            "BatchNorm1d: eps must be a number of at least 0, got None",
+        ),
+        (
+            lambda: nn.huber_loss(np.ones(2), np.zeros(2), delta=NONSENSE),
+            ValueError,
+            "huber_loss: delta must be a number above 0, got None",
+        ),
+        (
             lambda: nn.Linear("h", 2.5, 2),  # type: ignore[arg-type]  # refused
             TypeError,
             "the lengths, steps and numbers of a layer are whole numbers, got 2.5",
@@ -173,7 +188,7 @@ NONSENSE: Any = None
         (
             lambda: nn.BatchNorm1d("b", 3, eps=-7),
             ValueError,
-            "BatchNorm1d: eps must be at least 0, got -7",
+            "BatchNorm1d: eps must be a number of at least 0, got -7",
         ),
         (
             lambda: nn.BatchNorm2d("b", 3, momentum=np.nan),
@@ -183,17 +198,17 @@ NONSENSE: Any = None
         (
             lambda: nn.LayerNorm("n", 3, eps=np.nan),
             ValueError,
-            "LayerNorm: eps must be at least 0, got nan",
+            "LayerNorm: eps must be a number of at least 0, got nan",
         ),
         (
             lambda: nn.layer_norm(np.ones(3), 3, eps=-1),
             ValueError,
-            "layer_norm: eps must be at least 0, got -1",
+            "layer_norm: eps must be a number of at least 0, got -1",
         ),
         (
             lambda: nn.huber_loss(np.ones(3), np.zeros(3), delta=-7),
             ValueError,
-            "huber_loss: delta must be above 0, got -7",
+            "huber_loss: delta must be a number above 0, got -7",
         ),
         (
             lambda: nn.cross_entropy(np.ones((1, 2)), np.array([0]), label_smoothing=-7),
