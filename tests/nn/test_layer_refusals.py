@@ -42,7 +42,8 @@ NONSENSE: Any = None
         (
             lambda: nn.Conv2d("c", 1, 2, kernel_size=NONSENSE),
             ValueError,
-            "Conv2d: kernel_size must be a whole number of at least 1, or a tuple of 2 of them, got None",
+            "Conv2d: kernel_size must be a whole number of at least 1, or a tuple of 2 of them, "
+            "got None",
         ),
         (
             lambda: nn.BatchNorm1d("b", 3, eps=NONSENSE),
