@@ -8,7 +8,9 @@ import os
 from collections.abc import Iterable
 from typing import TypeVar
 
-__all__ = ["EVERY_ROW", "falls", "some"]
+import pytest
+
+__all__ = ["EVERY_ROW", "falls", "one_share_in_three", "some"]
 
 Row = TypeVar("Row")
 
@@ -19,6 +21,13 @@ SHARE = int(os.environ.get("TAPE_AD_SHARE", "0"))
 def falls(number: int, step: int) -> bool:
     """Tell whether this run tries what has a number: one in as many as `step`, or everything."""
     return EVERY_ROW or (number + SHARE) % step == 0
+
+
+def one_share_in_three(number: int) -> pytest.MarkDecorator:
+    """Leave a test that takes long to one of three runs, the one with that share."""
+    return pytest.mark.skipif(
+        not (EVERY_ROW or number == SHARE), reason=f"TAPE_AD_SHARE={number} runs it"
+    )
 
 
 def some(rows: Iterable[Row], step: int, first: int = 0) -> list[Row]:

@@ -17,7 +17,10 @@ DOCUMENTS = sorted(
 RUN = ["README.md", "docs/*.md", "docs/tutorial/*.md", "docs/how-to/*.md"]
 """Whose blocks Sybil runs, as conftest.py says."""
 
-HOSTS = ["arxiv.org", "data-apis.org", "docs.scipy.org", "keepachangelog.com", "semver.org"]
+HOSTS = [
+    *("arxiv.org", "data-apis.org", "docs.scipy.org", "keepachangelog.com", "semver.org"),
+    "tutorials.sciml.ai",
+]
 RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)[^)]*\)")
 
 

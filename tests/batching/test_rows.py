@@ -52,7 +52,7 @@ def total(case: Case, leaves: Any) -> Array:
     return sum(np.sum(out * np.cos(np.arange(out.size)).reshape(out.shape)) for out in outs)
 
 
-@for_each(some(VALUES, 3))
+@for_each(some(VALUES, 6))
 def test_a_batch_gives_the_values_of_one_after_the_other(case: Case) -> None:
     operands = several(case)
     try:
@@ -64,7 +64,7 @@ def test_a_batch_gives_the_values_of_one_after_the_other(case: Case) -> None:
     same(ta.batched(lambda *leaves: outputs(case, leaves))(*stacks), expected)
 
 
-@for_each(some(cases(ROWS), 3))
+@for_each(some(cases(ROWS), 6))
 def test_a_batch_gives_the_gradients_of_one_after_the_other(case: Case) -> None:
     operands = several(case)
     stacks = [np.stack(leaves) for leaves in zip(*operands, strict=True)]

@@ -16,6 +16,7 @@ import tape_ad as ta
 from tape_ad import special
 from tape_ad.errors import ConversionError, InPlaceError, UnsupportedArgumentError
 from tape_ad.rules import RULES, STRAIGHT, load_further_rules, load_scipy_rules
+from tests.sampling import one_share_in_three
 
 Point = tuple[float, ...]
 
@@ -383,6 +384,7 @@ def test_a_function_without_a_rule_is_not_in_the_module() -> None:
 
 
 @outside
+@one_share_in_three(1)
 def test_everything_in_this_file_holds_with_scipys_array_api_too() -> None:
     result = python("import pytest; pytest.main(['-q', 'tests/rules/test_special.py'])", "1")
     assert " passed" in result.stdout
@@ -390,6 +392,7 @@ def test_everything_in_this_file_holds_with_scipys_array_api_too() -> None:
 
 
 @outside
+@one_share_in_three(2)
 def test_every_row_holds_with_scipys_array_api_too() -> None:
     program = """
 import numpy as np

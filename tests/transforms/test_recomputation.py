@@ -17,6 +17,7 @@ import tape_ad as ta
 from tape_ad.errors import MutatedInputError, OutputError, RecordMismatchError
 from tape_ad.transforms.recomputation import advance_by
 from tape_ad.trees import flatten
+from tests.sampling import one_share_in_three
 
 Function = Callable[..., Any]
 
@@ -391,6 +392,7 @@ def seconds(f: Function) -> float:
     return time.process_time() - start
 
 
+@one_share_in_three(1)
 def test_ten_thousand_steps_in_a_tenth_of_the_memory() -> None:
     plain, expected = peak(everything_kept)
     for f in (segments, scheduled):
@@ -399,6 +401,7 @@ def test_ten_thousand_steps_in_a_tenth_of_the_memory() -> None:
         same(gradient, expected)
 
 
+@one_share_in_three(2)
 def test_ten_thousand_steps_in_little_more_than_twice_the_time() -> None:
     rounds = [(seconds(everything_kept), seconds(segments), seconds(scheduled)) for _ in range(3)]
     plain, checkpointed, planned = np.min(rounds, axis=0)

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, field
 
-from tape_ad.overrides import NOTING, as_one_call
+from tape_ad.overrides import BATCHES, NOTING, as_one_call
 from tape_ad.programs.text.definitions import definition, home_of, refusal
 
 __all__ = ["Helpers", "is_own"]
@@ -62,6 +62,9 @@ class Helpers:
         self._things[name] = thing
         if thing is NOTING or thing is as_one_call:
             self.texts[name] = f"{name} = ()  # nothing notes calls here"
+            return
+        if thing is BATCHES:
+            self.texts[name] = f"{name} = ()  # no batch is gone through here"
             return
         if isinstance(thing, types.ModuleType):
             self.modules.add(thing.__name__)
