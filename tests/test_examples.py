@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import tape_ad as ta
+from tests.sampling import one_share_in_three
 
 ROOT = Path(__file__).parent.parent
 
@@ -108,6 +109,7 @@ def test_07_char_transformer_cut_short(tmp_path: Path) -> None:
     assert len(ta.parameters.load(tmp_path / "char_transformer.npz")) == 30
 
 
+@one_share_in_three(1)
 def test_04_implicit_differentiation(tmp_path: Path) -> None:
     result = run("04_implicit_differentiation.py", tmp_path, "--out", ".")
     assert result.returncode == 0, result.stderr
@@ -118,6 +120,7 @@ def test_04_implicit_differentiation(tmp_path: Path) -> None:
     assert (tmp_path / "penalties.png").read_bytes().startswith(b"\x89PNG")
 
 
+@one_share_in_three(1)
 def test_05_ode_adjoint(tmp_path: Path) -> None:
     result = run("05_ode_adjoint.py", tmp_path, "--out", ".")
     assert result.returncode == 0, result.stderr
@@ -127,6 +130,7 @@ def test_05_ode_adjoint(tmp_path: Path) -> None:
     assert (tmp_path / "lynx_and_hare.png").read_bytes().startswith(b"\x89PNG")
 
 
+@one_share_in_three(1)
 def test_09_compiled(tmp_path: Path) -> None:
     result = run("09_compiled.py", tmp_path, "--out", ".")
     assert result.returncode == 0, result.stderr
@@ -139,6 +143,7 @@ def test_09_compiled(tmp_path: Path) -> None:
     assert (tmp_path / "compiled.png").read_bytes().startswith(b"\x89PNG")
 
 
+@one_share_in_three(1)
 def test_10_tune_pipeline(tmp_path: Path) -> None:
     result = run("10_tune_pipeline.py", tmp_path)
     assert result.returncode == 0, result.stderr
