@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import Attribute, field, frozen
+from attrs import NOTHING, Attribute, field, frozen
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
@@ -259,7 +259,7 @@ def at_least(least: int) -> Callable[[Any, "Attribute[Any]", Any], None]:
     """Make what checks a field with a length for each axis, or one for all, if any may be given."""
 
     def check(layer: Any, attribute: "Attribute[Any]", given: Any) -> None:
-        if given is not None or attribute.name == "kernel_size":
+        if given is not None or attribute.default is NOTHING:
             check_lengths(layer, attribute.name, given, least)
 
     return check
