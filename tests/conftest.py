@@ -5,6 +5,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -21,6 +22,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if zlib.crc32(item.nodeid.encode()) % 2 == int(half)]
         config.hook.pytest_deselected(items=list(set(items) - set(kept)))
         items[:] = kept
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a test draw the same numbers from its module's generators whichever tests ran before."""
+    for generator in vars(getattr(item, "module", None) or object).values():
+        if isinstance(generator, np.random.Generator):
+            seed = zlib.crc32(item.nodeid.encode())
+            generator.bit_generator.state = np.random.PCG64(seed).state
 
 
 @pytest.fixture(scope="module", params=[conforming.LARGE, -1], ids=["kept", "used again"])

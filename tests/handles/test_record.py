@@ -300,7 +300,8 @@ def bytes_per_node(n: int) -> float:
 
 
 def test_memory_is_proportional_to_the_chain() -> None:
-    few, many = bytes_per_node(1_000), bytes_per_node(20_000)
+    # Python and NumPy keep some thousands of freed objects, which cost a chain nothing.
+    few, many = bytes_per_node(20_000), bytes_per_node(100_000)
     assert many < 1.2 * few
     assert many < 1000
 
