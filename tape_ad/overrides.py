@@ -21,6 +21,7 @@ __all__ = [
     "as_one_call",
     "asarray",
     "batch_in",
+    "certainly",
     "boxed",
     "boxed_number",
     "declined",
@@ -222,6 +223,11 @@ def as_in_key(array: Any, key: Any) -> Any:
     """Give a plain array as one of the batch whose arrays are in a key, if there are any."""
     batch = batch_in(key)
     return array if batch is None else batch.spread(batch, array)
+
+
+def certainly(answer: Any) -> bool:
+    """Tell whether something is known to be true; of what is not computed yet, nothing is."""
+    return not getattr(answer, "later", False) and bool(answer)
 
 
 def relies_on_shape(array: Any) -> None:

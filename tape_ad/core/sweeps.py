@@ -19,7 +19,7 @@ from tape_ad.linear_maps import (
     add_reduce,
     added_at,
 )
-from tape_ad.overrides import BATCHES, NOTING, as_one_call, batch_in
+from tape_ad.overrides import BATCHES, NOTING, as_one_call, batch_in, certainly
 
 __all__ = ["forward_sweep", "reverse_sweep"]
 
@@ -109,7 +109,7 @@ def all_finite(arrays: Iterable[Array]) -> bool:
     A sum that is too large for its dtype counts as inf: the answer may be False for finite arrays.
     """
     return all(
-        np.isfinite(np.vdot(each, each) if in_blas(each) else add_reduce(each, axis=None))
+        certainly(np.isfinite(np.vdot(each, each) if in_blas(each) else add_reduce(each, axis=None)))
         for each in arrays
     )
 

@@ -326,7 +326,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         for kind in types:
             own = kind.__array_function__ is not np.ndarray.__array_function__
             if own and not (
-                issubclass(kind, (ArrayInterface, type(primal(self.data)))) or kind in NOTING
+                issubclass(kind, (ArrayInterface, type(primal(self.data))))
+                or kind in NOTING
+                or hasattr(kind, "__dask_graph__")
             ):
                 return NotImplemented  # as NEP 18 has it for types that one does not know
         if function in LIKE:

@@ -1,6 +1,7 @@
 """What stands beside handles in a call, and which record the call belongs to."""
 
 import functools
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ __all__ = [
     "common_record",
     "computed",
     "decline",
+    "is_dask",
     "odd_one",
     "told_apart",
     "told_apart_with_care",
@@ -50,6 +52,8 @@ def as_operand(value: Any) -> Any:
             f"a {type(value).__name__} has another arithmetic than the array; pass a plain array "
             "(np.asarray of a matrix, .filled(...) of a masked array)"
         )
+    if is_dask(type(value)):
+        return importlib.import_module("tape_ad.distributed.lazy").operand(value)  # loads Dask
     if is_sparse(value):
         raise UnsupportedArgumentError(
             f"a {type(value).__name__} of scipy.sparse is no array: of a handle and it there are A "
@@ -58,6 +62,11 @@ def as_operand(value: Any) -> Any:
     if not isinstance(value, np.ndarray) and hasattr(type(value), "__array_function__"):
         return value
     return np.asarray(value)
+
+
+def is_dask(kind: type) -> bool:
+    """Tell whether a type is one of Dask's collections."""
+    return hasattr(kind, "__dask_graph__")
 
 
 def odd_one(args: tuple[Any, ...]) -> int | None:
@@ -175,6 +184,8 @@ def is_foreign(kind: type) -> bool:
     """Tell whether a type says itself how it takes part in arithmetic."""
     if kind.__module__.partition(".")[0] == "pandas":
         return False  # of a series or a frame the values are taken, and its labels left
+    if is_dask(kind):
+        return False  # it lies below records
     protocol = getattr(kind, "__array_ufunc__", ABSENT)
     if protocol is ABSENT or protocol is np.ndarray.__array_ufunc__:
         return False

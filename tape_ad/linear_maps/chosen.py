@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from tape_ad.linear_maps.base import Array, LinearMap
+from tape_ad.overrides import certainly
 
 __all__ = ["pull_chosen", "unless_all_zero"]
 
@@ -27,7 +28,7 @@ def pull_chosen(linear: LinearMap, ct: Array) -> Array:
         pulled: Array = own(ct)
         return pulled
     plain: Array = linear.pull(ct)
-    if getattr(linear, "multiplies", None) is not True or np.isfinite(plain).all():
+    if getattr(linear, "multiplies", None) is not True or certainly(np.isfinite(plain).all()):
         return plain
     finite, broken = of_finite(linear)
     met = broken.pull(np.where(np.equal(ct, 0), 0.0, 1.0))

@@ -7,7 +7,7 @@ from attrs import define
 
 from tape_ad.linear_maps.base import Array, LinearMap, Partial
 from tape_ad.linear_maps.patterns import elementwise
-from tape_ad.overrides import NOTING, as_one_call
+from tape_ad.overrides import NOTING, as_one_call, certainly
 
 __all__ = [
     "SAME",
@@ -129,7 +129,9 @@ class Divide:
 
 def unless_zero(ct: Array, pulled: Array) -> Array:
     """Give what a cotangent pulls to, and 0 where it is 0."""
-    return pulled if np.isfinite(pulled).all() else np.where(np.equal(ct, 0), 0, pulled)
+    if certainly(np.isfinite(pulled).all()):
+        return pulled
+    return np.where(np.equal(ct, 0), 0, pulled)
 
 
 def fits(operand: Array, ct: Array) -> bool:

@@ -28,6 +28,7 @@ from tape_ad.linear_maps import (
     selected,
 )
 from tape_ad.linear_maps.patterns import reduced
+from tape_ad.overrides import certainly
 from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.factors import shares_of_product
@@ -255,7 +256,7 @@ def extremum_partial(
     kept = out if keepdims else out[expanding_key(a.ndim, axes)]
     chosen = reaches(a, kept)
     plain = where is True and initial is None
-    if plain and np.count_nonzero(chosen) == out.size and not np.isnan(out).any():
+    if plain and certainly(np.count_nonzero(chosen) == out.size) and not np.isnan(out).any():
         return Extremum(chosen, None, axes, keepdims)  # one each, as no element equals nan
     chosen, ties = chosen_and_ties(kept, a, axes, initial, where)
     return Extremum(chosen, ties.reshape(out.shape), axes, keepdims)
