@@ -1,6 +1,7 @@
 """Functions of our own that answer NEP 18, as NumPy's functions do."""
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,11 +22,14 @@ __all__ = [
     "as_one_call",
     "asarray",
     "batch_in",
-    "certainly",
+    "below_records",
     "boxed",
     "boxed_number",
+    "certainly",
     "declined",
     "foreign",
+    "is_dask",
+    "is_later",
     "overridable",
     "relies_on_shape",
     "takes_over",
@@ -225,9 +229,32 @@ def as_in_key(array: Any, key: Any) -> Any:
     return array if batch is None else batch.spread(batch, array)
 
 
+def is_dask(kind: type) -> bool:
+    """Tell whether a type is one of Dask's collections."""
+    return hasattr(kind, "__dask_graph__")
+
+
+def is_later(array: Any) -> bool:
+    """Tell whether an array is described only, and computed later; see `tape_ad.distributed`."""
+    return hasattr(type(array), "as_gradient")
+
+
+def below_records(array: Any) -> Any:
+    """Give an array of Dask's as it lies below records; anything else stays.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For what Dask has that is no array, or of a shape that is not known.
+    """
+    if not is_dask(type(array)) or is_later(array):
+        return array
+    return importlib.import_module("tape_ad.distributed.lazy").operand(array)  # which loads Dask
+
+
 def certainly(answer: Any) -> bool:
     """Tell whether something is known to be true; of what is not computed yet, nothing is."""
-    return not getattr(answer, "later", False) and bool(answer)
+    return not is_later(answer) and bool(answer)
 
 
 def relies_on_shape(array: Any) -> None:

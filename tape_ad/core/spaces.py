@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.core.conforming import conform
 from tape_ad.errors import SeedError
 from tape_ad.linear_maps import Array
-from tape_ad.overrides import CAPTURES, NOTING, asarray, boxed, boxed_number
+from tape_ad.overrides import CAPTURES, NOTING, asarray, below_records, boxed, boxed_number
 from tape_ad.trees import paired
 
 __all__ = ["dtype_of", "fitted", "float_to_array", "inexact", "matched", "seed_of", "shape_of"]
@@ -82,8 +82,7 @@ def fitted(
     SeedError
         When shape or dtype do not fit.
     """
-    if not hasattr(value, "shape"):
-        value = asarray(value)
+    value = below_records(value) if hasattr(value, "shape") else asarray(value)
     if CAPTURES:
         value = boxed(value)
     shape, dtype = shape_of(space), inexact(space)

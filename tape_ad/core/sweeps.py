@@ -109,7 +109,9 @@ def all_finite(arrays: Iterable[Array]) -> bool:
     A sum that is too large for its dtype counts as inf: the answer may be False for finite arrays.
     """
     return all(
-        certainly(np.isfinite(np.vdot(each, each) if in_blas(each) else add_reduce(each, axis=None)))
+        certainly(
+            np.isfinite(np.vdot(each, each) if in_blas(each) else add_reduce(each, axis=None))
+        )
         for each in arrays
     )
 

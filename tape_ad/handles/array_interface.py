@@ -22,7 +22,7 @@ from tape_ad.handles.libraries import (
 from tape_ad.handles.library_answers import AS_ARRAYS, ASKING_FOR_TYPES, OWN, answer_to_scipy
 from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import written_to
-from tape_ad.overrides import NOTING
+from tape_ad.overrides import NOTING, is_dask, is_later
 from tape_ad.rules.base import as_array
 
 __all__ = ["ArrayInterface"]
@@ -174,7 +174,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __repr__(self) -> str:
         value = self.data
-        if not isinstance(value, ArrayInterface):
+        if not isinstance(value, ArrayInterface) and not is_later(value):
             value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
             value = " ".join(value.split())
         told = replacement_in_scipy(sys._getframe(1))
@@ -328,7 +328,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             if own and not (
                 issubclass(kind, (ArrayInterface, type(primal(self.data))))
                 or kind in NOTING
-                or hasattr(kind, "__dask_graph__")
+                or is_dask(kind)
             ):
                 return NotImplemented  # as NEP 18 has it for types that one does not know
         if function in LIKE:

@@ -24,7 +24,7 @@ from tape_ad.handles.refusals import batched_value
 from tape_ad.handles.views import WRITING, Handle, has_alone, live_views, way_to
 from tape_ad.linear_maps import Index, clone
 from tape_ad.naming import called, function_name
-from tape_ad.overrides import BATCHES
+from tape_ad.overrides import BATCHES, is_later
 from tape_ad.rules.numpy.indexing import WHOLE, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
 from tape_ad.rules.numpy.windows import Marks, Window
@@ -154,6 +154,8 @@ def refuse_to_write(target: Handle, instead: str) -> None:
     if isinstance(array, np.ndarray) and array.flags.writeable:
         return
     kind = "read-only, as NumPy's is" if isinstance(array, np.ndarray) else "a number"
+    if is_later(array):
+        kind, instead = "a Dask array", "write np.where or np.concatenate, which give new arrays"
     raise InPlaceError(
         f"node %{target.index} ({function_name(record.functions[target.index])}) is {kind}, so it "
         f"is not assigned to; {instead}"

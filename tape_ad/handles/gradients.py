@@ -12,7 +12,7 @@ from tape_ad.errors import RecordMismatchError
 from tape_ad.handles.alive import handles_alive
 from tape_ad.handles.primals import primal
 from tape_ad.linear_maps import Array
-from tape_ad.overrides import NOTING, as_one_call
+from tape_ad.overrides import NOTING, as_one_call, is_later
 from tape_ad.pages.figures import Range, aligned, shape_as_text
 from tape_ad.pages.plainly import shown_by_repr
 from tape_ad.trees import map_leaves
@@ -154,7 +154,7 @@ class Gradients:
             ct = np.zeros(self._stack + leaf.shape, dtype)
         elif ct.dtype is not dtype and ct.dtype != dtype:
             ct = ct.astype(dtype)  # a sum is in the machine's byte order
-        if hasattr(leaf.data, "as_gradient"):
+        if is_later(leaf.data):
             return leaf.data.as_gradient(ct)
         return sealed(ct)
 

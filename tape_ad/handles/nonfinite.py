@@ -9,9 +9,10 @@ from attrs import define
 
 from tape_ad.core.arena import Arena, held_arrays
 from tape_ad.core.calls import written
-from tape_ad.errors import NonFiniteError
+from tape_ad.errors import ConversionError, NonFiniteError
 from tape_ad.linear_maps import Array
 from tape_ad.naming import function_name, line_name
+from tape_ad.overrides import is_later
 from tape_ad.pages.figures import Range
 
 __all__ = ["Finding", "is_finite"]
@@ -21,7 +22,18 @@ LONGEST = 12
 
 
 def is_finite(array: Any, infs: bool) -> bool:
-    """Tell whether an array holds no nan, and no inf where that counts."""
+    """Tell whether an array holds no nan, and no inf where that counts.
+
+    Raises
+    ------
+    ConversionError
+        When it is not computed yet.
+    """
+    if is_later(array):
+        raise ConversionError(
+            "nan and inf are looked for as values come, and a Dask array has none before it is "
+            "computed; compute it first, with fewer rows of it where it is large"
+        )
     with np.errstate(all="ignore"):
         return bool(np.all(np.isfinite(array)) if infs else not np.any(np.isnan(array)))
 

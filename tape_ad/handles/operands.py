@@ -1,7 +1,6 @@
 """What stands beside handles in a call, and which record the call belongs to."""
 
 import functools
-import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import misplaced_handle, raise_with_name, unrelated_records
 from tape_ad.handles.tensor import Tensor
-from tape_ad.overrides import BATCHES
+from tape_ad.overrides import BATCHES, below_records, is_dask
 from tape_ad.rules.base import Rule
 from tape_ad.rules.scipy.sparse import is_sparse
 
@@ -23,7 +22,6 @@ __all__ = [
     "common_record",
     "computed",
     "decline",
-    "is_dask",
     "odd_one",
     "told_apart",
     "told_apart_with_care",
@@ -53,7 +51,7 @@ def as_operand(value: Any) -> Any:
             "(np.asarray of a matrix, .filled(...) of a masked array)"
         )
     if is_dask(type(value)):
-        return importlib.import_module("tape_ad.distributed.lazy").operand(value)  # loads Dask
+        return below_records(value)
     if is_sparse(value):
         raise UnsupportedArgumentError(
             f"a {type(value).__name__} of scipy.sparse is no array: of a handle and it there are A "
@@ -62,11 +60,6 @@ def as_operand(value: Any) -> Any:
     if not isinstance(value, np.ndarray) and hasattr(type(value), "__array_function__"):
         return value
     return np.asarray(value)
-
-
-def is_dask(kind: type) -> bool:
-    """Tell whether a type is one of Dask's collections."""
-    return hasattr(kind, "__dask_graph__")
 
 
 def odd_one(args: tuple[Any, ...]) -> int | None:

@@ -7,8 +7,10 @@ import numpy as np
 from attrs import Attribute
 
 from tape_ad.errors import InPlaceError, StoreMismatchError
+from tape_ad.handles.later import computed
 from tape_ad.handles.refusals import refuse_to_change
 from tape_ad.handles.tensor import Tensor
+from tape_ad.overrides import is_dask
 from tape_ad.trees import is_leaf, named
 
 __all__ = [
@@ -63,7 +65,9 @@ def fitting(params: Any, gradients: Any) -> Fitting:
             if p.dtype.kind not in "fc" or not p.flags.writeable:
                 check_parameter(name, p)
         else:
-            g = checked_gradient(name, p, g)
+            if is_dask(type(g)):
+                gradients = computed(dict(gradients))
+            g = checked_gradient(name, p, gradients[name])
         pairs.append((name, p, g))
     return pairs
 

@@ -15,6 +15,7 @@ from attrs import define, field
 from tape_ad.core.vectors import arrays_of, vector_of
 from tape_ad.errors import DtypeError
 from tape_ad.extras import extra
+from tape_ad.handles.later import computed
 from tape_ad.handles.record import is_number_like
 from tape_ad.linear_maps import Array
 from tape_ad.programs.compilation import compile as compiled
@@ -183,7 +184,7 @@ class ScipyObjective:
         """Call one of the functions below, compiled where that is asked for."""
         vectors = tuple(map(np.asarray, vectors))
         if not self.compile:
-            return function(*vectors, *self.args)
+            return computed(function(*vectors, *self.args))
         if name not in self.compiled:
             self.compiled[name] = compiled(named_as(self.f, function))
         return self.compiled[name](*vectors, *self.args)
@@ -192,7 +193,7 @@ class ScipyObjective:
         return self.f(self.tree(x), *args)
 
     def _value_and_slopes(self, x: Array, *args: Any) -> tuple[Any, Array]:
-        value, slopes = value_and_grad(self._of_tree(args))(self.tree(x))
+        value, slopes = computed(value_and_grad(self._of_tree(args))(self.tree(x)))
         return value, self.vector(slopes)
 
     def _slopes(self, x: Array, *args: Any) -> Array:
@@ -223,7 +224,7 @@ class ScipyObjective:
 
     def vector(self, tree: Any) -> Array:
         """Take the arrays of a tree, whatever the order of its keys, to one vector of float64."""
-        pairs = paired(self.like, tree)
+        pairs = paired(self.like, computed(tree))
         return vector_of(part for _, leaf, part in pairs if isinstance(leaf, np.ndarray))
 
 

@@ -166,10 +166,13 @@ def scattered(ct: Any, index: Index) -> Any:
         if entry is None:
             ct = da.squeeze(ct, axis)
             continue
-        length = index.parent[axis - stack]
+        places = range(index.parent[axis - stack])
         if isinstance(entry, int):
-            ct, entry = da.expand_dims(ct, axis), slice(entry % length, entry % length + 1)
-        ct = spread(ct, axis, range(length)[entry], length)
+            ct = da.expand_dims(ct, axis)
+            places_picked = places[entry : entry + 1] if entry >= 0 else places[entry:][:1]
+        else:
+            places_picked = places[entry]
+        ct = spread(ct, axis, places_picked, len(places))
         axis += 1
     return ct
 
@@ -198,10 +201,19 @@ def at_once(function: Function, shape: tuple[int, ...], array: Any) -> Any:
     """Call a function of a whole array, in one task."""
     whole = array.rechunk(-1)
     meta = np.empty((0,) * len(shape), array.dtype)
-    return da.map_blocks(
-        function, whole, chunks=tuple((n,) for n in shape), dtype=array.dtype, meta=meta,
-        drop_axis=list(range(array.ndim)), new_axis=list(range(len(shape))),
-    ) if array.ndim or shape else array
+    return (
+        da.map_blocks(
+            function,
+            whole,
+            chunks=tuple((n,) for n in shape),
+            dtype=array.dtype,
+            meta=meta,
+            drop_axis=list(range(array.ndim)),
+            new_axis=list(range(len(shape))),
+        )
+        if array.ndim or shape
+        else array
+    )
 
 
 TABLE: dict[Any, Function] = {

@@ -11,7 +11,7 @@ from attrs import define
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Shape, Transpose
 from tape_ad.linear_maps.patterns import Pattern, separable
-from tape_ad.overrides import overridable
+from tape_ad.overrides import is_dask, overridable
 from tape_ad.rules.base import Call, Entry, rule
 
 __all__ = ["SPARSE", "is_sparse", "matmul_sparse", "sparse_matmul"]
@@ -25,7 +25,10 @@ def is_sparse(x: Any) -> bool:
 
     Those of `tape_ad.sparse`, which may hold handles, say that operators are theirs.
     """
-    return hasattr(x, "tocsr") and getattr(type(x), "__array_ufunc__", False) is not None
+    kind = type(x)
+    if is_dask(kind):  # a Delayed says that it has whatever it is asked for
+        return False
+    return hasattr(x, "tocsr") and getattr(kind, "__array_ufunc__", False) is not None
 
 
 @overridable
