@@ -13,7 +13,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.handles.callers import caller
 
-__all__ = ["LazyArray", "lazy", "operand", "plain", "unwritable"]
+__all__ = ["LazyArray", "item", "lazy", "operand", "plain", "unknown", "unwritable"]
 
 Function = Callable[..., Any]
 OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple)

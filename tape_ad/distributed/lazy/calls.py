@@ -1,5 +1,6 @@
 """How a call on Dask arrays is made: by Dask's function of that name, or as stands in a table."""
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,8 +9,8 @@ import numpy as np
 
 from tape_ad.batching.elements import elementwise
 from tape_ad.batching.tables import HANDLERS
-from tape_ad.distributed.lazy.arrays import LazyArray, item, lazy, plain, unwritable
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.distributed.lazy.arrays import LazyArray, item, lazy, plain, unknown, unwritable
+from tape_ad.errors import TapeError, UnsupportedArgumentError
 from tape_ad.linear_maps.indexing import Index, added_at, scatter
 from tape_ad.naming import called
 from tape_ad.rules.numpy.contractions import contract
@@ -19,36 +20,63 @@ __all__ = ["answer"]
 
 Function = Callable[..., Any]
 
+INSTEAD = "write it in other functions that dask.array has, or compute the array first"
+
 
 def answer(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Make a call that Dask arrays are among the arguments of."""
     given, options = plainly(tuple(args)), plainly(dict(kwargs))
     if options.pop("out", None) is not None:
         raise unwritable(called(function))
-    known = TABLE.get(function)
-    if known is not None:
-        return lazily(known(*given, **options))
-    if isinstance(function, np.ufunc):
-        return lazily(function(*given, **options))
-    if HANDLERS.get(function) is elementwise:
-        return lazily(da.core.elemwise(function, *given, **options))
-    if ours(function):
-        return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
-    counterpart = counterpart_of(function)
-    if counterpart is None:
+    known = TABLE.get(function) or counterpart_of(function)
+    try:
+        if known is not None:
+            return sized(lazily(known(*given, **options)), function)
+        if ours(function):
+            return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
+    except (TapeError, ValueError):
+        raise
+    except Exception as error:
+        if function is item and isinstance(error, IndexError):
+            raise
         raise UnsupportedArgumentError(
-            f"Dask has no {called(function)} for its arrays, so there is none for handles of them "
-            "either; write it in functions that dask.array has, or compute the array first"
-        )
-    return lazily(counterpart(*given, **options))
+            f"Dask does not make this call of {called(function)}, of its arrays, so there is none "
+            f"of handles of them either ({type(error).__name__}: {error}); {INSTEAD}"
+        ) from error
+    raise UnsupportedArgumentError(
+        f"Dask has no {called(function)} for its arrays, so there is none for handles of them "
+        f"either; {INSTEAD}"
+    )
+
+
+def sized(out: Any, function: Function) -> Any:
+    """Refuse results of a shape that depends on values; give others."""
+    for each in out if isinstance(out, (list, tuple)) else [out]:
+        if any(np.isnan(length) for length in getattr(each, "shape", ())):
+            raise UnsupportedArgumentError(
+                f"the shape of what {called(function)} gives depends on the values of a Dask "
+                f"array, which are not computed yet; {INSTEAD}"
+            )
+    return out
 
 
 def counterpart_of(function: Function) -> Function | None:
-    """Find Dask's function of the same name."""
+    """Find Dask's function of the same name, or how it makes others element by element."""
+    if isinstance(function, np.ufunc):
+        return functools.partial(computed_in, function)
+    if HANDLERS.get(function) is elementwise:
+        return functools.partial(da.core.elemwise, function)
     module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
     rooms = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
     found: Function | None = getattr(rooms.get(module), name, None)
     return found
+
+
+def computed_in(function: Function, *operands: Any, dtype: Any = None, **options: Any) -> Any:
+    """Call a ufunc, in a dtype: Dask computes in that of the operands and casts the result."""
+    if dtype is not None and np.dtype(dtype).kind in "fc":
+        operands = tuple(x.astype(dtype) if isinstance(x, da.Array) else x for x in operands)
+    return function(*operands, **options, **({} if dtype is None else {"dtype": dtype}))
 
 
 LazyArray.answer = staticmethod(answer)
@@ -83,7 +111,8 @@ def reduced(reduction: Function) -> Function:
                 "around the array"
             )
         options = {} if dtype is None else {"dtype": dtype}
-        return reduction(array, axis=axis, keepdims=keepdims, **options)
+        out = reduction(array, axis=axis if array.ndim else None, keepdims=keepdims, **options)
+        return out if out.size else da.zeros(out.shape, dtype=out.dtype)
 
     return reduce
 
@@ -92,7 +121,7 @@ def accumulated(function: Function) -> Function:
     """Take a ufunc's method to Dask's function of all sums or products so far."""
 
     def accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
-        return function(array, axis=axis, dtype=dtype)
+        return function(array if array.ndim else array[None], axis=axis, dtype=dtype)
 
     return accumulate
 
@@ -135,7 +164,40 @@ def taken(array: Any, indices: Any, axis: Any = None, mode: str = "raise", **_: 
     if mode != "raise":
         raise UnsupportedArgumentError(f"Dask's take has no mode={mode!r}; leave mode= away")
     array, axis = (raveled(array), 0) if axis is None else (array, axis)
-    return da.take(array, indices, axis=axis)
+    indices = np.asarray(indices)
+    return picked(array, (slice(None),) * (axis % max(array.ndim, 1)) + (indices,))
+
+
+def padded(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    """Pad, but not where Dask's values are others than NumPy's."""
+    if callable(mode) or options.get("reflect_type", "even") != "even":
+        raise UnsupportedArgumentError(
+            "Dask pads by copies of elements and constants alone; leave reflect_type= away"
+        )
+    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
+    if mode in ("reflect", "symmetric", "wrap"):
+        for length, width in zip(array.shape, widths.max(-1), strict=True):
+            if width > length - (mode == "reflect"):
+                raise UnsupportedArgumentError(
+                    f"Dask pads an axis of {length} by no more than its elements with mode={mode!r}"
+                )
+    return da.pad(array, pad_width, mode, **options)
+
+
+def inserted(array: Any, places: Any, values: Any, axis: Any = None) -> Any:
+    """Insert as many values as there are places, as Dask counts them otherwise."""
+    if axis is not None and np.ndim(places) == 1:
+        shape = list(array.shape)
+        shape[axis] = len(places)
+        values = da.broadcast_to(values, tuple(shape))
+    return da.insert(array, places, values, axis)
+
+
+def deleted(array: Any, places: Any, axis: Any = None) -> Any:
+    """Delete the places that a mask says, too."""
+    places = np.asarray(places) if isinstance(places, list) else places
+    mask = isinstance(places, np.ndarray) and places.dtype == bool
+    return da.delete(array, np.flatnonzero(places) if mask else places, axis)
 
 
 def added(total: Any, ct: Any, linear: Any) -> Any:
@@ -145,13 +207,29 @@ def added(total: Any, ct: Any, linear: Any) -> Any:
 
 def picked(array: Any, key: Any) -> Any:
     """Pick elements: by slices and one array in Dask's way, else of the whole array at once."""
-    entries = key if isinstance(key, tuple) else (key,)
-    if sum(hasattr(entry, "ndim") or isinstance(entry, list) for entry in entries) <= 1 and all(
-        getattr(entry, "ndim", 1) <= 1 for entry in entries
-    ):
-        return item(array, key)
-    shape = np.broadcast_to(np.empty((), bool), array.shape)[key].shape
-    return at_once(lambda whole: whole[key], shape, array)
+    entries = tuple(map(as_entry, key if isinstance(key, tuple) else (key,)))
+    arrays = [entry for entry in entries if isinstance(entry, np.ndarray)]
+    if any(isinstance(entry, da.Array) for entry in entries):
+        raise unknown("an index")
+    shape = np.broadcast_to(np.empty((), bool), array.shape)[entries].shape
+    rest = [entry for entry in entries if not isinstance(entry, np.ndarray)]
+    alone = len(arrays) == 1 and arrays[0].ndim == 1 and not any(map(is_advanced, rest))
+    if alone or not (arrays or any(isinstance(entry, bool) for entry in rest)):
+        return item(array, entries)
+    return at_once(lambda whole: whole[entries], shape, array)
+
+
+def as_entry(entry: Any) -> Any:
+    """Take lists in a key to arrays, and NumPy's numbers to Python's."""
+    if isinstance(entry, list):
+        entry = np.asarray(entry) if entry else np.empty(0, int)
+    scalar = isinstance(entry, (np.ndarray, np.generic)) and entry.ndim == 0
+    return entry.item() if scalar else entry
+
+
+def is_advanced(entry: Any) -> bool:
+    """Tell whether an entry beside an array has a say in where the array's axes go."""
+    return entry is None or isinstance(entry, int)
 
 
 def scattered(ct: Any, index: Index) -> Any:
@@ -226,6 +304,9 @@ TABLE: dict[Any, Function] = {
     np.add.accumulate: accumulated(da.cumsum),
     np.multiply.accumulate: accumulated(da.cumprod),
     np.reshape: reshaped,
+    np.pad: padded,
+    np.insert: inserted,
+    np.delete: deleted,
     np.stack: joined(da.stack),
     np.concatenate: joined(da.concatenate),
     np.copy: lambda array, *_, **__: array,

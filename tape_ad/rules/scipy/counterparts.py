@@ -9,7 +9,7 @@ import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.naming import called
-from tape_ad.overrides import NOTING, declined, overridable, takes_over
+from tape_ad.overrides import NOTING, declined, is_dask, overridable, takes_over
 from tape_ad.rules.base import Call, Derivation, Entry
 from tape_ad.rules.signatures import arguments_of
 
@@ -95,7 +95,8 @@ def misplaced(function: Any, name: str, names: tuple[str, ...]) -> UnsupportedAr
 def is_handle(value: Any) -> bool:
     """Tell whether something is an array that records what is done with it."""
     kind = type(value)
-    return kind is not np.ndarray and takes_over(kind) and kind not in NOTING
+    known = kind is np.ndarray or kind in NOTING or is_dask(kind)
+    return not known and takes_over(kind)
 
 
 def holds(tree: Any) -> bool:
