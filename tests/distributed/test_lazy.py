@@ -1,20 +1,27 @@
-"""Handles over Dask arrays: NumPy's values and gradients, in the arrays' chunks, and computed late."""
+"""Handles over Dask arrays: NumPy's values and gradients, in the arrays' chunks, computed later."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-pytest.importorskip("dask")
+pytest.importorskip("distributed")
 
 import dask
 import dask.array as da
 from dask.delayed import delayed
+from distributed import Client
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, InPlaceError, UnsupportedArgumentError
+from tests.distributed.outcomes import LISTED, SOME, listed, never, outcome, public_name
+from tests.rules.grouping import for_each
+from tests.rules.rows import ROWS
+from tests.rules.table import Case, cases
+from tests.sampling import some
 
 Array = Any
 RNG = np.random.default_rng(0)
@@ -22,10 +29,7 @@ X = RNG.normal(size=(6, 4))
 W = RNG.normal(size=4)
 M = RNG.normal(size=(4, 3))
 CHUNKS = (2, 4)
-
-
-def never(*_: Any, **__: Any) -> Any:
-    raise AssertionError("it was computed too early")
+compute = functools.partial(dask.base.compute, scheduler="synchronous")
 
 
 FUNCTIONS: dict[str, Callable[[Array], Array]] = {
@@ -84,10 +88,18 @@ def total(out: Array) -> Array:
     return np.sum(out * np.cos(np.arange(out.size)).reshape(out.shape))
 
 
+def close(found: Array, expected: Array) -> None:
+    found = np.asarray(found)
+    assert found.dtype == expected.dtype
+    rtol = 1e-5 if expected.dtype == np.float32 else 1e-10
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_values_and_gradients_are_numpys(name: str) -> None:
     function = FUNCTIONS[name]
-    record = ta.ComputationRecord()
+    record, plain = ta.ComputationRecord(), ta.ComputationRecord().tensor(X)
+    expected = function(plain)
     with dask.config.set(scheduler=never):
         handle = record.tensor(da.from_array(X, CHUNKS))
         out = function(handle)
@@ -95,9 +107,207 @@ def test_values_and_gradients_are_numpys(name: str) -> None:
     assert isinstance(out.data, da.Array)
     assert isinstance(gradient, da.Array)
     assert gradient.chunks == handle.data.chunks
-    value, found = dask.compute(out.data, gradient, scheduler="synchronous")
-    plain = ta.ComputationRecord().tensor(X)
-    expected = function(plain)
-    assert value.dtype == expected.dtype
-    np.testing.assert_allclose(value, expected.data, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(found, total(expected).grad().wrt(plain), rtol=1e-6 if value.dtype == np.float32 else 1e-11, atol=1e-13)
+    value, slope = compute(out.data, gradient)
+    close(value, expected.data)
+    close(slope, total(expected).grad().wrt(plain).astype(slope.dtype))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_nested_records_give_numpys_second_derivatives(name: str) -> None:
+    def loss(x: Array) -> Array:
+        return total(FUNCTIONS[name](x))
+
+    v = RNG.normal(size=X.shape)
+    with dask.config.set(scheduler=never):
+        x = da.from_array(X, CHUNKS)
+        forward = ta.hvp(loss, x, da.from_array(v, CHUNKS))
+        reverse = ta.grad(lambda x: np.sum(ta.grad(loss)(x) * v))(x)
+        assert reverse.chunks == x.chunks
+    for found in compute(forward, reverse):
+        close(found, ta.hvp(loss, X, v).astype(found.dtype))
+
+
+@for_each(some(cases(ROWS), 8))
+def test_a_row_is_right_or_refused(case: Case) -> None:
+    found = outcome(case)
+    assert found in {"right", "refused", "none"}
+    assert found != "refused" or public_name(case.row.function) not in listed(LISTED)
+
+
+def test_what_was_asked_for_is_on_the_list() -> None:
+    asked = "add multiply exp where clip concatenate stack matmul tensordot einsum sum mean max"
+    assert {f"np.{name}" for name in asked.split()} <= listed(LISTED) | listed(SOME)
+
+
+def params() -> dict[str, Array]:
+    return {"w": W.copy(), "b": np.array(0.1)}
+
+
+def loss_of(p: Any, x: Array, y: Array) -> Array:
+    return np.mean((np.tanh(x @ p["w"]) + p["b"] - y) ** 2)
+
+
+Y = RNG.normal(size=6)
+DATA = da.from_array(X, CHUNKS), da.from_array(Y, 2)
+
+
+def test_transforms_take_plain_parameters_and_dask_data() -> None:
+    value, slopes = compute(*ta.value_and_grad(loss_of)(params(), *DATA))
+    expected, others = ta.value_and_grad(loss_of)(params(), X, Y)
+    close(value, expected)
+    for name in others:
+        close(slopes[name], others[name])
+
+
+def test_tangents_and_seeds_may_be_dask_arrays() -> None:
+    x, y = DATA
+    _, pushed = ta.jvp(lambda x: x @ W, (x,), (2 * x,))
+    _, pull = ta.vjp(lambda x: x @ W, x)
+    record = ta.ComputationRecord()
+    handle = record.tensor(x)
+    by_seed = (handle @ W).grad(seed=y).wrt(handle)
+    close(compute(pushed)[0], 2 * X @ W)
+    for found in compute(pull(y)[0], by_seed):
+        close(found, np.outer(Y, W))
+
+
+def test_jacobians_and_hessians() -> None:
+    x, y = DATA
+    slopes = ta.jacobian(lambda x: np.sin(x[0]) * x[1])(x)
+    bends = ta.hessian(lambda w: np.sum((x @ w - y) ** 4))(W)
+    close(compute(slopes)[0], ta.jacobian(lambda x: np.sin(x[0]) * x[1])(X))
+    close(compute(bends)[0], ta.hessian(lambda w: np.sum((X @ w - Y) ** 4))(W))
+
+
+def test_checkpoints_and_rules_of_users() -> None:
+    squared = ta.custom_rule(pull=lambda ct, out, x: ct * 2 * x)(lambda x: x**2)
+    slope = ta.grad(lambda x: np.sum(ta.checkpoint(np.sin)(x) + squared(x)))(DATA[0])
+    close(compute(slope)[0], np.cos(X) + 2 * X)
+
+
+def test_each_chunk_is_made_once_for_loss_and_gradient() -> None:
+    made = []
+
+    def chunk(number: int) -> Array:
+        made.append(number)
+        return np.full((2, 4), float(number))
+
+    parts = [da.from_delayed(delayed(chunk)(i), (2, 4), float) for i in range(3)]
+    record = ta.ComputationRecord()
+    x = record.tensor(da.concatenate(parts))
+    loss = np.sum(np.tanh(x) ** 2) * np.mean(x)
+    compute(loss.data, loss.grad().wrt(x))
+    assert sorted(made) == [0, 1, 2]
+
+
+def test_workers_compute_what_was_described() -> None:
+    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"):
+        record = ta.ComputationRecord()
+        x = record.tensor(DATA[0])
+        loss = np.sum(nn.gelu(x[[0, 2], [1, 3]]) * np.mean(x, axis=0)[:2])
+        slope = loss.grad().wrt(x).compute()
+    close(slope, ta.grad(lambda x: np.sum(nn.gelu(x[[0, 2], [1, 3]]) * np.mean(x, axis=0)[:2]))(X))
+
+
+def test_minimize_and_optimizers_compute_what_they_need() -> None:
+    found = ta.optimize.minimize(lambda p: loss_of(p, *DATA), params())
+    expected = ta.optimize.minimize(lambda p: loss_of(p, X, Y), params())
+    np.testing.assert_allclose(found.fun, expected.fun, rtol=1e-6)
+    store, other = params(), params()
+    ta.optim.Adam(lr=0.1).step(store, ta.grad(loss_of)(store, *DATA))
+    ta.optim.Adam(lr=0.1).step(other, ta.grad(loss_of)(other, X, Y))
+    np.testing.assert_allclose(store["w"], other["w"], rtol=1e-12)
+
+
+def test_who_asks_for_values_outside_gets_them() -> None:
+    record = ta.ComputationRecord()
+    x = record.tensor(DATA[0])
+    loss = np.sum(x**2)
+    assert float(loss.data) == pytest.approx(np.sum(X**2))
+    assert f"{loss.data:.3f}" == f"{np.sum(X**2):.3f}"
+    assert loss.data.item() == pytest.approx(np.sum(X**2))
+    close(loss.grad().wrt(x), 2 * X)
+
+
+def test_records_gradients_and_handles_show_themselves_uncomputed() -> None:
+    with dask.config.set(scheduler=never):
+        record = ta.ComputationRecord()
+        x = record.tensor(DATA[0])
+        loss = np.sum(x * 2)
+        gradients = loss.grad()
+        shown = [repr(x), str(record), repr(gradients), record._repr_html_()]
+        shown.append(record.show(gradients=gradients).html)
+    assert "dask.array<array, shape=(6, 4)" in shown[0]
+    assert "%0: float64[6,4] = leaf" in shown[1]
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda x: np.sum(x) if np.sum(x) > 0 else x, "a branch .*test_lazy.py.* asks for the"),
+        (lambda x: np.sum(x).item(), r"item\(\) .* not computed yet; write np.where to choose"),
+        (lambda x: np.sum(x[x > 0]), "not computed yet; write np.where to choose"),
+        (lambda x: f"{np.sum(x):.2f}", "a format .* not computed yet"),
+    ],
+)
+def test_code_that_asks_for_values_is_told(function: Any, said: str) -> None:
+    with pytest.raises(ConversionError, match=said):
+        ta.grad(function)(DATA[0])
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (np.sort, "Dask has no np.argsort for its arrays"),
+        (lambda x: np.sum(x, where=X > 0), "Dask's sum has no where; write np.where"),
+        (np.fft.fft, "Dask array only supports taking an FFT along an axis"),
+        (lambda x: np.pad(x, 9, "wrap"), "an axis of 6 by no more than its elements"),
+        (lambda x: np.pad(x, 1, "reflect", reflect_type="odd"), "leave reflect_type= away"),
+        (lambda x: np.reshape(x, (4, 6), order="F"), "C's order alone"),
+        (lambda x: np.take(x, [0], mode="wrap"), "no mode='wrap'"),
+        (lambda x: np.extract(np.ones(24) > 0, x), "depends on the values of a Dask array"),
+    ],
+)
+def test_what_dask_does_not_do_is_told(function: Any, said: str) -> None:
+    with pytest.raises((UnsupportedArgumentError, ValueError), match=said):
+        ta.grad(lambda x: np.sum(np.abs(function(x))))(DATA[0][:, :4].rechunk((2, 2)))
+
+
+def test_nothing_is_assigned_to() -> None:
+    def filled(x: Array) -> Array:
+        y = x * 2
+        y[0] = 1.0
+        return np.sum(y)
+
+    with pytest.raises(InPlaceError, match=r"write np\.where or np\.concatenate"):
+        ta.grad(filled)(DATA[0])
+
+
+def test_nan_is_not_looked_for_in_what_is_not_computed() -> None:
+    with ta.debug_nans(), pytest.raises(ConversionError, match="none before it is computed"):
+        ta.grad(lambda x: np.sum(x**2))(DATA[0])
+
+
+@pytest.mark.parametrize("function", [ta.grad(np.sum), lambda x: ta.ComputationRecord().tensor(x)])
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (delayed(np.ones)(3), "a Delayed of Dask's is no array; make a Dask array of it"),
+        (DATA[0][DATA[0][:, 0] > 0], r"call x.compute_chunk_sizes\(\) first"),
+    ],
+)
+def test_what_is_no_array_yet_is_told(function: Any, value: Any, said: str) -> None:
+    with pytest.raises(UnsupportedArgumentError, match=said):
+        function(value)
+
+
+def test_a_task_beside_a_handle_is_told() -> None:
+    x = ta.ComputationRecord().tensor(np.ones(3))
+    with pytest.raises(UnsupportedArgumentError, match="a Delayed of Dask's is no array"):
+        x * delayed(np.ones)(3)
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3), (1,)])
+def test_numbers_and_empty_arrays(shape: tuple[int, ...]) -> None:
+    x = np.full(shape, 3.0)
+    close(ta.grad(lambda x: np.sum(x**2))(da.from_array(x)), 2 * x)

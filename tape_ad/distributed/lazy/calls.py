@@ -14,6 +14,7 @@ from tape_ad.errors import TapeError, UnsupportedArgumentError
 from tape_ad.linear_maps.indexing import Index, added_at, scatter
 from tape_ad.naming import called
 from tape_ad.rules.numpy.contractions import contract
+from tape_ad.rules.numpy.scans import recurrence
 from tape_ad.trees import map_leaves
 
 __all__ = ["answer"]
@@ -21,6 +22,17 @@ __all__ = ["answer"]
 Function = Callable[..., Any]
 
 INSTEAD = "write it in other functions that dask.array has, or compute the array first"
+
+ELEMENTWISE = {
+    f"tape_ad.special.{name}"
+    for name in (
+        *("beta_density", "betainc_slope", "comb", "dawsn_derivative"),
+        *("digamma_step", "erfcx_derivative", "gamma_density", "gammainc_slope"),
+        *("perm", "poisson_weight", "polygamma", "student_density"),
+        *("student_slope", "voigt_derivative", "zeta_slope"),
+    )
+}
+"""Functions of ours whose arguments are all broadcast, and which look at values."""
 
 
 def answer(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -64,12 +76,17 @@ def counterpart_of(function: Function) -> Function | None:
     """Find Dask's function of the same name, or how it makes others element by element."""
     if isinstance(function, np.ufunc):
         return functools.partial(computed_in, function)
-    if HANDLERS.get(function) is elementwise:
-        return functools.partial(da.core.elemwise, function)
+    if HANDLERS.get(function) is elementwise or called(function) in ELEMENTWISE:
+        return functools.partial(by_elements, function)
     module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
     rooms = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
     found: Function | None = getattr(rooms.get(module), name, None)
     return found
+
+
+def by_elements(function: Function, *operands: Any, **options: Any) -> Any:
+    """Call a function of ours on chunks that lie at the same places."""
+    return da.core.elemwise(functools.partial(function, **options), *operands)
 
 
 def computed_in(function: Function, *operands: Any, dtype: Any = None, **options: Any) -> Any:
@@ -130,6 +147,9 @@ def reshaped(array: Any, shape: Any, order: str = "C", **_: Any) -> Any:
     """Reshape in C's order."""
     if order not in ("C", "A", "K"):
         raise UnsupportedArgumentError("Dask reshapes in C's order alone; leave order= away")
+    if array.size == 0:
+        return da.zeros(np.empty(array.shape, bool).reshape(shape).shape, dtype=array.dtype)
+    shape = (shape,) if isinstance(shape, int) else shape
     try:
         return da.reshape(array, shape)
     except NotImplementedError:  # lengths that neither merge nor split evenly
@@ -139,14 +159,19 @@ def reshaped(array: Any, shape: Any, order: str = "C", **_: Any) -> Any:
 def joined(function: Function) -> Function:
     """Let NumPy's `stack` and `concatenate` take the dtype that they have beside Dask's."""
 
-    def join(arrays: Any, axis: Any = 0, dtype: Any = None, **_: Any) -> Any:
+    def join(arrays: Any, dtype: Any = None, casting: str = "same_kind", **options: Any) -> Any:
         parts = [each if isinstance(each, da.Array) else da.asarray(each) for each in arrays]
-        if axis is None:
-            parts, axis = [da.ravel(part) for part in parts], 0
-        out = function(parts, axis=axis)
-        return out if dtype is None else out.astype(dtype)
+        if options.get("axis", 0) is None:
+            parts, options["axis"] = [da.ravel(part) for part in parts], 0
+        out = function(parts, **options)
+        return out if dtype is None else out.astype(dtype, casting=casting)
 
     return join
+
+
+def broadcast(array: Any, shape: Any, **_: Any) -> Any:
+    """Broadcast to a shape, which may be one number."""
+    return da.broadcast_to(array, (shape,) if isinstance(shape, int) else shape)
 
 
 def contracted(*arrays: Any, inputs: Any, output: str, **_: Any) -> Any:
@@ -294,6 +319,18 @@ def at_once(function: Function, shape: tuple[int, ...], array: Any) -> Any:
     )
 
 
+def solved(a: Any, b: Any, axis: int) -> Any:
+    """Solve a recurrence along an axis, which is made one chunk."""
+    a, b = da.asarray(a), da.asarray(b).rechunk({axis % b.ndim: -1})
+    lengths = b.shape[: b.ndim - a.ndim] + a.shape
+    chunks = list(b.chunks)
+    chunks[axis] = (lengths[axis],)
+    a = da.broadcast_to(a, lengths).rechunk(tuple(chunks))
+    dtype = np.result_type(a, b)
+    options = {"dtype": dtype, "meta": np.empty((0,) * b.ndim, dtype)}
+    return da.map_blocks(recurrence, a, b, axis, chunks=b.chunks, **options)
+
+
 TABLE: dict[Any, Function] = {
     np.add.reduce: reduced(da.sum),
     np.multiply.reduce: reduced(da.prod),
@@ -309,11 +346,15 @@ TABLE: dict[Any, Function] = {
     np.delete: deleted,
     np.stack: joined(da.stack),
     np.concatenate: joined(da.concatenate),
+    np.hstack: joined(da.hstack),
+    np.vstack: joined(da.vstack),
+    np.broadcast_to: broadcast,
     np.copy: lambda array, *_, **__: array,
     contract: contracted,
     item: picked,
     added_at: added,
     np.ravel: raveled,
+    recurrence: solved,
     np.take: taken,
     scatter: scattered,
 }

@@ -8,7 +8,7 @@ from attrs import define
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array, LinearMap, WeightedSum, add_reduce, unless_zero
 from tape_ad.linear_maps.patterns import dense
-from tape_ad.overrides import overridable, whole
+from tape_ad.overrides import is_later, overridable, whole
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.layers.activations import floats, log_softmax, real
 from tape_ad.rules.layers.steps import highest, inner, spare
@@ -142,6 +142,10 @@ def loss_pulled(
     """Pull a cotangent through `loss_of_classes`."""
     ct = np.reshape(ct, ct.shape + (1,) * e.ndim) * scale
     pulled = ct / totals * e
+    if is_later(pulled):  # nobody writes to what is computed later
+        one_hot = np.zeros(e.shape, bool)
+        one_hot[chosen] = True
+        return pulled - one_hot * ct
     pulled[(..., *chosen)] -= ct[..., 0]
     return pulled
 

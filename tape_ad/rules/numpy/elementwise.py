@@ -26,7 +26,7 @@ from tape_ad.linear_maps import (
     RealPart,
     Scale,
 )
-from tape_ad.overrides import NOTING, as_one_call
+from tape_ad.overrides import NOTING, as_one_call, certainly
 from tape_ad.rules.base import (
     NO_VALUE,
     Call,
@@ -212,7 +212,7 @@ def clip_a(out: Array, a: Array, low: Array, high: Array) -> LinearMap:
 def in_order(low: Array, high: Array) -> bool:
     """Tell whether one bound is everywhere below the other."""
     below = low < high
-    return below if type(below) is bool else bool(np.all(below))
+    return below if type(below) is bool else certainly(np.all(below))
 
 
 def clip_low(out: Array, a: Array, low: Array, high: Array) -> LinearMap:

@@ -8,6 +8,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
+from tape_ad.overrides import certainly
 from tape_ad.rules.base import NO_VALUE, Derivation, Entry, as_array, axes_of
 from tape_ad.rules.numpy.continued import within
 
@@ -36,7 +37,7 @@ def average(
         weights = weights_like(a, as_array(weights), axis)
         dtype = np.result_type(a.dtype, weights.dtype, *["float64"] * (a.dtype.kind in "biu"))
         total = np.sum(weights, axis=axis, dtype=dtype, keepdims=keepdims)
-        if np.any(total == 0):
+        if certainly(np.any(total == 0)):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         mean = np.sum(a * weights, axis=axis, dtype=dtype, keepdims=keepdims) / total
     if not returned:
@@ -134,7 +135,7 @@ def observation_weights(n: int, fweights: Any, aweights: Any) -> Any:
             raise RuntimeError(f"cannot handle multidimensional {name}")
         if each is not None and np.shape(each) != (n,):
             raise RuntimeError(f"incompatible numbers of samples and {name}")
-        if each is not None and np.any(np.less(each, 0)):
+        if each is not None and certainly(np.any(np.less(each, 0))):
             raise ValueError(f"{name} cannot be negative")
     if aweights is None:
         return weights
