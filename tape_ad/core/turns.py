@@ -93,9 +93,13 @@ class Turn:
         """
         if _count() == 0:
             return False
-        mine = (get_ident(),)
-        if self.owner == mine:
-            return False
+        left, mine = self.owner, (get_ident(),)
+        if left == mine:
+            if self.is_holding(sys._getframe(1).f_back):
+                return False
+            if self.owner is left:  # it was interrupted, and nobody has taken it since
+                self.owner = mine
+                return True
         while self.owner is not None:
             self.wait()
         self.owner = mine
@@ -113,7 +117,10 @@ class Turn:
 
     def is_used_by(self, thread: int) -> bool:
         """Tell whether a thread is in one of the functions."""
-        frame = sys._current_frames().get(thread)
+        return self.is_holding(sys._current_frames().get(thread))
+
+    def is_holding(self, frame: FrameType | None) -> bool:
+        """Tell whether a frame is of one of the functions, or was called from there."""
         while frame is not None and frame.f_code not in self.holding:
             frame = frame.f_back
         return frame is not None

@@ -116,7 +116,7 @@ class Captured(Noting, ArrayInterface, BitsInPlace):
     def tobytes(self, order: Any = "C") -> bytes:
         """Give the numbers of one that picks elements, which are guarded then; refuse others."""
         if self.data.dtype.kind not in "iub":
-            Uncaptured("tobytes").__get__(self, Captured)
+            raise uncaptured("tobytes")
         self.capture.ask(contents, self)
         return bytes(self.data.tobytes(order))
 
@@ -228,11 +228,16 @@ class Uncaptured:
         self.name = name
 
     def __get__(self, array: Any, owner: type) -> NoReturn:
-        write = INSTEAD.get(self.name, "pass what it gives as an argument")
-        raise AttributeError(
-            f"a compiled function cannot use the ndarray attribute .{self.name} ({caller()}), "
-            f"which no replay can follow; {write}"
-        )
+        raise uncaptured(self.name)
+
+
+def uncaptured(name: str) -> AttributeError:
+    """Make the error for an attribute of arrays that cannot be captured."""
+    write = INSTEAD.get(name, "pass what it gives as an argument")
+    return AttributeError(
+        f"a compiled function cannot use the ndarray attribute .{name} ({caller()}), which no "
+        f"replay can follow; {write}"
+    )
 
 
 INSTEAD = {

@@ -1,0 +1,65 @@
+"""A lock that is nobody's again when its owner was interrupted."""
+
+from threading import Event, Thread, get_ident
+from typing import Any
+
+import pytest
+
+from tape_ad.core import turns
+from tape_ad.core.turns import Turn
+
+
+@pytest.fixture
+def two_threads() -> Any:
+    """Let another thread be alive, as one alone takes nothing."""
+    ended = Event()
+    other = Thread(target=ended.wait)
+    other.start()
+    yield
+    ended.set()
+    other.join()
+
+
+def held(turn: Turn, then: Any) -> Any:
+    """Take a turn, do something, and leave the turn behind as an interrupt would."""
+    mine = turn.take()
+    return mine, then()
+
+
+def holding() -> Turn:
+    turn = Turn()
+    turn.holding.add(held.__code__)
+    return turn
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_who_is_inside_takes_nothing_further_in() -> None:
+    turn = holding()
+    assert held(turn, lambda: held(turn, lambda: turn.owner)) == (True, (False, (get_ident(),)))
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_who_was_interrupted_takes_the_turn_anew() -> None:
+    turn = holding()
+    _, left = held(turn, lambda: turn.owner)
+    mine, owner = held(turn, lambda: turn.owner)
+    assert mine
+    assert owner == left
+    assert owner is not left
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_a_turn_left_behind_is_anothers_soon() -> None:
+    turn = holding()
+    held(turn, lambda: None)
+    found: list[Any] = []
+    other = Thread(target=lambda: found.append(held(turn, get_ident)))
+    other.start()
+    other.join()
+    assert found == [(True, other.ident)]
+
+
+def test_a_lone_thread_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_count", lambda: 0)
+    turn = holding()
+    assert held(turn, lambda: turn.owner) == (False, None)
