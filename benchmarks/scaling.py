@@ -24,6 +24,9 @@ from benchmarks.distributed import in_turn, nothing, seconds, workers
 TOGETHER = 8
 """How many sums one task adds."""
 
+OUTGOING = 50
+"""To how many others a worker sends at once: Dask's distributed.worker.connections.outgoing."""
+
 COUNTS = (10, 30, 100, 300, 1000)
 BYTES = (8e4, 8e5, 8e6, 8e7)
 ETHERNET = 8e-9
@@ -100,9 +103,7 @@ def simulated(setting: Setting, costs: Costs) -> float:
         time, level, place = heapq.heappop(ready)
         scheduler = max(scheduler, time) + costs.task
         if level == 0:
-            worker = (
-                place * setting.workers // setting.blocks
-            )  # neighbours together, as Dask has it
+            worker = place * setting.workers // setting.blocks  # as Dask has it
             work = setting.work + setting.nbytes * costs.add
         else:
             worker, work = adding(level, place, levels, where, transfer, setting, costs)
@@ -117,8 +118,13 @@ def simulated(setting: Setting, costs: Costs) -> float:
 
 
 def params_at(worker: int, transfer: float, costs: Costs) -> float:
-    """Give when a worker has the parameters, which the first one hands to one after the other."""
-    return costs.step / 2 + costs.task + transfer * (1 + worker) if transfer else 0.0
+    """Give when a worker has the parameters: the first one hands them on, to `OUTGOING` at once.
+
+    Those share its connection, and who comes later finds many that have them.
+    """
+    if transfer == 0:
+        return 0.0
+    return costs.step / 2 + costs.task + transfer * (1 + min(worker, OUTGOING))
 
 
 def adding(

@@ -329,6 +329,9 @@ class Habit:
     def __get__(self, thing: Any, owner: type) -> NoReturn:
         raise AttributeError(self.message)
 
+    def __set__(self, thing: Any, value: Any) -> NoReturn:
+        self.__get__(thing, type(thing))
+
 
 Class = TypeVar("Class", bound=type)
 

@@ -11,6 +11,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn, optim
+from tape_ad.errors import RecordMismatchError
 from tape_ad.habits import HABITS, Habit
 
 X: Any = ta.ComputationRecord().tensor(np.arange(3.0))
@@ -25,6 +26,7 @@ THINGS = {
 }
 LAYERS: Any = nn
 OPTIMIZERS: Any = optim
+RULE: Any = ta.custom_rule
 NAMES = [(place, name) for place, names in HABITS.items() if place in THINGS for name in names]
 
 
@@ -80,6 +82,8 @@ def test_other_names_are_absent_as_ever() -> None:
         ),
         (lambda: OPTIMIZERS.SGD([np.ones(2)], 0.1), r"SGD holds no parameters"),
         (lambda: OPTIMIZERS.SGD(iter([np.ones(2)])), r"SGD holds no parameters"),
+        (lambda: np.sum(X).grad()[X], r"by grads\.wrt\(handle\), not by grads\[handle\]"),
+        (lambda: RULE(pull=3), r"pull= is a function, not 3"),
     ],
 )
 def test_a_call_in_another_librarys_manner_says_what_to_write(
@@ -87,6 +91,17 @@ def test_a_call_in_another_librarys_manner_says_what_to_write(
 ) -> None:
     with pytest.raises(TypeError, match=words):
         call()
+
+
+def test_a_flag_that_is_set_says_what_to_write() -> None:
+    with pytest.raises(AttributeError, match=r"no \.requires_grad; .* rec\.constant\(array\)"):
+        X.requires_grad = True
+
+
+def test_a_handle_given_as_seed_may_be_meant_to_be_asked_about() -> None:
+    y: Any = ta.ComputationRecord().tensor(np.arange(3.0))
+    with pytest.raises(RecordMismatchError, match=r"t\.grad\(\)\.wrt\(x\)"):
+        np.sum(X).grad(y)
 
 
 @pytest.mark.parametrize("lr", [1e-3, np.float32(1e-3), np.array(1e-3)])

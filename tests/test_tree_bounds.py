@@ -71,6 +71,7 @@ def test_bounds_in_a_tree_may_be_handles() -> None:
         ({"a": (0.0, 1.0), "b": None, "c": None}, r"leaves at \['c'\] not expected"),
         ({"a": 1.0, "b": None}, r"the bounds of \['a'\] are 1\.0; write a pair"),
         ({"a": (0.0, 1.0, 2.0), "b": None}, r"write a pair \(lower, upper\)"),
+        (({"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 1.0}), "are one tree, with a pair"),
         ({"a": (0.0, 1.0), "b": (0.0, np.ones(3))}, r"\['b'\] has shape \(3,\), .* to \(1, 2\)"),
     ],
 )

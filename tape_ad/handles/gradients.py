@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from attrs import define
@@ -102,6 +102,10 @@ class Gradients:
         if getattr(tree, "record", None) is not None:  # a handle, as most trees are
             return self._entry(tree, "")
         return map_leaves(self._entry, tree)
+
+    def __getitem__(self, handle: Any) -> NoReturn:
+        """Say how gradients are asked for."""
+        raise TypeError("gradients are asked for by grads.wrt(handle), not by grads[handle]")
 
     def __contains__(self, handle: Any) -> bool:
         """Tell whether the result depends on a handle."""

@@ -108,7 +108,8 @@ class Tensor(ArrayInterface):
         if hasattr(seed, "record") and not record.is_within(seed.record):
             raise RecordMismatchError(
                 "a seed may be a handle only of a record that encloses the one it is swept on; "
-                "pass seed.data if it is meant as a constant"
+                "pass seed.data if it is meant as a constant, and write t.grad().wrt(x) for the "
+                "gradient with respect to a handle"
             )
         start, stack = seed_of(self, seed)
         if record.observer is not None:

@@ -90,7 +90,7 @@ def clip_by_global_norm(gradients: Any, max_norm: float) -> Any:
     def scaled(gradient: Plain, path: str) -> Plain:
         g = as_floating(gradient)
         with np.errstate(all="ignore"):
-            return g if factor >= 1 else np.multiply(g, factor, dtype=g.dtype)
+            return g if factor >= 1 else np.asarray(np.multiply(g, factor, dtype=g.dtype))
 
     return map_leaves(scaled, gradients)
 

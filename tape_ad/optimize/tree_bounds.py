@@ -32,6 +32,11 @@ def in_a_row(bounds: Any, x0: Any) -> Any:
         When there are no bounds for a part of `x0`, or some for what is not there, or no pair where
         one should be.
     """
+    if isinstance(bounds, tuple) and any(isinstance(each, Mapping) for each in bounds):
+        raise ValueError(
+            "bounds are one tree, with a pair (lower, upper) in place of each array, and not a "
+            'pair of trees; write {"w": (0, 1)}'
+        )
     if not isinstance(bounds, Mapping) and not is_like(bounds, x0):
         return bounds
     sides = at_leaves(x0, bounds)

@@ -111,6 +111,9 @@ def custom_rule(
         )
     if pull is None and push is None and partials is None:
         raise TypeError("custom_rule needs one of pull=, push= and partials= at least")
+    for name, given in (("pull", pull), ("push", push)):
+        if given is not None and not callable(given):
+            raise TypeError(f"custom_rule: {name}= is a function, not {given!r}")
     if partials is not None and (pull is not None or push is not None):
         raise TypeError("custom_rule takes partials=, which serve both modes, or pull= and push=")
 
