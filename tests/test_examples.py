@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import tape_ad as ta
 from tests.sampling import one_share_in_three
@@ -14,13 +15,15 @@ from tests.sampling import one_share_in_three
 ROOT = Path(__file__).parent.parent
 
 
-def run(name: str, folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+def run(
+    name: str, folder: Path, *options: str, **variables: str
+) -> "subprocess.CompletedProcess[str]":
     """Run an example in a folder; a RuntimeWarning of NumPy's is an error there too."""
     command = [sys.executable, "-W", "error::RuntimeWarning", str(ROOT / "examples" / name)]
     return subprocess.run(  # noqa: S603  # our own programs
         [*command, *options],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"} | variables,
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -107,6 +110,14 @@ def test_07_char_transformer_cut_short(tmp_path: Path) -> None:
     assert 2.2 < float(loss) < 3.2
     assert "\nReturn the " in result.stdout
     assert len(ta.parameters.load(tmp_path / "char_transformer.npz")) == 30
+
+
+@pytest.mark.parametrize("name", ["08_parallel_training.py", "12_distributed.py"])
+def test_an_extra_that_is_absent_is_named(name: str, tmp_path: Path) -> None:
+    (tmp_path / "distributed.py").write_text("raise ImportError('no distributed here')")
+    result = run(name, tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert result.returncode == 1
+    assert "pip install 'tape-ad[distributed]'" in result.stderr
 
 
 @one_share_in_three(1)
