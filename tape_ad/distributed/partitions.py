@@ -6,7 +6,6 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-import dask.array as da
 import numpy as np
 from attrs import evolve, frozen
 from dask.base import optimize
@@ -15,6 +14,8 @@ from dask.delayed import Delayed
 from distributed import Client, Future
 
 from tape_ad.distributed.working import Partition
+from tape_ad.errors import PartitionError
+from tape_ad.extras import extra
 
 __all__ = ["Data", "data_of"]
 
@@ -254,7 +255,7 @@ def of_paths(paths: Any, columns: Callable[..., Any] | None) -> Source:
     names = [name for path in paths for name in matches(str(path))]
     kinds = {Path(name.rstrip("/")).suffix for name in names}
     if kinds == {".zarr"} and len(names) == 1:
-        return of_array(da.from_zarr(names[0]))
+        return of_zarr(names[0])
     if kinds == {".npy"}:
         tasks = {f"{name} (partition {i})": (read_npy, name) for i, name in enumerate(names)}
         return Source(tasks, list(tasks))
@@ -270,6 +271,31 @@ def of_paths(paths: Any, columns: Callable[..., Any] | None) -> Source:
         "paths are of .npy or .parquet files, each a partition, or of one .zarr array, not of "
         + ", ".join(sorted(kind or "files without a suffix" for kind in kinds))
     )
+
+
+def of_zarr(path: str) -> Source:
+    """Let workers open an array of Zarr's, whose chunks of rows are the partitions.
+
+    Raises
+    ------
+    PartitionError
+        When it cannot be opened here, to learn its chunks.
+    TypeError
+        When there are no rows.
+    """
+    zarr = import_zarr()
+    try:
+        array = zarr.open_array(path, mode="r")
+    except Exception as error:  # which class it is depends on what is in the file, and on Zarr
+        raise PartitionError(f"the Zarr array {path} cannot be opened: {error!r}") from error
+    if not array.shape:
+        raise TypeError(f"the data have rows, but the Zarr array {path} has no axes")
+    rows, size = array.shape[0], array.chunks[0]
+    tasks = {
+        f"{path} (rows {first} to {min(first + size, rows)})": (read_zarr, path, first, size)
+        for first in range(0, max(rows, 1), size)
+    }
+    return Source(tasks, list(tasks))
 
 
 def matches(path: str) -> list[str]:
@@ -294,6 +320,19 @@ def read_npy(path: str) -> Any:
 
 def read_parquet(path: str) -> Any:
     """Read a data frame."""
-    import pandas as pd  # which the extra leaves to those who have data frames
+    with extra("files", "a Parquet file"):
+        import pandas as pd
 
-    return pd.read_parquet(path)
+        return pd.read_parquet(path)  # which imports what knows the format
+
+
+def read_zarr(path: str, first: int, count: int) -> Any:
+    """Read some rows of an array."""
+    return import_zarr().open_array(path, mode="r")[first : first + count]
+
+
+def import_zarr() -> Any:
+    """Import Zarr."""
+    with extra("files", "a Zarr array"):
+        import zarr
+    return zarr
