@@ -41,6 +41,7 @@ class Workers:
             When the current client has lost its scheduler.
         """
         if self.own is not None:
+            self.replace()
             return self.own
         try:
             client = Client.current()
@@ -65,6 +66,16 @@ class Workers:
         self.own = Client(cluster, set_as_default=False)
         self._closing = weakref.finalize(self, closed, self.own, cluster, folder)
         return self.own
+
+    def replace(self) -> None:
+        """Start workers in the local cluster for those that Dask has given up.
+
+        It does so with one that is not back within ``distributed.deploy.lost-worker-timeout``.
+        """
+        if self.own is not None:
+            cluster = self.own.cluster
+            if len(cluster.workers) < len(cluster.worker_spec):
+                cluster.scale(len(cluster.worker_spec))
 
     def close(self) -> None:
         """End the processes that were started, if there are any."""

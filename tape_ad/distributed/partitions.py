@@ -223,7 +223,8 @@ def of_frame(frame: Any, columns: Callable[..., Any] | None) -> Source:
             "value_and_grad(loss, columns=lambda frame: (frame[['a', 'b']].to_numpy(), "
             "frame['y'].to_numpy()))"
         )
-    frame = frame.optimize()
+    if hasattr(frame, "optimize"):  # an expression, which older releases of Dask's need not have
+        frame = frame.optimize()
     source = of_collection(frame, frame.to_delayed(optimize_graph=False))
     return evolve(source, frames=True)
 

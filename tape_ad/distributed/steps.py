@@ -46,6 +46,9 @@ ATTEMPTS = 4
 PATIENCE = 20.0
 """After how many seconds the client looks whether there are any workers."""
 
+LOOKS = 3
+"""How many times it looks again, where there is none; a busy machine takes long to start one."""
+
 REMEMBERED = 4
 """How many tuples of data have their blocks on workers."""
 
@@ -186,10 +189,7 @@ class Distributed:
             except CancelledError as error:
                 self._known.clear()  # a worker had what nobody can make again
                 if attempt + 1 == ATTEMPTS or client.status != "running":
-                    raise ClusterError(
-                        f"the workers have lost a step {attempt + 1} times, or the client its "
-                        f"scheduler: {AGAIN}"
-                    ) from error
+                    raise self._lost(client, blocks) from error
             else:
                 if size is not None:
                     self._known.clear()  # these were to find a fault with
@@ -291,17 +291,18 @@ class Distributed:
 
     def _gathered(self, client: Client, future: Any) -> Any:
         """Wait for a result, as long as there is anybody to compute it."""
-        alone = False
+        looks = 0
         while True:
             try:
                 return future.result(timeout=PATIENCE)
             except TakesLong:
                 if client.status != "running":
                     raise CancelledError(future.key) from None
-                before, alone = alone, not client.nthreads()
-                if before and alone:
+                self._workers.replace()
+                looks = 0 if client.nthreads() else looks + 1
+                if looks > LOOKS:
                     raise ClusterError(
-                        f"there has been no worker for {PATIENCE:.0f} seconds"
+                        f"there has been no worker for {LOOKS * PATIENCE:.0f} seconds"
                     ) from None
             except KeyboardInterrupt:
                 client.cancel([future])
@@ -323,6 +324,19 @@ class Distributed:
             f"{error.allowed_failures + 1} workers in a row were killed while they computed "
             f"{where}; if they were short of memory, make smaller partitions"
         )
+
+    def _lost(self, client: Client, blocks: Blocks) -> ClusterError | PartitionError:
+        """Make the error of a step that was lost again and again, by a partition if one is gone."""
+        if client.status != "running":
+            return ClusterError(f"the client has lost its scheduler: {AGAIN}")
+        gone = {key for key, future in blocks.data.futures.items() if future.cancelled()}
+        for number, partition in enumerate(blocks.data.partitions):
+            if not gone.isdisjoint(partition.held):
+                return PartitionError(
+                    f"{self._name(blocks, number)} was held by a worker that is gone, and Dask "
+                    "cannot make it again: give data as tasks or files, which it can"
+                )
+        return ClusterError(f"the workers have lost a step {ATTEMPTS} times: {AGAIN}")
 
     def _name(self, blocks: Blocks, number: int) -> str:
         partitions = blocks.data.partitions

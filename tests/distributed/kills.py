@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from dask import config
 from dask.delayed import delayed
 from distributed import Client, LocalCluster
 
@@ -73,18 +74,19 @@ class Kills:
 
 @contextlib.contextmanager
 def closed_in_the_end() -> Iterator[Any]:
-    """Start a cluster, and close it."""
-    cluster = LocalCluster(
-        n_workers=WORKERS,
-        threads_per_worker=1,
-        dashboard_address=":0",
-        silence_logs=logging.CRITICAL,
-    )
-    try:
-        yield cluster
-    finally:
-        with contextlib.suppress(KeyError):  # Dask's own, where it was told of a worker too late
-            cluster.close()
+    """Start a cluster, which waits for workers that take long to come back, and close it."""
+    with config.set({"distributed.deploy.lost-worker-timeout": "10 min"}):
+        cluster = LocalCluster(
+            n_workers=WORKERS,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        )
+        try:
+            yield cluster
+        finally:
+            with contextlib.suppress(KeyError):  # Dask's own, where it was told of a worker late
+                cluster.close()
 
 
 def gather_workers(cluster: Any, client: Client) -> None:

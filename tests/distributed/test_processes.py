@@ -24,7 +24,8 @@ if os.environ.get("TAPE_AD_CLUSTERS") != "required":
 import dask.array as da
 from dask import config
 from dask.delayed import delayed as task
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
+from distributed.security import Security
 
 import tape_ad as ta
 from tape_ad.distributed import steps
@@ -96,6 +97,89 @@ def test_a_partition_that_kills_its_workers_is_named() -> None:
             PartitionError, match="were killed while they computed partition 5 of 9"
         ):
             step(2.0, data)
+
+
+def test_a_partition_that_takes_all_memory_is_named() -> None:
+    def made(number: int) -> Any:
+        rows = np.ones(10**8 if number == 5 else 3)  # 800 MB, or next to nothing
+        time.sleep(60 if number == 5 else 0)  # until the nanny looks
+        return rows
+
+    data = [task(made)(i) for i in range(9)]
+    patient = {"distributed.scheduler.allowed-failures": 1}
+    with (
+        config.set(patient),
+        cluster(n_workers=2, memory_limit="400 MB") as local,
+        Client(local),
+    ):
+        step = ta.distributed.value_and_grad(lambda p, x: p * np.mean(x))
+        with pytest.raises(PartitionError, match=r"computed partition 5 of 9 .* short of memory"):
+            step(2.0, data)
+        assert step(2.0, data[:5]) == (2.0, 1.0)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_what_a_killed_worker_held_is_made_again(keep: bool) -> None:
+    x = da.random.default_rng(0).normal(size=(700, 3), chunks=(70, 3))
+    with cluster(n_workers=2) as local, Client(local) as client:
+        held = x.persist()
+        wait(held)
+        step = ta.distributed.value_and_grad(lambda p, x: np.mean(np.tanh(x @ p) ** 2), keep=keep)
+        value, slope = step(np.ones(3), held)
+        held_by = client.has_what()
+        nanny = next(each for each in local.workers.values() if held_by[each.worker_address])
+        os.kill(nanny.pid, signal.SIGKILL)
+        again = step(np.ones(3), held)
+    assert (again[0].tobytes(), again[1].tobytes()) == (value.tobytes(), slope.tobytes())
+
+
+def test_a_cluster_of_its_own_replaces_workers_that_dask_gave_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(steps, "PATIENCE", 1.0)
+    monkeypatch.setattr(steps, "LOOKS", 120)
+    hasty = {"distributed.deploy.lost-worker-timeout": "1 ms"}
+    data = [task(np.full)(3, i) for i in range(4)]
+    with config.set(hasty), ta.distributed.value_and_grad(lambda p, x: p * np.mean(x)) as step:
+        client = step._workers.client()
+        nannies = list(client.cluster.workers.values())
+        for nanny in nannies:
+            os.kill(nanny.pid, signal.SIGKILL)
+        assert step(2.0, data) == (3.0, 1.5)
+        client.wait_for_workers(len(nannies))
+        assert not set(nannies) & set(client.cluster.workers.values())
+
+
+def test_what_nobody_can_make_again_is_named() -> None:
+    with cluster(n_workers=2) as local, Client(local) as client:
+        held = client.scatter([np.full(3, i) for i in range(4)])
+        step = ta.distributed.value_and_grad(lambda p, x: p * np.mean(x))
+        assert step(2.0, held) == (3.0, 1.5)
+        keeper = client.who_has(held[:1])[held[0].key][0]
+        nanny = next(each for each in local.workers.values() if each.worker_address == keeper)
+        os.kill(nanny.pid, signal.SIGKILL)
+        with pytest.raises(PartitionError, match=r"partition 0 of 4 .* a worker that is gone"):
+            step(2.0, held)
+        again = client.scatter([np.full(3, i) for i in range(4)])
+        assert step(2.0, again) == (3.0, 1.5)
+
+
+def test_only_who_has_the_certificate_takes_part() -> None:
+    x = da.random.default_rng(0).normal(size=(700, 3), chunks=(70, 3))
+    step = ta.distributed.value_and_grad(lambda p, x: np.mean(np.tanh(x @ p) ** 2))
+    with Client(processes=False, dashboard_address=":0"):
+        plain = step(np.ones(3), x)
+    security = Security.temporary()
+    with cluster(n_workers=2, security=security) as local:
+        with Client(local) as client:
+            value, slope = step(np.ones(3), x)
+            workers = list(client.has_what())
+        with pytest.raises(OSError, match="certificate"):
+            Client(local.scheduler_address, security=Security.temporary())
+        with pytest.raises(OSError, match="closed"):
+            Client(local.scheduler_address.replace("tls", "tcp"), security=Security())
+    assert all(address.startswith("tls://") for address in [local.scheduler_address, *workers])
+    assert (value.tobytes(), slope.tobytes()) == (plain[0].tobytes(), plain[1].tobytes())
 
 
 def test_a_scheduler_that_is_gone_is_told_and_training_goes_on(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 """Values and gradients over distributed data are those of one process."""
 
+import io
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -270,6 +273,27 @@ def test_long_steps_have_more_blocks_and_the_same_bits(
     for other in found[1:]:
         assert_same_bits(other, found[0])
     assert len(step._known[0].ranges) == 8
+
+
+def test_a_slow_partition_changes_no_bit(client: Any) -> None:
+    def slow(p: Any, x: Any, y: Any) -> Any:
+        time.sleep(0.05 if len(x) == ROWS[0] else 0)  # so that the first comes last
+        return loss(p, x, y)
+
+    data = persist(*arrays())
+    expected = ta.distributed.value_and_grad(loss)(PARAMS, *data)
+    assert_same_bits(ta.distributed.value_and_grad(slow)(PARAMS, *data), expected)
+
+
+def test_the_dashboard_stands_beside_the_bar(client: Any) -> None:
+    console = pytest.importorskip("rich.console").Console(file=io.StringIO(), width=200)
+    step = ta.distributed.value_and_grad(loss)
+    with ta.training.progress(2, f"see {step.dashboard}", console=console) as report:
+        report(loss=step(PARAMS, *arrays())[0])
+        report(loss=step(PARAMS, *arrays())[0])
+    assert f"see {client.dashboard_link}: step 2/2: loss " in console.file.getvalue()
+    with urlopen(str(step.dashboard)) as page:  # noqa: S310 - this scheduler's own
+        assert page.status == 200
 
 
 def test_data_go_to_workers_once(client: Any) -> None:
