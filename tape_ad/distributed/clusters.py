@@ -59,7 +59,7 @@ class Workers:
         folder = tempfile.TemporaryDirectory(prefix="tape_ad-")
         cluster = LocalCluster(
             threads_per_worker=1,
-            dashboard_address=":0",  # whichever port is free
+            dashboard_address="localhost:0",  # whichever port is free, on this machine alone
             local_directory=folder.name,
             silence_logs=logging.ERROR,
         )

@@ -22,6 +22,7 @@ if os.environ.get("TAPE_AD_CLUSTERS") != "required":
     pytest.skip("TAPE_AD_CLUSTERS=required runs these", allow_module_level=True)
 
 import dask.array as da
+import psutil
 from dask import config
 from dask.delayed import delayed as task
 from distributed import Client, LocalCluster, wait
@@ -148,6 +149,17 @@ def test_a_cluster_of_its_own_replaces_workers_that_dask_gave_up(
         assert step(2.0, data) == (3.0, 1.5)
         client.wait_for_workers(len(nannies))
         assert not set(nannies) & set(client.cluster.workers.values())
+
+
+def test_a_cluster_of_its_own_listens_to_this_machine_alone() -> None:
+    with ta.distributed.value_and_grad(lambda p, x: p * np.mean(x)) as step:
+        assert step.dashboard is not None
+        this = psutil.Process()
+        processes = [this, *this.children(recursive=True)]
+        connections = [each for one in processes for each in one.net_connections("inet")]
+    listening = {each.laddr.ip for each in connections if each.status == psutil.CONN_LISTEN}
+    assert listening
+    assert listening <= {"127.0.0.1", "::1"}
 
 
 def test_what_nobody_can_make_again_is_named() -> None:
