@@ -111,12 +111,13 @@ def test_a_partition_that_takes_all_memory_is_named() -> None:
     with (
         config.set(patient),
         cluster(n_workers=2, memory_limit="400 MB") as local,
-        Client(local),
+        Client(local) as client,
     ):
         step = ta.distributed.value_and_grad(lambda p, x: p * np.mean(x))
         with pytest.raises(PartitionError, match=r"computed partition 5 of 9 .* short of memory"):
             step(2.0, data)
         assert step(2.0, data[:5]) == (2.0, 1.0)
+        client.wait_for_workers(2)
 
 
 @pytest.mark.parametrize("keep", [False, True])
@@ -131,6 +132,7 @@ def test_what_a_killed_worker_held_is_made_again(keep: bool) -> None:
         nanny = next(each for each in local.workers.values() if held_by[each.worker_address])
         os.kill(nanny.pid, signal.SIGKILL)
         again = step(np.ones(3), held)
+        client.wait_for_workers(2)  # a cluster is not to be closed while it starts one
     assert (again[0].tobytes(), again[1].tobytes()) == (value.tobytes(), slope.tobytes())
 
 
@@ -174,6 +176,7 @@ def test_what_nobody_can_make_again_is_named() -> None:
             step(2.0, held)
         again = client.scatter([np.full(3, i) for i in range(4)])
         assert step(2.0, again) == (3.0, 1.5)
+        client.wait_for_workers(2)
 
 
 def test_only_who_has_the_certificate_takes_part() -> None:
