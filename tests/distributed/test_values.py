@@ -315,5 +315,9 @@ def test_nothing_is_left_on_the_scheduler(client: Any) -> None:
     step(PARAMS, *arrays())
     assert set(tasks) - before
     step.close()
-    client.submit(int).result()  # behind what the scheduler is told
-    assert [key for key in set(tasks) - before if not key.startswith("int-")] == []
+
+    def left() -> list[str]:
+        client.submit(int).result()  # behind what the scheduler is told, mostly
+        return [key for key in set(tasks) - before if not key.startswith("int-")]
+
+    assert not all(left() for _ in range(100))
