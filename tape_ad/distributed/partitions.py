@@ -58,6 +58,12 @@ class Data:
     partitions: list[Partition]
     futures: dict[Any, Any]
 
+    @property
+    def placed(self) -> bool:
+        """Whether some partitions are made of what workers hold for them, and not for all."""
+        holding = [set(part.held) for part in self.partitions]
+        return any(held != holding[0] for held in holding)
+
 
 def data_of(given: tuple[Any, ...], columns: Callable[..., Any] | None, client: Client) -> Data:
     """Divide data into partitions.
@@ -83,8 +89,7 @@ def data_of(given: tuple[Any, ...], columns: Callable[..., Any] | None, client: 
     shared = shared_keys(data)
     if not shared:
         return data
-    # What several partitions are made of is made once, and workers hold what they are made to
-    return joined([held_by_workers(source, shared, client) for source in sources])
+    return joined([with_shared_held(source, shared, client) for source in sources])
 
 
 def together(sources: list[Source]) -> list[Source]:
@@ -148,13 +153,23 @@ def is_value(task: Any) -> bool:
     return type(task).__name__ == "DataNode" or not (istask(task) or hasattr(task, "dependencies"))
 
 
-def held_by_workers(source: Source, shared: set[Any], client: Client) -> Source:
-    """Let workers compute the partitions of one argument, if some share what they are made of."""
-    if shared.isdisjoint(key for each in source.keys for key in needed(source.graph, each)):
+def with_shared_held(source: Source, shared: set[Any], client: Client) -> Source:
+    """Let workers make once, and hold, what several partitions are made of.
+
+    Of what is shared, tasks that are not need the ends alone: a mean, and not what it is made of.
+    """
+    ends: dict[Any, None] = {}
+    for partition in source.keys:
+        for key, task in needed(source.graph, partition).items():
+            if key not in shared and not isinstance(task, Future):
+                wanted = get_dependencies(source.graph, key)
+                ends |= dict.fromkeys(each for each in wanted if each in shared)
+        if partition in shared:
+            ends[partition] = None
+    if not ends:
         return source
-    futures = client.get(dict(source.graph), source.keys, sync=False)
-    graph = dict(zip(source.keys, futures, strict=True))
-    return Source(graph, source.keys, source.frames)
+    futures = client.get(dict(source.graph), list(ends), sync=False)
+    return evolve(source, graph={**source.graph, **dict(zip(ends, futures, strict=True))})
 
 
 def name_of(key: Any) -> str:

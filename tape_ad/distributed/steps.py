@@ -221,7 +221,7 @@ class Distributed:
         data = data_of(given, self.columns, client)
         if size is None:
             threads = sum(client.nthreads().values())
-            held = bool(data.futures) and not self.keep
+            held = data.placed and not self.keep
             wanted = max(threads, 1) * (FINE if self._long and not self.keep else COARSE)
             size = 1 if held else size_of_blocks(len(data.partitions), wanted)
         made = self._placed(client, given, data, size)

@@ -14,6 +14,7 @@ from dask.core import get
 from threadpoolctl import ThreadpoolController
 
 from tape_ad.distributed.adding import Failure, Sum, Summing, added
+from tape_ad.memory import keep_freed_memory_of_dask
 from tape_ad.programs.compilation import compile as compiled
 from tape_ad.transforms.gradients import value_and_grad
 from tape_ad.trees import flatten
@@ -209,6 +210,7 @@ def gradient_of_block(block: Block, sent: Sent, *held: Any) -> Sum:
     """Add up the losses of the partitions of a block, and their gradients."""
     if block.failure is not None:
         return Sum(block.first, block.stop, failure=block.failure)
+    keep_freed_memory_of_dask()
     function = WORKSHOP.function_of(block)
     known = block.known(held)
     summing = Summing()
