@@ -29,15 +29,38 @@ print(faults() - before)
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library decides otherwise")
-def test_freed_memory_is_not_given_back_and_cleared_again() -> None:
-    command = [sys.executable, "-c", PROGRAM]
+ON_A_WORKER = "import tape_ad.memory\ntape_ad.memory.keep_freed_memory_of_dask()\n" + PROGRAM
+
+of_glibc = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="another C library decides otherwise"
+)
+
+
+def faults(program: str, **variables: str) -> int:
+    """Count the pages that a program was given after its first step."""
     fixing = ("MALLOC_", "GLIBC_TUNABLES")  # what fixes the thresholds from outside
     environment = {k: v for k, v in os.environ.items() if not k.startswith(fixing)}
     done = subprocess.run(  # noqa: S603  # our own command
-        command, capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment | variables,
     )
-    assert int(done.stdout) < 1_000
+    return int(done.stdout)
+
+
+@of_glibc
+def test_freed_memory_is_not_given_back_and_cleared_again() -> None:
+    assert faults(PROGRAM) < 1_000
+
+
+@of_glibc
+@pytest.mark.parametrize(("threshold", "kept"), [("65536", True), ("65537", False)])
+def test_a_worker_keeps_freed_memory_but_where_a_user_has_said_how_much(
+    threshold: str, kept: bool
+) -> None:
+    assert (faults(ON_A_WORKER, MALLOC_TRIM_THRESHOLD_=threshold) < 1_000) == kept
 
 
 def test_the_collector_runs_again_when_the_last_pause_ends() -> None:
