@@ -75,7 +75,7 @@ class Kills:
 @contextlib.contextmanager
 def closed_in_the_end() -> Iterator[Any]:
     """Start a cluster, which waits for workers that take long to come back, and close it."""
-    with config.set({"distributed.deploy.lost-worker-timeout": "10 min"}):
+    with config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}):
         cluster = LocalCluster(
             n_workers=WORKERS,
             threads_per_worker=1,
