@@ -228,6 +228,10 @@ def to_front(leaf: Any, axis: int) -> Any:
 
 def from_front(stack: Any, axis: int) -> Any:
     """Bring the axis of the batch from the front to where it is wanted."""
+    if not -stack.ndim <= axis < stack.ndim:
+        raise ShapeError(
+            f"out_axes has {axis} for an array that has {stack.ndim} axes with that of the batch"
+        )
     return stack if axis == 0 else np.moveaxis(stack, 0, axis)
 
 

@@ -228,6 +228,8 @@ def test_what_is_the_same_for_each_may_come_out_once() -> None:
     np.testing.assert_array_equal(found[1], 2 * A[0])
     with pytest.raises(ValueError, match="out_axes is None"):
         ta.batched(np.sin, out_axes=None)(X)
+    with pytest.raises(ValueError, match="out_axes has 5 for an array that has 2 axes"):
+        ta.batched(np.sin, out_axes=5)(X)
 
 
 def test_arguments_by_name_are_batched() -> None:
