@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-collect_ignore = (
-    [] if find_spec("distributed") else ["kills.py"]
-)  # which is a program, with doctests
+# They are programs, with doctests
+collect_ignore = [] if find_spec("distributed") else ["kills.py", "outcomes.py"]
 
 
 @pytest.fixture(scope="module")
