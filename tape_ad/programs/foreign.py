@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
+from tape_ad.errors import ProgramMismatchError
 from tape_ad.handles.primals import read_only
+from tape_ad.overrides import apart
 from tape_ad.programs.captured import is_captured
 from tape_ad.programs.comparison import Comparison
 from tape_ad.programs.constants import Constants
@@ -28,17 +30,32 @@ class Foreign:
     function : callable
     shielded : int
         How many of its first arguments it may not write to.
+    form : list
+        What it has returned, leaf by leaf: shapes and types, and what is neither array nor number.
     """
 
     function: Function
     shielded: int
+    form: list[Any] = field(factory=list)
     _computed: list[Any] = field(factory=list)
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Give the arrays and numbers in what the function returns."""
+        """Give the arrays and numbers in what the function returns.
+
+        Raises
+        ------
+        ProgramMismatchError
+            In a replay, when that is of another structure than when it was captured, on which all
+            that follows relies. The call is captured anew then.
+        """
         if self._computed:  # while it is noted, which computes nothing twice
             return tuple(self._computed.pop())
-        return tuple(filter(varies, flatten(self.output(args, kwargs))))
+        leaves = flatten(self.output(args, kwargs))
+        if form_of(leaves) != self.form:
+            raise ProgramMismatchError(
+                f"{self.__name__} gives other types, shapes or texts than when it was captured"
+            )
+        return tuple(filter(varies, leaves))
 
     def output(self, args: Any, kwargs: Any) -> Any:
         """Call the function."""
@@ -76,8 +93,18 @@ def call_foreign(
     if known[0]:
         return function(*args, **kwargs)
     foreign = Foreign(function, shielded)
-    out = foreign.output(*map_leaves(plain, (args, kwargs)))
+    given, steps = map_leaves(plain, (args, kwargs)), len(capture.steps)
+    try:
+        with apart():  # what it records and differentiates itself is its own affair at each replay
+            out = foreign.output(*given)
+    except Exception as error:
+        _, noted = capture.both((args, kwargs))
+        capture.note_failure(foreign, *noted, error)
+        raise
     leaves = flatten(out)
+    if len(capture.steps) > steps or any(map(is_captured, leaves)):  # something it closes over
+        return function(*args, **kwargs)
+    foreign.form = form_of(leaves)
     foreign._computed.append(filter(varies, leaves))
     noted = iter(capture.call(foreign, args, kwargs))
     return unflatten(out, [next(noted) if varies(leaf) else leaf for leaf in leaves])
@@ -113,6 +140,14 @@ def closes_over_captured(function: Function) -> bool:
         if any(map(is_captured, flatten(contents))):
             return True
     return False
+
+
+def form_of(leaves: list[Any]) -> list[Any]:
+    """Describe what a replay relies on in what a function returns, by types, shapes and texts."""
+    return [
+        (type(leaf), np.shape(leaf), getattr(leaf, "dtype", None)) if varies(leaf) else leaf
+        for leaf in leaves
+    ]
 
 
 def varies(leaf: Any) -> bool:
