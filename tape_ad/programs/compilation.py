@@ -40,13 +40,24 @@ def compile(  # noqa: A001 - the field's word, and users write ta.compile
     engine: str = "auto",
     max_programs: int = 16,
     threads: int = 1,
+    check_every: int | None = None,
 ) -> "Typed[Arguments, Output]": ...
 @overload
 def compile(  # noqa: A001 - the same
-    f: None = None, *, engine: str = "auto", max_programs: int = 16, threads: int = 1
+    f: None = None,
+    *,
+    engine: str = "auto",
+    max_programs: int = 16,
+    threads: int = 1,
+    check_every: int | None = None,
 ) -> "Decorator": ...
 def compile(  # noqa: A001 - the same
-    f: Function | None = None, *, engine: str = "auto", max_programs: int = 16, threads: int = 1
+    f: Function | None = None,
+    *,
+    engine: str = "auto",
+    max_programs: int = 16,
+    threads: int = 1,
+    check_every: int | None = None,
 ) -> Any:
     """Make a function that is captured by its first two calls and replayed by later ones.
 
@@ -75,6 +86,9 @@ def compile(  # noqa: A001 - the same
         How many may share the work on an array of 100,000 elements or more. The results are the
         same for any number. Of the engines only "native" makes use of it; NumPy's products of
         matrices have threads of their own.
+    check_every : int, optional
+        After how many replays `f` is run beside one and compared, 0 for never. If you do not say,
+        as often as takes at most a twentieth of the time of the replays.
 
     Returns
     -------
@@ -93,13 +107,15 @@ def compile(  # noqa: A001 - the same
     TypeError
         When `f` cannot be called, or is no function of arrays (a class, a coroutine).
     ValueError
-        When `engine`, `max_programs` or `threads` is none.
+        When `engine`, `max_programs`, `threads` or `check_every` is none.
     ImportError
         When `engine` is "native" and LLVM is not installed.
     CaptureError
         By a call: when `f` does what cannot be replayed. It names the line. So it does at the
         second call when a number or an array from elsewhere is another than at the first: a
         random draw, for example, which should be an argument.
+    ProgramMismatchError
+        By a call: when `f`, run beside a replay, gives something else. The program is forgotten.
 
     Examples
     --------
@@ -131,14 +147,19 @@ def compile(  # noqa: A001 - the same
         raise ValueError(f"max_programs is a number of programs from 1 on, not {max_programs!r}")
     if type(threads) is not int or threads < 1:
         raise ValueError(f"threads is a number of threads from 1 on, not {threads!r}")
+    if check_every is not None and (type(check_every) is not int or check_every < 0):
+        raise ValueError(
+            f"check_every is a number of replays, 0 for never to check, not {check_every!r}"
+        )
+    options: dict[str, Any] = {"engine": engine, "max_programs": max_programs}
+    options |= {"threads": threads, "check_every": check_every}
     if f is None:
-        options: dict[str, Any] = {"max_programs": max_programs, "threads": threads}
-        return functools.partial(compile, engine=engine, **options)
+        return functools.partial(compile, **options)
     check_callable(f)
     own = getattr(type(f), "compiled_by", None)
     if own is not None:  # it gives what no program does, made of arrays that one does
-        return own(f, compile(engine=engine, max_programs=max_programs, threads=threads))
-    return Compiled(f, engine, max_programs, threads)
+        return own(f, compile(**options))
+    return Compiled(f, **options)
 
 
 def check_callable(f: Any) -> None:

@@ -17,6 +17,7 @@ from tape_ad.programs.capturing import is_capturing
 from tape_ad.programs.checking import check_alike
 from tape_ad.programs.explaining import counted, explained, title
 from tape_ad.programs.paths import Way
+from tape_ad.programs.plainly import run_plainly
 from tape_ad.programs.program import Program
 from tape_ad.programs.replaying import PATIENCE, Replayer
 from tape_ad.programs.source import source_of
@@ -41,6 +42,8 @@ class Compiled(Replayer):
         How many programs there may be for arguments of the same structure, shapes and dtypes.
     threads : int
         How many may share the work on large arrays.
+    check_every : int or None
+        After how many replays the function is run beside one, and compared; see `compile`.
 
     Examples
     --------
@@ -68,7 +71,9 @@ class Compiled(Replayer):
                 except Exception as error:  # perhaps the function catches it
                     out = error
                 if type(out) is tuple:
-                    path.replays += 1
+                    path.replays = count = path.replays + 1
+                    if count >= path.due:
+                        self._look(paths, path, args, kwargs, leaves, out)
                     return path.build(out)
                 way = Way(path, out).go_on(paths, leaves)
                 return self._arrived(way, paths, args, kwargs, leaves)
@@ -101,7 +106,8 @@ class Compiled(Replayer):
             found = getattr(found, part, None)
         if found is self:
             return name
-        return Compiled, (self.function, self.engine, self.max_programs, self.threads)
+        options = self.engine, self.max_programs, self.threads, self.check_every
+        return Compiled, (self.function, *options)
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -258,4 +264,4 @@ class Compiled(Replayer):
                 f"{name} is not replayed for these arguments, so there is nothing to check; "
                 "explain() says why"
             )
-        check_alike(name, way.built(), self.function(*args, **kwargs), way.exact)
+        check_alike(name, way.built(), run_plainly(self.function, args, kwargs), way.exact)

@@ -145,7 +145,9 @@ def closes_over_captured(function: Function) -> bool:
 def form_of(leaves: list[Any]) -> list[Any]:
     """Describe what a replay relies on in what a function returns, by types, shapes and texts."""
     return [
-        (type(leaf), np.shape(leaf), getattr(leaf, "dtype", None)) if varies(leaf) else leaf
+        (type(leaf), np.shape(leaf), getattr(leaf, "dtype", None))
+        if varies(leaf)
+        else (type(leaf), leaf if isinstance(leaf, (str, bytes)) else None)
         for leaf in leaves
     ]
 

@@ -1,6 +1,8 @@
 """The programs of one key, a tree that branches at guards, and the way through it."""
 
+import math
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Any
 
 from attrs import define, field
@@ -11,10 +13,15 @@ from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.keys import Key
 from tape_ad.programs.program import Guard, Program, Value
 from tape_ad.programs.surroundings import Surroundings
+from tape_ad.programs.trust import Doubt
 
 __all__ = ["Path", "Paths", "Way", "replayed"]
 
 Function = Callable[..., Any]
+SHARE = 0.05
+"""The most of the time of its replays that a program may spend on being compared with eager."""
+TIMED = 4
+"""How many replays are timed before the first comparison is planned."""
 NO_FAILURE = ""
 """What `noting.failure_of` says of a call that raises nothing."""
 
@@ -52,6 +59,23 @@ class Path:
         Which path to try next where a guard, counted from 0, gets another answer.
     kept : set of Value
         The constants that the function has made anew at each capture, with the same numbers.
+    doubts : list of Doubt
+        The inputs that no comparison has had other numbers for.
+    repeats : int
+        How often it has been replayed with those numbers again.
+    due : float
+        The number of replays after which there is something to look at: the doubts, or whether
+        the function still gives the same.
+    checks : int
+        How often that has been compared.
+    quick : callable or None
+        `replay`, without the clock that may be around it.
+    seconds : float
+        What a replay takes.
+    check_every : int or None
+        After how many replays to check; 0 for never, None for as often as `SHARE` allows.
+    next_check : float
+        The number of replays after which that is next.
     """
 
     program: Program
@@ -67,6 +91,53 @@ class Path:
     turned_off: dict[int, int] = field(factory=dict)
     onward: dict[tuple[int, Any], "Path"] = field(factory=dict)
     kept: set[Value] = field(factory=set)
+    doubts: list[Doubt] = field(factory=list)
+    repeats: int = 0
+    due: float = 0
+    checks: int = 0
+    quick: Function | None = None
+    seconds: float = math.inf
+    check_every: int | None = None
+    next_check: float = math.inf
+
+    @property
+    def exact(self) -> bool:
+        """Whether NumPy alone replays it, which gives the bits of the function itself."""
+        return self.report is None or self.report.native == 0
+
+    def start(self, replay: Function, check_every: int | None) -> None:
+        """Replay from now on; a few times with a clock, to know how often to check."""
+
+        def timed(*inputs: Any) -> Any:
+            start = perf_counter()
+            out = replay(*inputs)
+            if type(out) is tuple:
+                self.seconds = min(self.seconds, perf_counter() - start)
+            return out
+
+        self.quick, self.check_every = replay, check_every
+        self.next_check = self.replays + (check_every or math.inf)
+        self.due = 0 if self.doubts else TIMED if check_every is None else self.next_check
+        self.replay = timed if check_every is None else replay
+
+    def plan_check(self, spent: float) -> None:
+        """Say after how many replays to check, if that takes so many seconds."""
+        period: float = self.check_every or math.inf
+        if self.check_every is None:
+            seconds = self.seconds if math.isfinite(self.seconds) else spent
+            period = check_period(spent, seconds)
+        self.next_check = self.replays + period
+
+    def rest(self) -> None:
+        """Go on until there is something to look at again."""
+        if self.doubts:
+            self.due = 0
+            return
+        if self.replay is not self.quick and self.replays >= TIMED:
+            self.replay = self.quick
+            if math.isinf(self.next_check):
+                self.plan_check(self.captures[-1][1])
+        self.due = min(self.next_check, math.inf if self.replay is self.quick else TIMED)
 
     def confirm(self, program: Program) -> None:
         """Take a second capture, whose constants are those that the function uses now."""
@@ -126,6 +197,15 @@ class Paths:
         found = [each for each in self.held if each.answers[: len(taken)] == taken]
         return sorted(found, key=lambda each: each.replay is None)
 
+    def forget(self, path: Path) -> None:
+        """Take a path out, which has turned out to be wrong."""
+        for route, each in list(self.known.items()):
+            if each is path:
+                self.known.pop(route, None)
+            each.onward = {turn: to for turn, to in list(each.onward.items()) if to is not path}
+        if self.front is path:
+            self.front = next((each for each in self.all if each.replay is not None), None)
+
     def placed(self, path: Path, most: int) -> Path | None:
         """Put a path among the others, and give the one that is there.
 
@@ -144,6 +224,17 @@ class Paths:
         answers = tuple([guard.answer for guard in guards])
         shared = max(common(answers, each.answers) for each in self.all)
         return guards[min(shared, len(guards) - 1)]
+
+
+def check_period(spent: float, seconds: float) -> int:
+    """Count the replays that pay for a check.
+
+    Examples
+    --------
+    >>> check_period(100.0, 1.0)
+    2000
+    """
+    return max(1, math.ceil(spent / (SHARE * max(seconds, 1e-9))))
 
 
 def route_of(program: Program) -> tuple[Any, ...]:
@@ -188,8 +279,7 @@ class Way:
     @property
     def exact(self) -> bool:
         """Whether NumPy alone has computed it, which gives the bits of the function itself."""
-        report = None if self.path is None else self.path.report
-        return report is None or report.native == 0
+        return self.path is None or self.path.exact
 
     def built(self) -> Any:
         """Give the result, as the function returns it."""

@@ -11,19 +11,20 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from tape_ad.errors import CaptureError, CompileWarning
+from tape_ad.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.handles.callers import is_library
 from tape_ad.memory import uncollected
 from tape_ad.programs.capturing import capture, is_capturing
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.explaining import asked, title
-from tape_ad.programs.foreign import Foreign
 from tape_ad.programs.keys import ForeignError, key_of, rebuilder
 from tape_ad.programs.matching import builder, matcher
 from tape_ad.programs.paths import Path, Paths, Way, replayed
-from tape_ad.programs.program import Call, Program
+from tape_ad.programs.program import Program
 from tape_ad.programs.simplification import simplified
 from tape_ad.programs.surroundings import Surroundings, objects_in
+from tape_ad.programs.trust import doubts_of, remaining, unpinned
+from tape_ad.programs.verifying import Verification, may_draw
 
 __all__ = ["Replayer"]
 
@@ -34,12 +35,6 @@ RECENT = 4
 """How many keys are tried quickly, one after the other."""
 KEYS = 256
 """How many keys are kept; a function has many if an argument is a new object at each call."""
-
-
-def may_draw(call: Call) -> bool:
-    """Tell whether a call may draw random numbers itself, at each replay too, as SciPy's may."""
-    module = str(getattr(call.function, "__module__", None))
-    return isinstance(call.function, Foreign) or ".scipy." in f".{module}."
 
 
 @define(eq=False, repr=False, slots=False)
@@ -57,6 +52,7 @@ class Replayer:
     engine: str = "auto"
     max_programs: int = 16
     threads: int = 1
+    check_every: int | None = None
     _paths: dict[Any, Paths] = field(factory=dict, init=False)
     _recent: tuple[Paths, ...] = field(default=(), init=False)
     _foreign: dict[str, int] = field(factory=dict, init=False)
@@ -114,8 +110,26 @@ class Replayer:
         """Give what a replay has given, if one has led to the end; else capture."""
         if way.path is not None and way.arrived:
             self._to_front(paths, way.path)
+            if way.path.replays >= way.path.due:
+                self._look(paths, way.path, args, kwargs, leaves, way.out)
             return way.built()
         return self._captured(paths, way, args, kwargs, leaves)
+
+    def _look(
+        self,
+        paths: Paths,
+        path: Path,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        out: tuple[Any, ...],
+    ) -> None:
+        """Compare a replay with the function, if that is due."""
+        try:
+            Verification(path, self.function, args, kwargs, leaves).after(out)
+        except ProgramMismatchError:
+            paths.forget(path)
+            raise
 
     def _new(self, paths: Paths) -> Paths:
         """Keep the programs for a new key, and forget the oldest where there are too many."""
@@ -172,7 +186,8 @@ class Replayer:
         around.forget_changed()
         around.watch_numbers(constant.data for constant in program.constants)
         answers = tuple([guard.answer for guard in program.guards])
-        path = paths.placed(Path(program, answers, around), self.max_programs)
+        doubts = doubts_of(leaves)
+        path = paths.placed(Path(program, answers, around, doubts=doubts), self.max_programs)
         if path is None:
             self._give_up(paths, program)
             return result
@@ -185,11 +200,12 @@ class Replayer:
             if not any(map(may_draw, program.calls)):
                 self._check_draws(drawn, around.draws())
             path.confirm(program)
+            path.doubts = unpinned(remaining(path.doubts, leaves), program)
             path.surroundings = around  # the first call may have set attributes that are read now
             self._compile(path)
             self._to_front(paths, path)
         elif path.program is before.get(path):  # else another thread has been quicker too
-            path.program = program
+            path.program, path.doubts = program, doubts
             path.changes += 1
             if path.changes >= PATIENCE:
                 raise CaptureError(
@@ -216,7 +232,7 @@ class Replayer:
             path.simple = evolve(simple, nbytes=replay.nbytes)
             path.build = builder(path.simple.output)
             path.report = getattr(replay, "report", None)
-            path.replay = path.surroundings.guarding(replay)
+            path.start(path.surroundings.guarding(replay), self.check_every)
 
     def _give_up(self, paths: Paths, program: Program) -> None:
         """Run without being compiled from now on, as there are too many paths."""
