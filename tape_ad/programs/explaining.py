@@ -104,6 +104,11 @@ def for_path(number: int, path: Path) -> Iterator[str]:
     numbers = " and ".join(str(each) for each, _ in path.captures)
     seconds = sum(seconds for _, seconds in path.captures)
     state = "not yet compared" if path.replay is None else f"replayed {times(path.replays)}"
+    if path.checks:
+        state += f", {path.checks} of them beside the function"
+    if path.replay is not None and path.doubts:
+        same = ", ".join(path.program.inputs[each.place].name for each in path.doubts)
+        state += f", not yet with other numbers in {same}"
     memory = "" if program.nbytes is None else f"; {program.nbytes:,} bytes"
     yield (
         f"  program {number}: {calls}, {guards}; captured by call{'s' * (len(path.captures) > 1)} "

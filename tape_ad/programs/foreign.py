@@ -1,5 +1,6 @@
 """Functions of the user's that may be anything: those with rules of their own, and the rules."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -98,11 +99,13 @@ def call_foreign(
         with apart():  # what it records and differentiates itself is its own affair at each replay
             out = foreign.output(*given)
     except Exception as error:
+        if len(capture.steps) > steps:
+            return function(*args, **kwargs)
         _, noted = capture.both((args, kwargs))
         capture.note_failure(foreign, *noted, error)
         raise
     leaves = flatten(out)
-    if len(capture.steps) > steps or any(map(is_captured, leaves)):  # something it closes over
+    if len(capture.steps) > steps or any(map(is_captured, leaves)):  # it has found one elsewhere
         return function(*args, **kwargs)
     foreign.form = form_of(leaves)
     foreign._computed.append(filter(varies, leaves))
@@ -130,14 +133,26 @@ def is_in_numpy(
     return not any(isinstance(step, Guard) for step in trial.steps)
 
 
-def closes_over_captured(function: Function) -> bool:
-    """Tell whether a function has something captured that is not among its arguments."""
+def closes_over_captured(function: Function, seen: tuple[Any, ...] = ()) -> bool:
+    """Tell whether a function has something captured that is not among its arguments.
+
+    It may be in its closure, its defaults or the arguments of a partial function, or in those of
+    a function that is there.
+    """
+    if any(function is each for each in seen):
+        return False
+    held = [getattr(function, name, None) for name in ("__defaults__", "__func__", "__self__")]
+    if isinstance(function, functools.partial):
+        held += [function.func, function.args, function.keywords]
     for cell in getattr(function, "__closure__", None) or ():
         try:
-            contents = cell.cell_contents
+            held.append(cell.cell_contents)
         except ValueError:  # of a variable without a value so far
             continue
-        if any(map(is_captured, flatten(contents))):
+    for leaf in flatten(held):
+        if is_captured(leaf):
+            return True
+        if callable(leaf) and closes_over_captured(leaf, (*seen, function)):
             return True
     return False
 

@@ -196,7 +196,7 @@ def test_a_first_call_that_goes_another_way_may_have_other_numbers(warm_up: str)
     for point in (X, X, X, X, 2 * X, X):
         found = fast(point)
     assert found == usual(X)
-    assert len(runs) == 3
+    assert len(runs) == 4  # the last one beside a replay, of the first numbers that are others
 
 
 def test_a_draw_is_refused_also_where_each_call_goes_another_way() -> None:
@@ -328,7 +328,7 @@ def test_arguments_may_share_memory() -> None:
     fast, runs = counting(lambda x, y: (x * y + x, np.add(x, 1) * y))
     for x, y in [(base[:4], base[2:]), (base[:4], base[:4]), (base[2:], base[:4] * 2)] * 3:
         check_alike("it", fast(x, y), (x * y + x, (x + 1) * y))
-    assert len(runs) == 2
+    assert len(runs) == 3  # the last one beside a replay, as x was the same in both others
 
 
 # How contents are compared

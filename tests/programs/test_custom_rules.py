@@ -197,3 +197,196 @@ def test_a_function_of_numpy_calls_runs_in_no_replay() -> None:
     runs = inside.runs
     compiled(np.ones(3))
     assert inside.runs == runs
+
+
+# Rules that differentiate in their turn
+
+
+def solved_by_math(p: Any) -> np.float64:
+    """Solve x exp(x) = p by Newton's method."""
+    x = 1.0
+    for _ in range(60):
+        x -= (x * math.exp(x) - float(p)) / (math.exp(x) * (1 + x))
+    return np.float64(x)
+
+
+def residual(x: Array, p: Array) -> Array:
+    return x * np.exp(x) - p
+
+
+def pulled_by_grad(ct: Any, x: Any, p: Any) -> Any:
+    float(x)  # so that it is called as it is at each replay
+    return ct / ta.grad(residual)(x, p)
+
+
+def pulled_by_jacobian(ct: Any, x: Any, p: Any) -> Any:
+    float(x)
+    return ct / ta.jacobian(lambda y: residual(y, p))(np.stack([x, 2 * x]))[0, 0]
+
+
+def pulled_by_hessian(ct: Any, x: Any, p: Any) -> Any:
+    float(x)
+    return ct / ta.hessian(lambda y: np.sum((y - 1) * np.exp(y) - p * y))(np.stack([x, x]))[1, 1]
+
+
+def pulled_by_a_record(ct: Any, x: Any, p: Any) -> Any:
+    float(x)
+    record = ta.ComputationRecord()
+    y = record.tensor(np.array(x))
+    return ct / residual(y, p).grad().wrt(y)
+
+
+def pulled_by_batched(ct: Any, x: Any, p: Any) -> Any:
+    float(x)
+    return ct / ta.batched(lambda y: ta.grad(residual)(y, p))(np.stack([x, 2 * x]))[0]
+
+
+def pulled_by_nested_rules(ct: Any, x: Any, p: Any) -> Any:
+    float(x)
+    rule = ta.custom_rule(pull=pulled_by_grad)(solved_by_math)
+    return ct * ta.grad(rule)(np.array(float(p)))
+
+
+def pulled_by_a_compiled_function(ct: Any, x: Any, p: Any) -> Any:
+    float(x)
+    return ct / compiled_slope(np.array(x), p)
+
+
+compiled_slope = ta.compile(ta.grad(residual), engine="numpy")
+
+PULLS = [
+    *(pulled_by_grad, pulled_by_jacobian, pulled_by_hessian, pulled_by_a_record),
+    *(pulled_by_batched, pulled_by_nested_rules, pulled_by_a_compiled_function),
+]
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize("pull", PULLS)
+@pytest.mark.parametrize("wrap", [lambda rule: rule, ta.checkpoint])
+def test_a_pull_that_differentiates_is_not_frozen(pull: Any, wrap: Any, engine: str) -> None:
+    pytest.importorskip("llvmlite")
+    rule = wrap(ta.custom_rule(pull=pull)(solved_by_math))
+    function = ta.value_and_grad(lambda p: rule(p) * p)
+    compiled = ta.compile(function, engine=engine)
+    for p in (2.0, 2.0, 3.0, 5.0, 0.5):
+        value, slope = compiled(np.array(p))
+        wanted, right = function(np.array(p))
+        assert np.isclose(value, wanted, rtol=1e-14)
+        assert np.isclose(slope, right, rtol=1e-13)
+    assert len(compiled.programs) == 1
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_a_push_that_differentiates_is_not_frozen(engine: str) -> None:
+    pytest.importorskip("llvmlite")
+
+    def push(tangents: Any, x: Any, p: Any) -> Any:
+        return tangents[0] / ta.grad(residual)(x, p) if float(x) > 0 else tangents[0]
+
+    rule = ta.custom_rule(push=push)(solved_by_math)
+    function = ta.jacobian(lambda p: rule(p[0]) * p, mode="forward")
+    compiled = ta.compile(function, engine=engine)
+    for p in (2.0, 2.0, 3.0, 5.0):
+        x = np.array([p, 1.0])
+        assert np.allclose(compiled(x), function(x), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize("derivative", [ta.grad, ta.hessian])
+def test_the_implicit_root_of_the_documentation(derivative: Any, engine: str) -> None:
+    pytest.importorskip("llvmlite")
+    root = pytest.importorskip("scipy.optimize").root
+
+    def ellipse(point: Array, axes: Any) -> Array:
+        x, y = point
+        return np.stack([(x / axes["a"]) ** 2 + (y / axes["b"]) ** 2 - 1, y - x**3])
+
+    def pull(ct: Any, x: Any, axes: Any) -> Any:
+        u = np.linalg.solve(ta.jacobian(ellipse)(x, axes).T, -ct)
+        return ta.vjp(lambda p: ellipse(x, p), axes)[1](u)
+
+    @ta.custom_rule(pull=pull)
+    def meeting(axes: Any) -> Any:
+        return root(ellipse, np.ones(2), args=(axes,), tol=1e-13).x
+
+    function = derivative(lambda axes: np.sqrt(np.sum(meeting(axes) ** 2)))
+    compiled = ta.compile(function, engine=engine)
+    for scale in (1.0, 1.0, 1.1, 1.3):
+        axes = {"a": 1.5 * scale, "b": 2.0 / scale}
+        ours, right = ta.trees.flatten(compiled(axes)), ta.trees.flatten(function(axes))
+        assert np.allclose(ours, right, rtol=1e-11)
+
+
+def test_a_solver_that_takes_derivatives_gets_plain_arrays() -> None:
+    minimize = pytest.importorskip("scipy.optimize").minimize
+
+    def objective(x: Array, p: Array) -> Array:
+        return np.sum(np.cosh(x - p)) + 0.5 * np.sum(x) ** 2
+
+    @ta.custom_rule(pull=lambda ct, x, p: ta.vjp(ta.grad(objective, argnums=1), x, p)[1](ct)[1])
+    def smallest(p: Array) -> Any:
+        return minimize(objective, np.zeros(2), args=(p,), jac=ta.grad(objective), tol=1e-10).x
+
+    assert_replays(lambda p: np.sum(smallest(p) * p), *points((2,)))
+    assert_replays(ta.grad(lambda p: np.sum(smallest(p) * p)), *points((2,)))
+
+
+# What else a replay relies on
+
+
+def fails_below_one(x: Any) -> float:
+    if float(x) < 1:
+        raise ArithmeticError("below one")
+    return float(x) ** 2
+
+
+@pytest.mark.parametrize("order", [(0.5, 0.5, 2.0, 3.0, 0.5), (2.0, 2.0, 0.5, 3.0, 0.5)])
+def test_an_error_of_an_opaque_function_that_is_caught_is_a_branch(order: Any) -> None:
+    rule = ta.custom_rule(pull=lambda ct, out, x: 2 * x * ct)(fails_below_one)
+
+    def function(x: Any) -> Any:
+        try:
+            return rule(x) * 2
+        except ArithmeticError:
+            return x * 3
+
+    compiled = ta.compile(function, engine="numpy")
+    for x in order:
+        assert compiled(x) == function(x)
+
+
+@pytest.mark.parametrize(
+    "opaque",
+    [
+        lambda x: {"value": float(x), "text": "large" if float(x) > 2 else "small"},
+        lambda x: np.ones(int(float(x))),
+        lambda x: float(x) if float(x) < 2 else np.float32(x),
+        lambda x: None if float(x) > 2 else float(x),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*has not gone the way of its replay")
+def test_what_an_opaque_function_gives_may_be_of_another_form(opaque: Any) -> None:
+    rule = ta.custom_rule(pull=lambda ct, out, x: ct)(opaque)
+    compiled = ta.compile(lambda x: (rule(x), x * 2), engine="numpy", check_every=0)
+    for x in (1.0, 1.5, 1.25, 3.0, 1.0, 4.0, 3.5):
+        same_trees(compiled(x), (opaque(x), x * 2))
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_a_pull_that_closes_over_an_argument_in_a_function_within(engine: str) -> None:
+    pytest.importorskip("llvmlite")
+
+    def function(x: Array, w: Array) -> Array:
+        def weighted(y: Array) -> Array:
+            return w * y * y
+
+        def pull(ct: Any, out: Any, x: Any) -> Any:
+            float(x)
+            return ct * ta.grad(weighted)(x)
+
+        return ta.custom_rule(pull=pull)(lambda x: x * 2.0)(x) * x
+
+    fast = ta.compile(ta.grad(function), engine=engine)
+    for w in (2.0, 2.0, 3.0, 5.0):
+        args = np.array(0.5), np.array(w)
+        assert np.isclose(fast(*args), ta.grad(function)(*args), rtol=1e-14)

@@ -191,4 +191,4 @@ def test_threads_are_told_to_a_decorated_function_and_to_its_copies() -> None:
         return x + 1
 
     assert f.threads == 3
-    assert ta.compile(np.tanh, threads=2).__reduce__()[1][-1] == 2
+    assert 2 in ta.compile(np.tanh, threads=2).__reduce__()[1]
