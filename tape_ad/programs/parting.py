@@ -58,13 +58,17 @@ def parting(
         now = capture.program(capture.run(function, args, kwargs))
     except Exception as error:
         return f"when it is captured once more, it raises {type(error).__name__}: {error}"
-    with np.errstate(all="ignore"):
-        ours, theirs = Run(program, leaves), Run(now, leaves)
-        for step, other, line in zip(program.steps, now.steps, lines.lines, strict=False):
-            if what := ours.parted(step, theirs, other):
-                return f"they part in {line}: {what}"
+    ours, theirs = Run(program, leaves), Run(now, leaves)
+    for step, other, line in zip(program.steps, now.steps, lines.lines, strict=False):
+        with np.errstate(all="ignore"):
+            try:
+                what = ours.parted(step, theirs, other)
+            except Exception as error:
+                what = f"there, the program raises {type(error).__name__}: {error}"
+        if what:
+            return f"they part in {line}: {what}"
     if len(program.steps) != len(now.steps):
-        return "the function goes on otherwise than it did" + (lines.lines or [""])[-1]
+        return f"the function does {len(now.steps)} steps now, in place of {len(program.steps)}"
     return ""
 
 

@@ -18,12 +18,34 @@ from tape_ad.programs.trust import Doubt
 __all__ = ["Path", "Paths", "Way", "replayed"]
 
 Function = Callable[..., Any]
-SHARE = 0.05
-"""The most of the time of its replays that a program may spend on being compared with eager."""
+SHARE, LATER_SHARE, FIRST_CHECKS = 0.05, 0.01, 8
+"""The most of the time of its replays that a program may spend on checks, for the first few of them
+and later on."""
+SWAPPED = 2**18
+"""How many bytes a complex array has whose memory NumPy uses again, and then swaps factors."""
 TIMED = 4
 """How many replays are timed before the first comparison is planned."""
 NO_FAILURE = ""
 """What `noting.failure_of` says of a call that raises nothing."""
+
+
+@define(eq=False)
+class Clock:
+    """What a replay takes, in seconds: the least of those that were timed."""
+
+    seconds: float = math.inf
+
+    def around(self, replay: Function) -> Function:
+        """Give a replay that is timed."""
+
+        def timed(*inputs: Any) -> Any:
+            start = perf_counter()
+            out = replay(*inputs)
+            if type(out) is tuple:
+                self.seconds = min(self.seconds, perf_counter() - start)
+            return out
+
+        return timed
 
 
 @define(eq=False, repr=False)
@@ -70,8 +92,10 @@ class Path:
         How often that has been compared.
     quick : callable or None
         `replay`, without the clock that may be around it.
-    seconds : float
+    clock : Clock
         What a replay takes.
+    exact : bool
+        Whether replays give the bits of the function itself, as NumPy alone computes them.
     check_every : int or None
         After how many replays to check; 0 for never, None for as often as `SHARE` allows.
     next_check : float
@@ -96,36 +120,24 @@ class Path:
     due: float = 0
     checks: int = 0
     quick: Function | None = None
-    seconds: float = math.inf
+    clock: Clock = field(factory=Clock)
+    exact: bool = True
     check_every: int | None = None
     next_check: float = math.inf
 
-    @property
-    def exact(self) -> bool:
-        """Whether NumPy alone replays it, which gives the bits of the function itself."""
-        return self.report is None or self.report.native == 0
-
     def start(self, replay: Function, check_every: int | None) -> None:
         """Replay from now on; a few times with a clock, to know how often to check."""
-
-        def timed(*inputs: Any) -> Any:
-            start = perf_counter()
-            out = replay(*inputs)
-            if type(out) is tuple:
-                self.seconds = min(self.seconds, perf_counter() - start)
-            return out
-
+        self.exact = not (self.report and self.report.native) and not swaps(self.program)
         self.quick, self.check_every = replay, check_every
         self.next_check = self.replays + (check_every or math.inf)
         self.due = 0 if self.doubts else TIMED if check_every is None else self.next_check
-        self.replay = timed if check_every is None else replay
+        self.replay = self.clock.around(replay) if check_every is None else replay
 
     def plan_check(self, spent: float) -> None:
         """Say after how many replays to check, if that takes so many seconds."""
         period: float = self.check_every or math.inf
         if self.check_every is None:
-            seconds = self.seconds if math.isfinite(self.seconds) else spent
-            period = check_period(spent, seconds)
+            period = check_period(spent, min(self.clock.seconds, spent), self.checks)
         self.next_check = self.replays + period
 
     def rest(self) -> None:
@@ -226,15 +238,28 @@ class Paths:
         return guards[min(shared, len(guards) - 1)]
 
 
-def check_period(spent: float, seconds: float) -> int:
-    """Count the replays that pay for a check.
+def check_period(spent: float, seconds: float, checks: int = 0) -> int:
+    """Count the replays of so many seconds that pay for a check, after so many others.
 
     Examples
     --------
-    >>> check_period(100.0, 1.0)
-    2000
+    >>> check_period(100.0, 1.0), check_period(100.0, 1.0, 8)
+    (2000, 10000)
     """
-    return max(1, math.ceil(spent / (SHARE * max(seconds, 1e-9))))
+    share = SHARE if checks < FIRST_CHECKS else LATER_SHARE
+    return max(1, math.ceil(spent / (share * max(seconds, 1e-9))))
+
+
+def swaps(program: Program) -> bool:
+    """Tell whether NumPy may swap the factors of large complex products, to save memory."""
+    return any(is_swapped(value) for call in program.calls for value in call.outputs)
+
+
+def is_swapped(value: Value) -> bool:
+    """Tell whether a value is a large complex array."""
+    if value.dtype is None or value.dtype.kind != "c":
+        return False
+    return math.prod(value.shape) * value.dtype.itemsize >= SWAPPED
 
 
 def route_of(program: Program) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ import random
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -18,10 +18,17 @@ LOUD = frozenset({"warn", "print", "log"})
 """What NumPy does of a floating-point error where it goes on with the result."""
 
 
+@define(eq=False)
 class Plainly:
-    """What stands in place of a capture, so that compiled functions within run as they are."""
+    """What stands in place of a capture, so that compiled functions within run as they are.
 
-    ended: ClassVar[bool] = False
+    Attributes
+    ----------
+    ended : bool
+        Whether the function has returned, which a task that it has started may outlive.
+    """
+
+    ended: bool = False
 
     def boxed(self, tree: Any) -> Any:
         """Leave plain arrays as they are."""
@@ -40,20 +47,19 @@ class Plainly:
         return function(*args, **kwargs)
 
 
-PLAINLY = Plainly()
-
-
 def run_plainly(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Call a function without any replay in it, and without NumPy's floating-point warnings."""
     settings: dict[str, Any] = {
         kind: "ignore" if setting in LOUD else setting for kind, setting in np.geterr().items()
     }
-    before = CAPTURING.set(PLAINLY)
+    plainly = Plainly()
+    before = CAPTURING.set(plainly)
     try:
         with np.errstate(**settings):
             return function(*args, **kwargs)
     finally:
         CAPTURING.reset(before)
+        plainly.ended = True
 
 
 @define(eq=False)

@@ -101,19 +101,17 @@ def near_by(leaf: Any, size: float) -> Any:
         return leaf + 1
     if kind in NUMBERS:
         return kind(leaf * (1 + size) if leaf else size)
-    values = np.asarray(leaf)
-    if values.dtype.kind in "fc":
-        wave = 1.0 - 0.5 * np.cos(np.arange(values.size)).reshape(values.shape)
-        scale = np.abs(values) if np.any(values) else np.ones(values.shape)
-        moved = values + size * wave * scale
-    elif values.ndim == 0:
-        return leaf
-    else:
-        moved = np.flip(values)
-        if np.array_equal(moved, values):
-            moved = ~values if values.dtype.kind == "b" else values + 1
-    if kind is not np.ndarray:
-        return kind(moved)
     out = np.empty_like(leaf)
-    out[...] = moved
-    return out if out.strides == leaf.strides else leaf
+    if out.strides != np.asarray(leaf).strides:
+        return leaf
+    if out.dtype.kind in "fc":
+        length = out.shape[-1] if out.ndim else 1
+        wave = size * (1.0 - 0.5 * np.cos(np.arange(length))).reshape(out.shape[-1:])
+        out[...] = leaf * (1 + wave).astype(out.real.dtype) if np.any(leaf) else wave
+    elif out.ndim:
+        out[...] = np.flip(leaf)
+        if np.array_equal(out, leaf):
+            out[...] = ~leaf if out.dtype.kind == "b" else leaf + 1
+    else:
+        return leaf
+    return out if kind is np.ndarray else out[()]

