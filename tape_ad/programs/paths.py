@@ -142,14 +142,13 @@ class Path:
 
     def rest(self) -> None:
         """Go on until there is something to look at again."""
-        if self.doubts:
-            self.due = 0
-            return
         if self.replay is not self.quick and self.replays >= TIMED:
             self.replay = self.quick
             if math.isinf(self.next_check):
                 self.plan_check(self.captures[-1][1])
         self.due = min(self.next_check, math.inf if self.replay is self.quick else TIMED)
+        if self.doubts:
+            self.due = 0
 
     def confirm(self, program: Program) -> None:
         """Take a second capture, whose constants are those that the function uses now."""

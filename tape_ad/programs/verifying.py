@@ -76,7 +76,7 @@ class Verification:
         try:
             if path.doubts:
                 self.settle(out)
-            elif path.replays >= path.next_check:
+            if path.replays >= path.next_check:
                 path.due = path.next_check = math.inf  # for other threads
                 self.agrees(out)
         finally:
