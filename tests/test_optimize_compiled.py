@@ -184,7 +184,7 @@ def test_further_arguments_of_a_compiled_objective_may_change() -> None:
     assert objective.fun(np.ones(2)) == 18.0
     objective.args = (4.0, {"scale": np.ones(2), "name": "data"})
     assert objective.fun(np.ones(2)) == 18.0
-    assert len(calls) == 2
+    assert len(calls) == 4  # two captures, and beside replays where an argument was another first
     assert scipy_objective(lambda x, a: a * x, 1.0, args=3.0, compile=True).fun(np.ones(1)) == 3.0
     data["scale"][:] = [1.0, 2.0]
     assert_same_way(f, {"x": np.array([1.0, 9.0])}, "L-BFGS-B", args=(3.0, data))
@@ -216,7 +216,8 @@ def test_compiled_constraints() -> None:
     assert_same_way(far, P, "trust-constr", constraints=circle)
     calls.clear()
     minimize(far, P, "SLSQP", constraints=constraints[0], compile=True)
-    assert len(calls) == 4  # two captures of it, and two of its Jacobian
+    # two captures of it, two of its Jacobian, and beside the first replay with other numbers
+    assert len(calls) == 5
     assert circle.jac == "2-point"
 
 
