@@ -76,8 +76,8 @@ class Generators:
 
     @classmethod
     def among(cls, values: Any) -> "Generators":
-        """Find the generators in some values, with the global ones of NumPy and Python."""
-        found = {id(each): each for each in map(generator_of, (*values, np.random, random))}
+        """Find the generators in some values, or that these are methods of."""
+        found = {id(each): each for each in map(generator_of, values)}
         return cls([state_of(each) for each in found.values() if each is not None])
 
     @contextmanager

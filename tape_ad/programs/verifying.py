@@ -1,6 +1,7 @@
 """Comparing a replay with the function itself, when that is due."""
 
 import math
+import random
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -117,14 +118,21 @@ class Verification:
         """Replay; an error is a result as well."""
         replay: Any = self.path.quick
         try:
-            with np.errstate(all="ignore"), Generators.among(self.watched()).put_back():
+            with np.errstate(all="ignore"), self.generators.put_back():
                 return replay(*self.leaves)
         except Exception as error:
             return error
 
-    def watched(self) -> list[Any]:
-        """List what the function reads, among which there may be generators."""
-        return [each.value for each in self.path.surroundings.variables]
+    @property
+    def generators(self) -> Generators:
+        """What the function may draw from; nothing where no call of the program can do so.
+
+        Those of NumPy and Python that are global belong to other threads as well.
+        """
+        if not any(map(may_draw, self.path.program.calls)):
+            return Generators([])
+        read = [each.value for each in self.path.surroundings.variables]
+        return Generators.among([*read, np.random, random])
 
     def eager(self) -> Any:
         """Run the function; an error is a result as well."""
@@ -132,7 +140,7 @@ class Verification:
         if self.is_opaque:  # it might write to them
             args, kwargs = rebuilder(args, kwargs)([copied(leaf) for leaf in self.leaves])
         try:
-            with Generators.among(self.watched()).put_back():
+            with self.generators.put_back():
                 return run_plainly(self.function, args, kwargs)
         except Exception as error:
             return error
@@ -199,7 +207,7 @@ class Verification:
         replay = engine_named("numpy")(path.simple, 1)
         near = [rounded(leaf) for leaf in self.leaves]
         try:
-            with np.errstate(all="ignore"), Generators.among(self.watched()).put_back():
+            with np.errstate(all="ignore"), self.generators.put_back():
                 plain, other = replay(*self.leaves), replay(*near)
         except Exception:
             return False
@@ -213,7 +221,7 @@ class Verification:
         """Say what differs, where the two part, and what to do."""
         path = self.path
         rebuild = rebuilder(self.args, self.kwargs)
-        with Generators.among(self.watched()).put_back():
+        with self.generators.put_back():
             where = parting(path.program, self.function, rebuild, self.leaves)
         if where:
             advice = "What is read anew at each call, and is no argument, should be one"
