@@ -8,7 +8,14 @@ from attrs import define
 
 from tape_ad.linear_maps.base import Array, LinearMap, Shape, rearranges
 from tape_ad.linear_maps.chosen import pull_chosen
-from tape_ad.linear_maps.patterns import Pattern, composed, elementwise, pattern_of
+from tape_ad.linear_maps.patterns import (
+    Maker,
+    Pattern,
+    composed,
+    elementwise,
+    pattern_of,
+    reads,
+)
 
 __all__ = ["Adjoint", "Chain", "Deferred"]
 
@@ -31,6 +38,7 @@ class Chain:
     def rearranges(self) -> bool:
         return all(map(rearranges, self.maps))
 
+    @reads("maps")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         pattern: Pattern | None = None
@@ -65,6 +73,7 @@ class Adjoint:
     broadcasts: ClassVar[bool] = False
     map: LinearMap
 
+    @reads("map")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         return pattern_of(self.map, node, parent).turned
@@ -87,24 +96,36 @@ class Deferred:
     maker : callable
         ``maker(*arguments) -> LinearMap``
     arguments : tuple
+    by_shapes : callable, optional
+        The pattern, where the two shapes alone decide about it; see `patterns`. Else the map is
+        made for that too.
     """
 
     broadcasts: ClassVar[bool] = False
     maker: Callable[..., LinearMap]
     arguments: tuple[Any, ...]
+    by_shapes: Maker | None = None
 
+    @property
+    def made(self) -> LinearMap:
+        """The map, made once more."""
+        return self.maker(*self.arguments)
+
+    @reads("by_shapes")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
-        return pattern_of(self.maker(*self.arguments), parent, node)
+        if self.by_shapes is not None:
+            return self.by_shapes(self, parent, node)
+        return pattern_of(self.made, parent, node)
 
     def push(self, t: Array) -> Array:
         """Make the map, and push."""
-        return self.maker(*self.arguments).push(t)
+        return self.made.push(t)
 
     def pull(self, ct: Array) -> Array:
         """Make the map, and pull."""
-        return self.maker(*self.arguments).pull(ct)
+        return self.made.pull(ct)
 
     def pull_chosen(self, ct: Array) -> Array:
         """Make the map, and pull a cotangent whose zeros are of what was not chosen."""
-        return pull_chosen(self.maker(*self.arguments), ct)
+        return pull_chosen(self.made, ct)

@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.linear_maps.base import Array, Shape
-from tape_ad.linear_maps.patterns import Pattern, by_batch, coupled
+from tape_ad.linear_maps.patterns import Pattern, by_batch, coupled, reads
 from tape_ad.overrides import NOTING, overridable
 
 __all__ = [
@@ -59,6 +59,7 @@ class MatmulLeft:
     right: Array
     ndim: int
 
+    @reads("right.ndim", "ndim")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that rows of the parent make rows of the product."""
         vectors = self.right.ndim - 1 if self.ndim == 1 else min(self.right.ndim, 2) - 1
@@ -103,6 +104,7 @@ class MatmulRight:
     left: Array
     ndim: int
 
+    @reads("left.ndim", "ndim")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that columns of the parent make columns of the product."""
         if self.ndim == 1:

@@ -5,11 +5,14 @@ one: a function of the map and the two shapes, which stands in the class as a me
 may say more than is true (a product with a matrix counts the zeros in it), and never less.
 
 As maps act on trailing axes, the shapes may have further ones in front, of a stack.
+
+What a pattern reads of its map, besides the two shapes, stands in `READS`: two maps of one class
+that agree in that have one pattern, whatever their numbers are.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from attrs import frozen
@@ -17,6 +20,9 @@ from attrs import frozen
 from tape_ad.linear_maps.base import Array, Shape
 
 __all__ = [
+    "ALL",
+    "READS",
+    "Maker",
     "Pattern",
     "along",
     "banded",
@@ -34,6 +40,7 @@ __all__ = [
     "pairs",
     "pattern_of",
     "picked",
+    "reads",
     "reduced",
     "rows_of",
     "separable",
@@ -66,6 +73,27 @@ class Pattern:
 
 
 Maker = Callable[[Any, Shape, Shape], Pattern]
+Marked = TypeVar("Marked", bound=Callable[..., Pattern])
+
+ALL = "*"
+"""Stands for all attributes of a map."""
+
+READS: dict[Callable[..., Pattern], tuple[str, ...]] = {}
+"""The attributes of a map that a function which gives its pattern reads.
+
+Of arrays of real or complex numbers it reads the shape alone; of others, and of whatever else there
+is, everything. A function that is not here may read anything.
+"""
+
+
+def reads(*names: str) -> Callable[[Marked], Marked]:
+    """Say which attributes of a map the decorated function reads to give its pattern."""
+
+    def mark(pattern: Marked) -> Marked:
+        READS[pattern] = names
+        return pattern
+
+    return mark
 
 
 def numbered(shape: Shape) -> Array:
@@ -86,6 +114,7 @@ def picked(columns: Array) -> Pattern:
     return pairs(flat) if len(rows) == len(flat) else Pattern(rows, flat[rows])
 
 
+@reads()
 def elementwise(linear: Any, parent: Shape, node: Shape) -> Pattern:
     """Tell that each element depends on that at its own place, after broadcasting."""
     numbers, shape = numbered(parent), np.broadcast_shapes(parent, node)
@@ -96,12 +125,14 @@ def elementwise(linear: Any, parent: Shape, node: Shape) -> Pattern:
     return Pattern(rows.reshape(-1), columns.reshape(-1))
 
 
+@reads(ALL)
 def moved(linear: Any, parent: Shape, node: Shape) -> Pattern:
     """Tell that a map picks elements, or zeros, by pushing their numbers."""
     pushed = linear.push(numbered(parent) + 1)
     return picked(np.broadcast_to(pushed, node) - 1)
 
 
+@reads()
 def dense(linear: Any, parent: Shape, node: Shape) -> Pattern:
     """Tell that each element depends on all."""
     return coupled(parent, node, ())
@@ -140,6 +171,7 @@ def batched(of_parent: int, of_node: int) -> Maker:
         How many axes those are; the ones before them go together, after broadcasting.
     """
 
+    @reads()
     def pattern(linear: Any, parent: Shape, node: Shape) -> Pattern:
         return by_batch(parent, node, of_parent, of_node)
 
@@ -153,6 +185,7 @@ def by_batch(parent: Shape, node: Shape, of_parent: int, of_node: int) -> Patter
     return coupled(parent, node, axes)
 
 
+@reads()
 def rows_of(linear: Any, parent: Shape, node: Shape) -> Pattern:
     """Tell that the last axes depend on each other, and the ones before them go together."""
     return by_batch(parent, node, 1, 1)
@@ -174,6 +207,7 @@ def axes_of(axis: Axis) -> tuple[int, ...]:
 def along(name: str) -> Maker:
     """Make the pattern of maps that mix the elements along the axes in an attribute of theirs."""
 
+    @reads(name)
     def pattern(linear: Any, parent: Shape, node: Shape) -> Pattern:
         mixed = axes_of(getattr(linear, name))
         common = min(len(parent), len(node))
@@ -182,6 +216,7 @@ def along(name: str) -> Maker:
     return pattern
 
 
+@reads("axes", "keepdims")
 def reduced(linear: Any, parent: Shape, node: Shape) -> Pattern:
     """Tell that a map sums over its ``axes``, which are negative, and has ``keepdims``."""
     kept = [axis for axis in range(-len(parent), 0) if axis not in linear.axes]
@@ -190,6 +225,7 @@ def reduced(linear: Any, parent: Shape, node: Shape) -> Pattern:
     return coupled(parent, node, [(axis, i - len(kept)) for i, axis in enumerate(kept)])
 
 
+@reads("axis")
 def in_order(linear: Any, parent: Shape, node: Shape) -> Pattern:
     """Tell that along the map's ``axis`` each element depends on those up to it."""
     pattern = along("axis")(linear, parent, node)

@@ -9,7 +9,7 @@ import scipy.optimize
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.optimize.roots import as_tuple
-from tape_ad.optimize.sparse_fits import fitted_sparsely
+from tape_ad.optimize.sparse_fits import fitted_over_tree
 from tape_ad.optimize.stationary import Constraint, box, stationary, warn_if_not
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.implicit import (
@@ -42,7 +42,7 @@ LOSSES: dict[str, Function] = {
 def least_squares(
     fun: Function,
     x0: Any,
-    jac: Any = "2-point",
+    jac: Any = None,
     bounds: Any = (-np.inf, np.inf),
     *,
     args: Any = (),
@@ -59,9 +59,11 @@ def least_squares(
         ``fun(x, *args, **kwargs)``, an array; it may close over handles.
     x0 : array, shape (n,), or tree of real arrays
         Where to start. The minimum does not depend on it. With a tree, `fun` takes one and may
-        return one, `x` in the result is one, and the Jacobian is that of `tape_ad.sparse_jacobian`.
-    jac : str or callable
-        As in SciPy; or "sparse", which is meant with a tree.
+        return one, and `x` in the result is one.
+    jac : {"2-point", "3-point", "cs", "sparse"} or callable, optional
+        As in SciPy; or "sparse", for the exact Jacobian by `tape_ad.sparse_jacobian`. Left out, it
+        is SciPy's "2-point"; with a tree it is the exact Jacobian, a dense matrix where that is
+        small, and a sparse one else. A function is called as `fun` is, and "cs" is not for trees.
     bounds : pair of array or Bounds
         May be handles. With a tree, `x0` with a pair (lower, upper) in place of each array.
     args, kwargs : tuple and dict
@@ -83,6 +85,8 @@ def least_squares(
         Where the Hessian of the cost is singular at the minimum.
     UnsupportedArgumentError
         For a loss of one's own, and for a handle in an option.
+    ValueError
+        For another `jac`.
 
     Examples
     --------
@@ -94,14 +98,14 @@ def least_squares(
     """
     kwargs = {} if kwargs is None else kwargs
     refuse_handles("least_squares", {**options, "f_scale": f_scale, "loss": loss})
-    if jac == "sparse" or not is_vector(x0):
+    if (isinstance(jac, str) and jac == "sparse") or not is_vector(x0):
         options |= {"f_scale": f_scale, "loss": loss}
-        return fitted_sparsely(fun, x0, bounds, as_tuple(args), kwargs, **options)
+        return fitted_over_tree(fun, x0, jac, bounds, as_tuple(args), kwargs, **options)
     searched = on_plain_arrays(fun)
     result = scipy.optimize.least_squares(
         searched,
         plain(joined(x0)),
-        on_plain_arrays(jac) if callable(jac) else jac,
+        on_plain_arrays(jac) if callable(jac) else "2-point" if jac is None else jac,
         plain_pair(bounds),
         args=plain(args),
         kwargs=plain(kwargs),

@@ -19,22 +19,42 @@ from tape_ad.transforms.implicit import any_handle
 from tape_ad.transforms.tracing import check_callable
 from tape_ad.trees import flatten
 
-__all__ = ["Structure", "fitted_sparsely", "structure"]
+__all__ = ["Structure", "fitted_over_tree", "structure"]
 
 Function = Callable[..., Any]
 Sparse = Any
 
 
-def fitted_sparsely(
-    fun: Function, x0: Any, bounds: Any, args: tuple[Any, ...], kwargs: Any, **options: Any
+SMALL = 100, 1_000_000
+"""Up to how many unknowns, and entries, a Jacobian is a dense array, with which SciPy takes exact
+steps; with a sparse one it iterates."""
+
+KNOWN = frozenset({"sparse", "2-point", "3-point"})
+
+
+def fitted_over_tree(
+    fun: Function,
+    x0: Any,
+    jac: Any,
+    bounds: Any,
+    args: tuple[Any, ...],
+    kwargs: Any,
+    **options: Any,
 ) -> Any:
-    """Do what `least_squares` does over a tree, with a sparse Jacobian.
+    """Do what `least_squares` does over a tree, or with a sparse Jacobian.
 
     Raises
     ------
     UnsupportedArgumentError
         For handles among the arguments.
+    ValueError
+        For a `jac` that there is not.
     """
+    if not (jac is None or callable(jac) or (isinstance(jac, str) and jac in KNOWN)):
+        raise ValueError(
+            f"least_squares: with a tree, jac is 'sparse', '2-point', '3-point' or a function, or "
+            f"left out for exact derivatives; not {jac!r}"
+        )
     if any_handle((x0, args, kwargs)):
         raise UnsupportedArgumentError(
             "least_squares: with a tree, or with jac='sparse', nothing is differentiated through "
@@ -45,16 +65,36 @@ def fitted_sparsely(
         return fun(tree, *args, **kwargs)
 
     packed = ScipyObjective(residuals, x0)
-    jacobian = sparse_jacobian(residuals)
+    slopes: Any = jac
+    if callable(jac):
+
+        def slopes(x: Array) -> Array:
+            return jac(packed.tree(x), *args, **kwargs)
+
+    elif jac in {None, "sparse"}:
+        exact = sparse_jacobian(residuals, pattern=options.pop("jac_sparsity", None))
+        asked = options.get("method") == "lm" or options.get("tr_solver") == "exact"
+
+        def slopes(x: Array) -> Array:
+            found = exact(packed.tree(x))
+            return found.toarray() if jac is None and (asked or is_small(found)) else found
+
     result = scipy.optimize.least_squares(
         lambda x: flat(residuals(packed.tree(x))),
         packed.x0,
-        lambda x: jacobian(packed.tree(x)),
+        slopes,
         bounds=ends(bounds, x0),
         **options,
     )
     result.x = packed.tree(result.x)
     return result
+
+
+def is_small(matrix: Sparse) -> bool:
+    """Tell whether a Jacobian is worth no sparse steps."""
+    unknowns, entries = SMALL
+    rows, columns = matrix.shape
+    return bool(columns <= unknowns and rows * columns <= entries)
 
 
 def flat(tree: Any) -> Array:

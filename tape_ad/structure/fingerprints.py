@@ -1,7 +1,9 @@
 """What of a record decides about patterns, so that a pattern is taken anew where that changes."""
 
 import functools
+import itertools
 from collections.abc import Callable, Hashable, Iterable
+from operator import attrgetter
 from types import FunctionType
 from typing import Any
 
@@ -9,7 +11,8 @@ import attrs
 import numpy as np
 
 from tape_ad.core.arena import Arena
-from tape_ad.linear_maps import Index
+from tape_ad.linear_maps import Deferred, Shape
+from tape_ad.linear_maps.patterns import ALL, READS, pattern_of
 from tape_ad.structure.blocks import maps_of, steps_of
 from tape_ad.transforms.blocks import BlockPartial
 
@@ -17,15 +20,26 @@ __all__ = ["fingerprint"]
 
 
 def fingerprint(arena: Arena) -> list[Hashable]:
-    """List the functions, parents and shapes of a record's nodes, and what its maps pick by.
+    """List the functions, parents and shapes of a record's nodes, and what its patterns read.
 
-    That is all of a map but its numbers: axes, lengths, keys and integer arrays. Two records with
-    equal lists have equal patterns.
+    Of a map that is what stands in `READS`: axes, lengths, keys, the indices that elements are
+    picked by. Where a map does not say what its pattern reads, the pattern itself is listed. Two
+    records with equal lists have equal patterns.
     """
     nodes: list[Hashable] = [tuple(arena.parents), tuple(arena.starts), tuple(arena.shapes)]
     nodes += [name_of(function) for function in arena.functions]
-    nodes += [structure(partial) for partial in arena.partials]
+    try:
+        nodes += [structure(partial) for partial in arena.partials]
+    except Unsaid:
+        for node, shape in enumerate(arena.shapes):
+            for edge in range(*arena.starts[node : node + 2]):
+                parent = arena.shapes[arena.parents[edge]]
+                nodes.append(structure_or_pattern(arena.partials[edge], parent, shape))
     return nodes
+
+
+class Unsaid(Exception):  # noqa: N818 - it is no error, and never leaves this module
+    """A map does not say what its pattern reads."""
 
 
 def name_of(function: Any) -> Hashable:
@@ -35,29 +49,37 @@ def name_of(function: Any) -> Hashable:
     return name
 
 
-def structure(held: Any, picks: bool = False) -> Hashable:
-    """Give what is not a number of a map, or of something that a map holds.
+def structure(partial: Any) -> Hashable:
+    """Give what a partial's pattern reads of it.
 
-    Parameters
-    ----------
-    held : any
-    picks : bool
-        Whether an array of bools picks elements.
+    Raises
+    ------
+    Unsaid
+        Where that is not known of a map, or of one that it is made of.
     """
-    return reader(type(held))(held, picks)
+    return None if is_array(type(partial)) else read(partial)  # elementwise, whatever it holds
 
 
-Reader = Callable[[Any, bool], Hashable]
+def structure_or_pattern(partial: Any, parent: Shape, node: Shape) -> Hashable:
+    """Give what a partial's pattern reads of it, or else the pattern."""
+    try:
+        return structure(partial)
+    except Unsaid:
+        maps = maps_of(partial) if type(partial) is BlockPartial else None
+        pattern = pattern_of(partial if maps is None else maps[partial.position], parent, node)
+        return read(pattern.rows), read(pattern.columns)
 
-NUMBERS = (float, complex, np.generic)
+
+Reader = Callable[[Any], Hashable]
 
 
-def reader(kind: type) -> Reader:
-    """Give what reads the structure of things of a kind."""
-    found = READERS.get(kind)
-    if found is None:
-        found = READERS[kind] = reader_for(kind)
-    return found
+def read(held: Any) -> Hashable:
+    """Read all that a map, or something in it, has, but real and complex numbers."""
+    kind = type(held)
+    reader = READERS.get(kind)
+    if reader is None:
+        reader = READERS[kind] = reader_for(kind)
+    return reader(held)
 
 
 READERS: dict[type, Reader] = {}
@@ -65,13 +87,17 @@ READERS: dict[type, Reader] = {}
 
 
 def reader_for(kind: type) -> Reader:
-    """Find out how the structure of what is of a kind is read."""
-    if hasattr(kind, "__array_function__"):
+    """Find out how what is of a kind is read."""
+    if is_array(kind):
         return of_array
-    if issubclass(kind, NUMBERS):
-        return nothing
+    if issubclass(kind, (float, complex, np.inexact)):
+        return of_number
     if kind is BlockPartial:
         return of_block
+    if kind is Deferred:
+        return of_deferred
+    if hasattr(kind, "push") and hasattr(kind, "pull"):
+        return reader_for_map(kind)
     parts = next((own for base, own in PARTS.items() if issubclass(kind, base)), None)
     if parts is None and attrs.has(kind):
         parts = attributes([each.name for each in attrs.fields(kind)])
@@ -80,49 +106,73 @@ def reader_for(kind: type) -> Reader:
     return plain if parts is None else whole(kind, parts)
 
 
-def nothing(_held: Any, _picks: bool) -> Hashable:
-    """Read nothing of what is a number."""
-    return None
+def reader_for_map(kind: type) -> Reader:
+    """Find out how a map's pattern, which may be that of a dense one, reads it."""
+    pattern = getattr(kind, "pattern", None)
+    names = () if pattern is None else READS.get(pattern)
+    if names is None:
+        return unsaid
+    if ALL in names:
+        names = tuple(each.name for each in attrs.fields(kind))
+    return whole(kind, attributes(names))
 
 
-def of_array(held: Any, picks: bool) -> Hashable:
-    """Read the numbers that pick elements, and no others."""
-    if held.dtype.kind in "iu" or (picks and held.dtype.kind == "b"):
+def unsaid(_held: Any) -> Hashable:
+    """Tell that a map does not say what its pattern reads."""
+    raise Unsaid
+
+
+def is_array(kind: type) -> bool:
+    """Tell whether things of a kind are arrays."""
+    return hasattr(kind, "__array_function__")
+
+
+def of_array(held: Any) -> Hashable:
+    """Read the shape of an array, and the numbers that may pick elements."""
+    if held.dtype.kind in "iub":
         return (held.shape, held.dtype.str, held.tobytes())  # a program that is captured notes it
-    return None
+    shape: Hashable = held.shape
+    return shape
 
 
-def of_block(partial: BlockPartial, picks: bool) -> Hashable:
+def of_number(held: Any) -> Hashable:
+    """Tell that there is a number."""
+    return ()
+
+
+def of_deferred(deferred: Deferred) -> Hashable:
+    """Read the map that is made, unless shapes decide about its pattern."""
+    return Deferred if deferred.by_shapes is not None else read(deferred.made)
+
+
+def of_block(partial: BlockPartial) -> Hashable:
     """Read the records and maps that a block holds, once for all of its operands."""
     if partial.position != partial.use.last:
         return None
     steps, maps = steps_of(partial), maps_of(partial)
     if steps is not None:
         return tuple(tuple(fingerprint(step.traced.record)) for step in steps)
-    if maps is None:
-        return None
-    known = [each if hasattr(each, "pattern") else type(each) for each in maps]
-    return tuple(structure(each, picks) for each in known)
+    return None if maps is None else tuple(map(structure, maps))
 
 
-def plain(held: Any, _picks: bool) -> Hashable:
-    """Read what is not looked into."""
-    return held if isinstance(held, Hashable) else type(held).__name__
+def plain(held: Any) -> Hashable:
+    """Read what is not looked into; what cannot be compared is never equal to another."""
+    return held if isinstance(held, Hashable) else object()
 
 
 def whole(kind: type, parts: Callable[[Any], Iterable[Any]]) -> Reader:
     """Make what reads all parts of something."""
 
-    def read(held: Any, picks: bool) -> Hashable:
-        picks = picks or kind is Index
-        return (kind, *[reader(type(part))(part, picks) for part in parts(held)])
+    def read_parts(held: Any) -> Hashable:
+        return (kind, *[read(part) for part in parts(held)])
 
-    return read
+    return read_parts
 
 
-def attributes(names: list[str]) -> Callable[[Any], Iterable[Any]]:
-    """Make what gives the attributes of those names."""
-    return lambda held: [getattr(held, name) for name in names]
+def attributes(names: Iterable[str]) -> Callable[[Any], Iterable[Any]]:
+    """Make what gives the attributes of those names, which may be attributes of attributes."""
+    getters = [attrgetter(name) for name in names]
+    return lambda held: [get(held) for get in getters]
 
 
 def of_matrix(held: Any) -> Iterable[Any]:
@@ -133,6 +183,7 @@ def of_matrix(held: Any) -> Iterable[Any]:
 
 PARTS: dict[Any, Callable[[Any], Iterable[Any]]] = {
     (tuple, list): lambda held: held,
+    dict: lambda held: itertools.chain.from_iterable(held.items()),
     slice: lambda held: (held.start, held.stop, held.step),
     # another one each time that a maker runs
     FunctionType: lambda held: (

@@ -26,7 +26,8 @@ def sparsity(f: Function, argnums: int | Iterable[int] = 0) -> Function:
     """Make the function that finds which derivatives of a function may be other than zero.
 
     The pattern comes from the structure of the calls and never from values: a factor that happens
-    to be 0 counts. It holds for all arguments for which the function makes the same calls.
+    to be 0 counts. It holds for all arguments for which the function makes the same calls and picks
+    the same elements, as a median or an interpolation does by values.
 
     Parameters
     ----------

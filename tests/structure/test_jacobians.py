@@ -3,13 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from attrs import frozen
 from scipy.sparse import csr_array, eye_array
 
 import tape_ad as ta
+import tape_ad.ndimage
+import tape_ad.stats
 from tape_ad.errors import OutputError, PatternError
+from tape_ad.linear_maps.patterns import Pattern
 
 Array = Any
 MATRIX = eye_array(6, k=1, format="csr") + 2 * eye_array(6, format="csr")
@@ -287,3 +291,100 @@ def test_compiled_it_can_be_asked_the_same() -> None:
     assert len(fast.programs) == 1
     assert "2 tangents pushed" in fast.explain()
     assert "compiled" in repr(fast)
+
+
+KERNEL = np.array([1.0, 2.0, 3.0])
+BY_VALUE: dict[str, Callable[[Array], Array]] = {
+    "np.median": lambda x: x - np.median(x),
+    "np.nanmedian": lambda x: x - np.nanmedian(x),
+    "np.quantile": lambda x: x * np.quantile(x, 0.3),
+    "np.nanquantile": lambda x: x * np.nanquantile(x, [0.3, 0.8])[0],
+    "np.percentile": lambda x: x[1:] - np.percentile(x, 40),
+    "np.nanpercentile": lambda x: x[1:] - np.nanpercentile(x, 40),
+    "a probability that moves": lambda x: np.quantile(x[1:], 0.5 + 0.2 * np.tanh(x[0])),
+    "iqr": lambda x: x * ta.stats.iqr(x),
+    "median_abs_deviation": lambda x: x * ta.stats.median_abs_deviation(x),
+    "map_coordinates": lambda x: ta.ndimage.map_coordinates(x, [2 + x], order=1, mode="nearest"),
+    "shift": lambda x: ta.ndimage.shift(x, x[0], order=1),
+    "the product of all but one": lambda x: np.prod(x) + x,
+    "np.max": lambda x: x * np.max(x),
+    "np.argsort": lambda x: np.diff(x[np.argsort(x)]),
+    "np.partition": lambda x: np.partition(x, 2) * x,
+    "np.interp": lambda x: np.interp(x, np.arange(-3.0, 3.0), x**2),
+    "np.pad": lambda x: np.pad(x, 2, mode="median"),
+    "a number that picks": lambda x: x * x[np.argmax(x)],
+}
+
+
+@pytest.mark.parametrize("name", BY_VALUE)
+def test_a_pattern_that_values_decide_is_found_at_each_point(name: str) -> None:
+    f = BY_VALUE[name]
+    jacobian, compiled = ta.sparse_jacobian(f), ta.compile(ta.sparse_jacobian(f))
+    for x in (X, X, X[::-1].copy(), np.roll(X, 2), -X, np.full(6, 0.5), np.round(X), 2 * X, X):
+        dense = np.atleast_2d(ta.jacobian(f)(x))
+        np.testing.assert_allclose(jacobian(x).toarray(), dense, atol=1e-14)
+        np.testing.assert_allclose(compiled(x).toarray(), dense, atol=1e-14)
+
+
+@pytest.mark.parametrize("mode", ["same", "valid"])
+def test_the_length_of_what_is_convolved_with_decides(mode: Any) -> None:
+    jacobian = ta.sparse_jacobian(lambda x, kernel: np.convolve(x, kernel, mode))
+    for kernel in (KERNEL, np.ones(4), np.ones(2), KERNEL[::-1]):
+        dense = ta.jacobian(lambda x, w=kernel: np.convolve(x, w, mode))(X)
+        np.testing.assert_allclose(jacobian(X, kernel).toarray(), dense, atol=1e-14)
+
+
+def test_numbers_do_not_decide() -> None:
+    found: list[int] = []
+
+    def f(x: Array) -> Array:
+        return np.where(x > 0, np.sin(x), x**2) * np.arange(6) + np.maximum(x, x[::-1])
+
+    class Counting(type(ta.sparse_jacobian(f))):  # type: ignore[misc]  # a class found at run time
+        def found(self, sides: Any) -> Any:
+            found.append(1)
+            return super().found(sides)
+
+    jacobian = Counting(f, 0, None, False)
+    for x in (X, -X, np.abs(X), np.zeros(6)):
+        jacobian(x)
+    assert len(found) == 1
+
+
+class Turning:
+    """A map of one's own, whose pattern depends on a number that it holds."""
+
+    broadcasts = False
+
+    def __init__(self, steps: float) -> None:
+        self.steps = steps
+
+    def pattern(self, parent: Any, node: Any) -> Any:
+        numbers = np.arange(6)
+        return Pattern(numbers, np.roll(numbers, int(self.steps)))
+
+    def push(self, t: Array) -> Array:
+        return np.roll(t, int(self.steps), axis=-1)
+
+    def pull(self, ct: Array) -> Array:
+        return np.roll(ct, -int(self.steps), axis=-1)
+
+
+@attrs.define
+class TurningByField(Turning):
+    """The same, with the number in a field."""
+
+    steps: float
+
+
+@pytest.mark.parametrize("kind", [Turning, TurningByField])
+def test_a_map_of_ones_own_is_looked_at_anew(kind: Any) -> None:
+    @ta.custom_rule(partials=lambda out, x: (kind(abs(x[0])),))
+    def turned(x: Array) -> Array:
+        return np.roll(x, int(abs(x[0])))
+
+    jacobian = ta.sparse_jacobian(turned)
+    for first in (1.0, 2.0, 3.0):
+        x = np.array([first, *X[1:]])
+        assert np.array_equal(jacobian(x).toarray(), ta.jacobian(turned)(x))
+        assert jacobian.pattern.nnz == 6

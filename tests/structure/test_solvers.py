@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
+from scipy.sparse import csr_array
 
 import tape_ad as ta
 from tape_ad.errors import PatternError, UnsupportedArgumentError
@@ -25,7 +26,7 @@ START = {"slopes": np.zeros(2), "starts": np.zeros(2)}
 
 
 def test_least_squares_over_a_tree() -> None:
-    result = least_squares(lines, START)
+    result = least_squares(lines, START, "sparse")
     for i, y in enumerate(NOISY):
         slope, start = np.polyfit(T, y, 1)
         np.testing.assert_allclose(result.x["slopes"][i], slope, rtol=1e-6)
@@ -91,3 +92,87 @@ def test_another_branch_than_at_the_start_is_refused() -> None:
     found = structure(lambda x: x if x[0] > 0 else x * np.sum(x), np.ones(2))
     with pytest.raises(PatternError, match="other calls here than at x0"):
         found.values(-np.ones(2))
+
+
+def bends(p: dict[str, Array]) -> Array:
+    """Fit five numbers, in a valley that is narrow and bent."""
+    x = np.concatenate([p["first"], p["others"]])
+    return np.concatenate([100 * (x[1:] - x[:-1] ** 2), 1 - x[:-1]])
+
+
+BENT = {"first": np.array([-1.2]), "others": np.full(4, -0.5)}
+
+
+def test_few_unknowns_are_fitted_by_exact_steps() -> None:
+    found = least_squares(bends, BENT)
+    assert isinstance(found.jac, np.ndarray)
+    assert found.success
+    assert found.cost < 1e-20
+
+
+def test_a_sparse_jacobian_is_so_where_it_is_asked_for() -> None:
+    assert least_squares(bends, BENT, "sparse").jac.nnz == 12
+    assert isinstance(least_squares(bends, BENT, method="lm").jac, np.ndarray)
+    assert isinstance(least_squares(bends, BENT, tr_solver="exact").jac, np.ndarray)
+
+
+def test_a_jacobian_of_ones_own_is_called_with_the_tree() -> None:
+    seen: list[dict[str, Array]] = []
+    own = ta.sparse_jacobian(bends)
+
+    def jac(p: dict[str, Array]) -> Array:
+        seen.append(p)
+        return own(p).toarray()
+
+    found = least_squares(bends, BENT, jac)
+    assert found.cost < 1e-20
+    assert seen[0]["others"].shape == (4,)
+
+
+@pytest.mark.parametrize("jac", ["2-point", "3-point"])
+def test_differences_are_taken_over_a_tree_too(jac: str) -> None:
+    calls: list[int] = []
+
+    def counted(p: dict[str, Array]) -> Array:
+        calls.append(1)
+        return bends(p)
+
+    found = least_squares(counted, BENT, jac, max_nfev=3)
+    assert len(calls) > 2 * found.nfev
+
+
+@pytest.mark.parametrize("jac", ["garbage", "cs", 3, ["sparse"]])
+def test_another_jacobian_is_refused(jac: Any) -> None:
+    with pytest.raises(ValueError, match=r"least_squares: with a tree, jac is 'sparse', "):
+        least_squares(bends, BENT, jac)
+    with pytest.raises(ValueError, match="jac"):
+        least_squares(lambda x: x, np.ones(2), "garbage")
+
+
+def test_a_pattern_that_is_given_is_used() -> None:
+    found = least_squares(bends, BENT, "sparse", jac_sparsity=np.ones((8, 5)), max_nfev=1)
+    assert found.jac.nnz == 40
+
+
+@pytest.mark.parametrize("jac", [None, "sparse"])
+def test_a_pattern_moves_with_the_unknowns(jac: str | None) -> None:
+    aims = np.array([3.0, -1.0, 0.5])
+
+    def apart(p: dict[str, Array]) -> Array:
+        both = np.concatenate([p["first"], p["others"]])
+        return np.concatenate([both - np.median(both), np.sort(both) ** 2 - aims])
+
+    for start in ([1.0, 2.0, 3.0], [3.0, 1.0, 2.0]):
+        tree = {"first": np.array(start[:1]), "others": np.array(start[1:])}
+        seen = least_squares(apart, tree, jac, max_nfev=1)
+        whole = ta.jacobian(lambda x: apart({"first": x[:1], "others": x[1:]}))(np.array(start))
+        assert np.array_equal(csr_array(seen.jac).toarray(), whole)
+
+
+def test_steps_follow_an_order_that_changes() -> None:
+    def ranks(x: Array) -> Array:
+        return np.concatenate([np.sort(x) - [0.0, 1.0, 5.0], 1e-3 * (x - np.median(x))])
+
+    found = least_squares(ranks, np.array([5.0, 0.1, 0.0]), "sparse")
+    plain = scipy.optimize.least_squares(ranks, np.array([5.0, 0.1, 0.0]))
+    np.testing.assert_allclose(found.cost, plain.cost, rtol=1e-6)

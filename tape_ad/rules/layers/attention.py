@@ -25,7 +25,7 @@ from tape_ad.linear_maps import (
     Transpose,
     pull_chosen,
 )
-from tape_ad.linear_maps.patterns import Pattern, coupled
+from tape_ad.linear_maps.patterns import Pattern, coupled, reads
 from tape_ad.overrides import NOTING, as_one_call, overridable, takes_over, whole
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.layers.activations import SoftmaxMap, softmax
@@ -248,6 +248,7 @@ class Attention:
     def hides(self) -> bool:
         return self.mask is not None and self.mask.dtype == bool
 
+    @reads()
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that the members of a batch have nothing to do with each other."""
         return coupled(parent, node, [(axis, axis) for axis in range(-len(node), -2)])

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Reshape, Shape
-from tape_ad.linear_maps.patterns import Pattern, separable
+from tape_ad.linear_maps.patterns import Pattern, reads, separable
 from tape_ad.overrides import as_one_call, overridable
 from tape_ad.rules.base import Entry, constants, rule
 from tape_ad.rules.layers.windows import Windows
@@ -182,6 +182,7 @@ class WindowSums(PlainMap):
 
     windows: Windows
 
+    @reads("windows")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         return separable(parent, node, self.windows.relations())

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, LinearMap, Shape, unless_zero
-from tape_ad.linear_maps.patterns import Pattern, joined, numbered, pairs
+from tape_ad.linear_maps.patterns import Pattern, joined, numbered, pairs, reads
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, Maker, quiet, rule
 from tape_ad.rules.layers.activations import real, sigmoid
@@ -313,6 +313,7 @@ class Gated:
     slope: Array
     axis: int
 
+    @reads("axis")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         return joined(pairs(half) for half in halves(numbered(parent), self.axis))

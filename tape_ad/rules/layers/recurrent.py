@@ -10,7 +10,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, LinearMap, Shape
-from tape_ad.linear_maps.patterns import Pattern, joined, numbered, pairs
+from tape_ad.linear_maps.patterns import Pattern, joined, numbered, pairs, reads
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 
@@ -179,6 +179,7 @@ class Blocks:
     broadcasts: ClassVar[bool] = False
     factors: tuple[Array | None, ...]
 
+    @reads("factors")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         parts = zip(self.factors, blocks(numbered(parent), len(self.factors)), strict=True)
@@ -205,6 +206,7 @@ class GRUGates:
     passed: Array
     reset: Array | None
 
+    @reads()
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that each gate depends on its own block, and the last on the first as well."""
         numbers = numbered(parent)

@@ -16,6 +16,7 @@ from tape_ad.linear_maps import (
     Scale,
     WeightedSum,
 )
+from tape_ad.linear_maps.patterns import batched
 from tape_ad.overrides import SHAPED_BY_VALUES, overridable
 from tape_ad.rules.base import Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import diagonal_of, ill_conditioned
@@ -129,7 +130,7 @@ def slogdet_partial(output: int, outs: Any, a: Array) -> Any:
     if output == 0 and not is_complex(a):
         return None
     if np.logical_and.reduce(np.not_equal(outs[0], 0), axis=None):
-        return Deferred(logarithm_map, (output, outs[0], a))
+        return Deferred(logarithm_map, (output, outs[0], a), batched(2, 0))
     det = np.linalg.det(a)
     return Chain((trace_with(adjugate(det, a)), Divide(det), *part(output, outs[0], a)))
 
@@ -148,7 +149,8 @@ def part(output: int, sign: Array, a: Array) -> tuple[LinearMap, ...]:
 
 DETERMINANTS: dict[Any, Entry] = {
     np.linalg.det: rule(
-        lambda out, a: Deferred(det_map, (out, a)), signature=arguments_of(np.linalg.det, "a", "")
+        lambda out, a: Deferred(det_map, (out, a), batched(2, 0)),
+        signature=arguments_of(np.linalg.det, "a", ""),
     ),
     np.linalg.slogdet: outputs(slogdet_partial, signature=arguments_of(np.linalg.slogdet, "a", "")),
     **constants(borders),

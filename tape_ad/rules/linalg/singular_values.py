@@ -174,7 +174,7 @@ SINGULAR_VALUES: dict[Any, Entry] = {
     np.linalg.svdvals: Derivation(lambda x, /: singular_values(x)),
     singular_triplets: outputs(triplets_partial, signature=arguments_of(singular_triplets, "a")),
     singular_values: rule(
-        lambda out, a, hermitian: Deferred(singular_values_map, (a, hermitian)),
+        lambda out, a, hermitian: Deferred(singular_values_map, (a, hermitian), batched(2, 1)),
         signature=arguments_of(singular_values, "a"),
     ),
 }

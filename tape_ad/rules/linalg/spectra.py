@@ -270,8 +270,9 @@ def eig_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap:
     w, v = outs
     if output == 1:
         return Eigenvectors(w, v, ties)
-    plain = type(a) is np.ndarray
-    return Deferred(eigenvalues_map, (v, v)) if plain else Deferred(eigvals_map, (a,))
+    if type(a) is np.ndarray:
+        return Deferred(eigenvalues_map, (v, v), batched(2, 1))
+    return Deferred(eigvals_map, (a,), batched(2, 1))
 
 
 def eigenvalues_map(v: Array, same: Array) -> LinearMap:
@@ -297,13 +298,13 @@ SPECTRA: dict[Any, Entry] = {
         hermitian_partial, signature=arguments_of(hermitian_eigenpairs, "a")
     ),
     np.linalg.eigvalsh: rule(
-        lambda out, a, UPLO: Deferred(eigvalsh_map, (a, UPLO)),  # noqa: N803 - NumPy's name
+        lambda out, a, UPLO: Deferred(eigvalsh_map, (a, UPLO), batched(2, 1)),  # noqa: N803 - NumPy's name
         signature=arguments_of(np.linalg.eigvalsh, "a", "UPLO"),
     ),
     np.linalg.eig: Derivation(lambda a: eigenpairs(a, ties=np.nan)),
     eigenpairs: outputs(eig_partial, signature=arguments_of(eigenpairs, "a")),
     np.linalg.eigvals: rule(
-        lambda out, a: Deferred(eigvals_map, (a,)),
+        lambda out, a: Deferred(eigvals_map, (a,), batched(2, 1)),
         signature=arguments_of(np.linalg.eigvals, "a", ""),
     ),
     scaled: rule(lambda out, c, factor: Scaled(factor), lambda out, c, factor: c),

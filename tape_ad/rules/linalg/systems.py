@@ -25,7 +25,7 @@ from tape_ad.linear_maps import (
     adjoint,
     unless_all_zero,
 )
-from tape_ad.linear_maps.patterns import Pattern, batched, by_batch, by_columns
+from tape_ad.linear_maps.patterns import Pattern, batched, by_batch, by_columns, reads
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
 from tape_ad.rules.linalg.singular_values import singular_values_map
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, solve_all
@@ -164,6 +164,7 @@ class SolveLeft:
     equations: Equations
     x: Array
 
+    @reads("equations.vector")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that a solution depends on all of its matrix."""
         return by_batch(parent, node, 2, 1 if self.equations.vector else 2)
@@ -188,6 +189,7 @@ class SolveRight:
     broadcasts: ClassVar[bool] = True
     equations: Equations
 
+    @reads("equations.vector")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that each column of the solution depends on one of the right-hand side."""
         return by_columns(parent, node, vector=self.equations.vector)

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, Conjugate, Index, LinearMap, Reshape, Shape
-from tape_ad.linear_maps.patterns import Pattern, banded, separable
+from tape_ad.linear_maps.patterns import Pattern, banded, reads, separable
 from tape_ad.rules.base import Call, Entry, as_array, rule
 
 __all__ = ["CONVOLUTION", "convolved"]
@@ -41,6 +41,7 @@ class Convolution:
     start: int
     size: int
 
+    @reads("other.shape", "n", "start", "size")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         offsets = range(self.start - self.other.shape[-1] + 1, self.start + 1)

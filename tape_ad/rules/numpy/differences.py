@@ -7,7 +7,7 @@ from attrs import define
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.linear_maps import SAME, Array, LinearMap, Shape
-from tape_ad.linear_maps.patterns import Pattern, banded, separable
+from tape_ad.linear_maps.patterns import Pattern, banded, reads, separable
 from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, along, as_array, axis_of, rule
 
 __all__ = ["DIFFERENCES"]
@@ -24,6 +24,7 @@ class Difference:
     n: int
     axis: int
 
+    @reads("n", "axis")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         own = banded(parent[self.axis], node[self.axis], range(self.n + 1))

@@ -15,7 +15,7 @@ from attrs import define
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array, Index, LinearMap, Shape, scatter
-from tape_ad.linear_maps.patterns import Pattern, coupled, numbered
+from tape_ad.linear_maps.patterns import Pattern, coupled, numbered, reads
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, each, refuse
 from tape_ad.rules.numpy.contractions import Terms, contract
 
@@ -53,6 +53,7 @@ class Contraction:
     held: tuple[Array, ...]
     shape: tuple[int, ...]
 
+    @reads("own", "output")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         distinct = "".join(dict.fromkeys(self.own))

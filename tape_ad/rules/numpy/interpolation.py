@@ -11,7 +11,7 @@ from attrs import define
 
 from tape_ad.errors import DtypeError
 from tape_ad.linear_maps import Array, Index, LinearMap, Shape, scatter
-from tape_ad.linear_maps.patterns import Pattern, joined, pattern_of
+from tape_ad.linear_maps.patterns import Pattern, joined, pattern_of, reads
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, quiet, rule
 
@@ -37,6 +37,7 @@ class Blend:
     at: Array
     after: Array
 
+    @reads("index", "following")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         each = (self.index, self.following)

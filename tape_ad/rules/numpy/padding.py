@@ -7,7 +7,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
-from tape_ad.linear_maps.patterns import Pattern, dense, joined, separable
+from tape_ad.linear_maps.patterns import ALL, Pattern, dense, joined, reads, separable
 from tape_ad.overrides import whole
 from tape_ad.rules.base import Call, Entry, along, rule
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
@@ -70,6 +70,7 @@ class Margins(PlainMap):
             both.append((self.last, self.tail, along(self.axis, slice(start, self.length))))
         return both
 
+    @reads(ALL)
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         return separable(parent, node, {self.axis: self.along_axis()})

@@ -10,7 +10,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Chain, LinearMap, Reshape, Shape, Transpose
-from tape_ad.linear_maps.patterns import Pattern, separable
+from tape_ad.linear_maps.patterns import Pattern, reads, separable
 from tape_ad.overrides import is_dask, overridable
 from tape_ad.rules.base import Call, Entry, rule
 
@@ -70,6 +70,7 @@ class SparseProduct:
     broadcasts: ClassVar[bool] = False
     matrix: Sparse
 
+    @reads("matrix")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         places = self.matrix.tocoo()

@@ -14,7 +14,7 @@ from attrs import define, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Shape
-from tape_ad.linear_maps.patterns import Pattern, by_batch
+from tape_ad.linear_maps.patterns import Pattern, by_batch, reads
 from tape_ad.overrides import overridable, takes_over
 from tape_ad.rules.base import Call, Entry, as_array, outputs, rule
 from tape_ad.rules.plain_maps import PlainMap
@@ -253,6 +253,7 @@ class Exponential(PlainMap):
     times: Any
     vector: bool
 
+    @reads("times", "vector")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that each vector has exponentials of its own."""
         axes = (1, 1) if self.vector else (2, 2)

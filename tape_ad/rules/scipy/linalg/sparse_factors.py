@@ -10,7 +10,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Shape
-from tape_ad.linear_maps.patterns import Pattern, by_columns
+from tape_ad.linear_maps.patterns import Pattern, by_columns, reads
 from tape_ad.overrides import overridable, takes_over
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.plain_maps import PlainMap
@@ -28,6 +28,7 @@ class Solved(PlainMap):
     trans: str
     vector: bool
 
+    @reads("vector")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that each column of the solution depends on one of the right-hand side."""
         return by_columns(parent, node, vector=self.vector)

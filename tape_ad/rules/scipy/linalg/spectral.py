@@ -7,6 +7,7 @@ import scipy.linalg
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Deferred, LinearMap, adjoint
+from tape_ad.linear_maps.patterns import batched
 from tape_ad.overrides import NOTING, SHAPED_BY_VALUES, TYPED_BY_VALUES, overridable
 from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, outputs
 from tape_ad.rules.linalg.singular_values import triplets_partial
@@ -222,8 +223,8 @@ def spectrum_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap
         return eig_partial(output, outs, a, ties)
     v = outs[1]
     if type(a) is np.ndarray or type(a) in NOTING:
-        return Deferred(eigenvalues_map, (v, v))
-    return Deferred(values_map, (a,))
+        return Deferred(eigenvalues_map, (v, v), batched(2, 1))
+    return Deferred(values_map, (a,), batched(2, 1))
 
 
 def values_map(a: Array) -> LinearMap:

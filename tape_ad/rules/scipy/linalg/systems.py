@@ -13,7 +13,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps import Array, Shape, adjoint
-from tape_ad.linear_maps.patterns import Pattern, by_batch, dense
+from tape_ad.linear_maps.patterns import Pattern, by_batch, dense, reads
 
 __all__ = [
     "ADJOINT",
@@ -67,6 +67,7 @@ class RightHandSide:
     system: System
     vector: bool
 
+    @reads("vector")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that all of a solution depends on all of its right-hand side, as in Sylvester's."""
         axes = 1 if self.vector else 2

@@ -9,7 +9,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, LinearMap, Shape
-from tape_ad.linear_maps.patterns import Pattern, banded, by_batch, moved, separable
+from tape_ad.linear_maps.patterns import Pattern, banded, by_batch, moved, reads, separable
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, along, rule
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
@@ -161,6 +161,7 @@ class InSignal:
     w: Array
     rank: int
 
+    @reads("w.shape", "w.ndim", "rank")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that an element depends on those in its window."""
         sizes = zip(range(-self.rank, 0), self.w.shape[self.w.ndim - self.rank :], strict=True)
@@ -188,6 +189,7 @@ class InWindow:
     x: Array
     rank: int
 
+    @reads("rank")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that an element depends on all of the window."""
         return by_batch(parent, node, self.rank, self.rank)

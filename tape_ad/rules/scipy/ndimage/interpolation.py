@@ -14,7 +14,7 @@ from attrs import define, frozen
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array, Chain, Deferred, LinearMap, Shape
-from tape_ad.linear_maps.patterns import Pattern, coupled, moved, stacked
+from tape_ad.linear_maps.patterns import Pattern, coupled, moved, reads, stacked
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.plain_maps import PlainMap
@@ -200,6 +200,7 @@ class Sampled:
     shape: Shape
     points: Shape
 
+    @reads("gather", "weights.shape", "shape", "points")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         points, terms = self.weights.shape
@@ -241,6 +242,7 @@ class AtPoints:
     slopes: Array
     images: int
 
+    @reads("slopes.ndim", "images")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         points = self.slopes.ndim - 1 - self.images

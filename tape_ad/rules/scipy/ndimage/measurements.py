@@ -7,7 +7,7 @@ import scipy.ndimage
 from attrs import define, frozen
 
 from tape_ad.linear_maps import Array, Shape
-from tape_ad.linear_maps.patterns import Pattern, separable
+from tape_ad.linear_maps.patterns import Pattern, reads, separable
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, rule
 from tape_ad.rules.plain_maps import PlainMap
@@ -86,6 +86,7 @@ class GroupSums(PlainMap):
     group: Array
     count: int
 
+    @reads("group")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         own = Pattern(self.group, np.arange(len(self.group)))

@@ -12,7 +12,7 @@ import scipy.signal
 from attrs import define
 
 from tape_ad.linear_maps import Array, LinearMap, Shape
-from tape_ad.linear_maps.patterns import Pattern, banded, separable
+from tape_ad.linear_maps.patterns import Pattern, banded, reads, separable
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.signatures import arguments_of
@@ -140,6 +140,7 @@ class Convolution:
     start: Shape
     method: str
 
+    @reads("other.shape", "other.ndim", "start")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that an element depends on those that the other array reaches from there."""
         lengths = self.other.shape[self.other.ndim - len(self.start) :]

@@ -9,7 +9,7 @@ from attrs import define
 
 from tape_ad.errors import DtypeError
 from tape_ad.linear_maps import Array, Shape
-from tape_ad.linear_maps.patterns import Pattern, coupled
+from tape_ad.linear_maps.patterns import Pattern, coupled, reads
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, rule
 from tape_ad.rules.numpy.continued import unit
@@ -138,6 +138,7 @@ class Differences:
     xb: Array
     divisor: Array
 
+    @reads()
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that a row depends on one of the parent."""
         return coupled(parent, node, [(-axis, -axis) for axis in range(2, len(parent) + 1)])
@@ -176,6 +177,7 @@ class Transposed:
     broadcasts: ClassVar[bool] = False
     linear: Differences
 
+    @reads()
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that a column depends on a row of the parent."""
         stack = [(-axis, -axis) for axis in range(3, len(parent) + 1)]
