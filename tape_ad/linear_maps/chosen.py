@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from tape_ad.linear_maps.base import Array, LinearMap
+from tape_ad.linear_maps.elementwise import cut
 from tape_ad.overrides import certainly
 
 __all__ = ["pull_chosen", "unless_all_zero"]
@@ -38,7 +39,7 @@ def pull_chosen(linear: LinearMap, ct: Array) -> Array:
 def unless_all_zero(ct: Array, pulled: Array, axes: tuple[int, ...]) -> Array:
     """Give what a cotangent pulls to, and 0 where it is 0 everywhere along some axes."""
     unseen = np.logical_and.reduce(np.equal(ct, 0), axis=axes, keepdims=True)
-    return np.where(unseen, 0, pulled)
+    return cut(unseen, ct, pulled)
 
 
 def of_finite(linear: Any) -> tuple[Any, Any]:

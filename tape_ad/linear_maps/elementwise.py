@@ -22,6 +22,9 @@ __all__ = [
     "Scale",
     "Shield",
     "as_map",
+    "cut",
+    "selected",
+    "unless_zero",
 ]
 
 
@@ -129,9 +132,22 @@ class Divide:
 
 def unless_zero(ct: Array, pulled: Array) -> Array:
     """Give what a cotangent pulls to, and 0 where it is 0."""
-    if certainly(np.isfinite(pulled).all()):
-        return pulled
-    return np.where(np.equal(ct, 0), 0, pulled)
+    return cut(np.equal(ct, 0), ct, pulled)
+
+
+def cut(unseen: Array, ct: Array, pulled: Array) -> Array:
+    """Put 0 in place of what a cotangent pulls to, where none of what it comes from was chosen.
+
+    A cotangent that is a handle may be 0 by its value, and then it still has a derivative: only
+    what is nan or inf is cut. A plain one stays 0, and so does what it pulls to, whose derivative
+    may be nan or inf where it is itself a number.
+    """
+    if type(ct) is not np.ndarray or type(pulled) is np.ndarray:
+        finite = np.isfinite(pulled)
+        if certainly(finite.all()):
+            return pulled
+        unseen = unseen & ~finite
+    return np.where(unseen, 0, pulled)
 
 
 def fits(operand: Array, ct: Array) -> bool:

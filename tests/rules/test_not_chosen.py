@@ -80,3 +80,42 @@ def test_gradients_whose_squares_overflow_are_gradients(dtype: Any, huge: float)
     x = np.array([-1.0, 2.0, 3.0], dtype)
     found = ta.grad(lambda v: np.sum(np.maximum(v * dtype(1), 0) * dtype(huge)))(x)
     assert_array_equal(found, np.array([0.0, huge, huge], dtype), strict=True)
+
+
+@np.errstate(all="ignore")
+def test_a_cotangent_that_happens_to_be_zero_keeps_its_derivative() -> None:
+    def total(x: Array) -> Array:  # in the last element tanh(0) meets what is a number
+        return np.sum(np.where(x > 0.5, np.sqrt(x - 0.5) * np.tanh(x * x[::-1]), 0))
+
+    def without_nan(x: Array) -> Array:
+        return np.sum(np.sqrt(x[1:] - 0.5) * np.tanh(x[1:] * x[1::-1]))
+
+    x = np.array([0.0, 1.0, 3.0])
+    expected = ta.hessian(without_nan)(x)
+    np.testing.assert_allclose(ta.hessian(total)(x), expected, rtol=1e-14)
+    np.testing.assert_allclose(ta.hvp(total, x, np.ones(3)), expected @ np.ones(3), rtol=1e-14)
+
+
+LEFT_OUT: list[tuple[str, Function]] = [
+    ("sqrt", np.sqrt),
+    ("log", np.log),
+    ("1 / x", lambda x: 1 / x),
+    ("sqrt(x) * x", lambda x: np.sqrt(x) * x),
+    ("sqrt(x) ** 2", lambda x: np.sqrt(x) ** 2),
+    ("exp(sqrt(x))", lambda x: np.exp(np.sqrt(x))),
+    ("logaddexp", lambda x: np.logaddexp(np.log(x), x)),
+    ("hypot", lambda x: np.hypot(np.sqrt(x), x)),
+    ("maximum", lambda x: np.maximum(np.sqrt(x), x)),
+]
+
+
+@pytest.mark.parametrize("left_out", [row[1] for row in LEFT_OUT], ids=[row[0] for row in LEFT_OUT])
+@pytest.mark.parametrize("first", [-1.0, 0.0])
+@np.errstate(all="ignore")
+def test_a_gradient_is_pushed_past_what_was_not_chosen(left_out: Function, first: float) -> None:
+    def total(x: Array) -> Array:
+        return np.sum(np.where(x > 0, left_out(x), 0))
+
+    x = np.array([first, 2.0, 3.0])
+    pushed = [ta.jvp(ta.grad(total), (x,), (unit,))[1] for unit in np.eye(3)]
+    np.testing.assert_allclose(pushed, ta.hessian(total)(x), rtol=1e-14, atol=1e-14)
