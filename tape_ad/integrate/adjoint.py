@@ -10,7 +10,7 @@ Processes*, 1962). On the way y is interpolated; where that is to be differentia
 be, it is integrated backward as well, anew from each output.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,24 @@ from tape_ad.transforms.implicit import any_handle, handles_in, joined, warn_unc
 __all__ = ["Problem", "by_adjoint", "differentiable"]
 
 Function = Callable[..., Any]
+
+
+def as_options(adjoint_options: Any) -> dict[str, Any]:
+    """Take what a user gave for `adjoint_options`.
+
+    Raises
+    ------
+    TypeError
+    """
+    if adjoint_options is None:
+        return {}
+    if not isinstance(adjoint_options, Mapping):
+        raise TypeError(
+            "adjoint_options is a dict of options of solve_ivp, such as {'rtol': 1e-8}, not "
+            f"{adjoint_options!r}"
+        )
+    return dict(adjoint_options)
+
 
 FORWARD_ONLY = ("jac", "jac_sparsity", "lband", "uband", "first_step")
 """The options that are about the equation itself, and not about the adjoint one."""

@@ -9,7 +9,7 @@ import scipy.integrate
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.handles.primals import primal
 from tape_ad.handles.tensor import Tensor
-from tape_ad.integrate.adjoint import Problem, by_adjoint
+from tape_ad.integrate.adjoint import Problem, as_options, by_adjoint
 from tape_ad.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
 from tape_ad.transforms.implicit import (
     any_handle,
@@ -104,7 +104,7 @@ def solve_ivp(
     """
     kind = METHODS.get(method, method) if isinstance(method, str) else method
     check_arguments(kind, adjoint, options)
-    problem = Problem(fun, method, vectorized, dict(options), dict(adjoint_options or {}))
+    problem = Problem(fun, method, vectorized, dict(options), as_options(adjoint_options))
     given = tuple(t_span), y0, t_eval, args
     if adjoint == "adjoint" or kind not in METHODS.values():
         return by_adjoint(problem, given, dense_output, events)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 
-from tape_ad.integrate.adjoint import Problem, differentiable, without_handles
+from tape_ad.integrate.adjoint import Problem, as_options, differentiable, without_handles
 from tape_ad.transforms.implicit import any_handle, joined, on_plain_arrays, refuse_handles
 
 __all__ = ["odeint"]
@@ -75,11 +75,13 @@ def odeint(
     args = args if isinstance(args, tuple) else (args,)
     fixed = {"rtol": rtol, "atol": atol, "ml": ml, "mu": mu, "further options": (more, options)}
     refuse_handles("odeint", fixed)
+    adjoint_options = as_options(adjoint_options)
     checked = without_handles(func, "odeint")
     rest: list[Any] = []
 
+    jacobian = Dfun and on_plain_arrays(Dfun)
+
     def solve(_: Any, __: Any, y0: Any, t: Any, args: Any) -> Any:
-        jacobian = Dfun and on_plain_arrays(Dfun)
         given = (jacobian, col_deriv, full_output, ml, mu, rtol, atol, *more)
         found = scipy.integrate.odeint(checked, y0, t, args, *given, tfirst=tfirst, **options)
         y, *rest[:] = found if full_output else (found,)
@@ -94,7 +96,7 @@ def odeint(
             "atol": TOLERANCE if atol is None else atol,
         }
         ordered = func if tfirst else lambda t, y, *args: func(y, t, *args)
-        problem = Problem(ordered, "LSODA", False, tolerances, adjoint_options or {})
+        problem = Problem(ordered, "LSODA", False, tolerances, adjoint_options)
         y = differentiable(
             "odeint", problem, solve, lambda: t, lambda: None, ((t[0], t[-1]), y0, t, args)
         ).T

@@ -11,7 +11,7 @@ from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
 from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive, probability
 from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
-from tape_ad.nn.layers import FLOAT64, dropout
+from tape_ad.nn.layers import FLOAT64, check_generator, dropout
 from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.base import as_array
 from tape_ad.rules.layers.affine import linear
@@ -71,6 +71,7 @@ def scaled_dot_product_attention(
     array([[1.],
            [2.]])
     """
+    check_generator("scaled_dot_product_attention", rng)
     query, key, value = as_array(query), as_array(key), as_array(value)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     mask = mask_of(attn_mask, is_causal, query, key)

@@ -286,6 +286,17 @@ class Dropout(Layer):
         return dropout(x, self.p, training, rng=rng)
 
 
+def check_generator(name: str, rng: Any) -> None:
+    """Refuse what is no generator of random numbers, even where none is needed.
+
+    Raises
+    ------
+    TypeError
+    """
+    if not (rng is None or hasattr(rng, "random")):
+        raise TypeError(f"{name}: rng= is a numpy.random.Generator, not {rng!r}")
+
+
 def dropout(
     x: Array, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None
 ) -> Array:
@@ -322,6 +333,7 @@ def dropout(
     array([1.33, 1.33, 1.33, 1.33])
     """
     check_probability("dropout: p", p)
+    check_generator("dropout", rng)
     if not training or p == 0:
         return x
     if rng is None:

@@ -49,6 +49,7 @@ def searched(objective: "ScipyObjective", method: Any, options: dict[str, Any]) 
     with extra("scipy", "tape_ad.optimize.minimize"):
         import scipy.optimize
     name = method.lower() if isinstance(method, str) else ""
+    check_jac(options.get("jac"))
     if options.get("callback") is not None:
         options["callback"] = with_trees(options["callback"], objective)
     if "constraints" in options:
@@ -64,6 +65,21 @@ def searched(objective: "ScipyObjective", method: Any, options: dict[str, Any]) 
     if name in WHOLE_HESSIAN and "hess" not in options:
         options["hess"] = objective.hess
     return scipy.optimize.minimize(fun, objective.x0, method=method, **options)
+
+
+def check_jac(jac: Any) -> None:
+    """Refuse what SciPy would take differences for without a word.
+
+    Raises
+    ------
+    ValueError
+    """
+    known = jac is None or isinstance(jac, (bool, np.bool)) or callable(jac)
+    if not known and not (isinstance(jac, str) and jac in {"2-point", "3-point"}):
+        raise ValueError(
+            f"minimize: jac is a function, True, '2-point' or '3-point', not {jac!r}; leave it out "
+            "for exact derivatives"
+        )
 
 
 def scipy_objective(
@@ -214,7 +230,18 @@ class ScipyObjective:
         return lambda tree: self.f(tree, *args)
 
     def tree(self, x: Array) -> Any:
-        """Take a vector to the structure of the parameters, in their shapes and dtypes."""
+        """Take a vector to the structure of the parameters, in their shapes and dtypes.
+
+        Raises
+        ------
+        DtypeError
+            For complex numbers, which ``jac="cs"`` tries.
+        """
+        if np.iscomplexobj(x):
+            raise DtypeError(
+                "the parameters are real, and jac='cs' tries complex ones; leave jac out, and the "
+                "derivatives are exact"
+            )
         leaves = flatten(self.like)
         arrays = iter(arrays_of(x, (leaf for leaf in leaves if isinstance(leaf, np.ndarray))))
         return unflatten(

@@ -235,7 +235,14 @@ def on_plain_arrays(function: Function) -> Any:
     ----------
     found : list
         Of what is returned: a handle that the function gave, if it ever gave one.
+
+    Raises
+    ------
+    TypeError
+        For what cannot be called.
     """
+    if not callable(function):
+        raise TypeError(f"a function of the unknowns is asked for, not {function!r}")
     found: list[Any] = []
 
     @functools.wraps(function)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation, Entry, along, as_array, axis_of
 from tape_ad.rules.scipy.counterparts import takes_lists
@@ -317,6 +318,11 @@ def uneven_halves(y: Array, steps: Array) -> Array:
 
 def romb_of_handles(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Array:
     """Do what `romb` does: it is a sum with constant weights."""
+    if show:
+        raise UnsupportedArgumentError(
+            "tape_ad.integrate.romb: of handles there is no table to show; call it with show=True "
+            "on their values, .data"
+        )
     y = floating(y)
     weights = scipy.integrate.romb(np.eye(y.shape[axis_of(y.ndim, axis)]))
     return np.sum(np.moveaxis(y, axis, -1) * (weights * floating(dx)), axis=-1)
