@@ -149,7 +149,7 @@ OUTSIDE = (ArithmeticError, ValueError, IndexError, RuntimeError, TapeError)
 @pytest.mark.filterwarnings("ignore")  # of points outside of the domain
 def test_a_pattern_is_that_of_the_point(case: Case) -> None:
     numbers = tuple(range(len(case.row.differentiable)))
-    jacobian = ta.sparse_jacobian(real_outputs(case), numbers)
+    jacobian = ta.sparse_jacobian(real_outputs(case), numbers, "forward")
     for leaves in points(case):
         with np.errstate(all="ignore"):
             try:
