@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["called", "file_title", "function_name", "line_name"]
+__all__ = ["called", "file_title", "function_name", "global_name", "line_name"]
 
 
 OF_SCIPY = "tape_ad.rules.scipy."
@@ -25,6 +25,23 @@ def function_name(function: Any) -> str:
     name = str(getattr(function, "__name__", function))
     owner = getattr(function, "__self__", None)
     return f"{owner.__name__}.{name}" if isinstance(owner, np.ufunc) else name
+
+
+def global_name(thing: Any) -> str:
+    """Give the name by which a thing is found in its module, as a decorated function is.
+
+    It is what `pickle` takes for a reference; nothing where something else goes by that name.
+
+    Examples
+    --------
+    >>> global_name(called), global_name(lambda x: x)
+    ('called', '')
+    """
+    name = str(getattr(thing, "__qualname__", ""))
+    found: Any = sys.modules.get(str(getattr(thing, "__module__", "")))
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return name if found is thing else ""
 
 
 def called(function: Any) -> str:

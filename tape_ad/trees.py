@@ -3,6 +3,8 @@
 import copy
 import dataclasses
 import functools
+import types
+from collections import OrderedDict, UserDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,7 +13,9 @@ from attrs import frozen
 
 __all__ = [
     "at_leaves",
+    "attributes_beside",
     "flatten",
+    "instance_dict",
     "is_leaf",
     "map_leaves",
     "named",
@@ -23,6 +27,8 @@ __all__ = [
 
 SHOWN = 8
 """How many paths an error lists."""
+HEAP_TYPE = 1 << 9
+"""The flag of classes that Python code has made (`inspect.getattr_static` tells by it as well)."""
 
 
 def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -> Any:
@@ -42,7 +48,8 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
     Returns
     -------
     any
-        The same structure. Mappings come back as plain dicts, in the same order.
+        The same structure. Dicts, lists and tuples of classes of their own keep these, with all
+        their attributes; other mappings come back as plain dicts. The order is the same.
 
     Examples
     --------
@@ -52,7 +59,7 @@ def map_leaves(function: Callable[[Any, str], Any], tree: Any, path: str = "") -
     structure = structure_of(tree.__class__)
     if structure is None:
         return function(tree, path)
-    if structure is MAPPING:  # as most stores are, in fewer steps
+    if tree.__class__ is dict:  # as most stores are, in fewer steps
         return {key: map_leaves(function, v, f"{path}[{key!r}]") for key, v in tree.items()}
     below = zip(structure.steps(tree), structure.values(tree), strict=True)
     return structure.rebuilt(tree, [map_leaves(function, v, path + step) for step, v in below])
@@ -113,6 +120,84 @@ def with_fields(tree: Any, values: list[Any]) -> Any:
     return dataclasses.replace(tree, **{field.name: value for field, value in changes})
 
 
+def instance_dict(tree: Any) -> Any:
+    """Give the ``__dict__`` of an object, whatever its class makes of attributes; None for none."""
+    try:
+        return object.__getattribute__(tree, "__dict__")
+    except AttributeError:
+        return None
+
+
+def like(tree: Any, base: type, *args: Any) -> Any:
+    """Make an instance of the class of another, with its attributes, as `base` makes one."""
+    made = base.__new__(tree.__class__, *args)
+    own = instance_dict(tree)
+    if own is tree:  # so that entries are attributes too
+        object.__setattr__(made, "__dict__", made)
+    elif own:
+        instance_dict(made).update(own)
+    return made
+
+
+def with_entries(tree: Any, values: list[Any]) -> Any:
+    """Make another mapping with the same keys, passing by what its class does with new entries."""
+    kind, pairs = tree.__class__, zip(tree, values, strict=True)
+    if kind is types.MappingProxyType:
+        return types.MappingProxyType(dict(pairs))
+    if issubclass(kind, UserDict):
+        made = like(tree, object)
+        made.data = dict(pairs)
+        return made
+    if kind is dict or not issubclass(kind, dict):
+        return dict(pairs)
+    base: Any = next(each for each in kind.__mro__ if each in (OrderedDict, defaultdict, dict))
+    made = like(tree, base)
+    if base is defaultdict:
+        made.default_factory = tree.default_factory
+    for key, value in pairs:
+        base.__setitem__(made, key, value)
+    return made
+
+
+def with_elements(tree: Any, values: list[Any]) -> Any:
+    """Make another list."""
+    if tree.__class__ is list:
+        return values
+    made = like(tree, list)
+    list.extend(made, values)
+    return made
+
+
+def with_items(tree: Any, values: list[Any]) -> Any:
+    """Make another tuple."""
+    if tree.__class__ is tuple or tree.__class__.__flags__ & HEAP_TYPE == 0:
+        return tuple(values)
+    return like(tree, tuple, values)
+
+
+def attributes_beside(tree: Any) -> dict[str, Any]:
+    """List what an opened structure has beside what is in it: attributes that are no fields.
+
+    Examples
+    --------
+    >>> attributes_beside(defaultdict(list, a=1)), attributes_beside({"a": 1})
+    ({'default_factory': <class 'list'>}, {})
+    """
+    kind = tree.__class__
+    if kind in (dict, list, tuple):
+        return {}
+    own = instance_dict(tree)
+    beside = {} if own is None or own is tree else dict(own)
+    if structure_of(kind) is FIELDS:
+        for field in fields_of(tree):
+            beside.pop(field.name, None)
+    elif issubclass(kind, UserDict):
+        beside.pop("data", None)
+    elif issubclass(kind, defaultdict):
+        beside["default_factory"] = tree.default_factory
+    return beside
+
+
 def places(tree: Any) -> list[str]:
     """Write the places in a list or tuple."""
     return [f"[{i}]" for i in range(len(tree))]
@@ -121,10 +206,10 @@ def places(tree: Any) -> list[str]:
 MAPPING = Structure(
     lambda tree: tree.values(),
     lambda tree: [f"[{key!r}]" for key in tree],
-    lambda tree, values: dict(zip(tree, values, strict=True)),
+    with_entries,
 )
-LIST = Structure(iter, places, lambda tree, values: values)
-TUPLE = Structure(iter, places, lambda tree, values: tuple(values))
+LIST = Structure(iter, places, with_elements)
+TUPLE = Structure(iter, places, with_items)
 NAMED_TUPLE = Structure(iter, places, lambda tree, values: type(tree)(*values))
 FIELDS = Structure(
     lambda tree: [getattr(tree, name) for name in names_given(tree.__class__)],

@@ -1,7 +1,7 @@
 """Nested structures: what the walker rebuilds, and what bind and wrt make of them."""
 
 import dataclasses
-from collections import OrderedDict
+from collections import OrderedDict, UserDict
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -113,10 +113,10 @@ def test_a_bare_leaf_has_an_empty_path() -> None:
     assert map_leaves(lambda leaf, path: (leaf, path), 5) == (5, "")
 
 
-def test_mappings_come_back_as_dicts_in_their_order() -> None:
-    for tree in (OrderedDict(b=1, a=2), MappingProxyType({"b": 1, "a": 2})):
+def test_mappings_keep_their_class_and_order() -> None:
+    for tree in (OrderedDict(b=1, a=2), MappingProxyType({"b": 1, "a": 2}), UserDict(b=1, a=2)):
         rebuilt = map_leaves(lambda leaf, path: leaf, tree)
-        assert type(rebuilt) is dict
+        assert type(rebuilt) is type(tree)
         assert list(rebuilt) == ["b", "a"]
 
 

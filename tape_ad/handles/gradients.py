@@ -99,7 +99,7 @@ class Gradients:
         >>> grads.wrt(x), grads.wrt({"y": y})
         (array(3.), {'y': array(2.)})
         """
-        if getattr(tree, "record", None) is not None:  # a handle, as most trees are
+        if not isinstance(tree, dict) and getattr(tree, "record", None) is not None:
             return self._entry(tree, "")
         return map_leaves(self._entry, tree)
 

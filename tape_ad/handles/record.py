@@ -172,7 +172,7 @@ class ComputationRecord(Shown):
 
         Returns
         -------
-        The same structure, with handles. Mappings come back as plain dicts.
+        The same structure, with handles.
 
         Raises
         ------
@@ -368,7 +368,9 @@ TAKING_TURNS = {ComputationRecord.note.__code__, ComputationRecord._withdraw.__c
 def is_number_like(leaf: Any) -> bool:
     """Tell what `bind` makes a handle of: arrays and Python numbers, but no bools."""
     number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
-    return number or (hasattr(leaf, "dtype") and not isinstance(leaf, type))
+    if number or isinstance(leaf, dict):  # some dicts have their entries as attributes
+        return number
+    return hasattr(leaf, "dtype") and not isinstance(leaf, type)
 
 
 def as_data(data: Any, path: str) -> Any:

@@ -16,7 +16,7 @@ from tape_ad.overrides import NOTING
 from tape_ad.programs.noting import Noting, cast, contents, exactly, item_of, leaves_it
 from tape_ad.programs.numbers import CapturedNumber, as_python
 from tape_ad.programs.program import Value
-from tape_ad.trees import map_leaves, structure_of
+from tape_ad.trees import flatten, map_leaves, structure_of
 
 __all__ = [
     "Captured",
@@ -202,10 +202,15 @@ def with_plain_keys(tree: Any) -> Any:
     if structure is None:
         return tree
     values = [with_plain_keys(value) for value in structure.values(tree)]
-    if isinstance(tree, Mapping):
+    if isinstance(tree, Mapping) and any(map(holds_key, tree)):
         keys = [map_leaves(lambda leaf, path: plain(leaf), key) for key in tree]
         return dict(zip(keys, values, strict=True))
     return structure.rebuilt(tree, values)
+
+
+def holds_key(key: Any) -> bool:
+    """Tell whether a key of a mapping is captured, or has something captured in it."""
+    return type(key) is not str and any(map(is_captured, flatten(key)))
 
 
 def of_scalar(name: str) -> property:

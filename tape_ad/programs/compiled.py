@@ -1,7 +1,6 @@
 """A function that is captured by its first calls and replayed by all later ones."""
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +8,7 @@ from attrs import define
 
 from tape_ad.errors import CaptureError
 from tape_ad.handles.observing import OBSERVING, debugging
+from tape_ad.naming import global_name
 from tape_ad.pages.markup import tag
 from tape_ad.pages.plainly import shown_by_repr
 from tape_ad.programs.bound import Bound
@@ -99,12 +99,7 @@ class Compiled(Replayer):
 
     def __reduce__(self) -> Any:
         """Copy and pickle the function alone: each process captures for itself."""
-        module = sys.modules.get(getattr(self, "__module__", ""))
-        name = getattr(self, "__qualname__", "")
-        found: Any = module
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        if found is self:
+        if name := global_name(self):
             return name
         options = self.engine, self.max_programs, self.threads, self.check_every
         return Compiled, (self.function, *options)

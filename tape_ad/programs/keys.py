@@ -1,13 +1,14 @@
 """What of a call's arguments a program is made for."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from attrs import field, frozen
 
 from tape_ad.errors import CaptureError
-from tape_ad.trees import structure_of
+from tape_ad.trees import attributes_beside, instance_dict, structure_of
 
 __all__ = ["ForeignError", "Key", "Static", "key_of", "rebuilder", "varies"]
 
@@ -23,6 +24,10 @@ PROTOCOLS = (
     "__dlpack__",
 )
 """What tells that an object is an array of another library, or one that is more than an array."""
+TOLD_BY_EQUALITY = frozenset({int, bool, str, bytes, type(None), type(Ellipsis)})
+"""Types of which two equal instances cannot be told apart."""
+DEEPEST = 20
+"""How deep objects are compared; those that lie deeper have to be the very same."""
 
 
 @frozen
@@ -52,20 +57,24 @@ class ForeignError(Exception):
 class Static:
     """An argument that is part of the key itself.
 
+    Two that are equal may be different all the same: ``1`` and ``True``, a time in two zones, an
+    object whose ``__eq__`` leaves out an attribute.
+
     Attributes
     ----------
-    kind : type
-        Which tells ``1`` and ``True`` apart.
     leaf : any
+    kind : type
+        Its class, which may be replaced later.
     code : int
         Its hash.
     """
 
-    kind: type
     leaf: Any
+    kind: type = field(init=False)
     code: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "kind", type(self.leaf))
         object.__setattr__(self, "code", hash(self.leaf))
 
     def __hash__(self) -> int:
@@ -74,7 +83,66 @@ class Static:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Static) or self.kind is not other.kind:
             return False
-        return self.leaf is other.leaf or self.leaf == other.leaf
+        if self.leaf is other.leaf:
+            return True
+        if not self.leaf == other.leaf:
+            return False
+        return bool(content_of(self.leaf) == content_of(other.leaf))
+
+
+@frozen(eq=False)
+class VerySame:
+    """Something that equals nothing but itself."""
+
+    thing: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, VerySame) and self.thing is other.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+
+def content_of(thing: Any, depth: int = DEEPEST) -> Any:
+    """Describe all that tells an object from an equal one, as pickling does.
+
+    Examples
+    --------
+    >>> content_of(0.0) == content_of(-0.0), content_of((1, "a")) == content_of((1, "a"))
+    (False, True)
+    """
+    kind: Any = type(thing)
+    if kind in TOLD_BY_EQUALITY:
+        return kind, thing
+    if kind in (float, complex):
+        return kind, repr(thing)
+    if kind in (tuple, list, frozenset, set):
+        return kind, contents_of(thing, depth)
+    if kind is dict:
+        return kind, contents_of(thing.items(), depth)
+    if kind is types.MethodType:
+        return kind, VerySame(thing.__self__), VerySame(thing.__func__)
+    by_name = isinstance(thing, (type, types.FunctionType, types.BuiltinFunctionType, np.ndarray))
+    if depth == 0 or by_name:
+        return VerySame(thing)
+    try:
+        parts = thing.__reduce_ex__(4)
+    except Exception:  # of what cannot be pickled there is but one
+        return VerySame(thing)
+    if isinstance(parts, str):  # the name of what there is one of
+        return VerySame(thing)
+    own = instance_dict(thing) or {}  # which a class's own way to be pickled may leave out
+    return kind, contents_of((*map(opened, parts), dict(own)), depth)
+
+
+def contents_of(things: Iterable[Any], depth: int) -> tuple[Any, ...]:
+    """Describe several objects."""
+    return tuple([content_of(each, depth - 1) for each in things])
+
+
+def opened(part: Any) -> Any:
+    """List what an iterator gives, as pickling has it for the elements of a container."""
+    return list(part) if isinstance(part, Iterator) else part
 
 
 def varies(leaf: Any) -> bool:
@@ -128,11 +196,19 @@ def form_of(tree: Any, name: str, leaves: list[Any], names: list[str]) -> Any:
     structure = structure_of(tree.__class__)
     if structure is None:
         return static(tree, name)
+    beside = tuple([(own, content_of(each)) for own, each in attributes_beside(tree).items()])
     if isinstance(tree, Mapping):
-        pairs = [(key, form_of(tree[key], f"{name}[{key!r}]", leaves, names)) for key in tree]
-        return (kind, tuple(pairs))
+        pairs = [
+            (
+                key if type(key) is str else Static(key),
+                form_of(tree[key], f"{name}[{key!r}]", leaves, names),
+            )
+            for key in tree
+        ]
+        return (kind, beside, tuple(pairs))
     steps = zip(structure.steps(tree), structure.values(tree), strict=True)
-    return (kind, tuple([form_of(value, name + step, leaves, names) for step, value in steps]))
+    parts = tuple([form_of(value, name + step, leaves, names) for step, value in steps])
+    return (kind, beside, parts)
 
 
 def static(leaf: Any, name: str) -> Any:
@@ -143,7 +219,7 @@ def static(leaf: Any, name: str) -> Any:
     if any(hasattr(kind, protocol) for protocol in PROTOCOLS):
         raise ForeignError(f"the argument {name} is a {kind.__name__}")
     try:
-        return Static(kind, leaf)
+        return Static(leaf)
     except TypeError:
         raise CaptureError(
             f"the argument {name} is a {kind.__name__}, which has no hash, so a compiled function "

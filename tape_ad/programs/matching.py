@@ -4,6 +4,7 @@ Both are Python text with a line or two for each leaf, as a walk over the trees 
 than many a program.
 """
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any
@@ -13,14 +14,16 @@ from attrs import define, field
 
 from tape_ad.programs.keys import varies
 from tape_ad.programs.program import Value
-from tape_ad.trees import FIELDS, fields_of, structure_of
+from tape_ad.trees import FIELDS, attributes_beside, fields_of, instance_dict, structure_of
 
 __all__ = ["builder", "matcher"]
 
 Leaves = tuple[Any, ...]
-COMPARED = frozenset({str, bytes, range, frozenset})
+COMPARED = frozenset({str, bytes})
 """Types of static leaves that are compared by ``!=``. Others have to be the very same object, or
 `key_of` finds out."""
+EXACT = frozenset({str, bytes, int})
+"""Types of keys that are compared by ``!=`` and by their types."""
 
 
 @define
@@ -120,15 +123,45 @@ def look(writer: Writer, name: str, tree: Any) -> None:
         return
     structure = structure_of(tree.__class__)
     if structure is None:
-        writer.add(f"if {name} {'!=' if kind in COMPARED else 'is not'} {bind(tree)}: return None")
-    elif isinstance(tree, Mapping):
-        writer.add(f"if [*{name}] != {bind(list(tree))}: return None")
+        other = "!=" if kind in COMPARED else "is not"
+        if kind is range:
+            name, other, tree = f"repr({name})", "!=", repr(tree)
+        writer.add(f"if {name} {other} {bind(tree)}: return None")
+        return
+    look_beside(writer, name, tree)
+    if isinstance(tree, Mapping):
+        look_at_keys(writer, name, list(tree))
         unpack(writer, f"{name}.values()", tuple(tree.values()))
     elif isinstance(tree, (list, tuple)):
         writer.add(f"if len({name}) != {len(tree)}: return None")
         unpack(writer, name, tuple(tree))
     else:
         unpack(writer, f"{bind(structure.values)}({name})", tuple(structure.values(tree)))
+
+
+def look_beside(writer: Writer, name: str, tree: Any) -> None:
+    """Write what looks at the attributes that a structure has beside what is in it."""
+    own = None if type(tree) in (dict, list, tuple) else instance_dict(tree)
+    if own is not None and own is not tree:
+        writer.add(f"if len({name}.__dict__) != {len(own)}: return None")
+    for attribute, value in attributes_beside(tree).items():
+        found = f"{name}.{attribute}"
+        if own is not None and attribute in own:
+            found = f"{name}.__dict__.get({attribute!r})"
+        writer.add(f"if {found} is not {writer.bind(value)}: return None")
+
+
+def look_at_keys(writer: Writer, name: str, keys: list[Any]) -> None:
+    """Write what looks at the keys of a mapping."""
+    kinds = list(map(type, keys))
+    if EXACT.issuperset(kinds):
+        writer.add(f"if [*{name}] != {writer.bind(keys)}: return None")
+        if {*kinds} - {str}:
+            writer.add(f"if [*map(type, {name})] != {writer.bind(kinds)}: return None")
+        return
+    same, bound = writer.bind(operator.is_), writer.bind(keys)
+    writer.add(f"if len({name}) != {len(keys)} or not all(map({same}, {name}, {bound})):")
+    writer.add("    return None")
 
 
 def builder(output: Any) -> Callable[[Leaves], Any]:
@@ -162,7 +195,7 @@ def put_together(writer: Writer, tree: Any) -> str:
         return writer.bind(tree)
     items = [put_together(writer, each) for each in structure.values(tree)]
     name, joined = writer.new(), "".join(item + ", " for item in items)
-    if isinstance(tree, Mapping):
+    if type(tree) is dict:
         pairs = zip(tree, items, strict=True)
         writer.add(
             f"{name} = {{{''.join(f'{writer.bind(key)}: {item}, ' for key, item in pairs)}}}"

@@ -57,6 +57,7 @@ class Replayer:
     _recent: tuple[Paths, ...] = field(default=(), init=False)
     _foreign: dict[str, int] = field(factory=dict, init=False)
     _forgotten: int = field(default=0, init=False)
+    _said: list[str] = field(factory=list, init=False)
     _parameters: Sequence[str] = field(default=(), init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -184,6 +185,12 @@ class Replayer:
                 "an argument, which no replay does; return that, and bind it outside"
             )
         around.forget_changed()
+        if around.full:
+            self._warn_once(
+                "reads more variables than are watched: a change of others is not seen. Is there "
+                "a large structure in its closure, its module or its instance? Pass it as an "
+                "argument"
+            )
         around.watch_numbers(constant.data for constant in program.constants)
         answers = tuple([guard.answer for guard in program.guards])
         doubts = doubts_of(leaves)
@@ -199,6 +206,13 @@ class Replayer:
         elif same is not None and same is before.get(path):
             if not any(map(may_draw, program.calls)):
                 self._check_draws(drawn, around.draws())
+            if around.state:
+                self._exhaust(
+                    paths,
+                    f"changes {around.state[0].title} and goes by it, which no replay does. It runs "
+                    "without being compiled; pass that as an argument, and return its new value",
+                )
+                return result
             path.confirm(program)
             path.doubts = unpinned(remaining(path.doubts, leaves), program)
             path.surroundings = around  # the first call may have set attributes that are read now
@@ -290,6 +304,12 @@ class Replayer:
         while frame.f_back is not None and is_library(frame):
             depth, frame = depth + 1, frame.f_back
         warnings.warn(f"{title(self.function)} {what}", CompileWarning, stacklevel=depth)
+
+    def _warn_once(self, what: str) -> None:
+        """Warn unless that has been said before."""
+        if what not in self._said:
+            self._said.append(what)
+            self._warn(what)
 
     def _calls(self) -> int:
         """Count the calls with arguments that can be captured."""

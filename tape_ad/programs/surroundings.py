@@ -4,12 +4,18 @@ A program keeps the arrays that it has met there, and numbers are part of it. So
 bound to something else makes it another function, as a changed guard does.
 """
 
+import array
+import builtins
 import collections
-import dis
+import contextvars
 import functools
+import io
+import operator
 import pickle
 import random
+import sys
 import types
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
@@ -20,17 +26,23 @@ from tape_ad.handles.callers import is_library_module, is_library_name
 from tape_ad.overrides import NOTING
 from tape_ad.programs.contents import contents
 from tape_ad.programs.keys import varies
+from tape_ad.programs.names import Names, names_in
 from tape_ad.programs.variables import (
     ATTRIBUTE,
+    BYTES,
+    CALLED,
     CELL,
     CONTENTS,
+    CONTEXT,
     MISSING,
+    OBJECTS,
+    PRESENT,
     VALUES,
     Numbers,
     Variable,
     quick_test,
 )
-from tape_ad.trees import flatten
+from tape_ad.trees import flatten, structure_of
 
 __all__ = ["ELSEWHERE", "Surroundings", "objects_in"]
 
@@ -49,7 +61,19 @@ ROUNDS = 8
 ELSEWHERE: Any = object()
 """What a replay gives where it is not for now."""
 
-CONTAINERS = (dict, list, set, collections.deque)
+CONTAINERS = (dict, list, set, collections.deque, types.MappingProxyType)
+KEYED = (dict, types.MappingProxyType)
+BUFFERS = (array.array, bytearray, memoryview)
+INSIDE: dict[type, str] = {
+    collections.UserDict: "data",
+    collections.UserList: "data",
+    collections.ChainMap: "maps",
+    weakref.WeakValueDictionary: "data",
+    functools.partial: "args",
+}
+"""The attribute in which a container of Python's own library keeps its elements."""
+GETTERS = (operator.attrgetter, operator.methodcaller)
+PARTIAL = ("func", "args", "keywords")
 SCALARS = (str, bytes, int, float, complex, np.generic, np.ndarray, types.NoneType)
 UNREAD = frozenset(
     f"__{name}__"
@@ -72,11 +96,22 @@ class Surroundings:
     numbers : list of Numbers
         Small arrays among them which the program does not read itself: plain NumPy may have
         computed something from them.
+    state : list of Variable
+        Those that it writes to and makes use of.
+    full : bool
+        Whether there are more variables than are watched.
     """
 
     variables: list[Variable] = field(factory=list)
     numbers: list[Numbers] = field(factory=list)
+    state: list[Variable] = field(factory=list)
+    full: bool = False
     _names: set[str] = field(factory=set)
+    _used: set[str] = field(factory=set)
+    _doubtful: set[str] = field(factory=set)
+    _by_text: bool = False
+    _whole: bool = False
+    _missing: dict[int, tuple[Any, set[str]]] = field(factory=dict)
     _seen: set[Any] = field(factory=set)
 
     @classmethod
@@ -94,16 +129,37 @@ class Surroundings:
             if len(found._names) == known:
                 break
             known = len(found._names)
-            found.variables, found._seen = [], set()
+            found.variables, found._seen, found._missing, found.full = [], set(), {}, False
             found.enter(function)
             for each in objects:
-                found.look_at(each, type(each).__name__, frozenset(), DEPTH)
+                found.follow(each, title_of(each), frozenset(found._names), DEPTH)
+            for room, missing in found._missing.values():
+                keys = vars(room).keys() if isinstance(room, type) else room.keys()
+                found.append(Variable(keys, frozenset(missing), "", PRESENT, ()))
         return found
 
     def forget_changed(self) -> Self:
-        """Forget the variables that the function has changed itself, when it has run."""
-        self.variables = [each for each in self.variables if each.holds()]
+        """Forget the variables that the function has changed itself, when it has run.
+
+        What it has changed and goes by is its `state`.
+        """
+        changed = [each for each in self.variables if not each.holds()]
+        iterators = [each for each in self.variables if is_iterator(each.value)]
+        self.state = [each for each in (*changed, *iterators) if self.uses(each)]
+        self.variables = [each for each in self.variables if each not in changed]
         return self
+
+    def uses(self, variable: Variable) -> bool:
+        """Tell whether a variable is read for more than to be counted up or written down."""
+        word = variable.word()
+        return not word.isidentifier() or word in self._used
+
+    def append(self, variable: Variable) -> None:
+        """Watch a variable, unless there are too many."""
+        if len(self.variables) >= MOST:
+            self.full = True
+            return
+        self.variables.append(variable)
 
     def bound_to_captured(self) -> str:
         """Name a variable that is bound to what is captured, and put back all those that are."""
@@ -115,7 +171,7 @@ class Surroundings:
     def changed(self) -> str:
         """Name a variable that is bound to something else now; nothing if there is none."""
         places: list[Variable | Numbers] = [*self.variables, *self.numbers]
-        return next((each.title for each in places if not each.holds()), "")
+        return next((each.named() for each in places if not each.holds()), "")
 
     def watch_numbers(self, read: Iterable[Any]) -> None:
         """Look at what is in the small arrays, but for those that a program reads at each replay.
@@ -172,69 +228,127 @@ class Surroundings:
         """Note what a function reads, with what it wraps."""
         while self.is_new("function", id(function)):
             self.read(function)
-            wrapped = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+            if isinstance(function, functools.partial):
+                for name in PARTIAL:
+                    title = "the arguments of a partial"
+                    self.note(Variable(function, name, title, ATTRIBUTE), frozenset(), DEPTH)
+            registry = vars(function).get("registry") if is_function(function) else None
+            if isinstance(registry, types.MappingProxyType):  # of `functools.singledispatch`
+                self.look_at(registry, f"{function.__name__}.registry", frozenset(), DEPTH)
+            wrapped = attribute(function, "__wrapped__") or attribute(function, "func")
             if wrapped is None or isinstance(function, type):
                 return
-            if isinstance(function, functools.partial):
-                for each in (*function.args, *function.keywords.values()):
-                    self.follow(each, "the arguments of a partial", frozenset(), DEPTH)
             function = wrapped
 
     def read(self, function: Any) -> None:
         """Note what the code of a function reads."""
-        owner = getattr(function, "__self__", None)
-        function = getattr(function, "__func__", function)
-        if not isinstance(function, types.FunctionType):
-            owner = function
+        bound = isinstance(function, types.MethodType)
+        owner = function.__self__ if bound else None
+        function = function.__func__ if bound else function
+        if not is_function(function):
+            owner = function if owner is None else owner
             calls = [
                 vars(each)["__call__"] for each in classes_of(owner) if "__call__" in vars(each)
             ]
+            if owner is not None:
+                self.look_at(owner, title_of(owner), frozenset(), DEPTH)
             function = next(iter(calls), None)
-            if not isinstance(function, types.FunctionType):
+            if not is_function(function):
                 return
         if is_of_library(function):
             return
-        code = function.__code__
-        names, written = names_read(code)
-        self._names |= names
-        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            if name not in written:
-                self.note(Variable(cell, None, name, CELL), names, DEPTH)
-        for name in sorted(names - written):
-            if name in function.__globals__:
-                self.note(Variable(function.__globals__, name, name), names, DEPTH)
-        for each in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        own = names_in(function.__code__)
+        self.take(own)
+        names, outside = own.read, function.__globals__
+        for part in ("__code__", "__defaults__", "__kwdefaults__"):
+            if getattr(function, part) is not None and self.is_new(part, id(function)):
+                title, value = f"{function.__name__}.{part}", getattr(function, part)
+                self.append(Variable(function, part, title, ATTRIBUTE, value))
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if name not in own.bound or name in own.used:
+                self.note(Variable(cell, None, name, CELL), names, DEPTH, empty=True)
+        for name in sorted(names - own.bound | own.bound & own.used):
+            if name in outside:
+                self.note(Variable(outside, name, name), names, DEPTH)
+            elif name in own.outside:
+                self.missing(outside, (name,))
+                if attribute(vars(builtins).get(name), "__module__") != "builtins":
+                    self.note(Variable(vars(builtins), name, name), names, DEPTH)
+            self.imported(name, str(outside.get("__package__") or ""), names)
+        for each in function.__defaults__ or ():
             self.follow(each, f"a default of {function.__name__}", names, DEPTH)
+        if function.__kwdefaults__:
+            self.entries(function.__kwdefaults__, f"{function.__name__}.defaults", names, DEPTH)
         if vars(function):
             self.attributes(function, function.__name__, names, DEPTH)
         if owner is not None:
-            self.look_at(owner, type(owner).__name__, names, DEPTH)
+            self.look_at(owner, title_of(owner), names, DEPTH)
 
-    def note(self, variable: Variable, names: frozenset[str], depth: int) -> None:
-        """Note a variable, and what is within."""
+    def take(self, own: Names) -> None:
+        """Add the names in the code of a function to those of the others."""
+        self._names |= own.read
+        self._used |= own.used
+        self._doubtful |= own.doubtful
+        self._by_text |= own.by_text
+        self._whole |= own.whole
+
+    def missing(self, room: Any, names: Iterable[str]) -> None:
+        """Note that names are missing in the dict of a module or an object, or in a class."""
+        self._missing.setdefault(id(room), (room, set()))[1].update(names)
+
+    def imported(self, name: str, package: str, names: frozenset[str]) -> None:
+        """Note a module that is imported while the function runs."""
+        for key in (name, f"{package}.{name}"):
+            module = sys.modules.get(key)
+            if isinstance(module, types.ModuleType) and not is_library_module(module):
+                self.note(Variable(sys.modules, key, key), names, DEPTH)
+
+    def note(
+        self, variable: Variable, names: frozenset[str], depth: int, *, empty: bool = False
+    ) -> None:
+        """Note a variable, and what is within; one that is `empty` too, if it may be filled."""
         value = variable.value = variable.now()
-        if value is MISSING or is_library(value) or len(self.variables) >= MOST:
+        if is_library(value) or (value is MISSING and not empty):
             return
         if self.is_new(variable.kind, id(variable.room), variable.name):
-            self.variables.append(variable)
-        self.follow(value, variable.title, names, depth)
+            self.append(variable)
+        if self._by_text and type(value) is str and value.isidentifier():
+            self._names.add(value)
+        if value is not MISSING and len(self.variables) < MOST:
+            self.follow(value, variable.title, names, depth)
 
     def follow(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note what is within a thing, or what it reads if it is a function."""
-        if callable(value) and not isinstance(value, type):
+        if isinstance(value, (weakref.ref, contextvars.ContextVar)):
+            kind = CALLED if isinstance(value, weakref.ref) else CONTEXT
+            self.note(Variable(value, None, title, kind), names, depth - 1, empty=True)
+        elif isinstance(value, GETTERS):
+            self._names.update(names_got(value))
+        elif callable(value) and not isinstance(value, type):
             self.enter(value)
         else:
             self.look_at(value, title, names, depth)
 
     def look_at(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note what is within an object: entries of containers, attributes that are read."""
-        if depth == 0 or isinstance(value, SCALARS) or not self.is_new(id(value), depth):
+        if depth == 0 or not self.is_new(id(value), depth):
+            return
+        if isinstance(value, np.ndarray) and value.dtype.hasobject:
+            self.elements(Variable(value, None, title, OBJECTS), names, depth)
+        if isinstance(value, BUFFERS) and len(value) * getattr(value, "itemsize", 1) <= SMALL:
+            whole = Variable(value, None, title, BYTES)
+            whole.value = whole.now()
+            self.append(whole)
+        if isinstance(value, SCALARS):
             return
         if isinstance(value, (tuple, frozenset)):
             for place, each in enumerate(value):
                 self.follow(each, f"{title}[{place}]", names, depth - 1)
         elif isinstance(value, CONTAINERS):
             self.entries(value, title, names, depth)
+        for kind, inner in INSIDE.items():
+            if isinstance(value, kind):
+                self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
         if isinstance(value, types.ModuleType):
             if not is_library_module(value):
                 self.attributes(value, title, names, depth)
@@ -244,47 +358,107 @@ class Surroundings:
 
     def entries(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note the elements of a container, or the entries of a dict."""
-        if len(value) > ELEMENTS or len(self.variables) >= MOST:
+        if len(value) > ELEMENTS:
             return
         few = len(value) <= ENTRIES
-        if few and isinstance(value, (dict, list)):
-            for key in list(value) if isinstance(value, dict) else range(len(value)):
+        if few and isinstance(value, (*KEYED, list)):
+            for key in list(value) if isinstance(value, KEYED) else range(len(value)):
                 self.note(Variable(value, key, f"{title}[{key!r}]"), names, depth - 1)
-        for kind in (CONTENTS, VALUES) if isinstance(value, dict) and not few else (CONTENTS,):
-            whole = Variable(value, None, title, kind)
-            whole.value = whole.now()
-            if self.is_new(kind, id(value)):
-                self.variables.append(whole)
-            for place, each in enumerate(whole.value):
-                self.follow(each, f"{title}[{place}]", names, depth - 1)
+        for kind in (CONTENTS, VALUES) if isinstance(value, KEYED) and not few else (CONTENTS,):
+            self.elements(Variable(value, None, title, kind), names, depth)
+
+    def elements(self, whole: Variable, names: frozenset[str], depth: int) -> None:
+        """Note all that is in a container at once."""
+        whole.value = whole.now()
+        if self.is_new(whole.kind, id(whole.room)):
+            self.append(whole)
+        for place, each in enumerate(() if whole.value is MISSING else whole.value):
+            self.follow(each, f"{whole.title}[{place}]", names, depth - 1)
 
     def attributes(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note attributes of an object, its own and those of its classes."""
-        own = getattr(value, "__dict__", {})
-        kinds = [] if isinstance(value, types.ModuleType) else classes_of(value)
+        own = attribute(value, "__dict__")
+        own = {} if own is None else own
+        module = isinstance(value, types.ModuleType)
+        kinds = [] if module else classes_of(value)
+        if kinds and not isinstance(value, type) and self.is_new("class", id(value)):
+            self.append(Variable(value, "__class__", f"{title}.__class__", ATTRIBUTE, type(value)))
+        if self._whole and kinds and type(own) is dict:
+            self.entries(own, title, names, depth)
+        missing = []
         for name in sorted(names):
             room = next((each for each in kinds if name in vars(each)), None)
-            inherited = room is not None and not functions_of(vars(room)[name])
-            if inherited or (name in own and not isinstance(value, type)):
-                self.note(Variable(value, name, f"{title}.{name}", ATTRIBUTE), names, depth - 1)
+            method = room is not None and bool(functions_of(vars(room)[name]))
+            if (room is not None and not method) or (name in own and not isinstance(value, type)):
+                variable = Variable(value, name, f"{title}.{name}", ATTRIBUTE)
+                self.note(variable, names, depth - 1, empty=name in self._doubtful)
+            elif method or name in self._doubtful:
+                missing.append(name)
+                for each in () if method else kinds:
+                    self.missing(each, (name,))
+        if (kinds or module) and type(own) is dict and missing:
+            self.missing(own, missing)
 
     def methods(self, value: Any) -> None:
         """Enter what may be called of an object or a class: methods named, and special ones."""
         made = isinstance(value, type)  # by the function, perhaps
         kind = value if made else type(value)
-        if not self.is_new("methods", kind, made):
+        kinds = classes_of(kind)
+        if not self.is_new("methods", kind, made) or not kinds:
             return
-        for each in classes_of(kind):
+        if self.is_new("bases", kind):
+            self.append(Variable(kind, "__mro__", kind.__name__, ATTRIBUTE, kind.__mro__))
+        lower: list[type] = []
+        for each in kinds:
             for name, found in list(vars(each).items()):
                 special = name.startswith("__") and name.endswith("__") and name not in UNREAD
-                if name in self._names or (special and (made or name != "__init__")):
-                    for function in functions_of(found):
-                        self.enter(function)
+                functions = functions_of(found)
+                read = name in self._names or (special and (made or name != "__init__"))
+                if not functions or not read:
+                    continue
+                if self.is_new("method", each, name):
+                    self.append(Variable(vars(each), name, f"{each.__name__}.{name}", value=found))
+                for function in functions:
+                    self.enter(function)
+                for under in lower:
+                    if name not in vars(under):
+                        self.missing(under, (name,))
+            lower.append(each)
+
+
+def attribute(thing: Any, name: str) -> Any:
+    """Give an attribute, whatever it raises to ask for one that is not there."""
+    try:
+        return getattr(thing, name, None)
+    except Exception:  # as a class may do in its __getattr__
+        return None
+
+
+def is_function(thing: Any) -> bool:
+    """Tell whether something is a function that Python code defines."""
+    return isinstance(thing, types.FunctionType)
+
+
+def is_iterator(value: Any) -> bool:
+    """Tell whether something gives another element each time; a file is for writing."""
+    return hasattr(type(value), "__next__") and not isinstance(value, io.IOBase)
+
+
+def names_got(getter: Any) -> Iterator[str]:
+    """Give the names that one of the functions of `operator` looks up."""
+    for each in getter.__reduce__()[1]:
+        if isinstance(each, str):
+            yield from each.split(".")
+
+
+def title_of(value: Any) -> str:
+    """Say what the user calls an object that has no name: after its class."""
+    return str(value.__name__) if isinstance(value, type) else type(value).__name__
 
 
 def state_of_generator(value: Any) -> bytes | None:
     """Give the state of a generator of random numbers, which each draw changes."""
-    owner = value if isinstance(value, types.ModuleType) else getattr(value, "__self__", value)
+    owner = value if isinstance(value, types.ModuleType) else attribute(value, "__self__") or value
     if isinstance(owner, np.random.Generator):
         return pickle.dumps(owner.bit_generator.state)
     if isinstance(owner, np.random.RandomState) or owner is np.random:
@@ -301,7 +475,18 @@ def is_small(value: Any) -> bool:
 
 def objects_in(args: Iterable[Any]) -> list[Any]:
     """List what is among the arguments that is neither array nor number nor a plain structure."""
-    return [each for each in flatten(tuple(args)) if not (varies(each) or is_library(each))]
+    given = tuple(args)
+    leaves = [each for each in flatten(given) if not (varies(each) or is_library(each))]
+    return [*leaves, *classes_in(given)]
+
+
+def classes_in(tree: Any) -> list[type]:
+    """List the user's classes that structures are made of."""
+    structure = structure_of(tree.__class__)
+    if structure is None:
+        return []
+    below = [kind for each in structure.values(tree) for kind in classes_in(each)]
+    return [*classes_of(tree)[:1], *below]
 
 
 def is_library(value: Any) -> bool:
@@ -326,30 +511,7 @@ def functions_of(found: Any) -> list[types.FunctionType]:
 
 def classes_of(value: Any) -> list[type]:
     """List the user's classes of an object, or those that a class is made of."""
-    kinds = (value if isinstance(value, type) else type(value)).__mro__
+    kinds = type(value).__mro__
+    if isinstance(value, type):  # whose attributes are those of its own class as well
+        kinds = (*value.__mro__, *kinds)
     return [each for each in kinds if not is_library_module(each)]
-
-
-@functools.lru_cache(maxsize=1024)
-def names_read(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """List the names that a function's code looks up, and those that it binds."""
-    return frozenset(names_in(code)), frozenset(written_by(code))
-
-
-def names_in(code: types.CodeType) -> Iterator[str]:
-    """List the names that a function's code looks up, with those of functions inside it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from names_in(constant)
-
-
-def written_by(code: types.CodeType) -> set[str]:
-    """List the variables outside that a function's code binds itself, as a counter does."""
-    own = {
-        instruction.argval
-        for instruction in dis.get_instructions(code)
-        if instruction.opname in ("STORE_GLOBAL", "STORE_DEREF", "DELETE_GLOBAL")
-    }
-    inner = [written_by(each) for each in code.co_consts if isinstance(each, types.CodeType)]
-    return own.union(*inner)

@@ -220,6 +220,9 @@ class CompiledDerivative:
         entries, number = self._entries(*args, **kwargs)
         return filled(self._patterns[number][1], entries)
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.derivative, self.compiler)
+
     def explain(self) -> str:
         """Say how the entries are computed, and how that is compiled."""
         return f"{self.derivative.explain()}\n{self._entries.explain()}"

@@ -1,8 +1,7 @@
 """Sparse Jacobians: a pattern, colours, one sweep of as many seeds as colours."""
 
-import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define, field, frozen
@@ -15,6 +14,7 @@ from tape_ad.structure.derivatives import SparseDerivative
 from tape_ad.structure.matrices import rows_of_entries
 from tape_ad.structure.sides import Sides
 from tape_ad.transforms.tracing import as_argnums, check_callable, chosen, trace
+from tape_ad.transforms.transformed import Transformed
 
 __all__ = ["SparseJacobian", "sparse_jacobian", "sparsity", "unit_sums"]
 
@@ -51,13 +51,20 @@ def sparsity(f: Function, argnums: int | Iterable[int] = 0) -> Function:
            [0, 0, 1, 1]])
     """
     check_callable("sparsity", f)
-    numbers = as_argnums(argnums)
+    return Sparsity(f, as_argnums(argnums))
 
-    @functools.wraps(f)
-    def sparsity_of(*args: Any, **kwargs: Any) -> Sparse:
-        return dependencies(Sides(trace(f, args, kwargs, chosen(numbers, args))))
 
-    return sparsity_of
+@define(eq=False, repr=False, slots=False)
+class Sparsity(Transformed):
+    """What `sparsity` gives."""
+
+    made_by: ClassVar[str] = "sparsity"
+    argnums: int | tuple[int, ...]
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Sparse:
+        """Find where entries may be other than zero."""
+        traced = trace(self.function, args, kwargs, chosen(self.argnums, args))
+        return dependencies(Sides(traced))
 
 
 def sparse_jacobian(

@@ -24,6 +24,7 @@ from tape_ad.linear_maps import Array
 from tape_ad.naming import called
 from tape_ad.overrides import BATCHES, NOTING, asarray
 from tape_ad.rules.base import Call, Rule
+from tape_ad.transforms.transformed import Transformed
 from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["Block", "Use", "block"]
@@ -270,16 +271,31 @@ def block(function: Function, behind: Block) -> Function:
         Without handles among its arguments it just runs. The arguments may be trees; handles in
         them are operands, and the result is a tree of handles.
     """
-    call = Recording(behind)
-    functools.update_wrapper(call, function)
+    return BlockFunction(function, behind)
 
-    @functools.wraps(function)
-    def public(*args: Any, **kwargs: Any) -> Any:
-        return call(*args, **kwargs)
 
-    public.tape_ad_rule = BLOCK_RULE  # type: ignore[attr-defined]  # the dispatch looks for it
-    call.function_called = weakref.ref(public)
-    return public
+@define(eq=False, repr=False, slots=False)
+class BlockFunction(Transformed):
+    """The public function of a block.
+
+    Attributes
+    ----------
+    behind : Block
+    """
+
+    made_by: ClassVar[str] = "block"
+    tape_ad_rule: ClassVar[Rule] = BLOCK_RULE
+    behind: Block
+    call: Any = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.call = functools.update_wrapper(Recording(self.behind), self.function)
+        self.call.function_called = weakref.ref(self)
+        Transformed.__attrs_post_init__(self)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Run the block."""
+        return self.call(*args, **kwargs)
 
 
 @define(eq=False, repr=False, slots=False)

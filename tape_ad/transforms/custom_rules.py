@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
-from attrs import frozen
+from attrs import define, field, frozen
 
 from tape_ad.core.spaces import fitted, float_to_array, matched
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
@@ -16,6 +16,7 @@ from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array, LinearMap, Partial, Scale, as_map
 from tape_ad.overrides import foreign
 from tape_ad.transforms.blocks import Use, block, has_derivative
+from tape_ad.transforms.transformed import Transformed
 from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["custom_rule"]
@@ -118,28 +119,47 @@ def custom_rule(
         raise TypeError("custom_rule takes partials=, which serve both modes, or pull= and push=")
 
     def decorator(function: Function) -> Function:
-        custom = Custom(function, pull, push, partials, stacked)
-        public = block(function, custom)
-        signature = functools.cache(lambda: inspect.signature(function))
-
-        @functools.wraps(function)
-        def with_rule(*args: Any, **kwargs: Any) -> Any:
-            if kwargs:
-                bound = signature().bind(*args, **kwargs)
-                args, kwargs = bound.args, bound.kwargs
-                if any(type(leaf) is Tensor for leaf in flatten(kwargs)):
-                    raise UnsupportedArgumentError(
-                        f"{custom.name} got a handle in a keyword-only argument, which its rule "
-                        "takes for a constant; pass .data of it"
-                    )
-            elif AS_THEY_ARE.issuperset(map(type, args)):
-                return function(*args)
-            return public(*args, **kwargs)
-
-        return with_rule
+        return WithRule(function, Custom(function, pull, push, partials, stacked))
 
     typed: Decorator = decorator
     return typed
+
+
+@define(eq=False, repr=False, slots=False)
+class WithRule(Transformed):
+    """A function with a rule of its own.
+
+    Attributes
+    ----------
+    custom : Custom
+    """
+
+    made_by: ClassVar[str] = "custom_rule"
+    custom: "Custom"
+    public: Any = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.public = block(self.function, self.custom)
+        Transformed.__attrs_post_init__(self)
+
+    @functools.cached_property
+    def parameters(self) -> inspect.Signature:
+        """The function's signature."""
+        return inspect.signature(self.function)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        if kwargs:
+            bound = self.parameters.bind(*args, **kwargs)
+            args, kwargs = bound.args, bound.kwargs
+            if any(type(leaf) is Tensor for leaf in flatten(kwargs)):
+                raise UnsupportedArgumentError(
+                    f"{self.custom.name} got a handle in a keyword-only argument, which its rule "
+                    "takes for a constant; pass .data of it"
+                )
+        elif AS_THEY_ARE.issuperset(map(type, args)):
+            return self.function(*args)
+        return self.public(*args, **kwargs)
 
 
 @frozen

@@ -1,10 +1,10 @@
 """Derivatives of functions: each transform is a record of one call, and a sweep over it."""
 
-import functools
 from collections.abc import Callable, Iterable
-from typing import Any, Concatenate, Literal, ParamSpec, SupportsIndex, TypeVar, overload
+from typing import Any, ClassVar, Concatenate, Literal, ParamSpec, SupportsIndex, TypeVar, overload
 
 import numpy as np
+from attrs import define
 
 from tape_ad.core.spaces import shape_of
 from tape_ad.errors import OutputError
@@ -12,6 +12,7 @@ from tape_ad.handles.primals import memory_of, read_only_primal
 from tape_ad.handles.tensor import Tensor
 from tape_ad.overrides import asarray
 from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
+from tape_ad.transforms.transformed import Transformed
 from tape_ad.trees import map_leaves
 
 __all__ = ["grad", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp"]
@@ -80,14 +81,7 @@ def grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     array(-1.)
     """
     check_callable("grad", f)
-    with_value = value_and_grad(f, argnums, has_aux)
-
-    @functools.wraps(f)
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, slopes = with_value(*args, **kwargs)
-        return (slopes, value[1]) if has_aux else slopes
-
-    return gradient
+    return Gradient(f, as_argnums(argnums), has_aux)
 
 
 @overload
@@ -127,11 +121,21 @@ def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
     (np.float64(9.0), {'w': array([6.])})
     """
     check_callable("value_and_grad", f)
-    numbers = as_argnums(argnums)
+    return ValueAndGradient(f, as_argnums(argnums), has_aux)
 
-    @functools.wraps(f)
-    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        traced = trace(f, args, kwargs, chosen(numbers, args), has_aux)
+
+@define(eq=False, repr=False, slots=False)
+class ValueAndGradient(Transformed):
+    """What `value_and_grad` gives."""
+
+    made_by: ClassVar[str] = "value_and_grad"
+    argnums: int | tuple[int, ...]
+    has_aux: bool
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Compute the value and the gradient."""
+        numbers, has_aux = self.argnums, self.has_aux
+        traced = trace(self.function, args, kwargs, chosen(numbers, args), has_aux)
         check_real_number(traced)
         slopes = traced.gradient()
         value = traced.value(traced.output)
@@ -140,7 +144,17 @@ def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
             slopes[0] if isinstance(numbers, int) else slopes,
         )
 
-    return value_and_gradient
+
+@define(eq=False, repr=False, slots=False)
+class Gradient(ValueAndGradient):
+    """What `grad` gives."""
+
+    made_by: ClassVar[str] = "grad"
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Compute the gradient."""
+        value, slopes = ValueAndGradient.__call__(self, *args, **kwargs)
+        return (slopes, value[1]) if self.has_aux else slopes
 
 
 def check_real_number(traced: Trace) -> None:

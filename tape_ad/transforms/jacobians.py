@@ -1,12 +1,12 @@
 """Jacobians and Hessians: sweeps with the rows of an identity as stacked seeds."""
 
-import functools
 import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ParamSpec, SupportsIndex, TypeVar, overload
+from typing import Any, ClassVar, ParamSpec, SupportsIndex, TypeVar, overload
 
 import numpy as np
+from attrs import define
 
 from tape_ad.core.spaces import shape_of
 from tape_ad.errors import OutputError
@@ -15,6 +15,7 @@ from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.transforms.gradients import grad, vjp
 from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
+from tape_ad.transforms.transformed import Transformed
 from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["hessian", "hessian_diag", "hvp", "jacobian"]
@@ -93,21 +94,30 @@ def jacobian(
     if mode not in {"auto", "forward", "reverse"}:
         raise ValueError(f"mode is 'auto', 'forward' or 'reverse', not {mode!r}")
     check_batch_size(batch_size)
-    numbers = as_argnums(argnums)
+    return Jacobian(f, as_argnums(argnums), mode, batch_size, has_aux)
 
-    @functools.wraps(f)
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        traced = trace(f, args, kwargs, chosen(numbers, args), has_aux)
-        sweep = by_forward if chosen_mode(traced, mode) == "forward" else by_reverse
-        inputs = traced.inputs[0] if isinstance(numbers, int) else traced.inputs
-        rows = iter(sweep(traced, batch_size))
+
+@define(eq=False, repr=False, slots=False)
+class Jacobian(Transformed):
+    """What `jacobian` gives."""
+
+    made_by: ClassVar[str] = "jacobian"
+    argnums: int | tuple[int, ...]
+    mode: str
+    batch_size: int | None
+    has_aux: bool
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Compute the Jacobian."""
+        traced = trace(self.function, args, kwargs, chosen(self.argnums, args), self.has_aux)
+        sweep = by_forward if chosen_mode(traced, self.mode) == "forward" else by_reverse
+        inputs = traced.inputs[0] if isinstance(self.argnums, int) else traced.inputs
+        rows = iter(sweep(traced, self.batch_size))
         result = map_leaves(
             lambda leaf, path: unflatten(inputs, next(rows)) if is_number_like(leaf) else leaf,
             traced.output,
         )
-        return (result, traced.value(traced.aux)) if has_aux else result
-
-    return jacobian_of
+        return (result, traced.value(traced.aux)) if self.has_aux else result
 
 
 def chosen_mode(traced: Trace, mode: str) -> str:

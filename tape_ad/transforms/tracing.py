@@ -22,7 +22,7 @@ from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called
 from tape_ad.overrides import CAPTURES, boxed, boxed_number
-from tape_ad.trees import flatten, map_leaves
+from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = [
     "Trace",
@@ -228,7 +228,9 @@ def trace(
     inputs = tuple(map(record.bind, varied))
     filled = list(args)
     for position, handles in zip(positions, inputs, strict=True):
-        filled[position] = handles
+        filled[position] = handles  # in structures of their own, which the function may change
+        if type(handles) is not Tensor:
+            filled[position] = unflatten(handles, flatten(handles))
     output = run_in(record, function, filled, kwargs)
     aux = None
     if has_aux:

@@ -170,7 +170,7 @@ def test_trees_go_in_and_come_out(name: str) -> None:
         got, wanted = fast(tree, other=X), function(tree, other=X)
         check_alike("it", got["it"], wanted["it"])
         assert flatten(got["same"])[0] is flatten(tree)[0]
-        assert type(got["same"]) is (dict if isinstance(tree, dict) else type(tree))
+        assert type(got["same"]) is type(tree)
     assert len(runs) == 2
 
 
