@@ -146,7 +146,14 @@ class Surroundings:
         changed = [each for each in self.variables if not each.holds()]
         iterators = [each for each in self.variables if is_iterator(each.value)]
         self.state = [each for each in (*changed, *iterators) if self.uses(each)]
-        self.variables = [each for each in self.variables if each not in changed]
+        logs = tuple(
+            [f"{each.title}[" for each in changed if each.kind == CONTENTS and not self.uses(each)]
+        )
+        self.variables = [
+            each
+            for each in self.variables
+            if each not in changed and not each.title.startswith(logs)
+        ]
         return self
 
     def uses(self, variable: Variable) -> bool:
@@ -319,15 +326,25 @@ class Surroundings:
 
     def follow(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note what is within a thing, or what it reads if it is a function."""
-        if isinstance(value, (weakref.ref, contextvars.ContextVar)):
-            kind = CALLED if isinstance(value, weakref.ref) else CONTEXT
-            self.note(Variable(value, None, title, kind), names, depth - 1, empty=True)
+        if isinstance(value, contextvars.ContextVar):
+            self.note(Variable(value, None, title, CONTEXT), names, depth - 1, empty=True)
+        elif isinstance(value, weakref.ref):
+            self.note(Variable(value, None, title, CALLED), names, depth - 1)
+            self.behind(value(), title, names, depth - 1)
         elif isinstance(value, GETTERS):
             self._names.update(names_got(value))
         elif callable(value) and not isinstance(value, type):
             self.enter(value)
         else:
             self.look_at(value, title, names, depth)
+
+    def behind(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note what is within an object that is only referred to weakly, and stays so."""
+        if is_function(value) or isinstance(value, types.MethodType):
+            self.enter(value)
+        elif value is not None and depth > 0 and not isinstance(value, SCALARS):
+            self.look_at(weakref.proxy(value), title, names, depth)
+            self.methods(type(value))
 
     def look_at(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note what is within an object: entries of containers, attributes that are read."""
@@ -441,7 +458,8 @@ def is_function(thing: Any) -> bool:
 
 def is_iterator(value: Any) -> bool:
     """Tell whether something gives another element each time; a file is for writing."""
-    return hasattr(type(value), "__next__") and not isinstance(value, io.IOBase)
+    lasting = (io.IOBase, *weakref.ProxyTypes)
+    return hasattr(type(value), "__next__") and not isinstance(value, lasting)
 
 
 def names_got(getter: Any) -> Iterator[str]:

@@ -42,8 +42,8 @@ LOOKS: dict[str, Callable[[Any, Any], Any]] = {
     VALUES: lambda room, name: tuple(room.values()),
     OBJECTS: lambda room, name: tuple(room.ravel().tolist()),
     BYTES: lambda room, name: bytes(room),
-    CALLED: lambda room, name: room(),
-    CONTEXT: lambda room, name: room.get(MISSING),
+    CALLED: lambda room, name: room() is not None,
+    CONTEXT: lambda room, name: room.get(),
     PRESENT: lambda room, name: tuple(sorted(name & room)),
 }
 TESTS = {
@@ -54,11 +54,11 @@ TESTS = {
     VALUES: "len(r{i}) == len(v{i}) and all(map(same_object, r{i}.values(), v{i}))",
     OBJECTS: "r{i}.size == len(v{i}) and all(map(same_object, r{i}.ravel().tolist(), v{i}))",
     BYTES: "bytes(r{i}) == v{i}",
-    CALLED: "r{i}() is v{i}",
-    CONTEXT: "r{i}.get(missing) is v{i}",
+    CALLED: "(r{i}() is not None) is v{i}",
+    CONTEXT: "r{i}.get() is v{i}",
     PRESENT: "r{i}.isdisjoint(k{i})",
 }
-GONE = (AttributeError, IndexError, KeyError, ReferenceError, RuntimeError, TypeError, ValueError)
+GONE = (AttributeError, LookupError, ReferenceError, RuntimeError, TypeError, ValueError)
 """What it raises to look at a place that is empty, or that another thread is changing."""
 
 
@@ -76,8 +76,8 @@ class Variable:
     kind : str
         `ENTRY` of a dict or list, `ATTRIBUTE` of an object, what a `CELL` holds, or the `CONTENTS`
         of a container: its elements, or the keys of a dict, which has `VALUES` as well; the
-        `OBJECTS` of an array of them, the `BYTES` of a buffer, what a weak reference that is
-        `CALLED` gives, what a `CONTEXT` variable is set to, or which of the names, all of them
+        `OBJECTS` of an array of them, the `BYTES` of a buffer, whether a weak reference that is
+        `CALLED` gives something, what a `CONTEXT` variable is set to, or which of the names, all of them
         missing so far, are `PRESENT` among the keys of a dict.
     value : any
         `MISSING` where there was nothing.
@@ -137,6 +137,10 @@ class Numbers:
     array: Any
     title: str
     contents: bytes
+
+    def named(self) -> str:
+        """Give its title."""
+        return self.title
 
     def holds(self) -> bool:
         """Tell whether the same numbers are in it as before."""

@@ -54,7 +54,7 @@ def sparsity(f: Function, argnums: int | Iterable[int] = 0) -> Function:
     return Sparsity(f, as_argnums(argnums))
 
 
-@define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False)
 class Sparsity(Transformed):
     """What `sparsity` gives."""
 

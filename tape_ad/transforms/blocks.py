@@ -274,7 +274,7 @@ def block(function: Function, behind: Block) -> Function:
     return BlockFunction(function, behind)
 
 
-@define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False)
 class BlockFunction(Transformed):
     """The public function of a block.
 

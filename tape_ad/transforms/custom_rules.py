@@ -125,7 +125,7 @@ def custom_rule(
     return typed
 
 
-@define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False)
 class WithRule(Transformed):
     """A function with a rule of its own.
 
@@ -137,20 +137,18 @@ class WithRule(Transformed):
     made_by: ClassVar[str] = "custom_rule"
     custom: "Custom"
     public: Any = field(init=False)
+    signature: Any = field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
         self.public = block(self.function, self.custom)
         Transformed.__attrs_post_init__(self)
 
-    @functools.cached_property
-    def parameters(self) -> inspect.Signature:
-        """The function's signature."""
-        return inspect.signature(self.function)
-
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function."""
         if kwargs:
-            bound = self.parameters.bind(*args, **kwargs)
+            if self.signature is None:
+                self.signature = inspect.signature(self.function)
+            bound = self.signature.bind(*args, **kwargs)
             args, kwargs = bound.args, bound.kwargs
             if any(type(leaf) is Tensor for leaf in flatten(kwargs)):
                 raise UnsupportedArgumentError(

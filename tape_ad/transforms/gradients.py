@@ -124,7 +124,7 @@ def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
     return ValueAndGradient(f, as_argnums(argnums), has_aux)
 
 
-@define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False)
 class ValueAndGradient(Transformed):
     """What `value_and_grad` gives."""
 
@@ -145,7 +145,7 @@ class ValueAndGradient(Transformed):
         )
 
 
-@define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False)
 class Gradient(ValueAndGradient):
     """What `grad` gives."""
 

@@ -97,7 +97,7 @@ def jacobian(
     return Jacobian(f, as_argnums(argnums), mode, batch_size, has_aux)
 
 
-@define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False)
 class Jacobian(Transformed):
     """What `jacobian` gives."""
 

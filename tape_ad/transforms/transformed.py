@@ -5,14 +5,14 @@ import types
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from attrs import define, fields
+from attrs import define, field, fields
 
 from tape_ad.naming import called, global_name
 
 __all__ = ["Transformed"]
 
 
-@define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False)
 class Transformed:
     """A function made of another one, whose name and attributes it has.
 
@@ -26,6 +26,7 @@ class Transformed:
 
     made_by: ClassVar[str] = "transform"
     function: Callable[..., Any]
+    __dict__: dict[str, Any] = field(init=False)  # for what a user's wrapper may copy: names alone
 
     def __attrs_post_init__(self) -> None:
         functools.update_wrapper(self, self.function, updated=())

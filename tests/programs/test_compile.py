@@ -74,10 +74,14 @@ def test_clear_forgets_all() -> None:
 
 def test_a_function_that_does_something_else_at_its_first_call_is_replayed() -> None:
     seen: list[int] = []
+    prepared: set[str] = set()
 
     def function(x: Any) -> Any:
         seen.append(1)
-        return np.exp(x) if len(seen) == 1 else np.exp(x) * 1.0
+        if "at once" in prepared:
+            return np.exp(x) * 1.0
+        prepared.add("at once")
+        return np.exp(x)
 
     fast = ta.compile(function)
     for _ in range(5):

@@ -187,10 +187,13 @@ FIRST: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("warm_up", FIRST)
 def test_a_first_call_that_goes_another_way_may_have_other_numbers(warm_up: str) -> None:
-    first = iter([FIRST[warm_up]])
+    prepared: set[str] = set()
 
     def function(x: Any) -> Any:
-        return next(first, usual)(x)
+        if warm_up in prepared:
+            return usual(x)
+        prepared.add(warm_up)
+        return FIRST[warm_up](x)
 
     fast, runs = counting(function)
     for point in (X, X, X, X, 2 * X, X):
