@@ -15,6 +15,7 @@ from tape_ad.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.handles.callers import is_library
 from tape_ad.memory import uncollected
 from tape_ad.programs.capturing import capture, is_capturing
+from tape_ad.programs.derived import same_program
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.explaining import asked, title
 from tape_ad.programs.keys import ForeignError, key_of, rebuilder
@@ -192,6 +193,10 @@ class Replayer:
                 "argument"
             )
         around.watch_numbers(constant.data for constant in program.constants)
+        for each in paths.all:
+            if each.surroundings.outgrown() and same_program(each.program, program):
+                each.surroundings.follow_numbers()
+                return result
         answers = tuple([guard.answer for guard in program.guards])
         doubts = doubts_of(leaves)
         path = paths.placed(Path(program, answers, around, doubts=doubts), self.max_programs)
@@ -216,6 +221,7 @@ class Replayer:
             path.confirm(program)
             path.doubts = unpinned(remaining(path.doubts, leaves), program)
             path.surroundings = around  # the first call may have set attributes that are read now
+            around.watch_read(path.program)
             self._compile(path)
             self._to_front(paths, path)
         elif path.program is before.get(path):  # else another thread has been quicker too

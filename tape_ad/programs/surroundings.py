@@ -25,8 +25,10 @@ from attrs import define, field
 from tape_ad.handles.callers import is_library_module, is_library_name
 from tape_ad.overrides import NOTING
 from tape_ad.programs.contents import contents
+from tape_ad.programs.derived import has_derived
 from tape_ad.programs.keys import varies
 from tape_ad.programs.names import Names, names_in
+from tape_ad.programs.program import Program
 from tape_ad.programs.variables import (
     ATTRIBUTE,
     BYTES,
@@ -50,6 +52,8 @@ MOST = 1024
 """How many variables are looked at; beyond that, a function is too large to be followed."""
 SMALL = 2**16
 """How many bytes an array may have whose contents are compared at each replay."""
+FEW = 2**12
+"""How many where the program reads it as well."""
 DEPTH = 6
 """How deep nested dicts, lists and objects are opened."""
 ENTRIES = 64
@@ -192,6 +196,33 @@ class Surroundings:
         for each in arrays.values():
             if not any(np.may_share_memory(each.value, constant) for constant in constants):
                 self.numbers.append(Numbers(each.value, each.title, contents(each.value)))
+
+    def watch_read(self, program: Program) -> None:
+        """Look at the few numbers in arrays that a program reads, too.
+
+        For plain NumPy may have computed one of its numbers from them, which would be half old and
+        half new. Where they change and nothing else does, they are `followed`.
+        """
+        arrays = [each for each in self.variables if isinstance(each.value, np.ndarray)]
+        if not has_derived(program, [each.value for each in arrays]):
+            return
+        watched = {id(each.array) for each in self.numbers}
+        for each in arrays:
+            few = is_small(each.value) and each.value.nbytes <= FEW
+            if few and id(each.value) not in watched:
+                watched.add(id(each.value))
+                self.numbers.append(Numbers(each.value, each.title, contents(each.value), True))
+
+    def outgrown(self) -> bool:
+        """Tell whether nothing has changed but numbers in arrays that the program reads."""
+        changed = [each for each in self.numbers if not each.holds()]
+        if not changed or not all(each.read for each in changed):
+            return False
+        return all(each.holds() for each in self.variables)
+
+    def follow_numbers(self) -> None:
+        """Look no more at those that have changed, for the program follows them."""
+        self.numbers[:] = [each for each in self.numbers if each.holds()]
 
     def draws(self) -> dict[str, bytes]:
         """Give the states of the generators of random numbers that the function reads."""

@@ -132,11 +132,14 @@ class Numbers:
     title : str
         What the user calls it.
     contents : bytes
+    read : bool
+        Whether the program reads it as well.
     """
 
     array: Any
     title: str
     contents: bytes
+    read: bool = False
 
     def named(self) -> str:
         """Give its title."""
