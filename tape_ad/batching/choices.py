@@ -22,6 +22,7 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.batching.indexing import item_of_all, key_of_all
+from tape_ad.overrides import boxed
 from tape_ad.rules.numpy.indexing import index_map
 
 __all__ = ["added", "digitized", "scattered", "searched", "taken", "taken_along", "windows"]
@@ -97,7 +98,7 @@ def scattered(batch: Batch, function: Function, args: Any, kwargs: Options) -> A
     parent = shape_of_one(ct)[:stack] + index.parent
     like = BatchedArray(np.broadcast_to(np.empty(()), (batch.size, *parent)), batch)
     whole, order = key_of_all(batch, like, (slice(None),) * stack + index.key)
-    cts = spread(batch, ct)
+    cts = boxed(spread(batch, ct))  # as what stands in the key may be captured
     if order is not None:
         cts = np.moveaxis(cts, order[1], order[0])
     return function(cts, index_map(whole, (batch.size, *parent), cts.shape))

@@ -298,6 +298,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         """
         if isinstance(self.data, np.generic):
             answer_to_scipy("copy", self)
+            if self.data.dtype.kind == "b":  # of which there is no positive
+                return self._one(np.logical_not, np.logical_not(self))
             return self._one(np.positive, self)
         return self._call(np.copy, (self,), {"order": order})
 

@@ -115,6 +115,14 @@ class Capture:
                 CAPTURES.append(self)
                 CAPTURING.set(self)
                 return function(*args, **kwargs)
+            except TypeError as error:
+                if "SeedSequence" not in str(error):
+                    raise
+                raise self.refusal(
+                    "it seeds a generator of random numbers with an argument, which NumPy takes "
+                    "for none; write np.random.default_rng(int(seed)), for which there is a "
+                    "program for each seed, or draw outside and pass what is drawn"
+                ) from error
             finally:
                 self.end(before)
         finally:
