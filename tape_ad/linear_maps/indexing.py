@@ -13,6 +13,7 @@ from tape_ad.overrides import (
     BATCHES,
     CAPTURES,
     CAPTURING,
+    NOTING,
     as_in_key,
     as_one_call,
     batch_in,
@@ -62,12 +63,12 @@ class Index:
         return self.by_truth
 
     def push(self, t: Array) -> Array:
+        if BATCHES and is_below_batches(t):
+            t = as_in_key(t, self.key)
         if CAPTURES and CAPTURING.get() is not None and type(t) is np.ndarray:
             noted = as_one_call(pushed_plainly, t, self)
             if noted is not NotImplemented:
                 return noted
-        if BATCHES and isinstance(t, (np.ndarray, np.generic)):
-            t = as_in_key(t, self.key)
         stack = t.ndim - len(self.parent)
         if 0 in self.node:  # np.take gives that where indexing finds nothing to pick
             return np.zeros(t.shape[:stack] + self.node, t.dtype)
@@ -79,6 +80,8 @@ class Index:
         return np.moveaxis(picked, range(self.front), range(stack, stack + self.front))
 
     def pull(self, ct: Array) -> Array:
+        if BATCHES and is_below_batches(ct):
+            ct = as_in_key(ct, self.key)
         if CAPTURES and CAPTURING.get() is not None:
             noted = as_one_call(scatter, ct, self)
             if noted is not NotImplemented:
@@ -101,6 +104,11 @@ class Index:
             add_repeated(total, key, ct, self.front > 0)
         else:
             total[key] += ct
+
+
+def is_below_batches(array: Any) -> bool:
+    """Tell whether an array is plain, or captured, and so is none of a batch's."""
+    return isinstance(array, (np.ndarray, np.generic)) or type(array) in NOTING
 
 
 def pushed_plainly(t: Array, index: Index) -> Array:
