@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.comparison import alike_functions
 from tape_ad.programs.constants import same_memory
 from tape_ad.programs.keys import content_of
 from tape_ad.programs.program import Call, Constant, Program, Value
@@ -41,26 +40,10 @@ def is_plain(array: Any) -> bool:
 
 def same_program(one: Program, two: Program) -> bool:
     """Tell whether two captures differ in nothing but what is in arrays that are read in place."""
-    if len(one.steps) != len(two.steps) or len(one.constants) != len(two.constants):
+    if len(one.constants) != len(two.constants):
         return False
-    if not all(map(same_constant, one.constants, two.constants)):
-        return False
-    ours, theirs = one.numbers(), two.numbers()
-    for mine, other in zip(one.steps, two.steps, strict=True):
-        if isinstance(mine, Call) != isinstance(other, Call):
-            return False
-        if isinstance(mine, Call) and isinstance(other, Call):
-            if not alike_functions(mine.function, other.function):
-                return False
-            if described(mine, ours) != described(other, theirs):
-                return False
-        elif (mine.question, ours[mine.value], mine.answer) != (  # type: ignore[union-attr]  # both ask
-            other.question,  # type: ignore[union-attr]  # the same
-            theirs[other.value],  # type: ignore[union-attr]  # the same
-            other.answer,  # type: ignore[union-attr]  # the same
-        ):
-            return False
-    return bool(numbered(one.output, ours) == numbered(two.output, theirs))
+    read_alike = all(map(same_constant, one.constants, two.constants))
+    return read_alike and described(one) == described(two)
 
 
 def same_constant(one: Constant, two: Constant) -> bool:
@@ -68,9 +51,17 @@ def same_constant(one: Constant, two: Constant) -> bool:
     return same_memory(one.data, two.data) or one.mark == two.mark
 
 
-def described(call: Call, numbers: dict[Value, int]) -> Any:
-    """Describe the arguments of a call, with numbers in place of values."""
-    return numbered((call.args, dict(call.kwargs)), numbers)
+def described(program: Program) -> list[Any]:
+    """Describe the steps and the output of a program, with numbers in place of values."""
+    numbers = program.numbers()
+    steps: list[Any] = []
+    for step in program.steps:
+        if isinstance(step, Call):
+            function = getattr(step.function, "__code__", step.function)
+            steps.append((function, numbered((step.args, dict(step.kwargs)), numbers)))
+        else:
+            steps.append((step.question, numbers[step.value], step.answer))
+    return [*steps, numbered(program.output, numbers)]
 
 
 def numbered(tree: Any, numbers: dict[Value, int]) -> Any:

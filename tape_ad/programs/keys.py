@@ -26,6 +26,8 @@ PROTOCOLS = (
 """What tells that an object is an array of another library, or one that is more than an array."""
 TOLD_BY_EQUALITY = frozenset({int, bool, str, bytes, type(None), type(Ellipsis)})
 """Types of which two equal instances cannot be told apart."""
+ONE_OF_ITS_KIND = (type, types.FunctionType, types.BuiltinFunctionType, np.ndarray)
+"""Types of which only the very same instance is the same."""
 DEEPEST = 20
 """How deep objects are compared; those that lie deeper have to be the very same."""
 
@@ -103,7 +105,7 @@ class VerySame:
         return id(self.thing)
 
 
-def content_of(thing: Any, depth: int = DEEPEST) -> Any:
+def content_of(thing: Any, depth: int = DEEPEST) -> Any:  # noqa: PLR0911 - one for each kind
     """Describe all that tells an object from an equal one, as pickling does.
 
     Examples
@@ -122,17 +124,19 @@ def content_of(thing: Any, depth: int = DEEPEST) -> Any:
         return kind, contents_of(thing.items(), depth)
     if kind is types.MethodType:
         return kind, VerySame(thing.__self__), VerySame(thing.__func__)
-    by_name = isinstance(thing, (type, types.FunctionType, types.BuiltinFunctionType, np.ndarray))
-    if depth == 0 or by_name:
-        return VerySame(thing)
-    try:
-        parts = thing.__reduce_ex__(4)
-    except Exception:  # of what cannot be pickled there is but one
-        return VerySame(thing)
-    if isinstance(parts, str):  # the name of what there is one of
+    parts = None if depth == 0 or isinstance(thing, ONE_OF_ITS_KIND) else pickled(thing)
+    if not isinstance(parts, tuple):  # a name of what there is one of, or nothing
         return VerySame(thing)
     own = instance_dict(thing) or {}  # which a class's own way to be pickled may leave out
     return kind, contents_of((*map(opened, parts), dict(own)), depth)
+
+
+def pickled(thing: Any) -> Any:
+    """Take an object to what it is pickled as; None where it cannot be."""
+    try:
+        return thing.__reduce_ex__(4)
+    except Exception:  # a class may raise anything
+        return None
 
 
 def contents_of(things: Iterable[Any], depth: int) -> tuple[Any, ...]:

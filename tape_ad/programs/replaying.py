@@ -214,8 +214,9 @@ class Replayer:
             if around.state:
                 self._exhaust(
                     paths,
-                    f"changes {around.state[0].title} and goes by it, which no replay does. It runs "
-                    "without being compiled; pass that as an argument, and return its new value",
+                    f"changes {around.state[0].title} and goes by it, which no replay does. It "
+                    "runs without being compiled; pass that as an argument, and return its new "
+                    "value",
                 )
                 return result
             path.confirm(program)

@@ -297,12 +297,29 @@ class Surroundings:
             return
         own = names_in(function.__code__)
         self.take(own)
-        names, outside = own.read, function.__globals__
+        self.made_of(function, own.read)
+        self.variables_of(function, own)
+        if owner is not None:
+            self.look_at(owner, title_of(owner), own.read, DEPTH)
+
+    def made_of(self, function: Any, names: frozenset[str]) -> None:
+        """Note the parts of a function that may be replaced, and its defaults and attributes."""
         for part in ("__code__", "__defaults__", "__kwdefaults__"):
             if getattr(function, part) is not None and self.is_new(part, id(function)):
                 title, value = f"{function.__name__}.{part}", getattr(function, part)
                 self.append(Variable(function, part, title, ATTRIBUTE, value))
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        for each in function.__defaults__ or ():
+            self.follow(each, f"a default of {function.__name__}", names, DEPTH)
+        if function.__kwdefaults__:
+            self.entries(function.__kwdefaults__, f"{function.__name__}.defaults", names, DEPTH)
+        if vars(function):
+            self.attributes(function, function.__name__, names, DEPTH)
+
+    def variables_of(self, function: Any, own: Names) -> None:
+        """Note the variables of a function's closure and of its module."""
+        names, outside = own.read, function.__globals__
+        cells = function.__closure__ or ()
+        for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
             if name not in own.bound or name in own.used:
                 self.note(Variable(cell, None, name, CELL), names, DEPTH, empty=True)
         for name in sorted(names - own.bound | own.bound & own.used):
@@ -313,14 +330,6 @@ class Surroundings:
                 if attribute(vars(builtins).get(name), "__module__") != "builtins":
                     self.note(Variable(vars(builtins), name, name), names, DEPTH)
             self.imported(name, str(outside.get("__package__") or ""), names)
-        for each in function.__defaults__ or ():
-            self.follow(each, f"a default of {function.__name__}", names, DEPTH)
-        if function.__kwdefaults__:
-            self.entries(function.__kwdefaults__, f"{function.__name__}.defaults", names, DEPTH)
-        if vars(function):
-            self.attributes(function, function.__name__, names, DEPTH)
-        if owner is not None:
-            self.look_at(owner, title_of(owner), names, DEPTH)
 
     def take(self, own: Names) -> None:
         """Add the names in the code of a function to those of the others."""
@@ -489,8 +498,8 @@ def is_function(thing: Any) -> bool:
 
 def is_iterator(value: Any) -> bool:
     """Tell whether something gives another element each time; a file is for writing."""
-    lasting = (io.IOBase, *weakref.ProxyTypes)
-    return hasattr(type(value), "__next__") and not isinstance(value, lasting)
+    lasting = isinstance(value, io.IOBase) or type(value) in weakref.ProxyTypes
+    return hasattr(type(value), "__next__") and not lasting
 
 
 def names_got(getter: Any) -> Iterator[str]:

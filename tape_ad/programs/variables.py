@@ -40,7 +40,7 @@ LOOKS: dict[str, Callable[[Any, Any], Any]] = {
     CELL: lambda room, name: room.cell_contents,
     CONTENTS: lambda room, name: tuple(room),
     VALUES: lambda room, name: tuple(room.values()),
-    OBJECTS: lambda room, name: tuple(room.ravel().tolist()),
+    OBJECTS: lambda room, name: tuple(room.flat),
     BYTES: lambda room, name: bytes(room),
     CALLED: lambda room, name: room() is not None,
     CONTEXT: lambda room, name: room.get(),
@@ -52,7 +52,7 @@ TESTS = {
     CELL: "r{i}.cell_contents is v{i}",
     CONTENTS: "len(r{i}) == len(v{i}) and all(map(same_object, r{i}, v{i}))",
     VALUES: "len(r{i}) == len(v{i}) and all(map(same_object, r{i}.values(), v{i}))",
-    OBJECTS: "r{i}.size == len(v{i}) and all(map(same_object, r{i}.ravel().tolist(), v{i}))",
+    OBJECTS: "r{i}.size == len(v{i}) and all(map(same_object, r{i}.flat, v{i}))",
     BYTES: "bytes(r{i}) == v{i}",
     CALLED: "(r{i}() is not None) is v{i}",
     CONTEXT: "r{i}.get() is v{i}",
@@ -77,8 +77,8 @@ class Variable:
         `ENTRY` of a dict or list, `ATTRIBUTE` of an object, what a `CELL` holds, or the `CONTENTS`
         of a container: its elements, or the keys of a dict, which has `VALUES` as well; the
         `OBJECTS` of an array of them, the `BYTES` of a buffer, whether a weak reference that is
-        `CALLED` gives something, what a `CONTEXT` variable is set to, or which of the names, all of them
-        missing so far, are `PRESENT` among the keys of a dict.
+        `CALLED` gives something, what a `CONTEXT` variable is set to, or which of the names, all
+        of them missing so far, are `PRESENT` among the keys of a dict.
     value : any
         `MISSING` where there was nothing.
     """

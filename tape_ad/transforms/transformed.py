@@ -29,7 +29,8 @@ class Transformed:
     __dict__: dict[str, Any] = field(init=False)  # for what a user's wrapper may copy: names alone
 
     def __attrs_post_init__(self) -> None:
-        functools.update_wrapper(self, self.function, updated=())
+        me: Any = self
+        functools.update_wrapper(me, self.function, updated=())
         if isinstance(self.function, types.FunctionType):
             for name, attribute in vars(self.function).items():
                 self.__dict__.setdefault(name, attribute)
