@@ -1,0 +1,443 @@
+"""What a compiled function reads besides its arguments: changed in place, it is seen."""
+
+import array
+import collections
+import contextvars
+import functools
+import operator
+import sys
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.errors import CompileWarning
+
+X = np.array([0.5, -1.5])
+
+Change = Callable[[], Any]
+Case = tuple[Callable[..., Any], tuple[Any, ...], Change]
+
+
+class Model:
+    """A model with a method to be passed, and attributes that may be missing."""
+
+    training = True
+
+    def loss(self, x: Any) -> Any:
+        return x * (2.0 if self.training else 3.0)
+
+    def scaled(self, x: Any) -> Any:
+        return x * self.scale if hasattr(self, "scale") else x
+
+    def tried(self, x: Any) -> Any:
+        try:
+            return x * vars(self)["scale"]
+        except KeyError:
+            return x
+
+    def of_class(self, x: Any) -> Any:
+        return x * getattr(type(self), "power", 1.0)
+
+    def looked_up(self, x: Any) -> Any:
+        return x * getattr(self, "scale", 1.0)
+
+    def whole(self, x: Any) -> Any:
+        return self.loss(x) + 1
+
+    @property
+    def factor(self) -> float:
+        return 2.0
+
+    def __getitem__(self, place: int) -> float:
+        return 2.0 + place
+
+
+class Other:
+    """What an instance may become."""
+
+    training = False
+
+    def loss(self, x: Any) -> Any:
+        return x * 5.0
+
+
+class Slotted:
+    """An attribute that may be missing, in a slot."""
+
+    __slots__ = ("__weakref__", "scale")
+
+    def scaled(self, x: Any) -> Any:
+        return x * getattr(self, "scale", 2.0)
+
+
+def defined_later(x: Any) -> Any:
+    try:
+        return x * name_of_later
+    except NameError:
+        return x
+
+
+def with_builtin(x: Any) -> Any:
+    return x * len((1, 2))
+
+
+def with_module(x: Any) -> Any:
+    import module_of_a_user  # type: ignore[import-not-found]  # the test makes it
+
+    return x * module_of_a_user.factor
+
+
+def from_module(x: Any) -> Any:
+    from module_of_a_user import factor
+
+    return x * factor
+
+
+def by_name(x: Any) -> Any:
+    return x * globals()["factor_of_module"]
+
+
+factor_of_module = 2.0
+
+
+def with_defaults(x: Any, factor: float = 2.0, *, shift: float = 1.0) -> Any:
+    return x * factor + shift
+
+
+def called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function be called by one that is compiled."""
+    return lambda x: function(x)  # noqa: PLW0108 - which is what this is about
+
+
+def of_arguments() -> dict[str, Case]:
+    """Make functions that are called with something else than arrays."""
+    model, factor, options = Model(), [2.0], {"rate": 2.0}
+    fixed = functools.partial(lambda x, rate: x * rate, rate=2.0)
+    module = types.ModuleType("module_among_arguments")
+    module.scaled = lambda x: x * 2  # type: ignore[attr-defined]  # which a module takes
+    kind = type("Kind", (), {"scaled": staticmethod(lambda x: x * 2)})
+    return {
+        "a bound method": (apply, (model.loss, X), lambda: setattr(model, "training", False)),
+        "a function": (apply, (lambda x: x * factor[0], X), lambda: factor.__setitem__(0, 3.0)),
+        "a partial": (apply, (fixed, X), lambda: fixed.keywords.update(rate=3.0)),
+        "a dict in a function": (
+            apply,
+            (lambda x: x * options["rate"], X),
+            lambda: options.update(rate=3.0),
+        ),
+        "a module": (
+            lambda module, x: module.scaled(x),
+            (module, X),
+            lambda: setattr(module, "scaled", lambda x: x * 3),
+        ),
+        "a class": (
+            lambda kind, x: kind.scaled(x),
+            (kind, X),
+            lambda: setattr(kind, "scaled", staticmethod(lambda x: x * 3)),
+        ),
+        "its class": (
+            lambda model, x: model.loss(x),
+            (model, X),
+            lambda: setattr(model, "__class__", Other),
+        ),
+    }
+
+
+def apply(function: Callable[..., Any], x: Any) -> Any:
+    return function(x)
+
+
+def of_missing_names(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
+    """Make functions that look for names which are not there so far."""
+    here, model, slotted = sys.modules[__name__], Model(), Slotted()
+    user = types.ModuleType("module_of_a_user")
+    user.factor = 2.0  # type: ignore[attr-defined]  # which a module takes
+    monkeypatch.setitem(sys.modules, "module_of_a_user", user)
+
+    def later(name: str, value: Any) -> Change:
+        return lambda: monkeypatch.setattr(here, name, value, raising=False)
+
+    def scale() -> None:
+        model.scale = 3.0
+
+    return {
+        "hasattr": (model.scaled, (X,), scale),
+        "getattr": (model.looked_up, (X,), scale),
+        "vars": (model.tried, (X,), scale),
+        "of a class": (
+            model.of_class,
+            (X,),
+            lambda: monkeypatch.setattr(Model, "power", 3.0, raising=False),
+        ),
+        "in a slot": (slotted.scaled, (X,), lambda: setattr(slotted, "scale", 3.0)),
+        "a method of an instance": (
+            model.whole,
+            (X,),
+            lambda: setattr(model, "loss", lambda x: x * 7),
+        ),
+        "of the module": (defined_later, (X,), later("name_of_later", 3.0)),
+        "a builtin": (with_builtin, (X,), later("len", lambda x: 5.0)),
+        "globals": (by_name, (X,), later("factor_of_module", 3.0)),
+        "an import": (with_module, (X,), lambda: setattr(user, "factor", 3.0)),
+        "an import of a name": (from_module, (X,), lambda: setattr(user, "factor", 3.0)),
+    }
+
+
+def of_replaced_parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
+    """Make functions, objects and classes of which a part is replaced in place."""
+    model = Model()
+    function = types.FunctionType(with_defaults.__code__, globals(), "copied", (2.0,))
+    function.__kwdefaults__ = {"shift": 1.0}
+    fixed = functools.partial(with_defaults, factor=4.0)
+    placed = functools.partial(np.multiply, 2.0)
+    dispatching = functools.singledispatch(lambda model, x: x)
+
+    def replace(name: str, value: Any) -> Change:
+        return lambda: monkeypatch.setattr(Model, name, value)
+
+    return {
+        "code": (called(function), (X,), lambda: setattr(function, "__code__", doubled.__code__)),
+        "its own code": (function, (X,), lambda: setattr(function, "__code__", doubled.__code__)),
+        "defaults": (called(function), (X,), lambda: setattr(function, "__defaults__", (3.0,))),
+        "defaults by name": (
+            called(function),
+            (X,),
+            lambda: setattr(function, "__kwdefaults__", {"shift": 3.0}),
+        ),
+        "a default by name": (
+            called(function),
+            (X,),
+            lambda: function.__kwdefaults__.update(shift=4.0),
+        ),
+        "keywords of a partial": (fixed, (X,), lambda: fixed.keywords.update(factor=5.0)),
+        "another keyword": (called(fixed), (X,), lambda: fixed.keywords.update(shift=5.0)),
+        "arguments of a partial": (
+            called(placed),
+            (X,),
+            lambda: placed.__setstate__((np.multiply, (3.0,), {}, None)),  # type: ignore[attr-defined]  # as it is unpickled
+        ),
+        "a method": (model.whole, (X,), replace("loss", lambda self, x: x * 9)),
+        "a special method": (lambda x: x * model[1], (X,), replace("__getitem__", lambda *_: 9.0)),
+        "a property": (
+            lambda x: x * model.factor,
+            (X,),
+            replace("factor", property(lambda _: 9.0)),
+        ),
+        "a class": (lambda x: model.loss(x), (X,), lambda: setattr(model, "__class__", Other)),  # noqa: PLW0108 - a bound method keeps its function
+        "single dispatch": (
+            lambda x: dispatching(model, x),
+            (X,),
+            lambda: dispatching.register(Model, lambda model, x: x * 2),
+        ),
+    }
+
+
+def doubled(x: Any, factor: float = 2.0, *, shift: float = 1.0) -> Any:
+    return x * factor * 2 + shift
+
+
+def of_containers() -> dict[str, Case]:
+    """Make functions that read containers of Python's own library, and through them."""
+    users, listed = collections.UserDict(rate=2.0), collections.UserList([2.0])
+    chained, below = collections.ChainMap({}, {"rate": 2.0}), {"rate": 2.0}
+    proxy, numbers, raw = types.MappingProxyType(below), array.array("d", [2.0]), bytearray(b"\x02")
+    setting: contextvars.ContextVar[float] = contextvars.ContextVar("setting", default=2.0)
+    model: Any = Model()
+    model.scale = 2.0
+    reference, objects = weakref.ref(model), np.array([2.0, model], dtype=object)
+    name, get = ["scale"], operator.attrgetter("scale")
+    inner = {"model": model}
+    return {
+        "UserDict": (lambda x: x * users["rate"], (X,), lambda: users.update(rate=3.0)),
+        "UserList": (lambda x: x * listed[0], (X,), lambda: listed.__setitem__(0, 3.0)),
+        "ChainMap": (lambda x: x * chained["rate"], (X,), lambda: chained.update(rate=3.0)),
+        "MappingProxyType": (lambda x: x * proxy["rate"], (X,), lambda: below.update(rate=3.0)),
+        "array.array": (lambda x: x * numbers[0], (X,), lambda: numbers.__setitem__(0, 3.0)),
+        "bytearray": (lambda x: x * raw[0], (X,), lambda: raw.__setitem__(0, 3)),
+        "ContextVar": (lambda x: x * setting.get(), (X,), lambda: setting.set(3.0)),
+        "weakref": (lambda x: x * reference().scale, (X,), lambda: setattr(model, "scale", 3.0)),  # type: ignore[union-attr]  # it is alive
+        "array of objects": (lambda x: x * objects[0], (X,), lambda: objects.__setitem__(0, 3.0)),
+        "in one": (lambda x: x * objects[1].scale, (X,), lambda: setattr(model, "scale", 3.0)),
+        "attrgetter": (lambda x: x * get(model), (X,), lambda: setattr(model, "scale", 3.0)),
+        "getattr": (
+            lambda x: x * getattr(inner["model"], name[0]),
+            (X,),
+            lambda: setattr(model, "scale", 3.0),
+        ),
+    }
+
+
+def assert_seen(case: Case) -> None:
+    """Check that a change makes another result, and that the compiled function gives it."""
+    function, args, change = case
+    fast = ta.compile(function, engine="numpy")
+    for _ in range(4):
+        before = fast(*args)
+    assert [path.replays for paths in fast._paths.values() for path in paths.all] == [2]
+    change()
+    for _ in range(4):
+        after = fast(*args)
+        assert np.array_equal(after, function(*args))
+    assert not np.array_equal(before, after)
+
+
+@pytest.mark.parametrize("name", of_arguments())
+def test_what_is_among_the_arguments(name: str) -> None:
+    assert_seen(of_arguments()[name])
+
+
+MISSING = of_missing_names(pytest.MonkeyPatch()).keys()
+sys.modules.pop("module_of_a_user")
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_names_that_appear_later(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(of_missing_names(monkeypatch)[name])
+
+
+@pytest.mark.parametrize("name", of_replaced_parts(pytest.MonkeyPatch()))
+def test_parts_that_are_replaced_in_place(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(of_replaced_parts(monkeypatch)[name])
+
+
+@pytest.mark.parametrize("name", of_containers())
+def test_containers_of_python(name: str) -> None:
+    assert_seen(of_containers()[name])
+
+
+def test_a_weak_reference_stays_weak() -> None:
+    model: Any = Model()
+    reference = weakref.ref(model)
+    fast = ta.compile(lambda x: x if reference() is None else x * 2)
+    for _ in range(4):
+        assert np.array_equal(fast(X), X * 2)
+    del model
+    assert np.array_equal(fast(X), X)
+
+
+def norm_of(weights: Any) -> Callable[[Any], Any]:
+    return lambda x: np.sum(x * weights / np.linalg.norm(weights))
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, ta.grad, ta.value_and_grad])
+def test_an_array_that_the_program_and_plain_numpy_read(transform: Any) -> None:
+    weights = np.array([1.0, 2.0])
+    function = transform(norm_of(weights))
+    fast = ta.compile(function, engine="numpy")
+    for value in (1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 1.0):
+        weights[0] = value
+
+        assert str(fast(X)) == str(function(X))
+
+
+def test_an_array_that_only_the_program_reads_is_followed() -> None:
+    weights, runs = np.ones(2), []
+
+    def function(x: Any) -> Any:
+        runs.append(1)
+        return np.sum(0.3 * x * weights)
+
+    fast = ta.compile(ta.grad(function), engine="numpy")
+    for step in range(20):
+        weights -= 0.1
+        assert np.array_equal(fast(X), 0.3 * weights), step
+    assert len(runs) == 3
+    assert len(fast.programs) == 1
+
+
+def counting_up() -> dict[str, Callable[[], Callable[[Any], Any]]]:
+    """Make functions that count their calls, and go by that."""
+
+    class Counter:
+        def __init__(self) -> None:
+            self.step = 0
+
+        def __call__(self, x: Any) -> Any:
+            self.step += 1
+            return x * 2 if self.step < 4 else x * 3
+
+    def in_a_list() -> Callable[[Any], Any]:
+        steps = [0]
+
+        def function(x: Any) -> Any:
+            steps[0] += 1
+            return x * 2 if steps[0] < 4 else x * 3
+
+        return function
+
+    def in_a_cell() -> Callable[[Any], Any]:
+        step = 0
+
+        def function(x: Any) -> Any:
+            nonlocal step
+            step += 1
+            return x * 2 if step < 4 else x * 3
+
+        return function
+
+    def by_growing() -> Callable[[Any], Any]:
+        seen: list[int] = []
+
+        def function(x: Any) -> Any:
+            seen.append(1)
+            return x * 2 if len(seen) < 4 else x * 3
+
+        return function
+
+    def by_an_iterator() -> Callable[[Any], Any]:
+        steps = iter(range(100))
+        return lambda x: x * 2 if next(steps) < 3 else x * 3
+
+    return {
+        "an attribute": Counter,
+        "a list": in_a_list,
+        "a cell": in_a_cell,
+        "growing": by_growing,
+        "an iterator": by_an_iterator,
+    }
+
+
+@pytest.mark.parametrize("name", counting_up())
+def test_a_function_that_goes_by_its_own_count_is_not_replayed(name: str) -> None:
+    make = counting_up()[name]
+    function, fast = make(), ta.compile(make())
+    assert np.array_equal(fast(X), function(X))
+    with pytest.warns(CompileWarning, match="and goes by it, which no replay does"):
+        assert np.array_equal(fast(X), function(X))
+    for _ in range(4):
+        assert np.array_equal(fast(X), function(X))
+
+
+def test_a_count_that_is_only_written_down_is_no_state() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.calls = 0
+            self.log: list[int] = []
+
+        def __call__(self, x: Any) -> Any:
+            self.calls += 1
+            self.log.append(self.calls)
+            return x * 2
+
+    fast = ta.compile(Counter())
+    for _ in range(5):
+        assert np.array_equal(fast(X), X * 2)
+    assert fast.function.log == [1, 2]
+
+
+def test_too_many_variables_are_a_warning() -> None:
+    many = [types.SimpleNamespace(k=float(i)) for i in range(1500)]
+
+    def large(x: Any) -> Any:
+        return x * sum(each.k for each in many)
+
+    fast = ta.compile(large)
+    with pytest.warns(CompileWarning, match="large reads more variables than are watched") as told:
+        for _ in range(4):
+            fast(X)
+    assert len(told) == 1
