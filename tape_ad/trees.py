@@ -27,6 +27,7 @@ __all__ = [
 
 SHOWN = 8
 """How many paths an error lists."""
+MISSING = object()
 HEAP_TYPE = 1 << 9
 """The flag of classes that Python code has made (`inspect.getattr_static` tells by it as well)."""
 
@@ -190,7 +191,9 @@ def attributes_beside(tree: Any) -> dict[str, Any]:
     beside = {} if own is None or own is tree else dict(own)
     if structure_of(kind) is FIELDS:
         for field in fields_of(tree):
-            beside.pop(field.name, None)
+            value = beside.pop(field.name, None)
+            if not field.init and getattr(tree, field.name, MISSING) is field.default:
+                beside[field.name] = value if value is not None else field.default
     elif issubclass(kind, UserDict):
         beside.pop("data", None)
     elif issubclass(kind, defaultdict):

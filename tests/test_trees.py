@@ -1,7 +1,7 @@
 """Nested structures: what the walker rebuilds, and what bind and wrt make of them."""
 
 import dataclasses
-from collections import OrderedDict, UserDict
+from collections import OrderedDict, UserDict, defaultdict
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -12,6 +12,9 @@ import pytest
 import tape_ad as ta
 from tape_ad.errors import DtypeError, RecordMismatchError
 from tape_ad.trees import flatten, map_leaves, paired, unflatten, with_paths
+
+
+X = np.array([1.0, 2.0])
 
 
 class Pair(NamedTuple):
@@ -118,6 +121,76 @@ def test_mappings_keep_their_class_and_order() -> None:
         rebuilt = map_leaves(lambda leaf, path: leaf, tree)
         assert type(rebuilt) is type(tree)
         assert list(rebuilt) == ["b", "a"]
+
+
+class AttributeDict(dict[str, Any]):
+    """A dict whose entries are attributes."""
+
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__  # type: ignore[assignment]  # which is how it is written
+
+
+class OneDict(dict[str, Any]):
+    """The same, by one dict for both."""
+
+    def __init__(self, **entries: Any) -> None:
+        super().__init__(entries)
+        self.__dict__ = self
+
+
+class Names(list[Any]):
+    """A list with an attribute."""
+
+    title = "none"
+
+
+class Point(tuple[Any, ...]):
+    """A tuple with a method."""
+
+    def first(self) -> Any:
+        return self[0]
+
+
+def test_dicts_of_a_class_keep_their_lookups() -> None:
+    for store in (AttributeDict(w=X, dtype=2.0), OneDict(w=X, dtype=2.0)):
+        gradients = ta.grad(lambda p: np.sum(p.w**2) * p.dtype)(store)
+        assert type(gradients) is type(store)
+        assert np.array_equal(gradients.w, 4 * X)
+        fast = ta.compile(lambda p: p.w * p.dtype, engine="numpy")
+        for _ in range(4):
+            assert np.array_equal(fast(store), 2 * X)
+
+
+def test_a_default_factory_is_kept() -> None:
+    store = defaultdict(lambda: 3.0, w=X)
+    gradients = ta.grad(lambda p: np.sum(p["w"] * p["missing"]))(store)
+    assert type(gradients) is defaultdict
+    assert gradients.keys() == {"w"}
+    assert np.array_equal(gradients["w"], [3.0, 3.0])
+    assert store.keys() == {"w"}
+
+
+def test_an_ordered_dict_can_be_reordered() -> None:
+    def last(p: Any) -> Any:
+        p.move_to_end("a")
+        return np.sum(next(reversed(p.values())) ** 2)
+
+    gradients = ta.grad(last)(OrderedDict(a=X, b=X))
+    assert type(gradients) is OrderedDict
+    assert list(gradients) == ["a", "b"]
+    assert np.array_equal(gradients["a"], 2 * X)
+
+
+def test_lists_and_tuples_of_a_class_keep_it() -> None:
+    names = Names([X])
+    names.title = "some"
+    assert ta.grad(lambda p: np.sum(p[0]) * (p.title == "some"))(names)[0].tolist() == [1.0, 1.0]
+    assert ta.grad(lambda p: np.sum(p.first()))(Point((X,))).first().tolist() == [1.0, 1.0]
+
+
+def test_what_a_function_does_to_its_structure_is_not_done_to_the_gradient() -> None:
+    gradients = ta.grad(lambda p: np.sum(p.pop("w") ** 2))({"w": X})
+    assert np.array_equal(gradients["w"], 2 * X)
 
 
 def test_arrays_and_handles_are_leaves() -> None:

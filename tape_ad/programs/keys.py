@@ -8,7 +8,15 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.errors import CaptureError
-from tape_ad.trees import attributes_beside, instance_dict, structure_of
+from tape_ad.trees import (
+    FIELDS,
+    Structure,
+    attributes_beside,
+    fields_of,
+    flatten,
+    instance_dict,
+    structure_of,
+)
 
 __all__ = ["ForeignError", "Key", "Static", "key_of", "rebuilder", "varies"]
 
@@ -212,7 +220,34 @@ def form_of(tree: Any, name: str, leaves: list[Any], names: list[str]) -> Any:
         return (kind, beside, tuple(pairs))
     steps = zip(structure.steps(tree), structure.values(tree), strict=True)
     parts = tuple([form_of(value, name + step, leaves, names) for step, value in steps])
+    if structure is FIELDS:
+        check_fields(tree, structure, name)
     return (kind, beside, parts)
+
+
+def check_fields(tree: Any, structure: Structure, name: str) -> None:
+    """Refuse an instance with a field that its class works out, where that has been set instead.
+
+    Raises
+    ------
+    CaptureError
+    """
+    others = [field.name for field in fields_of(tree) if not field.init]
+    made = structure.rebuilt(tree, list(structure.values(tree))) if others else tree
+    for other in others:
+        ours, theirs = flatten(getattr(tree, other, None)), flatten(getattr(made, other, None))
+        if len(ours) != len(theirs) or not all(map(alike, ours, theirs)):
+            raise CaptureError(
+                f"the field {name}.{other} has init=False, but is not what the class makes it; a "
+                "compiled function is given an instance that is made anew, so let it have init=True"
+            )
+
+
+def alike(one: Any, two: Any) -> bool:
+    """Tell whether two leaves are the same."""
+    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
+        return one.dtype == two.dtype and one.tobytes() == two.tobytes()
+    return bool(content_of(one) == content_of(two))
 
 
 def static(leaf: Any, name: str) -> Any:

@@ -17,6 +17,8 @@ from tape_ad.programs.program import Program
 from tests.programs.comparing import counting
 
 X = np.array([0.5, -1.5, 2.0])
+LARGE = 9000
+"""How many numbers take more than the 64 KiB whose contents are watched."""
 NAN = float("nan")
 
 
@@ -116,8 +118,8 @@ def test_more_than_rounding_is_a_difference_of_native_code(ours: Any, theirs: An
 
 def test_check_of_native_code_allows_for_rounding() -> None:
     pytest.importorskip("llvmlite")
-    scale = np.ones(3)
-    fast = ta.compile(lambda x: np.tanh(x) * np.exp(scale) + scale, engine="native")
+    scale = np.ones(LARGE)
+    fast = ta.compile(lambda x: np.tanh(x) * np.exp(scale)[:3] + scale[:3], engine="native")
     for point in (X, 1.1 * X, np.linspace(-3, 3, 3)):
         fast.check(point)
     assert "native: " in fast.explain()
@@ -147,8 +149,8 @@ def test_check_goes_the_way_of_the_guards() -> None:
 
 
 def test_check_finds_what_a_replay_has_frozen() -> None:
-    scale = np.ones(3)
-    fast = ta.compile(lambda x: {"scaled": x * np.exp(scale), "x": x * scale})
+    scale = np.ones(LARGE)
+    fast = ta.compile(lambda x: {"scaled": x * np.exp(scale)[:3], "x": x * scale[:3]})
     fast.check(X)
     scale[1] = 2.0
     with pytest.raises(ProgramMismatchError, match=r"at \['scaled'\]: 1 of 3; .* at \[1\]"):

@@ -215,6 +215,13 @@ def test_equal_statics_need_not_be_the_same_object() -> None:
     assert len(runs) == 6
 
 
+class Options(dict[Any, Any]):
+    """A dict with an attribute."""
+
+    def __init__(self, rate: int) -> None:
+        self.rate = rate
+
+
 class Unlike:
     """Something that is compared element by element, as arrays are."""
 
@@ -230,6 +237,88 @@ def test_objects_without_an_array_protocol_are_told_apart_by_identity() -> None:
     for option in (one, two) * 3:
         assert fast(X, option) is X
     assert len(runs) == 4
+
+
+class Named:
+    """Equal to another of the same name, whatever else it has."""
+
+    def __init__(self, name: str, rate: float) -> None:
+        self.name, self.rate = name, rate
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class Tagged(Fraction):
+    """A number that is more than one."""
+
+    tag = 1
+
+
+def tagged(tag: int) -> Tagged:
+    half = Tagged(1, 2)
+    half.tag = tag
+    return half
+
+
+NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
+EQUAL: dict[str, tuple[Any, Any]] = {
+    "an __eq__ that leaves out a field": (Named("a", 1.0), Named("a", 2.0)),
+    "inside a frozenset": (frozenset([Named("a", 1.0)]), frozenset([Named("a", 2.0)])),
+    "a time in two zones": (NOON, NOON.astimezone(timezone(timedelta(hours=2)))),
+    "a time with fold": (NOON.replace(tzinfo=None), NOON.replace(tzinfo=None, fold=1)),
+    "ranges": (range(0, 3, 2), range(0, 4, 2)),
+    "decimals": (Decimal("1.0"), Decimal("1.000")),
+    "a subclass with an attribute": (tagged(1), tagged(2)),
+    "bools and numbers in a frozenset": (frozenset([1]), frozenset([True])),
+    "zeros in a frozenset": (frozenset([0.0]), frozenset([-0.0])),
+    "bounds of slices": (slice(1, None), slice(True, None)),
+    "the key 1": ({1: None}, {True: None}),
+    "the key 1.0": ({1: None}, {1.0: None}),
+    "the key 0.0": ({0.0: None}, {-0.0: None}),
+    "a key that is a tuple": ({(1, 0.0): None}, {(1, -0.0): None}),
+    "a default factory": (defaultdict(int), defaultdict(float)),
+    "an attribute of a dict": (Options(1), Options(2)),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_arguments_that_differ_have_programs_of_their_own(name: str) -> None:
+    one, two = EQUAL[name]
+    assert one == two
+    fast, runs = counting(lambda x, option: x * 2)
+    for _ in range(3):
+        fast(X, one)
+        fast(X, two)
+    assert len(runs) == 4
+
+
+def test_an_instance_whose_class_is_replaced_is_another_argument() -> None:
+    instance: Any = Named("a", 1.0)
+    fast, runs = counting(lambda x, option: x)
+    for kind in (Named, Unlike):
+        instance.__class__ = kind
+        for _ in range(3):
+            fast(X, instance)
+    assert len(runs) == 4
+
+
+def test_a_field_that_is_set_where_the_class_works_it_out_is_refused() -> None:
+    @dataclasses.dataclass
+    class Layer:
+        weight: Any
+        factor: float = dataclasses.field(init=False, default=2.0)
+
+    layer = Layer(X)
+    fast = ta.compile(lambda layer: layer.weight * layer.factor)
+    for _ in range(4):
+        assert np.array_equal(fast(layer), X * 2)
+    layer.factor = 3.0
+    with pytest.raises(CaptureError, match=r"the field layer\.factor has init=False"):
+        fast(layer)
 
 
 # By position and by name

@@ -1,0 +1,100 @@
+"""The table of what a compiled function may read: what is said not to be seen is not."""
+
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+
+X = np.array([0.5, -1.5])
+TABLE = (Path(__file__).parents[2] / "docs" / "compile.md").read_text(encoding="utf-8")
+
+Case = tuple[Callable[..., Any], tuple[Any, ...], Callable[[], Any]]
+
+
+class Model:
+    """An attribute whose name is put together."""
+
+    scale = 2.0
+
+
+def unseen() -> dict[str, Case]:
+    """Make a function for each row, and a change that it does not see."""
+    large, small, nested = np.ones(9000), np.ones(2), [2.0]
+    deep, many, masked = [[[[[[[nested]]]]]]], [2.0] * 5000, np.ma.array([2.0, 1.0])
+    model, parts = Model(), ["sca", "le"]
+    os.environ["TAPE_AD_FACTOR"] = "2"
+    return {
+        "what plain NumPy computes of a larger array": (
+            lambda x: x * np.exp(large)[:2],
+            (X,),
+            lambda: large.fill(3.0),
+        ),
+        "an `if` on the numbers of an array that the program reads as well": (
+            lambda x: x * small if small[0] > 2 else x * small + 1,
+            (X,),
+            lambda: small.fill(3.0),
+        ),
+        "what lies more than six containers and objects deep": (
+            lambda x: x * deep[0][0][0][0][0][0][0][0],  # type: ignore[index]  # it is that deep
+            (X,),
+            lambda: nested.__setitem__(0, 3.0),
+        ),
+        "in a container of more than 4,096 elements": (
+            lambda x: x * many[4500],
+            (X,),
+            lambda: many.__setitem__(4500, 3.0),
+        ),
+        "an object of a library": (
+            lambda x: x * float(masked[0]),
+            (X,),
+            lambda: masked.__setitem__(0, 3.0),
+        ),
+        "an attribute whose name is put together while the function runs": (
+            lambda x: x * getattr(model, "".join(parts)),
+            (X,),
+            lambda: setattr(model, "scale", 3.0),
+        ),
+        "the environment": (
+            lambda x: x * float(os.environ["TAPE_AD_FACTOR"]),
+            (X,),
+            lambda: os.environ.__setitem__("TAPE_AD_FACTOR", "3"),
+        ),
+    }
+
+
+@pytest.mark.parametrize("row", unseen())
+def test_what_the_table_says_not_to_be_seen(row: str) -> None:
+    function, args, change = unseen()[row]
+    [line] = [line for line in TABLE.splitlines() if row in line]
+    assert line.endswith("| **not seen** |")
+    fast = ta.compile(function, engine="numpy")
+    for _ in range(4):
+        assert np.array_equal(fast(*args), function(*args))
+    change()
+    assert not np.array_equal(fast(*args), function(*args))
+    fast.clear()
+    assert np.array_equal(fast(*args), function(*args))
+
+
+def test_what_is_captured_is_another_object_and_type() -> None:
+    assert "what is captured says no to `x is y`" in TABLE
+    fast = ta.compile(lambda x, y: (x is y, type(x) is np.ndarray, isinstance(x, np.ndarray)))
+    assert fast(X, X) == (False, False, True)
+
+
+def test_a_column_that_is_replaced() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0]})
+    fast = ta.compile(lambda x: x * frame["a"].to_numpy(), engine="numpy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pandas' own
+        for _ in range(4):
+            before = fast(X)
+        frame["a"] = [3.0, 4.0]
+        assert np.array_equal(fast(X), before)
