@@ -13,7 +13,6 @@ import tape_ad as ta
 from tape_ad.errors import DtypeError, RecordMismatchError
 from tape_ad.trees import flatten, map_leaves, paired, unflatten, with_paths
 
-
 X = np.array([1.0, 2.0])
 
 
@@ -127,7 +126,7 @@ class AttributeDict(dict[str, Any]):
     """A dict whose entries are attributes."""
 
     __getattr__ = dict.__getitem__
-    __setattr__ = dict.__setitem__  # type: ignore[assignment]  # which is how it is written
+    __setattr__ = dict.__setitem__
 
 
 class OneDict(dict[str, Any]):
@@ -152,7 +151,8 @@ class Point(tuple[Any, ...]):
 
 
 def test_dicts_of_a_class_keep_their_lookups() -> None:
-    for store in (AttributeDict(w=X, dtype=2.0), OneDict(w=X, dtype=2.0)):
+    stores: list[Any] = [AttributeDict(w=X, dtype=2.0), OneDict(w=X, dtype=2.0)]
+    for store in stores:
         gradients = ta.grad(lambda p: np.sum(p.w**2) * p.dtype)(store)
         assert type(gradients) is type(store)
         assert np.array_equal(gradients.w, 4 * X)
@@ -162,7 +162,7 @@ def test_dicts_of_a_class_keep_their_lookups() -> None:
 
 
 def test_a_default_factory_is_kept() -> None:
-    store = defaultdict(lambda: 3.0, w=X)
+    store: Any = defaultdict(lambda: 3.0, {"w": X})
     gradients = ta.grad(lambda p: np.sum(p["w"] * p["missing"]))(store)
     assert type(gradients) is defaultdict
     assert gradients.keys() == {"w"}

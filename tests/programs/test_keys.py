@@ -2,8 +2,10 @@
 
 import dataclasses
 import enum
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.errors import CaptureError
 from tape_ad.programs.checking import check_alike
 from tape_ad.programs.keys import key_of
 from tape_ad.programs.matching import matcher

@@ -41,7 +41,7 @@ def unseen() -> dict[str, Case]:
             lambda: small.fill(3.0),
         ),
         "what lies more than six containers and objects deep": (
-            lambda x: x * deep[0][0][0][0][0][0][0][0],  # type: ignore[index]  # it is that deep
+            lambda x: x * deep[0][0][0][0][0][0][0][0],
             (X,),
             lambda: nested.__setitem__(0, 3.0),
         ),

@@ -93,6 +93,6 @@ def test_what_a_users_wrapper_copies_are_names_alone() -> None:
     class Wrapper:
         def __init__(self, function: Any) -> None:
             self.function = function
-            functools.update_wrapper(self, function)
+            functools.update_wrapper(self, function)  # type: ignore[arg-type]  # it is not called
 
     assert Wrapper(MADE["grad"]).function is MADE["grad"]
