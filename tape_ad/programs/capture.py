@@ -4,6 +4,7 @@ import operator
 import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,7 @@ class Capture:
     in_numpy: dict[int, Any] = field(factory=dict, init=False)
     _errors: Mapping[str, Any] = field(factory=np.geterr, init=False)
     _filters: Any = field(factory=lambda: warnings.filters, init=False)
+    _thread: int = field(factory=get_ident, init=False)
     _answers: dict[Any, Any] = field(factory=dict, init=False)
     _other_errors: Mapping[str, Any] | None = field(default=None, init=False)
     _failure: BaseException | None = field(default=None, init=False)
@@ -156,6 +158,12 @@ class Capture:
             raise CaptureError(
                 f"an array of {self.name}, which has been captured and has returned, is used in "
                 f"{called(function)} ({caller()}); return what is needed later"
+            )
+        if get_ident() != self._thread:
+            raise self.refusal(
+                f"{called(function)} ({caller()}) is called in another thread, where no order of "
+                "calls is fixed; use a loop in its place, and the threads of NumPy or of "
+                "compile(f, threads=...), or compile what a thread does"
             )
         if len(args) > 1:
             args, kwargs = by_name(function, args, kwargs)

@@ -352,3 +352,21 @@ def test_a_function_may_call_itself() -> None:
     for _ in range(4):
         assert np.array_equal(power(X, 3), X * X * X)
     assert len(power.programs) == 1
+
+
+@pytest.mark.parametrize("function", [np.any, np.sum, np.argmax])
+def test_the_copy_of_a_number_is_one(function: Any) -> None:
+    fast = ta.compile(lambda x: function(x > 0).copy(), engine="numpy")
+    for point in (X, X, X, -X):
+        assert fast(point) == function(point > 0)
+        assert type(fast(point)) is type(function(point > 0))
+
+
+@pytest.mark.parametrize("seed", [3, np.int64(3)])
+def test_a_generator_is_seeded_with_an_int(seed: Any) -> None:
+    fast = ta.compile(lambda x, seed: x * np.random.default_rng(seed).normal())
+    with pytest.raises(CaptureError, match=r"write np.random.default_rng\(int\(seed\)\)"):
+        fast(X, seed)
+    fast = ta.compile(lambda x, seed: x * np.random.default_rng(int(seed)).normal())
+    for each in (3, 3, 3, 4, 4):
+        assert np.array_equal(fast(X, each), X * np.random.default_rng(each).normal())

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.errors import CaptureError
 from tape_ad.programs.capture import CAPTURING
 from tests.programs.comparing import counting
 
@@ -107,6 +108,17 @@ def test_a_function_that_waits_for_another_thread_which_calls_it() -> None:
     fast = ta.compile(function)
     for _ in range(3):
         assert np.array_equal(fast(X), X * 2)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, ta.grad, ta.jacobian])
+def test_a_function_that_computes_in_other_threads_is_refused(transform: Any) -> None:
+    def function(x: Any) -> Any:
+        with ThreadPoolExecutor(2) as pool:
+            return sum(pool.map(lambda factor: np.sum(x * factor), [1.0, 2.0]))
+
+    fast = ta.compile(transform(function))
+    with pytest.raises(CaptureError, match="is called in another thread"):
+        fast(X)
 
 
 def test_replays_within_a_replay() -> None:
