@@ -154,17 +154,7 @@ class Capture:
         CaptureError
             When it cannot be replayed.
         """
-        if self.ended:
-            raise CaptureError(
-                f"an array of {self.name}, which has been captured and has returned, is used in "
-                f"{called(function)} ({caller()}); return what is needed later"
-            )
-        if get_ident() != self._thread:
-            raise self.refusal(
-                f"{called(function)} ({caller()}) is called in another thread, where no order of "
-                "calls is fixed; use a loop in its place, and the threads of NumPy or of "
-                "compile(f, threads=...), or compile what a thread does"
-            )
+        self.check_usable(function)
         if len(args) > 1:
             args, kwargs = by_name(function, args, kwargs)
         if kwargs and kwargs.get("out") is not None:
@@ -212,6 +202,25 @@ class Capture:
         )
         self.rely_on(type_of, function in TYPED_BY_VALUES, result, several)
         return result
+
+    def check_usable(self, function: Function) -> None:
+        """Refuse a call after the function has returned, or from another thread.
+
+        Raises
+        ------
+        CaptureError
+        """
+        if self.ended:
+            raise CaptureError(
+                f"an array of {self.name}, which has been captured and has returned, is used in "
+                f"{called(function)} ({caller()}); return what is needed later"
+            )
+        if get_ident() != self._thread:
+            raise self.refusal(
+                f"{called(function)} ({caller()}) is called in another thread, where no order of "
+                "calls is fixed; use a loop in its place, and the threads of NumPy or of "
+                "compile(f, threads=...), or compile what a thread does"
+            )
 
     def rely_on(self, question: Function, does: bool, result: Any, several: bool) -> None:
         """Guard a fact about results, if it depends on values."""
