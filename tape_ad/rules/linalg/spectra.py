@@ -31,7 +31,7 @@ from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
 from tape_ad.linear_maps.patterns import batched, elementwise
-from tape_ad.overrides import TYPED_BY_VALUES, overridable
+from tape_ad.overrides import NOTING, TYPED_BY_VALUES, overridable
 from tape_ad.rules.base import Derivation, Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, ill_conditioned
 from tape_ad.rules.numpy.elementwise import is_complex
@@ -144,9 +144,15 @@ class DiagonalBetween:
         return np.add.reduce(self.left.conjugate() * (t @ self.right), axis=-2)
 
     def pull(self, ct: Array) -> Array:
-        if self.is_trace and type(ct) is np.ndarray and np.equal(ct, ct[..., :1]).all():
+        if self.is_trace and is_even(ct):
             return ct[..., :1, None] * np.eye(ct.shape[-1], dtype=ct.dtype)
         return (self.left * ct[..., None, :]) @ adjoint(self.right)
+
+
+def is_even(ct: Array) -> bool:
+    """Tell whether all weights are the same; a program has that as a guard."""
+    known = type(ct) is np.ndarray or type(ct) in NOTING
+    return known and bool(np.equal(ct, ct[..., :1]).all())
 
 
 def real_values(left: Array, right: Array, *before: LinearMap, is_trace: bool = False) -> LinearMap:
