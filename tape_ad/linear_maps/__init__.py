@@ -32,7 +32,7 @@ from tape_ad.linear_maps.elementwise import (
 )
 from tape_ad.linear_maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.linear_maps.joining import Join, Part
-from tape_ad.linear_maps.layouts import clone
+from tape_ad.linear_maps.layouts import clone, writeable_copy
 from tape_ad.linear_maps.matrix_products import (
     MatmulLeft,
     MatmulRight,
@@ -89,4 +89,5 @@ __all__ = [
     "times_matrix",
     "unless_all_zero",
     "unless_zero",
+    "writeable_copy",
 ]

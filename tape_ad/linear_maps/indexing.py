@@ -6,7 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.linear_maps.base import Array, Shape
-from tape_ad.linear_maps.layouts import clone
+from tape_ad.linear_maps.layouts import writeable_copy
 from tape_ad.linear_maps.patterns import moved
 from tape_ad.linear_maps.places import names_each_once, places
 from tape_ad.overrides import (
@@ -165,7 +165,7 @@ def added_at(total: Array, ct: Array, linear: Any) -> Array:
     """
     if type(total) is not np.ndarray or (BATCHES and batch_in(linear.key) is not None):
         return total + linear.pull(ct)
-    result = clone(total)
+    result = writeable_copy(total)
     linear.add_into(result, ct)
     return result
 

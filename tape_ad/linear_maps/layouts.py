@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import frozen
 
-__all__ = ["Layout", "clone"]
+__all__ = ["Layout", "clone", "writeable_copy"]
 
 Plain = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
@@ -74,3 +74,15 @@ def clone(array: Any) -> Any:
     copy = layout.on(np.empty(before + after, np.uint8), before)
     copy[...] = array
     return copy
+
+
+def writeable_copy(array: Any) -> Any:
+    """Copy an array to write to a part of it: as `clone` does, but each element is one of its own.
+
+    In one that is broadcast, or shows sliding windows, many elements are the same memory, and all
+    of them would change with one.
+    """
+    if not isinstance(array, np.ndarray) or array.flags.c_contiguous:
+        return array.copy()
+    before, after = Layout.of(array).span
+    return array.copy() if before + after < array.nbytes else clone(array)

@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad.linear_maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.linear_maps.places import names_each_once
 from tape_ad.linear_maps.reductions import filled_with
+from tape_ad.programs.liveness import root_of
 from tape_ad.programs.native import placed_number
 from tape_ad.programs.program import Call, Value, values_in
 from tape_ad.rules.layers.activations import relu, sigmoid
@@ -171,13 +172,6 @@ def is_c(value: Value) -> bool:
             return False
         step *= length
     return True
-
-
-def root_of(value: Value) -> Value:
-    """Find what owns the memory of a value."""
-    while value.owner is not None:
-        value = value.owner
-    return value
 
 
 def size_of(value: Value) -> int:

@@ -1,13 +1,14 @@
 """Plans: a program, with how long each of its values is needed, and where it lies."""
 
 import itertools
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import numpy as np
 from attrs import frozen
 
-from tape_ad.programs.filling import fills, overwritten, root_of, size_of
+from tape_ad.programs.filling import fills, overwritten, size_of
+from tape_ad.programs.liveness import LiveRanges, root_of
 from tape_ad.programs.native import Segment
 from tape_ad.programs.program import Call, Program, Step, Value
 from tape_ad.programs.scheduling import Run, scheduled
@@ -40,10 +41,8 @@ class Plan:
         The operand in whose memory a result is written.
     workspace : int
         The bytes for all blocks that are not given away.
-    ends : mapping of Value to int
-        The last step that uses the memory of each value that owns some.
-    returned : set of Value
-        What owns memory that the caller gets.
+    live : LiveRanges
+        Until when memory is needed.
     """
 
     program: Program
@@ -54,16 +53,14 @@ class Plan:
     blocks: Mapping[Value, Block]
     onto: Mapping[Value, Value]
     workspace: int
-    ends: Mapping[Value, int]
-    returned: Set[Value]
+    live: LiveRanges
 
     @classmethod
     def of(cls, program: Program) -> Self:
         """Find out how long the values of a program are needed, and give them memory."""
         steps, runs = scheduled(program.steps)
         used = set(program.outputs)
-        returned = {root_of(value) for value in used}
-        ends: dict[Value, int] = {}
+        live = LiveRanges.of(steps, used)
         dying: list[list[Value]] = []
         for number in range(len(steps) - 1, -1, -1):
             final = []
@@ -71,12 +68,11 @@ class Plan:
                 if value not in used:
                     used.add(value)
                     final.append(value)
-                ends.setdefault(root_of(value), number)
             dying.append(final)
-        blocks, onto, order = blocks_of(steps, runs, ends, returned)
+        blocks, onto, order = blocks_of(steps, runs, live)
         workspace = placed([block for block in order if not block.given])
-        peak = workspace + peak_of(steps, ends, returned, blocks)
-        if workspace > HEAVY and peak > peak_of(steps, ends, returned, {}):
+        peak = workspace + peak_of(steps, live, blocks)
+        if workspace > HEAVY and peak > peak_of(steps, live, {}):
             for block in order:  # a workspace stays while later arrays have no place in it
                 block.given |= HEAVY <= block.size == size_of(block.values[0])
             workspace = placed([block for block in order if not block.given])
@@ -89,27 +85,21 @@ class Plan:
             blocks,
             onto,
             workspace,
-            ends,
-            returned,
+            live,
         )
 
     @property
     def nbytes(self) -> int:
         """The most bytes that a replay needs at once, with what it returns."""
-        return self.workspace + peak_of(self.steps, self.ends, self.returned, self.blocks)
+        return self.workspace + peak_of(self.steps, self.live, self.blocks)
 
     @property
     def plain_nbytes(self) -> int:
         """The most bytes that the calls need at once if each makes an array of its own."""
-        return peak_of(self.steps, self.ends, self.returned, {})
+        return peak_of(self.steps, self.live, {})
 
 
-def peak_of(
-    steps: Sequence[Step],
-    ends: Mapping[Value, int],
-    returned: Set[Value],
-    blocks: Mapping[Value, Block],
-) -> int:
+def peak_of(steps: Sequence[Step], live: LiveRanges, blocks: Mapping[Value, Block]) -> int:
     """Count the bytes of arrays outside of the workspace that are there at once."""
     change = [0] * (len(steps) + 1)
     for number, step in enumerate(steps):
@@ -121,16 +111,13 @@ def peak_of(
                 continue
             values = [value] if block is None else block.values
             change[number] += size_of(value)
-            if returned.isdisjoint(values):
-                change[ends.get(values[-1], number) + 1] -= size_of(value)
+            if live.kept.isdisjoint(values):
+                change[live.ends.get(values[-1], number) + 1] -= size_of(value)
     return max(itertools.accumulate(change))
 
 
 def blocks_of(
-    steps: Sequence[Step],
-    runs: Sequence[Run],
-    ends: Mapping[Value, int],
-    returned: set[Value],
+    steps: Sequence[Step], runs: Sequence[Run], live: LiveRanges
 ) -> tuple[dict[Value, Block], dict[Value, Value], list[Block]]:
     """Give blocks to results, and let a result have that of an operand which nothing needs more.
 
@@ -144,19 +131,19 @@ def blocks_of(
     for number, step in enumerate(steps):
         if type(step) is Call and isinstance(step.function, Segment):
             for out in step.outputs:
-                end = ends.get(out, number)
-                blocks[out] = Block(size_of(out), number, end, out in returned, values=[out])
+                end = live.ends.get(out, number)
+                blocks[out] = Block(size_of(out), number, end, out in live.kept, values=[out])
             continue
         if type(step) is not Call or not fills(step):
             continue
         out, run = step.outputs[0], run_of.get(number)
-        end = ends.get(out, number)
+        end = live.ends.get(out, number)
         size = size_of(out)
-        if run is not None and out not in returned and end < run.stop:
+        if run is not None and out not in live.kept and end < run.stop:
             size = run.part * np.dtype(out.dtype).itemsize
         for operand in overwritten(step):
             block = blocks.get(operand)
-            if block is None or operand in returned or ends[operand] != number:
+            if block is None or not live.is_over(operand, number):
                 continue
             if block.size != size or (run and not shown[run].isdisjoint(block.values)):
                 continue
@@ -166,7 +153,7 @@ def blocks_of(
             blocks[out] = Block(size, number, number)
         block = blocks[out]
         block.end = end
-        block.given |= out in returned
+        block.given |= out in live.kept
         block.values.append(out)
     order = list(dict.fromkeys(blocks.values()))
     if runs:

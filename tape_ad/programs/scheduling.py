@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.programs.filling import fills, is_c, root_of
+from tape_ad.programs.filling import fills, is_c
+from tape_ad.programs.liveness import root_of
 from tape_ad.programs.program import Call, Guard, Step, Value
 
 __all__ = ["Run", "is_whole", "scheduled"]

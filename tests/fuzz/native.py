@@ -3,6 +3,7 @@
 python -m tests.fuzz.native --programs 100000 --seed 0      look for programs that go wrong
 python -m tests.fuzz.native --seed 0 --number 123           try one program again, in this process
 python -m tests.fuzz.native --kind functions                functions with branches and derivatives
+python -m tests.fuzz.native --kind views                    views and what is done in place
 python -m tests.fuzz.native --guarded end                   arrays end where no memory is
 
 PYTHONMALLOC=malloc valgrind --quiet --undef-value-errors=no \\
@@ -40,6 +41,7 @@ from tape_ad.programs.simplification import simplified
 from tests.fuzz.calls_of_arrays import drawn_program
 from tests.fuzz.compiled import random_program
 from tests.fuzz.guarded import guarded
+from tests.fuzz.views import drawn_function, small_parts, unlike_eager
 from tests.programs.natively import problems
 
 __all__ = ["Finding", "found_in", "searched"]
@@ -87,6 +89,19 @@ def of_functions(seed: int, number: int) -> Iterator[tuple[Program, list[Point]]
                 yield path.simple, inputs[1:5]
 
 
+def of_views(seed: int, number: int) -> Iterator[tuple[Program, list[Point]]]:
+    """Draw a function of views and in-place operations, and compare NumPy's engine with it."""
+    drawn = drawn_function(seed, number)
+    fast = ta.compile(drawn.given, engine="numpy")
+    with small_parts(drawn, number):
+        found = next(unlike_eager(drawn, fast), "")
+    if found:
+        raise AssertionError(found)
+    for path in (path for paths in fast._paths.values() for path in paths.all):
+        if path.simple is not None:
+            yield path.simple, drawn.points
+
+
 def with_key(point: Point) -> Any:
     """Give the key of arguments, and the arrays and numbers among them."""
     return key_of(point, {}, ("x", "y", "n", "k"))
@@ -95,6 +110,7 @@ def with_key(point: Point) -> Any:
 KINDS: dict[str, Callable[[int, int], Iterator[tuple[Program, list[Point]]]]] = {
     "calls": of_calls,
     "functions": of_functions,
+    "views": of_views,
 }
 
 
@@ -104,10 +120,13 @@ def found_in(seed: int, number: int, kind: str = "calls", guard: str = "") -> st
         warnings.simplefilter("ignore")
         beside = guarded(guard == "end") if guard else contextlib.nullcontext()
         with beside:
-            for program, points in KINDS[kind](seed, number):
-                found = problem_of(program, points)
-                if found:
-                    return smallest(program, points, found)
+            try:
+                for program, points in KINDS[kind](seed, number):
+                    found = problem_of(program, points)
+                    if found:
+                        return smallest(program, points, found)
+            except AssertionError as difference:
+                return str(difference)
     return ""
 
 

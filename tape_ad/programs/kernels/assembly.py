@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from tape_ad.programs.filling import root_of
 from tape_ad.programs.kernels.groups import Slot, grouped, segments
 from tape_ad.programs.kernels.layouts import fits, layouts_of
 from tape_ad.programs.kernels.library import ready
 from tape_ad.programs.kernels.places import kept_as
 from tape_ad.programs.kernels.segments import Table
+from tape_ad.programs.liveness import root_of
 from tape_ad.programs.native import Segment, element, placed_number, python_number
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
 

@@ -7,7 +7,6 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.naming import called
-from tape_ad.programs.filling import root_of
 from tape_ad.programs.kernels.calls import lowered
 from tape_ad.programs.kernels.endings import is_sum
 from tape_ad.programs.kernels.interleaving import is_foreign
@@ -17,6 +16,7 @@ from tape_ad.programs.kernels.repeats import Repeats
 from tape_ad.programs.kernels.reuse import last_uses, renamed
 from tape_ad.programs.kernels.work import Argument, Direct, Literal, Nest, Op, Question, Reduction
 from tape_ad.programs.knowledge import type_of
+from tape_ad.programs.liveness import root_of
 from tape_ad.programs.program import COMPUTED, Call, Guard, Program, Step, Value
 
 __all__ = ["Group", "Groups", "grouped"]

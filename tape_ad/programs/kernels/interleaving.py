@@ -13,6 +13,7 @@ from attrs import define, field
 from tape_ad.programs.kernels.inner_loops import Loop
 from tape_ad.programs.kernels.places import Place
 from tape_ad.programs.kernels.work import Argument, Literal, Nest, Op, Reduction
+from tape_ad.programs.liveness import LiveRanges
 from tape_ad.programs.program import Value
 from tape_ad.programs.storage import Block, placed
 
@@ -163,17 +164,19 @@ class Interleaved:
         size : int
             The bytes of all; where they are not aligned, of those that are needed at once.
         """
-        spans: dict[Value, Block] = {root: Block(0, 0, 0) for root in self.buffers}
-        for number, part in reversed(list(enumerate(self.parts))):
+        live, sizes = LiveRanges(), dict.fromkeys(self.buffers, 0)
+        for number, part in enumerate(self.parts):
             for place in part.places:
-                if place.root in spans:
-                    block = spans[place.root]
-                    block.size, block.start = place.dtype.itemsize * length, number
-                    block.end = max(block.end, number)
+                if place.root in sizes:
+                    live.use(place.root, number)
+                    sizes[place.root] = place.dtype.itemsize * length
+        spans = {
+            root: Block(size, live.starts[root], live.ends[root]) for root, size in sizes.items()
+        }
         if not aligned:
             counts = range(len(self.parts))
-            sizes = [sum(b.size for b in spans.values() if b.start <= k <= b.end) for k in counts]
-            return {}, max(sizes, default=0)
+            needed = [sum(b.size for b in spans.values() if b.start <= k <= b.end) for k in counts]
+            return {}, max(needed, default=0)
         size = placed(sorted(spans.values(), key=lambda block: block.start))
         return {root: block.offset for root, block in spans.items()}, size
 

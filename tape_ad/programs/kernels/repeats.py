@@ -20,9 +20,8 @@ class Pattern:
 
     Attributes
     ----------
-    full, shape : tuple of int
-        The shape of the call's result or operand that it goes over, and without axes of one
-        element.
+    shape : tuple of int
+        That of the call's result, without axes of one element.
     reads : tuple of int
         Which argument of the call is read each time.
     ops : list of Op
@@ -30,7 +29,6 @@ class Pattern:
         What is stored as the result.
     """
 
-    full: tuple[int, ...]
     shape: tuple[int, ...]
     reads: tuple[int, ...]
     ops: list[Op]
@@ -51,19 +49,24 @@ class Repeats:
     _narrow: dict[tuple[Value, tuple[int, ...]], Place] = field(factory=dict)
 
     def key_of(self, call: Call) -> Any:
-        """Say what is alike in calls that are done in the same way; None where that is not easy."""
+        """Say what is alike in calls that are done in the same way; None where that is not easy.
+
+        Operands are told apart by where they lie: two views of one place are read as one.
+        """
         if call.kwargs or call.several:
             return None
         args, out = call.args, call.outputs[0]
         key: list[Any] = [call.function, out.shape, out.strides, out.dtype, out.kind]
         if call.errors:
             key += call.errors.items()
+        first: dict[Place, int] = {}
         for number, arg in enumerate(args):
             if type(arg) is Value:
                 place = self.places.of(arg)
-                if place is None:
-                    return None
-                key += (place.shape, place.strides, arg.dtype, arg.kind, args.index(arg) - number)
+                if place is None or len(place.shape) > len(out.shape):
+                    return None  # of an array with more axes it can only be a part that is read
+                before = first.setdefault(self.narrow(arg, out.shape), number) - number
+                key += (place.shape, place.strides, arg.dtype, arg.kind, before)
             elif type(arg) in NUMBERS:
                 key += (type(arg), repr(arg))
             else:
@@ -75,8 +78,9 @@ class Repeats:
         pattern = self._known.get(key)
         if pattern is None:
             return None
-        reads = [self.narrow(call.args[number], pattern.full) for number in pattern.reads]
-        out = self.narrow(call.outputs[0], pattern.full)
+        shape = call.outputs[0].shape
+        reads = [self.narrow(call.args[number], shape) for number in pattern.reads]
+        out = self.narrow(call.outputs[0], shape)
         return Nest(pattern.shape, reads, pattern.ops, [(pattern.write, out)])
 
     def narrow(self, value: Value, shape: tuple[int, ...]) -> Place:
@@ -96,8 +100,6 @@ class Repeats:
         out, shape = self.places.of(call.outputs[0]), nest.shape
         if out is None or nest.writes[0][1] != out or shape != out.shape:
             return
-        if any(type(arg) is Value and len(arg.shape) > len(shape) for arg in call.args):
-            return  # of which it can only be a part
         of = {
             self.narrow(arg, shape): number
             for number, arg in reversed(list(enumerate(call.args)))
@@ -107,4 +109,4 @@ class Repeats:
         known = tuple([number for number in reads if number is not None])
         if len(known) == len(reads):
             narrow = tuple([length for length in shape if length != 1])
-            self._known[key] = Pattern(shape, narrow, known, nest.ops, nest.writes[0][0])
+            self._known[key] = Pattern(narrow, known, nest.ops, nest.writes[0][0])

@@ -7,9 +7,10 @@ import numpy as np
 from attrs import evolve
 
 from tape_ad.linear_maps.indexing import added_at
-from tape_ad.programs.filling import overwritten, root_of
+from tape_ad.programs.filling import overwritten
 from tape_ad.programs.kernels.places import Place
 from tape_ad.programs.kernels.work import Direct, Nest, Question
+from tape_ad.programs.liveness import LiveRanges
 from tape_ad.programs.program import Call, Program, Value
 from tape_ad.rules.numpy.updates import updated
 
@@ -30,23 +31,21 @@ def last_uses(program: Program) -> dict[Call, Value]:
     dict of Call to Value
         The array.
     """
-    changing = {step for step in program.steps if type(step) is Call and changes(step)}
+    changing = [
+        (number, step)
+        for number, step in enumerate(program.steps)
+        if type(step) is Call and changes(step)
+    ]
     if not changing:
         return {}
-    used = {root_of(value) for value in program.outputs}
+    live = LiveRanges.of(program.steps, program.outputs)
     found: dict[Call, Value] = {}
-    for step in reversed(program.steps):
-        if step in changing and type(step) is Call:
-            free = [base for base in overwritten(step) if is_free(base, used)]
-            if free:
-                found[step] = free[0]
-        used.update(map(root_of, step.operands))
+    for number, step in changing:
+        for base in overwritten(step):
+            if base.owner is None and base.kind is np.ndarray and live.is_over(base, number):
+                found[step] = base
+                break
     return found
-
-
-def is_free(base: Value, used: set[Value]) -> bool:
-    """Tell whether an array has memory of its own that nothing uses."""
-    return base not in used and base.owner is None and base.kind is np.ndarray
 
 
 def changes(call: Call) -> bool:

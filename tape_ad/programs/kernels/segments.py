@@ -19,6 +19,7 @@ from tape_ad.programs.kernels.places import Place
 from tape_ad.programs.kernels.teams import Team
 from tape_ad.programs.kernels.turns import Body, Operand, is_moving, loop_of, operands_of, parts_of
 from tape_ad.programs.kernels.work import Direct, Literal, Nest, Question, Reduction, Written
+from tape_ad.programs.liveness import LiveRanges
 from tape_ad.programs.native import Segment
 from tape_ad.programs.program import Value
 from tape_ad.programs.storage import Block, placed
@@ -67,6 +68,7 @@ class Table:
     cost: int = 0
     divided: bool = False
     own: int = 0
+    _live: LiveRanges = field(factory=LiveRanges)
     _inside: dict[Value, Block] = field(factory=dict)
     _buffers: dict[Value, int] = field(factory=dict)
     _most: int = 1
@@ -308,11 +310,10 @@ class Table:
             root = place.root
             if root in self.outside or root in self._buffers:
                 continue
-            block = self._inside.get(root)
-            if block is None:
+            if root not in self._inside:
                 size = size_of(root) or place.dtype.itemsize
-                block = self._inside[root] = Block(size, number, number)
-            block.end = number
+                self._inside[root] = Block(size, number, number)
+            self._live.use(root, number)
 
     def settle(self) -> int:
         """Give places to what lies inside, and write the words.
@@ -322,6 +323,8 @@ class Table:
         int
             The bytes of the arena, which is array 1; array 0 is the thread's own.
         """
+        for root, block in self._inside.items():
+            block.end = self._live.ends[root]
         size = placed(self._inside.values())
         self.words += [driver.RELEASE * (self.cost > LONG), self._most, self._deep]
         write: dict[str, Any] = {

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.filling import is_c, root_of, size_of
+from tape_ad.programs.filling import is_c, size_of
+from tape_ad.programs.liveness import root_of
 from tape_ad.programs.native import Segment
 from tape_ad.programs.plans import HEAVY, Plan
 from tape_ad.programs.program import Call, Guard, Value, values_in

@@ -22,6 +22,7 @@ from tape_ad.linear_maps import (
     Reshape,
     Stretch,
     clone,
+    writeable_copy,
 )
 from tape_ad.linear_maps.patterns import elementwise, moved
 from tape_ad.overrides import overridable, relies_on_shape, whole
@@ -58,7 +59,8 @@ def updated(a: Array, value: Array, key: Any, window: Window | None = None) -> A
     -------
     array, shape, dtype and order of `a`
     """
-    result = np.array(a) if isinstance(a, np.generic) else clone(a)
+    copied = writeable_copy if window is None else clone  # a window is on the layout as it is
+    result = np.array(a) if isinstance(a, np.generic) else copied(a)
     target = result if window is None else window.on(result)
     target[key] = value
     return result
