@@ -10,9 +10,12 @@ import pytest
 from hypothesis import settings
 
 from tape_ad.core import conforming, sweeps
+from tape_ad.programs import verifier
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")  # new examples are for the fuzzers to find
+
+verifier.ENABLED = True  # of what engines do with memory
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,7 +9,7 @@ from attrs import frozen
 from tape_ad.programs.program import Guard, Program, Value, put, replaced
 from tape_ad.trees import map_leaves
 
-__all__ = ["Diverged", "interpret"]
+__all__ = ["Diverged", "interpret", "interpreted"]
 
 
 @frozen(eq=False)
@@ -41,6 +41,16 @@ def interpret(program: Program, inputs: Sequence[Any]) -> Any:
     -------
     The output's tree with arrays and numbers in it, or Diverged
     """
+    values, diverged = interpreted(program, inputs)
+    if diverged is not None:
+        return diverged
+    return map_leaves(lambda leaf, path: put(leaf, values), program.output)
+
+
+def interpreted(
+    program: Program, inputs: Sequence[Any]
+) -> tuple[dict[Value, Any], Diverged | None]:
+    """Run a program, and give all of its values; those before the guard where it has diverged."""
     values: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
     values |= {constant.value: constant.data for constant in program.constants}
     guards = 0
@@ -48,11 +58,11 @@ def interpret(program: Program, inputs: Sequence[Any]) -> Any:
         if isinstance(step, Guard):
             answer = step.question(values[step.value])
             if answer != step.answer:
-                return Diverged(guards, answer)
+                return values, Diverged(guards, answer)
             guards += 1
             continue
         with np.errstate(**(step.errors or {})):
             out = step.function(*replaced(step.args, values), **replaced(step.kwargs, values))
         outs = out if step.several else (out,)
         values |= zip(step.outputs, outs, strict=True)
-    return map_leaves(lambda leaf, path: put(leaf, values), program.output)
+    return values, None

@@ -35,9 +35,11 @@ import numpy as np
 from attrs import evolve, frozen
 
 import tape_ad as ta
+from tape_ad.programs import verifier
 from tape_ad.programs.keys import key_of
 from tape_ad.programs.program import Call, Program, Value
 from tape_ad.programs.simplification import simplified
+from tape_ad.programs.verifier import verify_owners
 from tests.fuzz.calls_of_arrays import drawn_program
 from tests.fuzz.compiled import random_program
 from tests.fuzz.guarded import guarded
@@ -133,6 +135,7 @@ def found_in(seed: int, number: int, kind: str = "calls", guard: str = "") -> st
 def problem_of(program: Program, points: list[Point]) -> str:
     """Compare both engines; a failure to compile is a problem as well."""
     try:
+        verify_owners(program, points[0])
         return next(problems(program, points), "")
     except Exception as error:
         return f"fails with {type(error).__name__}: {error}"
@@ -164,6 +167,7 @@ def computing(program: Program, value: Value) -> Program:
 
 def work(start: int, stop: int, options: argparse.Namespace) -> None:
     """Try programs, writing the number of each to a file before, and what is found to another."""
+    verifier.ENABLED = True
     with Path(options.at or os.devnull).open("w", encoding="utf-8") as place:
         for number in range(start, stop):
             place.seek(0)

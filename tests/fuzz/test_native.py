@@ -41,6 +41,10 @@ def test_functions_with_branches_and_derivatives() -> None:
     assert looked_for(20, "--kind", "functions") == []
 
 
+def test_functions_of_views_and_what_is_done_in_place() -> None:
+    assert looked_for(200, "--kind", "views") == []
+
+
 BESIDE = """
 import ctypes, numpy as np
 from tests.fuzz.guarded import guarded

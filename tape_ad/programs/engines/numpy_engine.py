@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tape_ad.programs import verifier
 from tape_ad.programs.interpreter import Diverged
 from tape_ad.programs.plans import Plan
 from tape_ad.programs.program import Guard
@@ -32,6 +33,8 @@ def replay_of(
         ``replay(*inputs)``: a tuple of outputs, or Diverged. It may run in several threads. Its
         `nbytes` is the plan's.
     """
+    if verifier.ENABLED:
+        verifier.verify_plan(plan)
     writer = Writer(plan, otherwise=otherwise, guards=guards)
     text = "\n".join(writer.lines())
     room: dict[str, Any] = {"Diverged": Diverged, **writer.names.bound}

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.naming import called
+from tape_ad.programs import verifier
 from tape_ad.programs.kernels.calls import lowered
 from tape_ad.programs.kernels.endings import is_sum
 from tape_ad.programs.kernels.interleaving import is_foreign
@@ -152,6 +153,8 @@ class Groups:
         For an array that is written over, what is there in the end.
     settled : set of Value
         The constants that are the program's own, and so always lie as they do.
+    noted : list of (step, list of (nest, int))
+        What is done for each step and in which slots, for the verifier.
     """
 
     places: Places = field(factory=Places)
@@ -164,6 +167,7 @@ class Groups:
     last_uses: dict[Call, Value] = field(factory=dict)
     names: dict[Value, Value] = field(factory=dict)
     settled: set[Value] = field(factory=set)
+    noted: list[tuple[Step, list[tuple[Any, int]]]] = field(factory=list)
     _row: int = 0
     _made: set[Value] = field(factory=set)
     _seen: set[Value] = field(factory=set)
@@ -186,7 +190,7 @@ class Groups:
             nest = self._repeats.find(key, step)
             if nest is not None:
                 self._made.update(step.outputs)
-                self.join(nest)
+                self.note(step, [(nest, self.join(nest))])
                 return
             base = self.written_over(step)
             try:
@@ -197,6 +201,7 @@ class Groups:
                 self._seen.update(map(root_of, step.operands))
                 self.left.append((step, str(reason)))
                 self.append(step)
+                self.note(step, [])
                 return
             if base is not None:
                 self.names[base] = step.outputs[0]
@@ -205,9 +210,19 @@ class Groups:
             floor = self._floor
             if len(work) > 1:  # parts of one array, which one run of native code has to write
                 self._floor = max(floor, self._row)
-            for each in work:
-                self.put(each)
+            self.note(step, [(each, self.put(each)) for each in work])
             self._floor = floor
+
+    def note(self, step: Step, parts: list[tuple[Any, int]]) -> None:
+        """Note what is done for a step in which slots, where that is verified."""
+        if verifier.ENABLED:
+            self.noted.append((step, parts))
+
+    def memory(self, owner: Value) -> Value:
+        """Give what owns the memory in which a value with memory of its own lies."""
+        place = self.places.of(owner)
+        root = owner if place is None else place.root
+        return self.names.get(root, root)
 
     def written_over(self, call: Call) -> Value | None:
         """Give the result of a call the memory of an operand, if nobody else needs that."""
@@ -230,6 +245,7 @@ class Groups:
             self._seen.add(root_of(guard.value))
             self.left.append((guard, f"{called(guard.question)} asks Python"))
             self.append(guard)
+        self.note(guard, [])
         self._floor = len(self.slots)
 
     def append(self, slot: Slot) -> None:
@@ -246,21 +262,21 @@ class Groups:
                 self._read |= dict.fromkeys(slot.read_roots, len(self.slots))
         self.slots.append(slot)
 
-    def put(self, work: Work) -> None:
-        """Find a group that can do it, or make one."""
+    def put(self, work: Work) -> int:
+        """Find a group that can do it, or make one, and give its number."""
         if type(work) is not Nest:
             self.append(work)
-            return
+            return len(self.slots) - 1
         if 0 in work.shape:
-            return  # a part without elements
+            return len(self.slots)  # a part without elements
         nest = squeezed(work)
-        if nest.loop is not None:
-            self.append(nest)
-        else:
-            self.join(nest)
+        if nest.loop is None:
+            return self.join(nest)
+        self.append(nest)
+        return len(self.slots) - 1
 
-    def join(self, nest: Nest) -> None:
-        """Find a group for a nest of ours, or make one."""
+    def join(self, nest: Nest) -> int:
+        """Find a group for a nest of ours, or make one, and give its number."""
         number = self._last.get(nest.shape)
         if number is not None and self.fits(nest, number):
             group: Any = self.slots[number]
@@ -271,11 +287,12 @@ class Groups:
             places = [place for _, place in nest.writes] + [e.place for e in nest.reductions]
             for place in places:  # of which a later group may have another part
                 self._written[place.root] = max(number, self._written.get(place.root, -1))
-            return
+            return number
         group = Group(Nest(nest.shape))
         group.add(nest)
-        self._last[nest.shape] = len(self.slots)
+        number = self._last[nest.shape] = len(self.slots)
         self.append(group)
+        return number
 
     def fits(self, nest: Nest, number: int) -> bool:
         """Tell whether a group comes late enough for a nest, and has room."""
@@ -308,6 +325,8 @@ def grouped(program: Program) -> Groups:
     groups = Groups(last_uses=last_uses(program), settled=settled)
     for step in program.steps:
         groups.take(step)
+    if verifier.ENABLED:
+        verifier.verify_order(program, groups.noted, groups.memory)
     if groups.names:
         for number, slot in enumerate(groups.slots):
             groups.slots[number] = renamed(slot, groups.names)

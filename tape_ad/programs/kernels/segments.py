@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
+from tape_ad.programs import verifier
 from tape_ad.programs.filling import size_of
 from tape_ad.programs.kernels import driver
 from tape_ad.programs.kernels.endings import ASSIGN, EACH, JOIN, Ending, identity_of, is_sum
@@ -70,6 +71,7 @@ class Table:
     own: int = 0
     _live: LiveRanges = field(factory=LiveRanges)
     _inside: dict[Value, Block] = field(factory=dict)
+    _touched: list[list[Value]] = field(factory=list)
     _buffers: dict[Value, int] = field(factory=dict)
     _most: int = 1
     _deep: int = 1
@@ -314,6 +316,9 @@ class Table:
                 size = size_of(root) or place.dtype.itemsize
                 self._inside[root] = Block(size, number, number)
             self._live.use(root, number)
+            if verifier.ENABLED:
+                self._touched += [[] for _ in range(number + 1 - len(self._touched))]
+                self._touched[number].append(root)
 
     def settle(self) -> int:
         """Give places to what lies inside, and write the words.
@@ -332,6 +337,9 @@ class Table:
             "nest": self.nest_words,
             "guard": self.guard_words,
         }
+        if verifier.ENABLED:
+            where = {root: (block.offset, block.size) for root, block in self._inside.items()}
+            verifier.verify_ranges(self._touched, where)
         for kind, entry in self._entries:
             self.words += write[kind](*entry)
         self.words.append(driver.END)
