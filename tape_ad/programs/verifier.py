@@ -226,7 +226,7 @@ def check_complete(
         return
     read = set(map(memory, parts[0][0].read_roots))
     for value in step.operands:
-        if memory(root_of(value)) not in read:
+        if memory(value) not in read:
             raise StorageError(f"the loop for {name} does not read {value}")
 
 

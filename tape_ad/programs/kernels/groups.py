@@ -218,10 +218,10 @@ class Groups:
         if verifier.ENABLED:
             self.noted.append((step, parts))
 
-    def memory(self, owner: Value) -> Value:
-        """Give what owns the memory in which a value with memory of its own lies."""
-        place = self.places.of(owner)
-        root = owner if place is None else place.root
+    def memory(self, value: Value) -> Value:
+        """Give what native code knows as the owner of the memory in which a value lies."""
+        place = self.places.of(value)
+        root = value if place is None else place.root
         return self.names.get(root, root)
 
     def written_over(self, call: Call) -> Value | None:
