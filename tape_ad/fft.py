@@ -28,9 +28,7 @@ from tape_ad.extras import extra
 from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.fft"):
-    import scipy.fft
-
-from scipy.fft import get_workers, next_fast_len, prev_fast_len, set_workers
+    import scipy.fft  # noqa: F401 - asked for first, so that its absence has one message
 
 from tape_ad.handles.tensor import Tensor
 from tape_ad.overrides import NOTING
@@ -62,6 +60,12 @@ from tape_ad.rules.scipy.fft.fourier import (
 )
 from tape_ad.rules.scipy.fft.hankel import fht, fhtoffset, ifht
 from tape_ad.rules.scipy.fft.trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
+from tape_ad.rules.scipy.installed import scipy
+
+get_workers = scipy.fft.get_workers
+next_fast_len = scipy.fft.next_fast_len
+prev_fast_len = scipy.fft.prev_fast_len
+set_workers = scipy.fft.set_workers
 
 __all__ = [
     "dct",
@@ -123,7 +127,8 @@ class Backend:
         return NotImplemented
 
 
-scipy.fft.register_backend(Backend)
+if scipy.fft.register_backend:
+    scipy.fft.register_backend(Backend)
 
 __getattr__ = absent_from(__name__)
 __dir__ = listed(__all__)

@@ -11,15 +11,8 @@ from tape_ad.habits import absent_from, listed
 with extra("scipy", "tape_ad.ndimage"):
     import scipy.ndimage  # noqa: F401 - asked for first, so that its absence has one message
 
-from scipy.ndimage import (  # of integers and shapes, which handles are not
-    find_objects,
-    generate_binary_structure,
-    iterate_structure,
-    value_indices,
-    watershed_ift,
-)
-
 from tape_ad.rules import add_rules
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.ndimage import NDIMAGE
 from tape_ad.rules.scipy.ndimage.correlation import (
     convolve,
@@ -101,6 +94,12 @@ from tape_ad.rules.scipy.ndimage.transforms import (
     zoom,
 )
 from tape_ad.rules.scipy.ndimage.user_functions import generic_filter, generic_filter1d
+
+find_objects = scipy.ndimage.find_objects  # of integers and shapes, which handles are not
+generate_binary_structure = scipy.ndimage.generate_binary_structure
+iterate_structure = scipy.ndimage.iterate_structure
+value_indices = scipy.ndimage.value_indices
+watershed_ift = scipy.ndimage.watershed_ift
 
 __all__ = [
     "affine_transform",

@@ -81,6 +81,59 @@ print([name for name in ("scipy", "torch", "jax", "matplotlib", "rich") if name 
     assert printed == "[]"
 
 
+@pytest.mark.parametrize(
+    ("package", "names"),
+    [
+        ("fft", "dct fht get_workers register_backend"),
+        ("integrate", "RK45 simpson"),
+        ("interpolate", "BSpline splrep"),
+        ("linalg", "cho_factor expm lu"),
+        ("ndimage", "find_objects gaussian_filter label"),
+        ("optimize", "brentq fmin root"),
+        ("signal", "sosfreqz freqz lfiltic lombscargle"),
+        ("signal.windows", "kaiser dpss hann"),
+        ("sparse", "kron find"),
+        ("sparse.linalg", "cg splu"),
+        ("spatial", "procrustes"),
+        ("spatial.distance", "cityblock yule"),
+        ("special", "gammainc lambertw zeta j0"),
+        ("stats", "norm gennorm tvar relfreq obrientransform"),
+    ],
+)
+def test_a_name_that_scipy_has_dropped_takes_no_other_with_it(package: str, names: str) -> None:
+    pytest.importorskip("scipy")
+    printed = python(f"""
+import importlib
+import scipy.optimize
+import scipy.stats
+import tape_ad as ta
+
+theirs = importlib.import_module("scipy.{package}")
+for name in "{names}".split():
+    delattr(theirs, name)
+ours = importlib.import_module("tape_ad.{package}")
+print(len(dir(ours)) > 2)
+""")
+    assert printed == "True"
+
+
+def test_what_scipy_has_dropped_is_an_error_where_it_is_called() -> None:
+    pytest.importorskip("scipy")
+    printed = python("""
+import scipy.signal
+
+del scipy.signal.sosfreqz
+import tape_ad.signal
+
+print(len(tape_ad.signal.butter(2, 0.3)))
+try:
+    tape_ad.signal.sosfreqz([[1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
+except AttributeError as error:
+    print(error)
+""")
+    assert printed.splitlines() == ["2", "the installed SciPy has no scipy.signal.sosfreqz"]
+
+
 def test_without_dask_the_extra_is_named() -> None:
     printed = python("""
 import sys

@@ -241,4 +241,9 @@ def slid(a: Any, v: Any, mode: str, before: int) -> Any:
     widths = {"full": (rest, rest), "same": (before, rest - before), "valid": (0, 0)}
     if mode not in widths:
         raise Looped  # where it is refused
-    return np.lib.stride_tricks.sliding_window_view(np.pad(a, widths[mode]), len(v)) @ v
+    windows = np.lib.stride_tricks.sliding_window_view
+    parts = windows(np.pad(a, widths[mode]), len(v))
+    if mode == "valid" or (type(v) is np.ndarray and np.all(np.isfinite(v))):
+        return parts @ v
+    there = windows(np.pad(np.ones(len(a), bool), widths[mode]), len(v))
+    return np.sum(np.where(there, parts * v, 0), axis=-1)  # inf times what is not there is nothing

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.integrate
 from attrs import define, field
 
 from tape_ad.handles.primals import primal
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.integrate.steps import advanced
 from tape_ad.transforms.implicit import joined
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.transforms.implicit import (
     any_handle,
     as_constant_handle,

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 
 from tape_ad.optimize.roots import as_tuple
 from tape_ad.optimize.stationary import boxed_in, stationary, warn_if_not
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.implicit import (
     any_handle,

@@ -4,10 +4,10 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from attrs import field, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.stats.methods import cdf, ppf, sf
 from tape_ad.rules.scipy.stats.results import ConfidenceInterval, check_level
 from tape_ad.rules.scipy.stats.samples import floating, refuse_option

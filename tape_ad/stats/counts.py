@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from attrs import frozen
 
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.stats.methods import cdf, pmf, ppf, sf
 from tape_ad.rules.scipy.stats.results import ConfidenceInterval, SignificanceResult

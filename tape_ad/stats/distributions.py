@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from attrs import field, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
@@ -15,6 +14,7 @@ from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import as_array
 from tape_ad.rules.scipy.anchored import anchored
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.stats.discrete import DISCRETE
 from tape_ad.rules.scipy.stats.expectations import by_counting, expectation, moment_of
 from tape_ad.rules.scipy.stats.further_families import CONTINUOUS

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from attrs import field, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.rules.base import as_array
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.stats.distributions import holds_handle, primal
 from tape_ad.stats.tabulated import Frozen, Tabulated
 

@@ -5,10 +5,10 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.stats
 from attrs import frozen
 
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.stats.results import SignificanceResult
 from tape_ad.stats.distributions import Distribution
 from tape_ad.stats.powers import on_handles

@@ -4,12 +4,12 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import takes_over
 from tape_ad.rules.base import as_array
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.solvers import solve_triangular
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.logarithms import log_sum_exp

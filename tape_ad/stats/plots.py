@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.stats import PUBLISHED
 from tape_ad.stats.distributions import Distribution
 from tape_ad.stats.powers import (

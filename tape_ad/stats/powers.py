@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.rules.scipy.installed import asked, scipy
 from tape_ad.rules.scipy.stats import PUBLISHED
 from tape_ad.rules.scipy.stats.methods import ppf
 from tape_ad.rules.scipy.stats.samples import as_one, floating, refuse_option
@@ -231,7 +231,7 @@ def yeojohnson(x: Any, lmbda: Any = None) -> Any:
     return yeojohnson_at(x, best), best
 
 
-APART = isinstance(scipy.stats.obrientransform([1.0, 2.0, 4.0]), tuple)
+APART = isinstance(asked(lambda: scipy.stats.obrientransform([1.0, 2.0, 4.0])), tuple)
 """Whether the transformed samples are a tuple, as they are since SciPy 1.18."""
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from attrs import field, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.stats.powers import on_handles
 from tape_ad.transforms.implicit import joined, plain
 

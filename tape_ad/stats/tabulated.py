@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from attrs import frozen
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import as_array
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.stats.distributions import holds_handle, primal
 

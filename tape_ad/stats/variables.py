@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from attrs import frozen
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import as_array
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.special.logarithms import log_sum_exp
 from tape_ad.rules.scipy.stats.discrete import DISCRETE
 from tape_ad.rules.scipy.stats.further_families import CONTINUOUS
@@ -333,5 +333,5 @@ MADE: dict[str, Callable[..., Any]] = {
     "make_distribution": make_distribution,
 }
 
-VARIABLES = {name: make for name, make in MADE.items() if hasattr(scipy.stats, name)}
+VARIABLES = {name: make for name, make in MADE.items() if getattr(scipy.stats, name)}
 """What makes random variables, by SciPy's names, as far as the installed SciPy has them."""

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.fft
 
 from tape_ad.linear_maps import Array, Chain, Conjugate, LinearMap
 from tape_ad.rules.base import Entry, as_array, rule
 from tape_ad.rules.numpy.fft import DUAL
 from tape_ad.rules.numpy.fft import FFT as OF_NUMPY
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored
 from tape_ad.rules.signatures import arguments_of
 

@@ -4,11 +4,11 @@ import operator
 from typing import Any, Self
 
 import numpy as np
-import scipy.interpolate
 
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import as_array, axis_of
 from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.interpolate.shared import (
     folded,
     in_place_of_axis,

@@ -4,13 +4,13 @@ import functools
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, adjoint
 from tape_ad.overrides import SHAPED_BY_VALUES, overridable
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.scipy.anchored import exactly
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored
 
 __all__ = [

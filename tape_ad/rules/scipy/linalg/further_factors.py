@@ -7,13 +7,13 @@ those that SciPy finds; beside the matrix they stay as they are.
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, adjoint
 from tape_ad.overrides import SHAPED_BY_VALUES, overridable
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.scipy.anchored import exactly
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.basics import ROOM, as_assumed, pivots
 from tape_ad.rules.scipy.linalg.spectral import singular_vectors, vectors
 from tape_ad.rules.scipy.mirrored import mirrored

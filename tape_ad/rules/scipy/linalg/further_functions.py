@@ -4,7 +4,6 @@ import operator
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
@@ -12,6 +11,7 @@ from tape_ad.overrides import TYPED_BY_VALUES, takes_over
 from tape_ad.rules.base import Entry, Refused, as_array
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.scipy.anchored import exactly
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.basics import ROOM
 from tape_ad.rules.scipy.linalg.functions import expm, expm_derivative, logm, sqrtm
 from tape_ad.rules.scipy.linalg.spectral import vectors

@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, adjoint
 from tape_ad.overrides import SHAPED_BY_VALUES
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.scipy.anchored import exactly
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.banded import solve_banded
 from tape_ad.rules.scipy.linalg.basics import ROOM
 from tape_ad.rules.scipy.linalg.solvers import solve_triangular

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.linalg
 from attrs import define, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
@@ -18,6 +16,7 @@ from tape_ad.linear_maps.patterns import Pattern, by_batch, reads
 from tape_ad.overrides import overridable, takes_over
 from tape_ad.rules.base import Call, Entry, as_array, outputs, rule
 from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.functions import expm
 from tape_ad.rules.scipy.linalg.sparse_systems import Dense, Sparse, joined, listed, sparse_solved
 from tape_ad.rules.scipy.linalg.systems import Coefficients, RightHandSide, in_columns

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.scipy.anchored import exactly
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.basics import ROOM
 from tape_ad.rules.scipy.mirrored import mirrored
 

@@ -8,7 +8,6 @@ and algebraic Riccati equations").
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.linalg
 from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
@@ -16,6 +15,7 @@ from tape_ad.linear_maps import Array, Chain, LinearMap, adjoint
 from tape_ad.linear_maps.patterns import batched
 from tape_ad.rules.base import Call, Entry, as_array, rule
 from tape_ad.rules.scipy.anchored import exactly
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.basics import ROOM
 from tape_ad.rules.scipy.linalg.functions import Sylvester, solve_sylvester
 from tape_ad.rules.scipy.linalg.systems import RightHandSide

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array, Deferred, LinearMap, adjoint
@@ -13,6 +12,7 @@ from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, outp
 from tape_ad.rules.linalg.singular_values import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
 from tape_ad.rules.scipy.anchored import exactly
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.basics import ROOM, as_assumed, refuse
 from tape_ad.rules.scipy.mirrored import mirrored
 

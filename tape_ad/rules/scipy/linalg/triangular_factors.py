@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.scipy.anchored import exactly
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.basics import ROOM
 from tape_ad.rules.scipy.linalg.lu import lu_factor
 from tape_ad.rules.scipy.linalg.solvers import solve_triangular

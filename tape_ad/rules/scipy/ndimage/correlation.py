@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
 from attrs import frozen
 
 from tape_ad.linear_maps import Array, Chain, Conjugate, Deferred, Index, LinearMap, Reshape, Shape
 from tape_ad.rules.base import Entry, each
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import by_name, mirrored, operands_of
 from tape_ad.rules.scipy.ndimage.axes import axes_of, one_axis, per_axis
 from tape_ad.rules.scipy.ndimage.extension import InSignal, InWindow, extension, slid

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
 
 from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array
@@ -12,6 +11,7 @@ from tape_ad.naming import called
 from tape_ad.overrides import takes_over
 from tape_ad.rules.base import Derivation, Entry, as_array
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import checked_call, mirrored
 from tape_ad.rules.scipy.ndimage.axes import numbers, one_axis
 from tape_ad.rules.scipy.ndimage.correlation import ROOM

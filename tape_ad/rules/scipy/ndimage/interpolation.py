@@ -9,7 +9,6 @@ at a knot of a piecewise linear or constant spline, it is that of the piece to t
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.ndimage
 from attrs import define, frozen
 
 from tape_ad.errors import ShapeError
@@ -18,6 +17,7 @@ from tape_ad.linear_maps.patterns import Pattern, coupled, moved, reads, stacked
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import by_name, mirrored, operands_of
 from tape_ad.rules.scipy.ndimage.correlation import ROOM
 from tape_ad.rules.scipy.ndimage.extension import OUTSIDE, extension

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
 from attrs import define, frozen
 
 from tape_ad.linear_maps import Array, Shape
@@ -12,6 +11,7 @@ from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, rule
 from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import checked_call, mirrored, output_dtype
 from tape_ad.rules.scipy.ndimage.correlation import ROOM
 from tape_ad.rules.scipy.ndimage.filters import root

@@ -4,7 +4,6 @@ import inspect
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
@@ -12,6 +11,7 @@ from tape_ad.naming import called
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.scipy.counterparts import is_handle, joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import checked_call, mirrored, refuse_elsewhere
 from tape_ad.rules.scipy.ndimage.correlation import ROOM
 from tape_ad.rules.scipy.ndimage.ranks import grey_dilation, grey_erosion

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
 from attrs import define, evolve, frozen
 
 from tape_ad.linear_maps import Array, Chain, Index, LinearMap, Negate, Reshape, Shape
@@ -18,6 +17,7 @@ from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Constant, Entry, as_array, each
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored, operands_of
 from tape_ad.rules.scipy.ndimage.axes import axes_of, one_axis, per_axis
 from tape_ad.rules.scipy.ndimage.correlation import ROOM

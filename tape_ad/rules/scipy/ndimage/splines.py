@@ -5,13 +5,13 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
 from attrs import define
 
 from tape_ad.linear_maps import Array, Chain, LinearMap
 from tape_ad.linear_maps.patterns import along
 from tape_ad.rules.base import Derivation, Entry, rule
 from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import checked_call, mirrored, operands_of
 from tape_ad.rules.scipy.ndimage.axes import one_axis
 from tape_ad.rules.scipy.ndimage.correlation import ROOM

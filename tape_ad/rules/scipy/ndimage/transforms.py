@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
-import scipy.special
 
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import SHAPED_BY_VALUES, overridable, takes_over
 from tape_ad.rules.base import Derivation, Entry, as_array, rule
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import checked_call, mirrored
 from tape_ad.rules.scipy.ndimage.axes import one_axis, per_axis
 from tape_ad.rules.scipy.ndimage.correlation import ROOM

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
 
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation, Entry, as_array
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import checked_call, mirrored
 from tape_ad.rules.scipy.ndimage.axes import axes_of, one_axis
 from tape_ad.rules.scipy.ndimage.correlation import ROOM

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array, Shape
 from tape_ad.rules.base import Constant, Entry, as_array, axes_of
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored
 from tape_ad.rules.scipy.signal.sections import beside_nothing, convolved, reversed_axes
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import TYPED_BY_VALUES
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.scipy.counterparts import is_handle, joined, stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.responses import zpk2tf
 from tape_ad.rules.scipy.signal.sections_of_roots import zpk2sos
 from tape_ad.rules.scipy.signal.transformations import (

@@ -8,7 +8,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array
@@ -16,6 +15,7 @@ from tape_ad.overrides import SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.scipy.anchored import anchored
 from tape_ad.rules.scipy.counterparts import joined, stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.functions import expm
 from tape_ad.rules.scipy.signal.responses import tf2zpk, without_zeros, zpk2tf
 

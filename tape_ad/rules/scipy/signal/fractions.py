@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.rules.base import Entry
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.filters import coefficients
 from tape_ad.rules.scipy.signal.order import deconvolve
 from tape_ad.rules.scipy.signal.responses import without_zeros

@@ -4,12 +4,12 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import DtypeError, ShapeError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, as_array, constants
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored
 from tape_ad.rules.scipy.signal.convolution import convolve
 from tape_ad.rules.scipy.signal.filters import coefficients

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import NOTING, SHAPED_BY_VALUES, overridable
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored
 
 __all__ = [

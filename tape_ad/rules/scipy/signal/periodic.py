@@ -4,13 +4,13 @@ import warnings
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import SHAPED_BY_VALUES
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.scipy.counterparts import is_handle, joined, stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored
 from tape_ad.rules.scipy.signal.filters import coefficients
 

@@ -4,7 +4,6 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.signal
 from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
@@ -13,6 +12,7 @@ from tape_ad.linear_maps.patterns import rows_of
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, as_array, axis_of, rule
 from tape_ad.rules.scipy.counterparts import holds, is_handle, joined, stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.cascades import sosfilt, sosfiltfilt
 from tape_ad.rules.scipy.signal.filters import coefficients, filtfilt, from_last, lfilter, to_last
 from tape_ad.rules.scipy.signal.sections import Convolution

@@ -4,12 +4,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import SHAPED_BY_VALUES, TYPED_BY_VALUES, takes_over
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored
 from tape_ad.rules.scipy.signal.cascades import sections_of
 from tape_ad.rules.scipy.signal.convolution import convolve
@@ -102,7 +102,7 @@ def sosfreqz(
     return w, h.astype(dtype)
 
 
-if hasattr(scipy.signal, "freqz_sos"):  # its newer name
+if scipy.signal.freqz_sos:  # its newer name
 
     @stands_for(RESPONSES, scipy.signal.freqz_sos, "sos worN")
     def freqz_sos(

@@ -8,13 +8,13 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.signal
 from attrs import define
 
 from tape_ad.linear_maps import Array, LinearMap, Shape
 from tape_ad.linear_maps.patterns import Pattern, banded, reads, separable
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SECTIONS", "Convolution", "beside_nothing", "convolved", "reversed_axes"]

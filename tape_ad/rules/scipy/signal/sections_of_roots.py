@@ -8,12 +8,12 @@ then made of the roots themselves.
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.cascades import sections_of
 from tape_ad.rules.scipy.signal.filters import coefficients
 from tape_ad.rules.scipy.signal.responses import simplified, tf2zpk

@@ -4,12 +4,12 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, as_array, as_constant
 from tape_ad.rules.scipy.counterparts import is_handle, stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.functions import expm
 from tape_ad.rules.scipy.signal.forms import matrices_of
 

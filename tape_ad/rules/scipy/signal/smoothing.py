@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.signal
 from attrs import define
 
 from tape_ad.errors import DtypeError
@@ -11,6 +10,7 @@ from tape_ad.linear_maps import Array
 from tape_ad.linear_maps.patterns import along
 from tape_ad.rules.base import Call, Entry, as_array, axes_of, axis_of, rule
 from tape_ad.rules.scipy.counterparts import is_handle, stands_for, takes_lists
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.filters import from_last, to_last
 from tape_ad.rules.scipy.signal.sections import convolved
 

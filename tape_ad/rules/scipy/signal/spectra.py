@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, as_array, axis_of
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.filters import from_last, to_last
 from tape_ad.rules.scipy.signal.sections import beside_nothing
 from tape_ad.rules.scipy.signal.segments import (

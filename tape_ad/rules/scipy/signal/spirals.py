@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.fft
-import scipy.signal
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.scipy.counterparts import is_handle, joined, stands_for
+from tape_ad.rules.scipy.installed import scipy
 
 __all__ = ["CZT", "SPIRALS", "ZoomFFT", "czt", "czt_points", "zoom_fft"]
 

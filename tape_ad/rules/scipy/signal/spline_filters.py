@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.scipy.anchored import anchored
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.filters import filtered_with_state
 
 __all__ = [

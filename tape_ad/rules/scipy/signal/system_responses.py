@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry
 from tape_ad.rules.scipy.counterparts import joined, stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.forms import normalize, ss2tf
 from tape_ad.rules.scipy.signal.responses import freqs, freqs_zpk, freqz, freqz_zpk, like_ones
 from tape_ad.rules.scipy.signal.simulations import discrete_parts

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called
 from tape_ad.rules.base import as_array
 from tape_ad.rules.scipy.counterparts import holds, is_handle, joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.forms import (
     abcd_normalize,
     cont2discrete,

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array
@@ -12,6 +11,7 @@ from tape_ad.overrides import TYPED_BY_VALUES, overridable
 from tape_ad.rules.base import Constant, Entry, Refused, as_array
 from tape_ad.rules.scipy.anchored import anchored
 from tape_ad.rules.scipy.counterparts import joined, stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored
 from tape_ad.rules.scipy.signal.design import firwin, iirfilter
 from tape_ad.rules.scipy.signal.windows import window_taps
@@ -161,7 +161,7 @@ def separated(numtaps: int, freq: Array, gain: Array, **options: Any) -> Array:
 
 TAPS[separated] = Constant()
 
-if hasattr(scipy.signal, "firwin_2d"):  # since SciPy 1.17
+if scipy.signal.firwin_2d:  # since SciPy 1.17
 
     @stands_for(TAPS, scipy.signal.firwin_2d, "window fc fs", trees="window")
     def firwin_2d(

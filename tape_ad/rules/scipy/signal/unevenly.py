@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError
 from tape_ad.linear_maps import Array
@@ -11,6 +10,7 @@ from tape_ad.overrides import overridable
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.scipy.anchored import anchored
 from tape_ad.rules.scipy.counterparts import stands_for
+from tape_ad.rules.scipy.installed import asked, scipy
 
 __all__ = ["UNEVENLY", "lombscargle", "vectorstrength"]
 
@@ -116,10 +116,10 @@ def fitted(
     return power * (0.5 / (total - mean * mean))
 
 
-SQUEEZES = scipy.signal.lombscargle(np.arange(2.0), np.ones(2), np.ones(1)).ndim == 0
+SQUEEZES = asked(lambda: scipy.signal.lombscargle(np.arange(2.0), np.ones(2), np.ones(1)).ndim) == 0
 """Whether what one frequency has is a number, as in newer releases."""
 
-OLDEST = not hasattr(scipy.signal, "freqz_sos")
+OLDEST = not scipy.signal.freqz_sos
 """Whether it is a release that normalizes by the samples as they came."""
 
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.scipy.counterparts import is_handle, stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.signal.transformations import weak
 
 __all__ = ["WAVEFORMS", "chirp", "gausspulse", "sweep_poly"]

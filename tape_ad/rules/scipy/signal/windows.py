@@ -7,17 +7,16 @@ its last one.
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import scipy.signal
-import scipy.special
 
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, Refused, as_array
 from tape_ad.rules.scipy.anchored import anchored
 from tape_ad.rules.scipy.counterparts import holds, is_handle, joined, stands_for
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import mirrored
 
 __all__ = ["EVERY", "NAMED", "WINDOWS", "get_window", "window_taps"]
@@ -38,6 +37,8 @@ def window(smooth: str) -> Callable[[Points], Points]:
 
     def decorate(lines: Points) -> Points:
         original = getattr(scipy.signal.windows, lines.__name__)
+        if not original:
+            return cast("Points", original)
         signature = inspect.signature(original)
         kept = [p for name, p in signature.parameters.items() if name not in ("xp", "device")]
         signature = signature.replace(parameters=kept)

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import takes_over
 from tape_ad.rules.base import as_array
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.sparse_arrays.arrays import (
     FORMATS,
     SparseArray,

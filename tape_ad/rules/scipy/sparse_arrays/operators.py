@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse.linalg
 from attrs import define
 
 from tape_ad.errors import ShapeError, TapeError
@@ -14,6 +13,7 @@ from tape_ad.overrides import takes_over
 from tape_ad.rules.base import as_array
 from tape_ad.rules.plain_maps import PlainMap, pushed
 from tape_ad.rules.scipy.counterparts import joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.sparse_arrays.arithmetic import is_sparse
 from tape_ad.rules.scipy.sparse_arrays.arrays import is_ours
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-import scipy.spatial
 
 from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.numpy.interpolation import in_double
 from tape_ad.rules.scipy.counterparts import takes_lists
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.interpolate.shared import is_plain
 from tape_ad.rules.scipy.spatial import metrics
 

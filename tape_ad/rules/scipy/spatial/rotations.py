@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.spatial.transform
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.interpolate.shared import is_plain
 from tape_ad.rules.scipy.spatial import quaternions
 

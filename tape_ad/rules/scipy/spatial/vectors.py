@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.spatial.distance as host
 
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.numpy.interpolation import in_double
 from tape_ad.rules.scipy.counterparts import takes_lists
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.spatial import metrics
 from tape_ad.rules.scipy.spatial.metrics import weights_of
 
@@ -46,6 +46,8 @@ __all__ = [
     "squareform",
     "yule",
 ]
+
+host = scipy.spatial.distance
 
 braycurtis = takes_lists(host.braycurtis)
 canberra = takes_lists(host.canberra)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from tape_ad.rules.scipy.installed import Missing
+
 __all__ = ["sp"]
 
 
@@ -21,8 +23,14 @@ def itself(function: Any) -> Any:
     return inner if isinstance(inner, np.ufunc) else function
 
 
-sp: Any = SimpleNamespace(**{name: itself(each) for name, each in vars(scipy.special).items()})
-"""The names of `scipy.special`."""
+class Functions(SimpleNamespace):
+    """The names of `scipy.special`; see `Missing` for those that it has not."""
 
-sp.zeta = inspect.unwrap(scipy.special.zeta)  # which calls one of two ufuncs
+    def __getattr__(self, name: str) -> Missing:
+        return Missing(f"scipy.special.{name}")
+
+
+sp: Any = Functions(**{name: itself(each) for name, each in vars(scipy.special).items()})
+
+sp.zeta = inspect.unwrap(sp.zeta)  # which calls one of two ufuncs
 sp.sinc = np.sinc

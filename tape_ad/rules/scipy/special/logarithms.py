@@ -14,12 +14,13 @@ from tape_ad.overrides import overridable
 from tape_ad.rules.base import Call, Entry, Rule, axes_of, quiet, rule
 from tape_ad.rules.numpy.continued import ratio
 from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt
+from tape_ad.rules.scipy.installed import asked
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.shared import Probe, no_partial
 
 __all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]
 
-LAMBERTW = sp.lambertw(Probe())
+LAMBERTW = asked(lambda: sp.lambertw(Probe()))
 
 Axis = int | tuple[int, ...] | None
 

@@ -4,19 +4,19 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Constant, Derivation
+from tape_ad.rules.scipy.installed import asked, scipy
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.stats.samples import Table, floating, of_samples, taken_over
 
 __all__ = ["DESCRIPTIVE", "UNITS", "central_moment", "kurtosis", "skew", "trim_mean", "unit_of"]
 
 
-REAL = np.isrealobj(scipy.stats.tvar(np.array([1j, 2.0])))
+REAL = np.isrealobj(asked(lambda: scipy.stats.tvar(np.array([1j, 2.0]))))
 """Whether variances of complex numbers are real, which they are in older releases."""
 
 RAISES = np.lib.NumpyVersion(scipy.__version__) < "1.15.0"
@@ -183,7 +183,8 @@ def tvar(a: Array, limits: Any = None, inclusive: Any = (True, True), ddof: int 
     squares = apart * np.conj(apart) if apart.dtype.kind == "c" else apart**2
     squares = squares.real if REAL else squares
     count = np.sum(inside, axis=-1).astype(squares.dtype)
-    return np.sum(np.where(inside, squares, 0.0), axis=-1) / (count - ddof)
+    total = np.sum(np.where(inside, squares, 0.0), axis=-1)
+    return total / np.where(count, count - ddof, np.nan)  # which has none in a column without any
 
 
 def tstd(a: Array, limits: Any = None, inclusive: Any = (True, True), ddof: int = 1) -> Array:

@@ -8,11 +8,11 @@ a whole number itself.
 from collections.abc import Callable
 
 import numpy as np
-import scipy.stats
 from attrs import frozen
 
 from tape_ad.linear_maps import Array
 from tape_ad.rules.numpy.continued import ratio
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.special.densities import beta_density, gamma_density
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.gamma import digamma_step
@@ -247,5 +247,5 @@ KNOWN: dict[str, Discrete] = {
     "randint": Discrete((None, None)),
 }
 
-DISCRETE = {name: known for name, known in KNOWN.items() if hasattr(scipy.stats, name)}
+DISCRETE = {name: known for name, known in KNOWN.items() if getattr(scipy.stats, name)}
 """The distributions by SciPy's names; shapes stand in SciPy's order."""

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Constant, Entry
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.stats.methods import isf, logpdf, logpmf, pdf, pmf, ppf
 
 __all__ = [

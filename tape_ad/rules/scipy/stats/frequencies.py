@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.stats.methods import isf
 from tape_ad.rules.scipy.stats.named import Chi2ContingencyResult

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import takes_over
 from tape_ad.rules.base import Derivation
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.stats.descriptive import iqr
 from tape_ad.rules.scipy.stats.further_families import CONTINUOUS

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation
 from tape_ad.rules.numpy.continued import within
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.stats.descriptive import central_moment, kurtosis, skew, trim_mean
 from tape_ad.rules.scipy.stats.formulas import log_root
 from tape_ad.rules.scipy.stats.results import (

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-import scipy.stats
-
 from tape_ad.linear_maps import Array
 from tape_ad.rules.scipy.counterparts import takes_lists
+from tape_ad.rules.scipy.installed import scipy
 
 __all__ = [
     "METHODS",

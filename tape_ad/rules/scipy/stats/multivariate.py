@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation, Entry, as_array
 from tape_ad.rules.scipy.counterparts import takes_lists
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.linalg.solvers import solve_triangular
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.stats.matrices import MATRICES
@@ -369,7 +369,7 @@ COMPOSED: dict[tuple[str, str], Callable[..., Any]] = {
     **MATRICES,
 }
 
-COMPOSED = {key: lines for key, lines in COMPOSED.items() if hasattr(scipy.stats, key[0])}
+COMPOSED = {key: lines for key, lines in COMPOSED.items() if getattr(scipy.stats, key[0])}
 
 MULTIVARIATE: dict[tuple[str, str], Callable[..., Any]] = {key: of_scipy(*key) for key in COMPOSED}
 """The methods by the names of distribution and method."""

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from attrs import field, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Call, Entry, Makers, as_array, jointly
 from tape_ad.rules.numpy.continued import ratio
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.stats.discrete import DISCRETE
 from tape_ad.rules.scipy.stats.expectations import (
     LANDMARKS,

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import SHAPED_BY_VALUES
 from tape_ad.rules.base import Derivation
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.stats.named import SigmaclipResult
 from tape_ad.rules.scipy.stats.samples import (
@@ -336,12 +336,12 @@ QUANTILES: Table = {
     **{
         taken_over(each.__name__): Derivation(each)
         for each in (quantile,)
-        if hasattr(scipy.stats, each.__name__)
+        if getattr(scipy.stats, each.__name__)
     },
     **dict(
         of_samples(each.__name__, each, samples)
         for samples, each in (("a", tmin), ("a", tmax), ("sample", lmoment))
-        if hasattr(scipy.stats, each.__name__)
+        if getattr(scipy.stats, each.__name__)
     ),
 }
 """The functions by SciPy's."""

@@ -7,9 +7,8 @@ Those that take lists of samples, or no array that they could not write to, are 
 from collections.abc import Callable
 from typing import Any
 
-import scipy.stats
-
 from tape_ad.rules.base import constants
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.stats.results import OutcomeResult, SignificanceResult
 from tape_ad.rules.scipy.stats.samples import Table, taken_over
 
@@ -26,7 +25,7 @@ RANKED: dict[str, Callable[..., Any]] = {
     name: result
     for names, result in ((TUPLES, SignificanceResult), (OBJECTS, OutcomeResult))
     for name in names
-    if hasattr(scipy.stats, name)  # some are in newer releases of SciPy alone
+    if getattr(scipy.stats, name)  # some are in newer releases of SciPy alone
 }
 """What is made of the statistics and p-values of rank tests."""
 

@@ -1,8 +1,8 @@
 """What is known of the rarest continuous distributions of `scipy.stats`; see `families`."""
 
 import numpy as np
-import scipy.stats
 
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.stats.families import Family, Shape
 from tape_ad.rules.scipy.stats.formulas import end_move
 from tape_ad.rules.scipy.stats.noncentral import NONCENTRAL, family_of
@@ -81,5 +81,5 @@ KNOWN: dict[str, Family] = {
     "studentized_range": Family(None, (None, None)),
 }
 
-RAREST = {name: family for name, family in KNOWN.items() if hasattr(scipy.stats, name)}
+RAREST = {name: family for name, family in KNOWN.items() if getattr(scipy.stats, name)}
 """Those that the installed SciPy has, by its names; shapes stand in its order."""

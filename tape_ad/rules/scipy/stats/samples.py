@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import TYPED_BY_VALUES, overridable, takes_over
 from tape_ad.rules.base import Derivation, Entry, as_array
 from tape_ad.rules.scipy.counterparts import is_handle, joined
+from tape_ad.rules.scipy.installed import scipy
 from tape_ad.rules.scipy.mirrored import constant_beside, is_users
 from tape_ad.rules.scipy.stats.policies import by_policy, mapped
 
