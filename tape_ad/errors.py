@@ -30,6 +30,8 @@ __all__ = [
     "SingularJacobianError",
     "StoreMismatchError",
     "TapeError",
+    "TieError",
+    "TieWarning",
     "UnsupportedArgumentError",
 ]
 
@@ -177,6 +179,14 @@ class SingularJacobianError(TapeError, ValueError):
 
 class StoreMismatchError(TapeError, ValueError):
     """Names, shapes or dtypes differ from those in a parameter store."""
+
+
+class TieError(TapeError, RuntimeError):
+    """Code of a library branches on an exact tie of a handle, as ``if scale != 1.0``."""
+
+
+class TieWarning(UserWarning):
+    """A branch of one's own is decided by an exact tie of a handle, as ``if t == 0``."""
 
 
 class UnsupportedArgumentError(TapeError, TypeError):

@@ -246,4 +246,6 @@ def slid(a: Any, v: Any, mode: str, before: int) -> Any:
     if mode == "valid" or (type(v) is np.ndarray and np.all(np.isfinite(v))):
         return parts @ v
     there = windows(np.pad(np.ones(len(a), bool), widths[mode]), len(v))
-    return np.sum(np.where(there, parts * v, 0), axis=-1)  # inf times what is not there is nothing
+    with np.errstate(invalid="ignore"):
+        products = parts * v
+    return np.sum(np.where(there, products, 0), axis=-1)  # inf times what is not there is nothing

@@ -231,7 +231,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
                 f"the truth value of a handle of shape {self.shape} is ambiguous; write np.any(t) "
                 "or np.all(t) of a comparison, or np.where to choose element by element"
             )
-        return bool(self.item())
+        return bool(self.item()) or bool(self != 0)  # which tells of a branch on a tie
 
     def __format__(self, spec: str) -> str:
         return format(self.data, spec) if spec else str(self)

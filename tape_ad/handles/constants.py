@@ -21,6 +21,7 @@ from tape_ad.handles.library_answers import answer_to_scipy
 from tape_ad.handles.namespaces import use
 from tape_ad.handles.primals import is_view
 from tape_ad.handles.tensor import Tensor
+from tape_ad.handles.ties import Tied
 from tape_ad.handles.views import ALONE, references
 from tape_ad.linear_maps import clone
 from tape_ad.rules.numpy.updates import viewed
@@ -102,6 +103,9 @@ class ConstantTensor(Tensor, BitsInPlace):
         answer_to_scipy("array of a constant", self)
         return np.array(self.data, dtype=dtype, copy=copy)
 
+    def __bool__(self) -> bool:
+        return bool(self.data) if self.size == 1 else super().__bool__()
+
     def __float__(self) -> float:
         return float(self.data)
 
@@ -170,7 +174,7 @@ def as_constants(tree: Any, path: str = "") -> Any:
         use()
         handle: Any = new(ConstantTensor)
         handle.record, handle.index, handle.mark = None, -1, None
-        handle.data = tree if type(tree) is np.ndarray else np.asarray(tree)
+        handle.data = tree if type(tree) in (np.ndarray, Tied) else np.asarray(tree)
         return handle
     if isinstance(tree, (tuple, list)):
         return map_leaves(as_constants, tree)

@@ -31,6 +31,7 @@ from tape_ad.handles.refusals import (
 )
 from tape_ad.handles.sparse_operands import beside_sparse, meets_sparse
 from tape_ad.handles.tensor import Tensor
+from tape_ad.handles.ties import EQUALITIES, with_ties
 from tape_ad.handles.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
 from tape_ad.handles.views import WRITING, link, linked
 from tape_ad.linear_maps import Array, Index
@@ -115,6 +116,8 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
     if makers is None:
         if function in COMPARISONS and x_kind is Tensor and y_kind in AS_THEY_ARE:
             out = function(x.data, y)  # plain data, for which nothing is looked up
+            if function in EQUALITIES:
+                out = with_ties(function, out, x, y)
             return as_constants(out) if IN_USE and gives_constants((x,), NO_OPTIONS) else out
         return record_beside(function, x, y)
     parents: Any

@@ -13,6 +13,7 @@ from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.handles.primals import AS_THEY_ARE, primal
 from tape_ad.handles.refusals import misplaced_handle, raise_with_name, unrelated_records
 from tape_ad.handles.tensor import Tensor
+from tape_ad.handles.ties import Tied
 from tape_ad.overrides import BATCHES, below_records, is_dask
 from tape_ad.rules.base import Rule
 from tape_ad.rules.scipy.sparse import is_sparse
@@ -182,7 +183,7 @@ def is_foreign(kind: type) -> bool:
     protocol = getattr(kind, "__array_ufunc__", ABSENT)
     if protocol is ABSENT or protocol is np.ndarray.__array_ufunc__:
         return False
-    return not issubclass(kind, (ArrayOperators, np.generic))
+    return not issubclass(kind, (ArrayOperators, Tied, np.generic))
 
 
 def computed(

@@ -12,6 +12,7 @@ from tape_ad.handles.library_answers import answer_to_scipy
 from tape_ad.handles.operands import common_record, decline
 from tape_ad.handles.primals import primal, read_only_primal
 from tape_ad.handles.refusals import no_derivative, raise_with_name
+from tape_ad.handles.ties import EQUALITIES, with_ties
 from tape_ad.naming import called, function_name
 from tape_ad.rules.base import Constant, Derivation, Entry, Filled, refuse
 from tape_ad.trees import map_leaves
@@ -48,7 +49,8 @@ def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -
     """Run a piecewise constant function on the primals, which it must not write to."""
     try:
         if isinstance(function, np.ufunc):  # which writes to nothing without out=
-            return function(*map(primal, args), **kwargs)
+            out = function(*map(primal, args), **kwargs)
+            return with_ties(function, out, *args) if function in EQUALITIES else out
         return function(*map_leaves(read_only_primal, args), **map_leaves(read_only_primal, kwargs))
     except ValueError as error:
         if "read-only" in str(error):

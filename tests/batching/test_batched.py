@@ -426,3 +426,12 @@ def test_a_handle_from_outside_cannot_hold_a_batched_value() -> None:
 
     with pytest.raises(InPlaceError, match="batched"):
         ta.grad(f)(A[0])
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("length", [2, 3, 5])
+def test_what_is_infinite_stays_where_it_slides(mode: Any, length: int) -> None:
+    rows = np.array([[np.inf, 2.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, np.inf]])
+    plain = np.arange(1.0, length + 1.0)
+    for f in (lambda x: np.convolve(plain, x, mode), lambda x: np.convolve(x, plain, mode)):
+        np.testing.assert_array_equal(ta.batched(f)(rows), np.stack([f(row) for row in rows]))

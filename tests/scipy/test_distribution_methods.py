@@ -74,3 +74,17 @@ def test_expectations_and_likelihoods(expected: Any, theirs: Any) -> None:
     ):
         (along,) = central_difference(lambda a, f=function: [f(a[0])], [2.3], [1.0], 1e-3)
         assert slope(2.3) == pytest.approx(along, rel=1e-7)
+
+
+@pytest.mark.parametrize("method", ["cdf", "sf", "logcdf", "logsf"])
+def test_at_its_centre_a_symmetric_family_keeps_its_shares(method: str) -> None:
+    of_gennorm = getattr(stats.gennorm, method)
+    assert ta.grad(lambda beta: of_gennorm(0.0, beta))(2.0) == 0.0
+    assert ta.grad(lambda beta: getattr(stats.halfgennorm, method)(1e-300, beta))(2.0) == (
+        pytest.approx(0.0, abs=1e-290)
+    )
+
+
+@pytest.mark.parametrize("method", ["ppf", "isf"])
+def test_the_median_of_a_symmetric_family_stays(method: str) -> None:
+    assert ta.grad(lambda beta: getattr(stats.gennorm, method)(0.5, beta))(2.0) == 0.0

@@ -1,5 +1,6 @@
 """Functions of samples in `tape_ad.stats`: what they give besides numbers, and what is refused."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -147,3 +148,16 @@ def test_a_trimmed_sample_with_nan_gives_nan() -> None:
 def test_what_is_refused_says_what_to_write(call: Any, says: str) -> None:
     with pytest.raises(UnsupportedArgumentError, match=says):
         call(ta.ComputationRecord().tensor(SAMPLE))
+
+
+@pytest.mark.parametrize("ddof", [0, 1, 2])
+@pytest.mark.parametrize("name", ["tvar", "tstd", "tsem"])
+def test_columns_with_too_few_values_within_limits_have_no_spread(name: str, ddof: int) -> None:
+    table = np.array([[1.0, 20.0, 1.0], [3.0, 40.0, 20.0], [2.0, 50.0, 30.0]])
+    options = {"limits": (0, 10), "axis": 0, "ddof": ddof}
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        expected = getattr(scipy.stats, name)(table, **options)
+        handle = ta.ComputationRecord().tensor(table)
+        found = getattr(stats, name)(handle, **options)
+    np.testing.assert_allclose(found.data, expected, rtol=1e-14)

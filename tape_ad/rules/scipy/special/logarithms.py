@@ -20,7 +20,7 @@ from tape_ad.rules.scipy.special.shared import Probe, no_partial
 
 __all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]
 
-LAMBERTW = asked(lambda: sp.lambertw(Probe()))
+LAMBERTW = asked(lambda: sp.lambertw(Probe())) or sp.lambertw
 
 Axis = int | tuple[int, ...] | None
 

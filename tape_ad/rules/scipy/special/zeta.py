@@ -20,8 +20,8 @@ from tape_ad.rules.scipy.special.shared import BERNOULLI, Probe, in_double
 
 __all__ = ["ZETA"]
 
-RIEMANN = asked(lambda: sp.zeta(Probe()))
-HURWITZ = asked(lambda: sp.zeta(2.0, Probe()))
+RIEMANN = asked(lambda: sp.zeta(Probe())) or sp.zeta
+HURWITZ = asked(lambda: sp.zeta(2.0, Probe())) or sp.zeta.of_two
 
 TERMS = 12
 """How many terms are summed before the formula's tail."""

@@ -184,7 +184,7 @@ def tvar(a: Array, limits: Any = None, inclusive: Any = (True, True), ddof: int 
     squares = squares.real if REAL else squares
     count = np.sum(inside, axis=-1).astype(squares.dtype)
     total = np.sum(np.where(inside, squares, 0.0), axis=-1)
-    return total / np.where(count, count - ddof, np.nan)  # which has none in a column without any
+    return total / np.where(count > ddof, count - ddof, np.nan)  # it has none of so few
 
 
 def tstd(a: Array, limits: Any = None, inclusive: Any = (True, True), ddof: int = 1) -> Array:

@@ -254,7 +254,7 @@ RARER: dict[str, Family] = {
         (
             Shape(
                 gennorm_shape,
-                slope=lambda y, beta: np.where(np.equal(y, 0), 0.0, 2 * power_slope(y, beta)),
+                slope=lambda y, beta: 2 * power_slope(y, beta),
             ),
         ),
     ),
