@@ -28,7 +28,7 @@ from tape_ad.extras import extra
 from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.fft"):
-    import scipy.fft  # noqa: F401 - asked for first, so that its absence has one message
+    import scipy.fft
 
 from tape_ad.handles.tensor import Tensor
 from tape_ad.overrides import NOTING

@@ -130,6 +130,11 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
             ("fmin_cobyla", "fmin_slsqp"), "ta.optimize.minimize, which has it as a method"
         ),
     },
+    "tape_ad.optimize.elementwise": {
+        "find_root": "ta.optimize.newton, which takes arrays, or ta.optimize.root_scalar, by the "
+        "implicit function theorem",
+        "find_minimum": "ta.optimize.minimize_scalar, by the implicit function theorem",
+    },
     "tape_ad.spatial": {
         "cKDTree": "ta.spatial.KDTree",
         **dict.fromkeys(

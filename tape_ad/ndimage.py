@@ -9,7 +9,7 @@ from tape_ad.extras import extra
 from tape_ad.habits import absent_from, listed
 
 with extra("scipy", "tape_ad.ndimage"):
-    import scipy.ndimage  # noqa: F401 - asked for first, so that its absence has one message
+    import scipy.ndimage
 
 from tape_ad.rules import add_rules
 from tape_ad.rules.scipy.installed import scipy

@@ -151,3 +151,44 @@ print(hasattr(ta.distributed, "__all__"), "dask" in sys.modules)
         "pip install 'tape-ad[distributed]'",
         "True False",
     ]
+
+
+def test_an_error_that_names_a_function_of_ours_imports_nothing() -> None:
+    pytest.importorskip("scipy")
+    printed = python("""
+import sys
+import numpy as np
+import scipy.fft
+import scipy.signal
+import tape_ad as ta
+
+x = ta.ComputationRecord().tensor(np.arange(3.0))
+before = set(sys.modules)
+for call in (scipy.fft.dct, scipy.fft.dct, lambda x: scipy.signal.lfilter([1.0], [1.0], x)):
+    try:
+        print(call(x))
+    except TypeError as error:
+        print("write tape_ad." in str(error))
+print({name for name in set(sys.modules) - before if name.startswith("tape_ad.")} - {
+    "tape_ad.naming"})
+""")
+    assert printed.splitlines() == ["True", "True", "True", "set()"]
+
+
+def test_the_functions_that_errors_name_are_there() -> None:
+    pytest.importorskip("scipy")
+    printed = python("""
+import importlib
+import sys
+from tape_ad.handles.libraries import ROOMS, is_ours
+
+there = {}
+for theirs, room in ROOMS.items():
+    if theirs.startswith("scipy."):
+        names = [name for name in importlib.import_module(theirs).__all__ if name.islower()]
+        there[room] = [name for name in names if is_ours(room, name)]
+for room, names in there.items():
+    ours = importlib.import_module(f"tape_ad.{room}")
+    print(room, [name for name in names if not hasattr(ours, name)], len(names) > 3)
+""")
+    assert {line.partition(" ")[2] for line in printed.splitlines()} <= {"[] True", "[] False"}

@@ -17,7 +17,7 @@ from tape_ad.core.arena import CONSTANT
 from tape_ad.core.calls import ARRAY, HANDLE, NUMBERS, beside_one, beside_several
 from tape_ad.handles.assignment import assign, change, check_fit, refuse_to_write, replace
 from tape_ad.handles.casting import as_computed_with
-from tape_ad.handles.constants import as_constants, gives_constants, unwrapped
+from tape_ad.handles.constants import ConstantTensor, as_constants, gives_constants, unwrapped
 from tape_ad.handles.creation import created
 from tape_ad.handles.namespaces import IN_USE
 from tape_ad.handles.operands import computed, decline, odd_one, told_apart, told_apart_with_care
@@ -52,6 +52,12 @@ straight_makers = STRAIGHT.get
 COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 )
+OPTIONS = frozenset({type(None), bool, str, type, np.dtype})
+"""The types of options that hold no array."""
+
+ENDS = frozenset({type(None), int})
+"""What the ends of a slice are, where they are no arrays."""
+
 NO_OPTIONS: Options = MappingProxyType({})
 
 
@@ -118,7 +124,9 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
             out = function(x.data, y)  # plain data, for which nothing is looked up
             if function in EQUALITIES:
                 out = with_ties(function, out, x, y)
-            return as_constants(out) if IN_USE and gives_constants((x,), NO_OPTIONS) else out
+            if x.record.namespaced and gives_constants((x,), NO_OPTIONS):
+                return as_constants(out)
+            return out
         return record_beside(function, x, y)
     parents: Any
     partials: Any
@@ -160,10 +168,8 @@ def record_beside(function: Function, x: Any, y: Any) -> Any:
     NEP 13 has two ways for arrays with an arithmetic of their own: an operator leaves the whole of
     it to those that take part in no ufunc, and calls the ufunc for others, which are asked then.
     """
-    if IN_USE:
-        x, y = unwrapped((x, y))
-        if type(x) in AS_THEY_ARE or type(y) in AS_THEY_ARE:
-            return answer(function, (x, y))
+    if type(x) is ConstantTensor or type(y) is ConstantTensor:
+        return answer(function, unwrapped((x, y)))
     if meets_sparse(function, x, y):
         return beside_sparse(function, x, y, record_two)
     if not decline(function, (x, y)):
@@ -193,7 +199,7 @@ def record_several(function: Function, args: tuple[Any, ...]) -> Any:
 
 def record_item(x: Any, key: Any) -> Any:
     """Do what `record_call` does for ``x[key]``: in straight lines for keys without arrays."""
-    if IN_USE:
+    if IN_USE and (type(key) is tuple or type(key) is slice) and not plainly_sliced(key):
         key = unwrapped(key)
     plain = filled_key(key, x.data.ndim)
     if plain is None:
@@ -223,7 +229,7 @@ def record_any(
     in_use: list[bool] | None = IN_USE,
 ) -> Any:
     """Do what `record_call` does for any call at all, with constants if there may be any."""
-    if in_use:
+    if in_use and not are_plain((*args, *kwargs.values()) if kwargs else args):
         out = record_any(function, unwrapped(args), unwrapped(dict(kwargs)), in_use=None)
         if "out" in kwargs or not gives_constants(args, kwargs):
             return out
@@ -241,6 +247,28 @@ def record_any(
     if type(entry) is Rule:
         return record_general(function, entry, args, kwargs)
     return call_unrecorded(function, entry, args, kwargs)
+
+
+def are_plain(operands: tuple[Any, ...]) -> bool:
+    """Tell at a glance that no operand holds a constant, or is of a record that gives them."""
+    for x in operands:
+        kind = type(x)
+        if kind is Tensor:
+            if x.record.namespaced or type(x.data) is Tensor:
+                return False
+        elif kind not in AS_THEY_ARE and kind not in OPTIONS:
+            return False
+    return True
+
+
+def plainly_sliced(key: Any) -> bool:
+    """Tell that there is no constant in the slices of a key, or nothing but numbers."""
+    for entry in key if type(key) is tuple else (key,):
+        if type(entry) is slice and not ENDS.issuperset(
+            (type(entry.start), type(entry.stop), type(entry.step))
+        ):
+            return False
+    return True
 
 
 def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs: Options) -> Any:

@@ -94,7 +94,14 @@ def leaves_out_a_weight(handle: Any, frame: FrameType) -> bool:
     """Tell whether a sum has a weight that is 0, which has a slope all the same."""
     weights: Any = frame.f_locals.get("b")
     depends = getattr(weights, "record", None) is not None
-    return depends and bool(np.any(np.equal(weights, 0)))
+    return depends and holds_zero(weights, frame)
+
+
+def holds_zero(handle: Any, frame: FrameType) -> bool:
+    """Tell whether an element of a handle is exactly 0."""
+    while hasattr(handle, "record"):
+        handle = handle.data
+    return bool(np.any(np.equal(handle, 0)))
 
 
 def is_number(handle: Any, frame: FrameType) -> bool:
@@ -155,6 +162,7 @@ LOOKING = ("array_namespace", "_compliance_scipy")
 WRAPPERS = ("function_wrapper", "_calculate_population_energies")
 MULTIPLYING = ("multiply", "_multiply_2d_with_broadcasting")
 SCORING = ("cross_validate", "fit", "learning_curve", "permutation_test_score", "validation_curve")
+SEARCHES = ("_chandrupatla", "_chandrupatla_minimize")
 QUADRATURES = ("roots_jacobi", "roots_gegenbauer")
 BETWEEN = {"namespace": ("scipy._lib.", "scipy._external."), "deepcopy": ("copy",)}
 NO_NUMBERS = "gives scores that are plain numbers, and nan where one cannot be computed"
@@ -227,6 +235,15 @@ TABLE = (
         *("namespace", ("logsumexp",), "leaves out what has the weight 0, and the slope of that"),
         refused("leaves out what has the weight 0"),
         leaves_out_a_weight,
+    ),
+    Row(
+        *("namespace", ("entropy",), "divides by a sum, whose slope is inf * 0 beside a 0"),
+        refused("has no finite slope at probabilities of 0, and spreads that to all others"),
+        holds_zero,
+    ),
+    Row(
+        *("namespace", SEARCHES, "a step that hits a root exactly loses the slope of it"),
+        refused("searches by steps, whose derivatives are not those of what is found"),
     ),
     Row(
         *("equal", QUADRATURES, "goes on with the plain one of two parameters that are equal"),

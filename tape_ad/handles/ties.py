@@ -123,6 +123,9 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
     ties = flags if function is np.equal else np.logical_not(flags)
     if not np.any(ties) or not (depends(x) or depends(y)):
         return flags
+    asking = asker(sys._getframe(1))
+    if name_of(asking).startswith("tape_ad.") or (ties.ndim and not is_library(asking)):
+        return flags  # our own code knows of ties, and arrays of users are NumPy's
     if getattr(x, "record", x) is getattr(y, "record", y) and x.index == y.index:
         return flags
     ties = ties & np.isfinite(primal(x))
@@ -142,11 +145,9 @@ def tell(frame: FrameType) -> None:
     ------
     TieError
     """
-    asking: FrameType = frame
-    while asking.f_back is not None and name_of(asking).startswith("tape_ad.handles."):
-        asking = asking.f_back
+    asking = asker(frame)
     name = name_of(asking)
-    if name.partition(".")[0] == "tape_ad" or f"{name}.".startswith(ASSERTING):
+    if name.startswith("tape_ad.") or f"{name}.".startswith(ASSERTING):
         return
     if not is_library(asking):
         line, file = asking.f_lineno, asking.f_code.co_filename
@@ -169,6 +170,13 @@ def tell(frame: FrameType) -> None:
         f"{what} branches on numbers that are exactly equal ({user_line(asking)}), and the "
         f"derivative of that branch need not be the function's; write {advice}{FOR_THE_VALUE}"
     )
+
+
+def asker(frame: FrameType) -> FrameType:
+    """Find who has called a handle."""
+    while frame.f_back is not None and name_of(frame).startswith("tape_ad.handles."):
+        frame = frame.f_back
+    return frame
 
 
 def name_of(frame: FrameType) -> str:

@@ -1,5 +1,6 @@
 """Constants: handles that depend on nothing."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -150,3 +151,39 @@ def test_what_shows_the_whole_is_a_view_as_well() -> None:
     out[0] = 5.0
     assert same.tolist() == [5.0, 2.0]
     assert np.sum(reverse * same * 3).grad().wrt(x).tolist() == [0.0, 30.0]
+
+
+def calls_of(action: Any) -> int:
+    """Count the calls of Python functions that something makes."""
+    count = 0
+
+    def look(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    action()
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        action()
+    finally:
+        sys.setprofile(before)
+    return count - 2  # the action itself, and what is given to it
+
+
+@pytest.mark.parametrize(
+    ("action", "most"),
+    [(lambda x: x > 0, 2), (np.sum, 20), (np.sin, 4)],
+)
+def test_who_asks_for_a_namespace_slows_no_other_record(action: Any, most: int) -> None:
+    handle(1.0).__array_namespace__()
+    x = handle(1.0, 2.0)
+    assert calls_of(lambda: action(x)) <= most
+
+
+def test_handles_of_inner_records_give_constants_where_the_outer_was_asked() -> None:
+    x = handle(1.0, 2.0)
+    x.__array_namespace__()
+    inner = ta.ComputationRecord(within=x.record).tensor(x)
+    assert type(inner > 1) is ConstantTensor
+    assert type(np.argmax(inner)) is ConstantTensor

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import TapeError
+from tape_ad.errors import TapeError, TieWarning
 from tests.shorthand import X, Y, handle
 
 NUMPY = np.lib.NumpyVersion(np.__version__)
@@ -70,7 +70,8 @@ def test_numbers() -> None:
 
 def test_truth() -> None:
     assert handle(2.0)
-    assert not handle(0.0)
+    with pytest.warns(TieWarning, match="exactly equal"):
+        assert not handle(0.0)
     assert handle([[3.0]])
 
 

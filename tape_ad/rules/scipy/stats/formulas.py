@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import overridable
 from tape_ad.rules.base import Entry, quiet, rule
-from tape_ad.rules.scipy.special.densities import beta_density, gamma_density
+from tape_ad.rules.scipy.special.densities import beta_density
 from tape_ad.rules.scipy.special.functions import sp
 from tape_ad.rules.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.rules.scipy.special.logarithms import root_slope
