@@ -185,7 +185,8 @@ from tape_ad.handles.libraries import ROOMS, is_ours
 there = {}
 for theirs, room in ROOMS.items():
     if theirs.startswith("scipy."):
-        names = [name for name in importlib.import_module(theirs).__all__ if name.islower()]
+        names = [name for name in importlib.import_module(theirs).__all__ if name.islower()
+                 and callable(getattr(sys.modules[theirs], name))]
         there[room] = [name for name in names if is_ours(room, name)]
 for room, names in there.items():
     ours = importlib.import_module(f"tape_ad.{room}")

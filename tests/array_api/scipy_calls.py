@@ -127,12 +127,6 @@ def cubature(p: Any) -> Any:
     return sp("integrate").cubature(lambda t: xp.exp(-p[0] * t[:, 0] ** 2), *ends).estimate
 
 
-def found_root(p: Any) -> Any:
-    """Find square roots by bisection: the last secant depends on the parameter."""
-    find_root = sp("optimize.elementwise").find_root
-    return find_root(lambda t, q: t**2 - q, (filled(p, 0.0), filled(p, 2.0)), args=(p,)).x
-
-
 def rotation(name: str, *more: Any) -> Function:
     """Give one of the forms of a rotation."""
     return lambda p: getattr(sp("spatial.transform").Rotation.from_rotvec(p[:3]), name)(*more)
@@ -205,7 +199,6 @@ CALLS = [
     *one_each("integrate", "trapezoid cumulative_trapezoid", V),
     Call("cubature", (V,), cubature),
     *one_each("optimize", "rosen rosen_der", V),
-    Call("find_root", (V,), found_root),
     Call("derivative", (V,), lambda p: sp("differentiate").derivative(np.sin, p).df),
     Call("jacobian", (V,), lambda p: sp("differentiate").jacobian(np.square, p).df),
     *one_each("cluster.vq", "whiten", X),

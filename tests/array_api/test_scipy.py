@@ -122,3 +122,30 @@ def test_second_derivatives_of_a_call() -> None:
 
     h = ta.hessian(f)(np.array([1.0, -2.0, 3.0]))
     np.testing.assert_allclose(h, np.diag([2.0, 0.0, 6.0]))
+
+
+def test_what_scipy_searches_for_and_entropy_at_0_are_refused() -> None:
+    program = """
+import numpy as np, scipy.stats, tape_ad as ta
+from scipy.optimize import elementwise
+calls = (
+    (lambda a: elementwise.find_root(lambda x, a: x - a, (a - 2, a + 2), args=(a,)).x, 1.0),
+    (lambda a: elementwise.find_minimum(lambda x, a: (x - a)**2, (a - 2, a, a + 3), args=(a,)).x,
+     1.0),
+    (scipy.stats.entropy, np.array([0.0, 0.3, 0.7])),
+)
+for f, at in calls:
+    try:
+        print(ta.grad(f)(at))
+    except ta.errors.ConversionError as error:
+        print(str(error).partition("; ")[2])
+print(np.isfinite(ta.grad(scipy.stats.entropy)(np.array([0.1, 0.3, 0.6]))).all())
+"""
+    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    printed = subprocess.run(  # noqa: S603  # our own code in our own interpreter
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert "ta.optimize.newton" in printed[0]
+    assert "ta.optimize.minimize_scalar" in printed[1]
+    assert "tape_ad.stats.entropy" in printed[2]
+    assert printed[3] == "True"
