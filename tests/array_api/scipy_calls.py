@@ -115,11 +115,6 @@ def big(p: Any) -> Any:
     return p.__array_namespace__().greater(p, 0.5)
 
 
-def filled(p: Any, value: float) -> Any:
-    """Make an array like another: one of its namespace, if it has any."""
-    return p.__array_namespace__().full(p.shape, value)
-
-
 def cubature(p: Any) -> Any:
     """Integrate with a parameter that the integrand closes over."""
     xp = p.__array_namespace__()
