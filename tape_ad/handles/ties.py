@@ -118,11 +118,16 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
     if type(flags) is np.bool_:
         if bool(flags) is not (function is np.equal):
             return flags
-    elif type(flags) is not np.ndarray:
+    elif type(flags) is not np.ndarray or not flags.size:
+        return flags
+    elif function is np.equal:
+        if not flags.item(flags.argmax()):
+            return flags
+    elif flags.item(flags.argmin()):
+        return flags
+    if not (depends(x) or depends(y)):
         return flags
     ties = flags if function is np.equal else np.logical_not(flags)
-    if not np.any(ties) or not (depends(x) or depends(y)):
-        return flags
     asking = asker(sys._getframe(1))
     if name_of(asking).startswith("tape_ad.") or (ties.ndim and not is_library(asking)):
         return flags  # our own code knows of ties, and arrays of users are NumPy's
