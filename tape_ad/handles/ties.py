@@ -115,17 +115,7 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
     x, y : array or Tensor
         The operands. Two handles of one node are no tie, and nor are infinities and constants.
     """
-    if type(flags) is np.bool_:
-        if bool(flags) is not (function is np.equal):
-            return flags
-    elif type(flags) is not np.ndarray or not flags.size:
-        return flags
-    elif function is np.equal:
-        if not flags.item(flags.argmax()):
-            return flags
-    elif flags.item(flags.argmin()):
-        return flags
-    if not (depends(x) or depends(y)):
+    if not (has_tie(function, flags) and (depends(x) or depends(y))):
         return flags
     ties = flags if function is np.equal else np.logical_not(flags)
     asking = asker(sys._getframe(1))
@@ -135,6 +125,16 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
         return flags
     ties = ties & np.isfinite(primal(x))
     return marked(flags, np.logical_xor(flags, ties))
+
+
+def has_tie(function: np.ufunc, flags: Any) -> bool:
+    """Tell whether numbers were equal; not of arrays that are no plain ones."""
+    if type(flags) is np.bool_:
+        return bool(flags) is (function is np.equal)
+    if type(flags) is not np.ndarray or not flags.size:
+        return False
+    first = flags.argmax() if function is np.equal else flags.argmin()  # which stop where it is
+    return bool(flags.item(first)) is (function is np.equal)
 
 
 def depends(x: Any) -> bool:
