@@ -22,6 +22,7 @@ __all__ = [
     "PartitionError",
     "PatternError",
     "ProgramMismatchError",
+    "RecomputationError",
     "RecordMismatchError",
     "RefusedConversionError",
     "ReleasedError",
@@ -155,6 +156,10 @@ class ProgramMismatchError(TapeError, AssertionError):
 
 class RefusedConversionError(TapeError, RuntimeError):
     """A conversion where a library would take a TypeError for something else, and say that."""
+
+
+class RecomputationError(TapeError, RuntimeError):
+    """A function that a sweep computed again gave other values than it had given before."""
 
 
 class RecordMismatchError(TapeError, ValueError):

@@ -16,8 +16,7 @@ from tape_ad.batching.arrays import BatchedArray, UnbatchableError
 from tape_ad.batching.basics import is_of, spread
 from tape_ad.batching.dispatch import answer_in_batch, one_by_one
 from tape_ad.errors import BatchWarning, InPlaceError, ShapeError
-from tape_ad.handles.primals import memory_of
-from tape_ad.handles.record import is_number_like
+from tape_ad.handles.primals import is_number_like, memory_of
 from tape_ad.naming import called
 from tape_ad.overrides import BATCHES
 from tape_ad.trees import flatten, map_leaves, structure_of, unflatten

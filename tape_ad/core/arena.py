@@ -58,6 +58,9 @@ class Arena:
         its views.
     sources : dict of int to tuple of str, int and str
         The file, line and function of the user's that a node was made in, if they were asked for.
+    inputs : list of tuple of int, array and bytes
+        Leaves, a few elements of each in the memory that it was made of, and what they were then;
+        see `tape_ad.core.watching`.
     within : Arena or None
         The arena that this one is nested in.
     observer : Observer or None
@@ -86,6 +89,7 @@ class Arena:
     bases: dict[int, int] = field(factory=dict, init=False)
     views: dict[int, list["weakref.ref[Any]"]] = field(factory=dict, init=False)
     sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
+    inputs: list[tuple[int, np.ndarray[Any, Any], bytes]] = field(factory=list, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     observer: Any = field(default=None, init=False)
     turn: Any = field(default=None, init=False)
@@ -116,6 +120,7 @@ class Arena:
         del self.marks[length:]
         for node in [node for node in self.sources if node >= length]:
             self.sources.pop(node)
+        self.inputs = [noted for noted in self.inputs if noted[0] < length]
 
     @property
     def calls(self) -> dict[int, Any]:

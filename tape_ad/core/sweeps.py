@@ -1,6 +1,6 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from sys import getrefcount
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +12,7 @@ from tape_ad.core.careful_sweeps import careful_sweep
 from tape_ad.core.conforming import LARGE, conform
 from tape_ad.core.pushing import push_along
 from tape_ad.core.traits import KNOWN, NUMBERS, OPEN, traits_of
+from tape_ad.core.watching import require_unchanged
 from tape_ad.linear_maps import (
     Array,
     Products,
@@ -72,8 +73,15 @@ def reverse_sweep(
     ------
     ReleasedError
         When the sweep meets a node whose partials are released.
+    MutatedInputError
+        When an array was written to that a leaf was made of.
     """
+    for _, array, noted in arena.inputs:
+        if array.tobytes() != noted and reached is None:
+            require_unchanged(arena, [root, *more])
+            break
     if arena.observer is not None and reached is None:
+        arena.observer.check()
         kept: dict[int, Array] = arena.observer.sweep(
             arena, root, seed, release=release, more=more, chosen=chosen
         )
@@ -250,7 +258,7 @@ def both_plain(total: Array, ct: Array) -> bool:
 
 
 def forward_sweep(
-    arena: Arena, tangents: dict[int, Array], last: int, *, keep: Container[int] | None = None
+    arena: Arena, tangents: dict[int, Array], last: int, *, keep: Collection[int] | None = None
 ) -> dict[int, Array]:
     """Push tangents from some nodes forward to everything up to `last` that depends on them.
 
@@ -261,7 +269,7 @@ def forward_sweep(
         The tangents to start from, all with the same stack.
     last : int
         The last node of interest.
-    keep : container of int, optional
+    keep : collection of int, optional
         The nodes whose tangents are asked for. Any other is given up with its last use; all of
         them are kept when this is left out.
 
@@ -274,10 +282,15 @@ def forward_sweep(
     ------
     ReleasedError
         When the sweep meets a node whose partials are released.
+    MutatedInputError
+        As for `reverse_sweep`.
     """
     reached = dict(tangents)
     if not reached:
         return reached
+    require_unchanged(arena, range(last + 1) if keep is None else keep)
+    if arena.observer is not None:
+        arena.observer.check()
     first = min(reached)
     stack = reached[first].ndim - len(arena.shapes[first])
     parents, starts, partials = arena.parents, arena.starts, arena.partials

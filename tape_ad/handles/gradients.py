@@ -10,7 +10,7 @@ from attrs import define
 from tape_ad.core.arena import CONSTANT, Arena
 from tape_ad.errors import RecordMismatchError
 from tape_ad.handles.alive import handles_alive
-from tape_ad.handles.primals import primal
+from tape_ad.handles.primals import is_number_like, primal
 from tape_ad.linear_maps import Array
 from tape_ad.overrides import NOTING, as_one_call, is_later
 from tape_ad.pages.figures import Range, aligned, shape_as_text
@@ -146,20 +146,21 @@ class Gradients:
         return [f"%{node}", call, f"{ct.dtype}{shape_as_text(ct.shape)}", range_]
 
     def _entry(self, leaf: Any, path: str) -> Any:
-        arena = self._arena()
-        if path and getattr(leaf, "record", 0) is not arena:
-            constant = not hasattr(leaf, "dtype") or isinstance(leaf, type)
-            number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
-            if constant and not number:
-                return leaf
-        index = self._index(leaf, path)
-        ct, dtype = self._cotangents.get(index), leaf.data.dtype
+        arena: Any = self._arena()
+        known = arena is not None and getattr(leaf, "record", None) is arena
+        if known and leaf.index < self._length and arena.functions[leaf.index] is not CONSTANT:
+            index = leaf.index  # as of most
+        elif known or not path or is_number_like(leaf):
+            index = self._index(leaf, path)
+        else:
+            return leaf
+        ct, data = self._cotangents.get(index), leaf.data
         if ct is None:
-            ct = np.zeros(self._stack + leaf.shape, dtype)
-        elif ct.dtype is not dtype and ct.dtype != dtype:
-            ct = ct.astype(dtype)  # a sum is in the machine's byte order
-        if is_later(leaf.data):
-            return leaf.data.as_gradient(ct)
+            ct = np.zeros(self._stack + leaf.shape, data.dtype)
+        elif ct.dtype is not data.dtype and ct.dtype != data.dtype:
+            ct = ct.astype(data.dtype)  # a sum is in the machine's byte order
+        if type(data) is not np.ndarray and is_later(data):
+            return data.as_gradient(ct)
         return sealed(ct)
 
     def _index(self, handle: Any, path: str) -> int:

@@ -11,7 +11,7 @@ from attrs import define, evolve, field
 from tape_ad.core.arena import CONSTANT, Arena
 from tape_ad.core.careful_sweeps import careful_sweep
 from tape_ad.core.sweeps import reverse_sweep
-from tape_ad.core.watching import Watch
+from tape_ad.core.watching import Watch, leaf_name
 from tape_ad.handles.callers import user_lines
 from tape_ad.handles.nonfinite import Finding, is_finite
 from tape_ad.handles.primals import primal
@@ -88,6 +88,8 @@ class Observer:
         record.sources[index] = lines[0]
         if operands:
             self.see((operands, tuple(options.values()), handle.data), handle)
+        elif function is None and self.watch is not None:
+            self.watch.see_leaf(primal(handle.data), leaf_name(record, index))
         for profile in self.wishes.profiles:
             profile.noted(self, handle, function, lines)
         if (

@@ -10,6 +10,7 @@ from tape_ad.linear_maps import Array
 __all__ = [
     "AS_THEY_ARE",
     "is_number",
+    "is_number_like",
     "is_view",
     "memory_of",
     "primal",
@@ -46,6 +47,14 @@ def is_number(leaf: Any) -> bool:
     while isinstance(leaf, ArrayOperators) and not hasattr(leaf, "batch_here"):
         leaf = leaf.data
     return leaf.ndim == 0 if hasattr(leaf, "batch_here") else isinstance(leaf, np.generic)
+
+
+def is_number_like(leaf: Any) -> bool:
+    """Tell what `bind` makes a handle of: arrays and Python numbers, but no bools."""
+    number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
+    if number or isinstance(leaf, dict):  # some dicts have their entries as attributes
+        return number
+    return hasattr(leaf, "dtype") and not isinstance(leaf, type)
 
 
 def read_only(array: Array) -> Array:

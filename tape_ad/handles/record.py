@@ -1,7 +1,7 @@
 """The record: an arena with leaves, made afresh for every step."""
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -10,6 +10,7 @@ from attrs import define, field
 from tape_ad.batches import BATCHING
 from tape_ad.core.arena import CONSTANT, held_arrays
 from tape_ad.core.turns import wait_for_turn
+from tape_ad.core.watching import WHOLE, few_of
 from tape_ad.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.habits import in_other_words
 from tape_ad.handles.constants import plain
@@ -18,7 +19,7 @@ from tape_ad.handles.looking import Shown
 from tape_ad.handles.nodes import Node, held_bytes, node_of
 from tape_ad.handles.observing import OBSERVING, observer_for
 from tape_ad.handles.operands import as_operand
-from tape_ad.handles.primals import memory_of
+from tape_ad.handles.primals import is_number_like, memory_of
 from tape_ad.handles.refusals import no_derivative
 from tape_ad.handles.tensor import Tensor
 from tape_ad.overrides import BATCHES, CAPTURES, asarray, boxed
@@ -61,11 +62,14 @@ class ComputationRecord(Shown):
     within : ComputationRecord, optional
         An enclosing record. Leaves of this one may then hold its handles as data, and gradients
         taken here are handles there, to be differentiated again.
-    check_inputs : bool
-        Fingerprint every array that an operation uses, and let `Tensor.grad` raise
-        `MutatedInputError` if one was written to in between. The record never copies the arrays
-        that it is given, so writing to one before the sweep gives a gradient of something else;
-        this finds such a bug, at the price of hashing every array twice.
+    check_inputs : bool, optional
+        Which arrays a sweep compares with what they were, to raise `MutatedInputError` if one was
+        written to. The record never copies the arrays that it is given, so a gradient would be of
+        something else then. When left out, a few elements of what each leaf was made of, in a
+        fraction of a microsecond: small arrays as a whole, and of large ones the first and last
+        element and some between. With True, all elements of leaves and of every other array that
+        an operation used, constants among them, at the price of hashing each of them twice. With
+        False, none.
     trace_source : bool
         Keep the line of your code that each node was made in. `print` shows it, and so do errors
         of the sweep.
@@ -85,7 +89,7 @@ class ComputationRecord(Shown):
     %3: float64[] = sum %2
     """
 
-    check_inputs: bool = field(default=False, kw_only=True)
+    check_inputs: bool | None = field(default=None, kw_only=True)
     trace_source: bool = field(default=False, kw_only=True)
     debug_nans: bool = field(default=False, kw_only=True)
 
@@ -98,7 +102,7 @@ class ComputationRecord(Shown):
         if asked or OBSERVING or (self.within is not None and self.within.observer is not None):
             self.observer = observer_for(
                 self.within,
-                check_inputs=self.check_inputs,
+                check_inputs=bool(self.check_inputs),
                 trace_source=self.trace_source,
                 debug_nans=self.debug_nans,
             )
@@ -110,7 +114,8 @@ class ComputationRecord(Shown):
         ----------
         data : array_like, any shape, or a Tensor of an enclosing record
             Floating and complex dtypes are kept; integers and bools become float64. An array is
-            not copied and never written to: do not write to it either before the sweep.
+            not copied and never written to: do not write to it either before the sweep, which
+            would raise `MutatedInputError`.
 
         Returns
         -------
@@ -128,7 +133,9 @@ class ComputationRecord(Shown):
         >>> ComputationRecord().tensor([1, 2])
         Tensor(%0, float64[2], [1. 2.])
         """
-        return self.note(None, (), NO_OPTIONS, self._data_of(data, ""))
+        leaf = self.note(None, (), NO_OPTIONS, self._data_of(data, ""))
+        self._note_elements((leaf,))
+        return leaf
 
     def constant(self, data: Any) -> Tensor:
         """Make a handle that nothing is differentiated with respect to, to be filled by code.
@@ -190,14 +197,20 @@ class ComputationRecord(Shown):
         length, leaves = len(self), []
 
         def leaf_of(leaf: Any, path: str) -> Any:
-            leaves.append(made := self._leaf_of(leaf, path))
-            return made
+            if not (type(leaf) is np.ndarray or is_number_like(leaf)):
+                return leaf
+            data = self._data_of(leaf, path)
+            handle = self.note(None, (), NO_OPTIONS, data, (), (), None, path or None)
+            leaves.append(handle)
+            return handle
 
         try:
-            return map_leaves(leaf_of, tree)
+            bound = map_leaves(leaf_of, tree)
         except BaseException:
-            self._withdraw(length, sum(type(leaf) is Tensor for leaf in leaves))
+            self._withdraw(length, len(leaves))
             raise
+        self._note_elements(leaves)
+        return bound
 
     def note(
         self,
@@ -338,11 +351,21 @@ class ComputationRecord(Shown):
             f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
         )
 
-    def _leaf_of(self, leaf: Any, path: str) -> Any:
-        if not (type(leaf) is np.ndarray or is_number_like(leaf)):
-            return leaf
-        data = self._data_of(leaf, path)
-        return self.note(None, (), NO_OPTIONS, data, (), (), None, path or None)
+    def _note_elements(self, leaves: Iterable[Tensor]) -> None:
+        """Keep a few elements of what leaves were made of, which a sweep compares."""
+        if self.check_inputs is not None:  # as an observer sees all of them, or nobody does
+            return
+        noted = self.inputs
+        for leaf in leaves:
+            data = leaf.data
+            while type(data) is Tensor:
+                data = data.data
+            if type(data) is not np.ndarray:  # a number, or what is not NumPy's
+                continue
+            if data.nbytes <= WHOLE:
+                noted.append((leaf.index, data, data.tobytes()))
+            else:
+                noted += [(leaf.index, few, few.tobytes()) for few in few_of(data)]
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
@@ -363,14 +386,6 @@ class ComputationRecord(Shown):
 
 
 TAKING_TURNS = {ComputationRecord.note.__code__, ComputationRecord._withdraw.__code__}
-
-
-def is_number_like(leaf: Any) -> bool:
-    """Tell what `bind` makes a handle of: arrays and Python numbers, but no bools."""
-    number = isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
-    if number or isinstance(leaf, dict):  # some dicts have their entries as attributes
-        return number
-    return hasattr(leaf, "dtype") and not isinstance(leaf, type)
 
 
 def as_data(data: Any, path: str) -> Any:

@@ -100,7 +100,8 @@ class Tensor(ArrayInterface):
         ReleasedError
             When the sweep meets a node that an earlier one has released.
         MutatedInputError
-            With ``ComputationRecord(check_inputs=True)``, when an array was written to meanwhile.
+            When an array that a leaf was made of was written to meanwhile; see `check_inputs` of
+            `ComputationRecord`.
         """
         record: Arena = self.record
         if hasattr(seed, "record") and seed.record is None:
@@ -112,8 +113,6 @@ class Tensor(ArrayInterface):
                 "gradient with respect to a handle"
             )
         start, stack = seed_of(self, seed)
-        if record.observer is not None:
-            record.observer.check()
         cotangents = reverse_sweep(record, self.index, start, release=release)
         return Gradients(ref(record), len(record.functions), self.index, stack, cotangents)
 

@@ -16,7 +16,7 @@ from tape_ad.core.vectors import arrays_of, vector_of
 from tape_ad.errors import DtypeError
 from tape_ad.extras import extra
 from tape_ad.handles.later import computed
-from tape_ad.handles.record import is_number_like
+from tape_ad.handles.primals import is_number_like
 from tape_ad.linear_maps import Array
 from tape_ad.programs.compilation import compile as compiled
 from tape_ad.transforms.gradients import grad, value_and_grad, vjp

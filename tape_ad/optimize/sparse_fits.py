@@ -9,7 +9,7 @@ from attrs import frozen
 
 from tape_ad.core.vectors import vector_of
 from tape_ad.errors import PatternError, UnsupportedArgumentError
-from tape_ad.handles.record import is_number_like
+from tape_ad.handles.primals import is_number_like
 from tape_ad.linear_maps import Array
 from tape_ad.optimize.objectives import ScipyObjective
 from tape_ad.optimize.tree_bounds import in_a_row

@@ -8,7 +8,7 @@ from attrs import define, field
 
 from tape_ad.core.spaces import shape_of
 from tape_ad.errors import OutputError
-from tape_ad.handles.record import is_number_like
+from tape_ad.handles.primals import is_number_like
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.transforms.tracing import Trace

@@ -24,6 +24,7 @@ from tape_ad.linear_maps import Array
 from tape_ad.naming import called
 from tape_ad.overrides import BATCHES, NOTING, asarray
 from tape_ad.rules.base import Call, Rule
+from tape_ad.transforms.recomputed_values import few_elements
 from tape_ad.transforms.transformed import Transformed
 from tape_ad.trees import flatten, map_leaves, unflatten
 
@@ -43,7 +44,8 @@ class Block(Protocol):
     """What a block computes, and the derivative of that."""
 
     keeps_output: ClassVar[bool]
-    """Whether `Use.saved` is to be the output, in place of what `run` gives for it."""
+    """Whether `Use.saved` is to be the output, in place of what `run` gives for it. Otherwise the
+    output is computed again in a sweep, and `Use.elements` says what it was."""
 
     def run(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Compute the output, a tree, and whatever the derivative would like to have kept."""
@@ -84,6 +86,8 @@ class Use:
     saved : any
         What the block has kept; in the use that the function was called with, that of its last
         computation.
+    elements : sequence of array or None
+        Of an output that is computed again, a few elements of each array.
     last : int
         The last position that there is a partial for.
     errors : dict
@@ -108,6 +112,7 @@ class Use:
     spaces: Sequence[Any] = ()
     saved: Any = None
     errors: Any = None
+    elements: Sequence[Any] = ()
     last: int = field(default=0, init=False)
     latest: tuple[Array, bool, list[Any]] | None = field(default=None, init=False)
     views: list[tuple[int, Array, int]] = field(factory=list, init=False)
@@ -156,7 +161,8 @@ class Use:
             seen = {i for i, _, _ in self.views}
             self.turned = [(i, a) for i, a in enumerate(arrays) if i not in seen and is_turned(a)]
         asked = self.public, self.block, self.tree, self.leaves, self.slots
-        used = Use(*asked, values, self.output, self.spaces, saved, np.geterr())
+        elements = () if self.block.keeps_output else few_elements(arrays)
+        used = Use(*asked, values, self.output, self.spaces, saved, np.geterr(), elements)
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
 
     def unpacked(self, flat: Array, stack: Shape = ()) -> list[Array]:

@@ -6,15 +6,17 @@ The files from which a run of training goes on are called checkpoints too; those
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, ParamSpec, TypeVar, overload
 
 import numpy as np
 from attrs import frozen
 
 from tape_ad.core.spaces import float_to_array
+from tape_ad.handles.primals import read_only_primal
 from tape_ad.linear_maps import Array
 from tape_ad.transforms.blocks import Use, block, has_derivative
+from tape_ad.transforms.recomputed_values import Elements, few_elements, require_same
 from tape_ad.transforms.tracing import Trace, check_callable, trace, trace_arrays
 from tape_ad.trees import flatten, map_leaves, unflatten
 
@@ -38,7 +40,8 @@ def checkpoint(f: Function) -> Function:
     ----------
     f : callable
         A function of arrays or trees of them, which returns an array or a tree. It is called
-        again in the sweep, so it must do the same then; and it must not close over handles: pass
+        again in the sweep, so it must do the same then: let it draw from a generator that it makes
+        itself, of a seed or a state among the arguments. And it must not close over handles: pass
         them as arguments.
 
     Returns
@@ -53,6 +56,8 @@ def checkpoint(f: Function) -> Function:
     ------
     RecordMismatchError
         By the returned function, when `f` closes over a handle.
+    RecomputationError
+        By the sweep, when `f` gives other values than it gave before, as a few elements tell.
 
     Examples
     --------
@@ -81,22 +86,45 @@ class Recomputed:
 
         Where that happens on handles of an outer record, it is a checkpoint there.
         """
-        inside = of_operands(self.function, use)
+        inside, before = of_operands(self.function, use), use.elements
 
         def pulled(cotangents: Any, *values: Array) -> tuple[Any, ...]:
-            traced = trace(inside, values, {}, range(len(values)))
+            traced = retraced(inside, values, range(len(values)), before)
             return traced.pull(cotangents, release=True, chosen=chosen)
 
         return list(checkpoint(pulled)(cotangents, *use.values))
 
     def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Record the function, and push."""
-        inside = of_operands(self.function, use)
+        inside, before = of_operands(self.function, use), use.elements
 
         def pushed(tangent: Array, *values: Array) -> Any:
-            return trace(inside, values, {}, (position,)).push((tangent,))
+            return retraced(inside, values, (position,), before).push((tangent,))
 
         return checkpoint(pushed)(tangent, *use.values)
+
+
+def retraced(
+    inside: Function, values: tuple[Array, ...], positions: Sequence[int], before: Elements
+) -> Trace:
+    """Record a function that was run before, and see that it computes the same.
+
+    Raises
+    ------
+    RecomputationError
+    """
+    traced = trace(inside, values, {}, positions)
+
+    def again() -> list[Any]:
+        return outputs(inside(*map(read_only_primal, values)))
+
+    require_same(inside, before, outputs(traced.output), again)
+    return traced
+
+
+def outputs(tree: Any) -> list[Any]:
+    """List the arrays of an output that have derivatives."""
+    return list(filter(has_derivative, flatten(map_leaves(float_to_array, tree))))
 
 
 def of_operands(function: Function, use: Use) -> Function:
@@ -146,6 +174,8 @@ def checkpoint_sequential(
     ------
     RecordMismatchError
         When `step` closes over a handle.
+    RecomputationError
+        By the sweep, when `step` gives other values than it gave before.
 
     Examples
     --------
@@ -215,17 +245,19 @@ class Repeated:
     def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Go through the steps from the last to the first, recording and sweeping each."""
         saved, use.saved = use.saved, None  # a second sweep starts from the first state again
-        form = use.form()
+        form, elements = use.form(), use.elements
 
         def pulled(cotangents: Any, *values: Array) -> list[Any]:
             (state, *params), _ = form.arguments(values)
             kept, before = saved or ([(0, arrays(state))], None)
-            kept, cts = list(kept), flatten(cotangents)
+            kept, cts, expected = list(kept), flatten(cotangents), elements
             totals: dict[int, Array] = {}
             for end in range(self.n, 0, -1):
                 if before is None:
                     before = self.state_before(end, kept, params)
                 traced, slots, count = self.recorded_step(before, params, form)
+                self.compare(traced, expected, before, params)
+                expected = few_elements(outputs(before))
                 pairs = zip(flatten(traced.output), cts, strict=True)
                 reached = traced.swept(pairs, release=True, chosen=chosen)
                 cts = [None] * count
@@ -261,6 +293,14 @@ class Repeated:
             return out
 
         return checkpoint(pushed)(tangent, *use.values)
+
+    def compare(self, traced: Trace, expected: Elements, state: Any, params: list[Any]) -> None:
+        """See that a step that is recorded computes the state that was computed from it before."""
+
+        def again() -> list[Any]:
+            return outputs(self.step(*map_leaves(read_only_primal, (state, *params))))
+
+        require_same(self.step, expected, outputs(traced.output), again)
 
     def recorded_step(
         self, state: Any, params: list[Any], use: Use

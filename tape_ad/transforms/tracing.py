@@ -16,8 +16,8 @@ from tape_ad.errors import DtypeError, OutputError, RecordMismatchError
 from tape_ad.handles.constants import unwrapped
 from tape_ad.handles.gradients import Gradients
 from tape_ad.handles.namespaces import IN_USE
-from tape_ad.handles.primals import AS_THEY_ARE
-from tape_ad.handles.record import ComputationRecord, is_number_like
+from tape_ad.handles.primals import AS_THEY_ARE, is_number_like
+from tape_ad.handles.record import ComputationRecord
 from tape_ad.handles.tensor import Tensor
 from tape_ad.linear_maps import Array
 from tape_ad.naming import called
@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 Function = Callable[..., Any]
+
+HANDLES = frozenset({Tensor})
 
 CURRENT: ContextVar[Any] = ContextVar("tape_ad_current_record", default=None)
 """The record that the function of the innermost transform is traced in."""
@@ -137,7 +139,7 @@ class Trace:
     def gradients(self, kept: dict[int, Array], stack: tuple[int, ...]) -> tuple[Any, ...]:
         """Give the cotangents of the inputs, out of what a sweep has kept."""
         gradients = Gradients(weakref.ref(self.record), len(self.record), 0, stack, kept)
-        if set(map(type, self.inputs)) == {Tensor}:  # no structure to rebuild
+        if HANDLES.issuperset(map(type, self.inputs)):  # no structure to rebuild
             return tuple(map(gradients.wrt, self.inputs))
         found: tuple[Any, ...] = gradients.wrt(self.inputs)
         return found

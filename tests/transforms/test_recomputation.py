@@ -14,7 +14,12 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import MutatedInputError, OutputError, RecordMismatchError
+from tape_ad.errors import (
+    MutatedInputError,
+    OutputError,
+    RecomputationError,
+    RecordMismatchError,
+)
 from tape_ad.transforms.recomputation import advance_by
 from tape_ad.trees import flatten
 from tests.sampling import one_share_in_three
@@ -425,3 +430,72 @@ def test_an_error_of_the_users_own_stays_what_it_is(kind: type[Exception]) -> No
 
 def within(block: Any, x: Any, apart: bool) -> Any:
     return ta.grad(lambda y: np.sum(block((x, y) if apart else y)))(x)[0]
+
+
+def thinned(x: Any, rng: Any) -> Any:
+    return np.where(rng.random(x.shape) < 0.5, x, 0) ** 2
+
+
+def drawing(x: Any, state: Any) -> Any:
+    rng = np.random.default_rng()
+    rng.bit_generator.state = state
+    return np.sum(thinned(x, rng))
+
+
+def fresh(x: Any) -> Any:
+    return np.sum(thinned(x, RNG))
+
+
+REDRAWN: dict[str, Callable[[Any, Any], Any]] = {
+    "grad": lambda f, x: ta.grad(f)(x),
+    "jvp": lambda f, x: ta.jvp(f, (x,), (x,))[1],
+    "hvp": lambda f, x: ta.hvp(f, x, x),
+    "grad of grad": lambda f, x: ta.grad(lambda x: np.sum(ta.grad(f)(x) ** 2))(x),
+    "hessian": lambda f, x: ta.hessian(f)(x),
+}
+
+
+@pytest.mark.parametrize("name", REDRAWN)
+def test_a_checkpoint_that_draws_anew_is_an_error(name: str) -> None:
+    with pytest.raises(RecomputationError, match=r"fresh gives other values.*bit_generator\.state"):
+        REDRAWN[name](ta.checkpoint(fresh), np.arange(1.0, 40.0))
+
+
+@pytest.mark.parametrize("name", REDRAWN)
+def test_a_checkpoint_that_draws_from_a_state_among_its_arguments(name: str) -> None:
+    x, state = np.arange(1.0, 40.0), np.random.default_rng(3).bit_generator.state
+    kept = ta.checkpoint(drawing)
+    found = REDRAWN[name](lambda x: kept(x, state), x)
+    wanted = REDRAWN[name](lambda x: drawing(x, state), x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("number", [0, 3, 6])
+def test_one_step_of_many_that_draws_anew_is_an_error(number: int) -> None:
+    def step(state: Any) -> Any:
+        x, i = state
+        return (x * RNG.random(x.shape) if i == number else np.sin(x)), i + 1
+
+    def last(x: Any) -> Any:
+        return np.sum(ta.checkpoint_sequential(step, 7, (x, 0), slots=3)[0])
+
+    with pytest.raises(RecomputationError, match="step gives other values"):
+        ta.grad(last)(np.ones(5))
+
+
+def test_rounding_that_is_all_there_is_of_a_value_is_no_error() -> None:
+    def nothing(x: Any) -> Any:
+        return np.var(x) - np.mean((x - np.mean(x)) ** 2) + np.std(x) - np.sqrt(np.var(x))
+
+    x = np.random.default_rng(5).normal(size=(101, 7))
+    plain, kept = ta.grad(nothing)(x), ta.grad(ta.checkpoint(nothing))(x)
+    np.testing.assert_allclose(kept, plain, atol=1e-14)
+
+
+def test_nan_that_is_computed_again_is_no_error() -> None:
+    x = np.array([1.0, -1.0])
+    with np.errstate(invalid="ignore"):
+        found = ta.grad(ta.checkpoint(lambda x: np.sum(np.sqrt(x)[:1]) + np.sum(0.0 * np.sqrt(x))))(
+            x
+        )
+    np.testing.assert_array_equal(found[0], 0.5)
