@@ -5,6 +5,7 @@ lists, one call each. So who appends says so on the record first. Nothing but a 
 stands between seeing that a record is free and taking it, and CPython changes threads at neither.
 """
 
+import inspect
 import sys
 from _thread import _count
 from collections.abc import Set
@@ -19,6 +20,9 @@ __all__ = ["Turn", "wait_for_turn"]
 
 LEFT_BEHIND = 0.001
 """Seconds of the same turn without anybody in it, until it counts as one that was interrupted."""
+
+PAUSING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""The flags of code that goes on later: while it pauses, its frame knows no caller."""
 
 
 def wait_for_turn(arena: Arena, appending: Set[CodeType]) -> None:
@@ -62,7 +66,18 @@ def holders_of(arena: Arena, appending: Set[CodeType]) -> set[int]:
             if frame.f_code in appending and not waits and frame.f_locals["self"] is arena:
                 found.add(thread)
             inner, frame = frame, frame.f_back
+        if was_left(inner):
+            found.add(thread)
     return found
+
+
+def was_left(bottom: FrameType | None) -> bool:
+    """Tell whether a way through the frames of another thread ended where that has gone on.
+
+    Threads go on while their frames are looked at. A generator that has given its next value by
+    then does not say any more who had asked for it, so there may be anybody further out.
+    """
+    return bottom is not None and bool(bottom.f_code.co_flags & PAUSING)
 
 
 class Turn:
@@ -120,7 +135,8 @@ class Turn:
         return self.is_holding(sys._current_frames().get(thread))
 
     def is_holding(self, frame: FrameType | None) -> bool:
-        """Tell whether a frame is of one of the functions, or was called from there."""
+        """Tell whether a frame is of one of the functions, or was or may be called from there."""
+        inner: FrameType | None = None
         while frame is not None and frame.f_code not in self.holding:
-            frame = frame.f_back
-        return frame is not None
+            inner, frame = frame, frame.f_back
+        return frame is not None or was_left(inner)

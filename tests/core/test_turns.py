@@ -1,5 +1,7 @@
 """A lock that is nobody's again when its owner was interrupted."""
 
+import sys
+from collections.abc import Iterator
 from threading import Event, Thread, get_ident
 from typing import Any
 
@@ -63,3 +65,31 @@ def test_a_lone_thread_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "_count", lambda: 0)
     turn = holding()
     assert held(turn, lambda: turn.owner) == (False, None)
+
+
+def test_a_turn_is_not_given_away_while_a_generator_of_its_owner_goes_on() -> None:
+    turn = holding()
+    inside, resumed, outside, released = (Event() for _ in range(4))
+
+    def values() -> Iterator[None]:
+        inside.set()
+        resumed.wait()
+        yield
+
+    def going_on() -> None:
+        for _ in values():
+            outside.set()
+            released.wait()
+
+    owner = Thread(target=held, args=(turn, going_on))
+    owner.start()
+    inside.wait()
+    frame: Any = sys._current_frames()[owner.ident or 0]
+    while frame.f_code is not values.__code__:
+        frame = frame.f_back
+    resumed.set()
+    outside.wait()
+    assert frame.f_back is None  # for who looks at the frames from the generator outwards
+    assert turn.is_holding(frame)
+    released.set()
+    owner.join()
