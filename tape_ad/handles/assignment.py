@@ -25,7 +25,7 @@ from tape_ad.handles.views import WRITING, Handle, has_alone, live_views, way_to
 from tape_ad.linear_maps import Index, clone
 from tape_ad.naming import called, function_name
 from tape_ad.overrides import BATCHES, is_later
-from tape_ad.rules.numpy.indexing import WHOLE, in_short, plain_key
+from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
 from tape_ad.rules.numpy.windows import Marks, Window
 
@@ -70,9 +70,7 @@ def assign(target: Handle, key: Any, value: Any) -> None:
             make_array(target)
     refuse_to_write(target, "write x = x.copy() first and assign to that")
     if type(value) is type(target) and value.index in value.record.bases:
-        if is_known_part(target, key, value) or is_that_part(
-            memory_of(target.data), key, memory_of(value.data)
-        ):
+        if is_known_part(target, key, value) or is_that_part(target, key, value):
             return  # what Python does last for x[key] += y
         refuse_moving(target, value)
     replace(target, key, value)
@@ -189,9 +187,18 @@ def is_known_part(target: Handle, key: Any, value: Handle) -> bool:
     return type(way) is Index and way.key == plain + (WHOLE,) * (len(way.parent) - len(plain))
 
 
-def is_that_part(array: Plain, key: Any, part: Plain) -> bool:
-    """Tell whether a view shows the very part of an array that a key picks."""
-    picked = array[key]
+def is_that_part(target: Handle, key: Any, value: Handle) -> bool:
+    """Tell whether a view shows the very part of an array that a key picks; arrays pick copies.
+
+    The memory of a batch of arrays has axes in front that the key knows nothing of.
+    """
+    entries = key if type(key) is tuple else (key,)
+    entries = tuple([int(k) if isinstance(k, np.integer) else k for k in entries])
+    plain = filled_key(entries, target.ndim)
+    if plain is None:
+        return False
+    array, part = memory_of(target.data), memory_of(value.data)
+    picked = array[(WHOLE,) * (array.ndim - target.ndim) + plain]
     return (
         type(picked) is type(part) is np.ndarray
         and picked.size > 0
@@ -324,6 +331,12 @@ def followed(
     if way is not None:
         return view, view._call(viewed, (new,), {"window": seen, "way": way})
     whole = memory_of(base.data)
+    if np.ndim(whole) > base.ndim:  # the key knows nothing of the axes of a batch
+        raise InPlaceError(
+            f"node %{view.index} ({function_name(view.record.functions[view.index])}) is a view of "
+            "a batched array that is assigned to, and was not made by turning, picking or "
+            "reshaping, so it cannot be followed; write x = x.copy() before the assignment"
+        )
     written = window or Window.of(whole, whole)
     if len({whole.dtype, written.view.dtype, seen.view.dtype}) > 1:
         raise InPlaceError(

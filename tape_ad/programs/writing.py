@@ -77,7 +77,8 @@ def change(capture: Any, function: Function, x: Any, other: Any) -> Any:
     """Note ``x += other`` and its kind: the array changes, and a number is replaced."""
     if type(x) is CapturedNumber or not isinstance(x.data, np.ndarray):
         return x._two(function, x, other)
-    if function not in PLAINLY or x.data.dtype.kind not in REAL or not yields(other):
+    plainly = function in PLAINLY and x.data.dtype.kind in REAL and not wraps_around(x, other)
+    if not plainly or not yields(other):
         if not yields(other):
             return x._two(function, x, other)
         result = capture.call(changed, (IN_PLACE[function], x, other), {})
@@ -88,6 +89,12 @@ def change(capture: Any, function: Function, x: Any, other: Any) -> Any:
         check_cast(function, result, x)
     assign(capture, x, ..., result)
     return x
+
+
+def wraps_around(x: Any, other: Any) -> bool:
+    """Tell of an integer of no axes that larger ones wrap around in place, but are not assigned."""
+    wider = getattr(other, "dtype", x.data.dtype)
+    return x.data.ndim == 0 and x.data.dtype.kind in "iu" and not np.can_cast(wider, x.data.dtype)
 
 
 def elementwise(function: Function, options: Mapping[str, Any], outs: tuple[Any, ...]) -> bool:

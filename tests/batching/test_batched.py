@@ -435,3 +435,33 @@ def test_what_is_infinite_stays_where_it_slides(mode: Any, length: int) -> None:
     plain = np.arange(1.0, length + 1.0)
     for f in (lambda x: np.convolve(plain, x, mode), lambda x: np.convolve(x, plain, mode)):
         np.testing.assert_array_equal(ta.batched(f)(rows), np.stack([f(row) for row in rows]))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    "key",
+    [np.array([2, 0, 1]), [2, 0, 1], np.s_[:], np.s_[::-1]],
+    ids=["array", "list", "all", "turned"],
+)
+def test_a_record_in_a_batch_assigns_by_the_keys_of_one(size: int, key: Any) -> None:
+    def f(x: Any) -> Any:
+        y = np.zeros_like(x) * x
+        y[key] = x[::-1]
+        y[0:1] = y[2:3]
+        return np.sum(y**2 * np.array([1.0, 2.0, 3.0]))
+
+    xs = np.arange(3.0 * size).reshape(size, 3)
+    found = ta.batched(ta.grad(f))(xs)
+    np.testing.assert_array_equal(found, np.stack([ta.grad(f)(x) for x in xs]))
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_view_in_a_batch_that_cannot_be_followed_is_an_error(size: int) -> None:
+    def f(x: Any) -> Any:
+        y = x * 2
+        turned = ta.checkpoint(lambda a: a[::-1])(y)
+        y[np.array([2, 0, 1])] = x
+        return np.sum(turned * y)
+
+    with pytest.raises(ta.errors.InPlaceError, match=r"x = x\.copy\(\) before the assignment"):
+        ta.batched(ta.grad(f))(np.ones((size, 3)))

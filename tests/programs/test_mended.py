@@ -328,3 +328,16 @@ def test_a_second_derivative_of_a_power_by_an_argument_has_the_bits_of_one_by_a_
 
     x = np.random.default_rng(0).normal(size=200).astype(dtype)
     assert problems(function, *((x, k) for k in range(5))) == []
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize("other", [np.int64(10**6), np.array(10**6)], ids=["number", "array"])
+def test_a_small_integer_of_no_axes_wraps_around_in_place(engine: Any, other: Any) -> None:
+    def f(x: Any, count: Any) -> Any:
+        count = count.copy()
+        count -= other
+        return x * count
+
+    fast, x = ta.compile(f, engine=engine), np.arange(3.0)
+    for count in (np.array(start, np.int16) for start in (5, 6, 7, 8)):
+        np.testing.assert_array_equal(fast(x, count), f(x, count))
