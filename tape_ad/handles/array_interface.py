@@ -1,6 +1,5 @@
 """What makes a handle look like an ndarray, from outside."""
 
-import dis
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
@@ -12,6 +11,7 @@ from tape_ad.habits import Habit
 from tape_ad.handles.array_methods import ArrayMethods
 from tape_ad.handles.array_operators import ArrayOperators
 from tape_ad.handles.callers import caller
+from tape_ad.handles.instructions import is_at
 from tape_ad.handles.libraries import (
     around_a_callback,
     dropped_in_a_library,
@@ -32,9 +32,6 @@ ABSENT: Any = object()
 
 CLASS: Any = object.__dict__["__class__"]
 """The attribute that Python keeps an object's type in."""
-
-REMAINDERS = frozenset({6, 19})
-"""The arguments of BINARY_OP for ``%`` and ``%=``, as Python's own ``dis`` prints them."""
 
 WRITING = frozenset(
     ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
@@ -376,11 +373,10 @@ def number_of(handle: Any, kind: str) -> Any:
     if answer is not OWN:
         return answer
     frame = sys._getframe(2)
-    code, at = frame.f_code.co_code, frame.f_lasti
-    if dis.opname[code[at]] == "BINARY_OP" and code[at + 1] in REMAINDERS:
+    if is_at(frame, "x % x", "x %= x"):
         return handle.item()
     dropped = dropped_in_a_library("takes what it gets as plain numbers")
-    if dropped is None and dis.opname[code[at]] == "STORE_SUBSCR":
+    if dropped is None and is_at(frame, "x[x] = x"):
         raise ConversionError(
             f"array[i] = handle ({caller()}) would drop the gradient, for the array is a plain "
             "one; make it with rec.constant(array), which can be filled with handles"

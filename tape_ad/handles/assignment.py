@@ -6,7 +6,6 @@ handles of its views, at new nodes. The old nodes stay for what was computed fro
 the numbers in memory, unless nobody can see them any more.
 """
 
-import dis
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +17,7 @@ from tape_ad.batches import batch_of
 from tape_ad.core.arena import Arena
 from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.handles.constants import unwrapped
+from tape_ad.handles.instructions import is_at
 from tape_ad.handles.namespaces import IN_USE
 from tape_ad.handles.primals import is_number, memory_of, primal
 from tape_ad.handles.refusals import batched_value
@@ -166,10 +166,8 @@ def refuse_moving(target: Handle, value: Any) -> None:
     `numpy.random.Generator.shuffle` swaps the rows of arrays by way of a buffer, and of all else by
     ``x[i], x[j] = x[j], x[i]``.
     """
-    frame = sys._getframe(3)
-    if dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("CALL") and np.shares_memory(
-        memory_of(target.data), memory_of(value.data)
-    ):
+    assigning = is_at(sys._getframe(3), "x[x] = x", "x[:] = x")
+    if not assigning and np.shares_memory(memory_of(target.data), memory_of(value.data)):
         raise InPlaceError(
             "code that was not written for handles moves parts of one about, of which some would "
             "be lost; write x = x[rng.permutation(len(x))] in place of rng.shuffle(x), and copy a "

@@ -1,6 +1,5 @@
 """Arrays that note what is done with them, in the program that is being captured."""
 
-import dis
 import operator
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +11,7 @@ from attrs import define, field
 from tape_ad.handles.array_interface import Absent, ArrayInterface
 from tape_ad.handles.array_operators import BitsInPlace
 from tape_ad.handles.callers import caller
+from tape_ad.handles.instructions import OPERATORS, is_at
 from tape_ad.overrides import NOTING
 from tape_ad.programs.noting import Noting, cast, contents, exactly, item_of, leaves_it
 from tape_ad.programs.numbers import CapturedNumber, as_python
@@ -144,7 +144,7 @@ class Captured(Noting, ArrayInterface, BitsInPlace):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and isinstance(inputs[0], np.complexfloating) and not kwargs:
             of_numbers = len(inputs) == 2 and is_complex_number(inputs[1])
-            if of_numbers and is_at_operator(sys._getframe(1)):
+            if of_numbers and is_at(sys._getframe(1), *OPERATORS):
                 return by_operator(as_python(ufunc), *inputs)
         return Noting.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
 
@@ -170,11 +170,6 @@ def by_operator(function: Function, x: Any, y: Any) -> Any:
 def is_complex_number(x: Any) -> bool:
     """Tell whether Python's operators on a number round in another way than ufuncs."""
     return isinstance(x.data if is_captured(x) else x, (np.complexfloating, complex))
-
-
-def is_at_operator(frame: Any) -> bool:
-    """Tell whether a frame is at one of Python's operators, and not at a call."""
-    return bool(dis.opname[frame.f_code.co_code[frame.f_lasti]] == "BINARY_OP")
 
 
 NOTING.update((Captured, CapturedNumber))

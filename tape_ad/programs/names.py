@@ -8,6 +8,8 @@ from typing import Any
 
 from attrs import frozen
 
+from tape_ad.handles.instructions import variables_bound
+
 __all__ = ["Names", "names_in"]
 
 LOOKUPS = frozenset(
@@ -16,7 +18,6 @@ LOOKUPS = frozenset(
 """Names of what looks up a name that is given as text."""
 WHOLE = frozenset(("vars", "__dict__", "dir"))
 """Names of what gives all attributes of an object."""
-BINDING = frozenset(("STORE_GLOBAL", "STORE_DEREF", "DELETE_GLOBAL"))
 OUTSIDE = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 
 
@@ -64,7 +65,7 @@ def names_in(code: types.CodeType) -> Names:
     return Names(
         names | texts,
         frozenset(step.argval for step in steps if step.opname in OUTSIDE),
-        frozenset(step.argval for step in steps if step.opname in BINDING),
+        frozenset(variables_bound(code)),
         frozenset(name for each in codes for name in used_by(each)),
         doubtful | texts,
         by_text,

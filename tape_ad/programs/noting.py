@@ -1,6 +1,5 @@
 """What arrays and numbers that are captured have in common: questions, and NumPy's protocols."""
 
-import dis
 import functools
 import operator
 import sys
@@ -11,6 +10,7 @@ import numpy as np
 
 from tape_ad.errors import CaptureError
 from tape_ad.handles.callers import caller
+from tape_ad.handles.instructions import is_at
 from tape_ad.programs.program import Value
 
 __all__ = [
@@ -167,11 +167,10 @@ class Noting:
             self.capture.ask(CODES.get(kind, int), self)
             return np.asarray(self.data, dtype)
         frame = sys._getframe(1)
-        instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
-        if is_list(self.data) and instruction not in SUBSCRIPTS:
+        if is_list(self.data) and not is_at(frame, "x[x]", "x[x] = x"):
             self.capture.ask(listed, self)
             return np.array(self.data, dtype)
-        if instruction == "BINARY_SUBSCR":
+        if is_at(frame, "x[x]"):
             raise self.capture.refusal(
                 f"a plain array is indexed with one that depends on an argument ({caller()}); "
                 "pass the array as an argument too, or write np.take_along_axis(array, index, axis)"
@@ -207,7 +206,6 @@ class Noting:
 
 FEW = 64
 """How many whole numbers may be a list: of axes, bounds or counts."""
-SUBSCRIPTS = frozenset({"BINARY_SUBSCR", "STORE_SUBSCR"})
 
 
 def is_list(data: Any) -> bool:
