@@ -9,7 +9,9 @@ import pytest
 import scipy.sparse
 
 import tape_ad as ta
+import tape_ad.sparse
 from tape_ad.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.testing import check_grads
 
 Array = Any
 
@@ -75,9 +77,8 @@ def test_comparisons_are_plain() -> None:
 @pytest.mark.parametrize(
     "function",
     [
-        lambda a, x: a * x[0, 0],
         lambda a, x: x[0] * a,
-        lambda a, x: a / x[0, 0],
+        lambda a, x: x[0, 0] / a,
         lambda a, x: x / a,
         lambda a, x: a + x[0, 0],
         lambda a, x: np.maximum(x, a),
@@ -90,3 +91,48 @@ def test_what_would_make_the_matrix_dense_is_refused(form: str, function: Any) -
     x = ta.ComputationRecord().tensor(X)
     with pytest.raises((UnsupportedArgumentError, ConversionError)):
         function(matrix, x)
+
+
+@every_format
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, s: s * a,
+        lambda a, s: a * s,
+        lambda a, s: np.multiply(s, a),
+        lambda a, s: a / s,
+        lambda a, s: s * a + a,
+        lambda a, s: a - a / s,
+    ],
+    ids=["s * a", "a * s", "multiply", "a / s", "s * a + a", "a - a / s"],
+)
+def test_a_number_times_a_sparse_array_is_sparse(form: str, kind: str, function: Any) -> None:
+    matrix = getattr(scipy.sparse, f"{form}_{kind}")(DENSE)
+    s = ta.ComputationRecord().tensor(2.5)
+    found, expected = function(matrix, s), function(matrix, np.float64(2.5))
+    assert isinstance(found, getattr(ta.sparse, type(found).__name__))
+    assert type(found).__name__.endswith(kind)
+    np.testing.assert_allclose(found.toarray().data, expected.toarray(), rtol=1e-15)
+    check_grads(lambda s: function(matrix, s).toarray(), (2.5,), order=2)
+    check_grads(lambda s: function(matrix, s) @ (X[0] / s), (2.5,), order=2)
+
+
+@every_format
+def test_a_number_times_a_sparse_array_keeps_its_format(form: str) -> None:
+    matrix = getattr(scipy.sparse, f"{form}_array")(DENSE)
+    s = ta.ComputationRecord().tensor(2.5)
+    assert (s * matrix).format == (matrix * s).format == form
+    assert (matrix / s).format == ("csr" if form in ("dok", "lil") else form)
+
+
+def test_a_column_format_is_not_transposed_by_a_number() -> None:
+    matrix = scipy.sparse.csc_array(np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]]))
+    s = ta.ComputationRecord().tensor(2.0)
+    np.testing.assert_array_equal((s * matrix).toarray().data, 2.0 * matrix.toarray())
+
+
+def test_a_sparse_array_of_one_axis_beside_a_number_is_refused() -> None:
+    s = ta.ComputationRecord().tensor(2.0)
+    with pytest.raises(UnsupportedArgumentError, match="two axes"):
+        s * scipy.sparse.coo_array(np.array([1.0, 0.0, 2.0]))

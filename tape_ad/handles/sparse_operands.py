@@ -1,7 +1,8 @@
 """Arithmetic of handles with constant matrices of `scipy.sparse`, element by element.
 
-What handles stand for is dense, and so is the result, where SciPy may give a sparse one. A matrix
-that would have to grow, as a number or a row is added to it or multiplied with it, is refused.
+What handles stand for is dense, and so is the result, where SciPy may give a sparse one; a matrix
+times a number is a sparse one of `tape_ad.sparse`. A matrix that would have to grow, as a number or
+a row is added to it, is refused.
 """
 
 import operator
@@ -54,19 +55,25 @@ def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
     if function in COMPARED:
         return COMPARED[function](primal_of(x), primal_of(y))
     matrix, handle = (x, y) if is_sparse(x) else (y, x)
+    divided = function is np.divide and matrix is x
+    if np.ndim(handle) == 0 and (divided or function is np.multiply):
+        from tape_ad.rules.scipy.sparse_arrays.arrays import sparse_of  # noqa: PLC0415 - takes SciPy
+
+        scaled = sparse_of(matrix)
+        return scaled / handle if divided else scaled * handle
     if function in (np.multiply, np.matmul) and (is_matrix(matrix) or function is np.matmul):
         if np.ndim(handle):
             return again(sparse_matmul, x, y) if matrix is x else again(matmul_sparse, x, y)
     elif matrix.shape == np.shape(handle) and (
-        function in (np.add, np.subtract, np.multiply) or (function is np.divide and matrix is x)
+        divided or function in (np.add, np.subtract, np.multiply)
     ):
         x, y = (each.toarray() if is_sparse(each) else each for each in (x, y))
         return again(function, x, y)
     raise UnsupportedArgumentError(
         f"{called(function)} of a handle of shape {np.shape(handle)} and a {type(matrix).__name__} "
         f"of shape {matrix.shape} is not supported; write A.toarray() for the matrix, if it may "
-        "become dense, or tape_ad.sparse.csr_array((A.data * t, A.indices, A.indptr), A.shape) for "
-        "a sparse matrix whose elements are a handle"
+        "become dense, or after A = A.tocoo() tape_ad.sparse.coo_array((A.data * t, A.coords), "
+        "A.shape) for a sparse matrix whose elements are a handle"
     )
 
 

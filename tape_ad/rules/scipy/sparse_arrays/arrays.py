@@ -282,6 +282,10 @@ def elementwise(ufunc: Any) -> Callable[[SparseArray], Any]:
 
 NAMES = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
+SUMMING = frozenset({"bsr", "csc", "csr"})
+"""The formats that SciPy makes of coordinates by adding up what is at the same place, which would
+add up numbers that stand for elements."""
+
 for _name in NAMES:
     setattr(SparseArray, f"to{_name}", in_format(_name))
 
@@ -342,8 +346,21 @@ def sparse_of(a: Any) -> Any:
     """Take a sparse array of SciPy's to one of ours; anything else stays as it is."""
     if not scipy.sparse.issparse(a):
         return a
-    kind = "matrix" if isinstance(a, scipy.sparse.spmatrix) else "array"
-    return FORMATS[f"{a.format}_{kind}"].of(a.tocoo().data, Pattern.of(a))
+    if a.ndim != 2:
+        raise UnsupportedArgumentError(
+            f"{OTHER}sparse arrays have two axes beside handles, not {a.ndim}; write a.toarray()"
+        )
+    whole = a.tocoo()
+    elements, pattern = whole.data, Pattern.of(whole)
+    if not getattr(a, "has_canonical_format", True):
+        elements, pattern = each_once(elements, pattern)
+    return made_in(a.format, isinstance(a, scipy.sparse.spmatrix)).of(elements, pattern)
+
+
+def each_once(elements: Array, pattern: Pattern) -> tuple[Array, Pattern]:
+    """Add up elements at the same place, if there are any."""
+    several = len(np.unique(pattern.places())) < len(pattern.rows)
+    return merged(elements, pattern) if several else (elements, pattern)
 
 
 def constructed(
@@ -367,19 +384,25 @@ def constructed(
     numbers = np.arange(1, data.size + 1).reshape(data.shape)
     given = (numbers, *places) if several else numbers
     positions = getattr(scipy.sparse, cls.__name__)(given, shape, **options)
+    if len(places) == 1 and cls.format in SUMMING:
+        positions = scipy.sparse.coo_array(given, positions.shape)
     if positions.ndim != 2:
         raise UnsupportedArgumentError(
             f"tape_ad.sparse.{cls.__name__}: sparse arrays of handles have two axes, not "
             f"{positions.ndim}; write a dense one"
         )
-    flat = positions.tocoo()
-    pattern = Pattern.of(positions)
+    flat = numbered(positions)
     elements = data.reshape(-1)
     if not np.array_equal(flat.data, np.arange(1, data.size + 1)):
         elements = elements[flat.data - 1]
-    if len(np.unique(pattern.places())) < len(pattern.rows):
-        return merged(elements, pattern)
-    return elements, pattern
+    return each_once(elements, Pattern.of(flat))
+
+
+def numbered(positions: Any) -> Any:
+    """Give where numbers stand for elements, without the zeros that fill up blocks."""
+    flat = positions.tocoo()
+    flat.eliminate_zeros()
+    return flat
 
 
 def filled(elements: Array, positions: Any) -> Array:
@@ -389,7 +412,7 @@ def filled(elements: Array, positions: Any) -> Array:
 
 def taken(positions: Any, elements: Array, layout: str, *, matrix: bool) -> SparseArray:
     """Make the array that has the elements where their numbers are."""
-    flat = positions.tocoo()
+    flat = numbered(positions)
     return made_in(layout, matrix).of(elements[flat.data - 1], Pattern.of(flat))
 
 
