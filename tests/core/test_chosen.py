@@ -110,3 +110,21 @@ def test_a_map_of_a_users_own(linear: Any, factor: float) -> None:
     np.testing.assert_array_equal(ta.grad(lambda x: np.sum(scaled(x) * x))(x), 2 * factor * x)
     tangent = ta.jvp(scaled, (x,), (np.ones(3),))[1]
     np.testing.assert_array_equal(tangent, np.full(3, factor))
+
+
+@pytest.mark.parametrize("broken", [np.inf, np.nan])
+def test_a_first_derivative_of_zero_beside_what_was_not_chosen_has_one_of_its_own(
+    broken: float,
+) -> None:
+    marked = np.array([True, False, True, True])
+    factor = np.array([1.0, 1.0, 1.0, broken])
+
+    def chosen(x: Any) -> Any:
+        return np.sum(np.where(marked, 2 * x, (2 * x * factor) ** 2))
+
+    x, v = np.array([0.0, 0.0, 0.0, -1.0]), np.ones(4)
+    np.testing.assert_array_equal(ta.grad(chosen)(x), [2, 0, 2, 2])
+    np.testing.assert_array_equal(ta.hvp(chosen, x, v), [0, 8, 0, 0])
+    np.testing.assert_array_equal(
+        ta.grad(lambda x: np.sum(ta.grad(chosen)(x) * v))(x), [0, 8, 0, 0]
+    )

@@ -17,6 +17,7 @@ from distributed import Client
 import tape_ad as ta
 from tape_ad import nn
 from tape_ad.errors import ConversionError, InPlaceError, UnsupportedArgumentError
+from tests.distributed.curvature import curvature
 from tests.distributed.outcomes import LISTED, SOME, listed, never, outcome, public_name
 from tests.rules.grouping import for_each
 from tests.rules.rows import ROWS
@@ -29,6 +30,7 @@ X = RNG.normal(size=(6, 4))
 W = RNG.normal(size=4)
 M = RNG.normal(size=(4, 3))
 CHUNKS = (2, 4)
+MARKED = np.array([True, False, True, False])
 compute = functools.partial(dask.base.compute, scheduler="synchronous")
 
 
@@ -132,6 +134,33 @@ def test_a_row_is_right_or_refused(case: Case) -> None:
     found = outcome(case)
     assert found in {"right", "refused", "none"}
     assert found != "refused" or public_name(case.row.function) not in listed(LISTED)
+
+
+@pytest.mark.filterwarnings("ignore")  # of what NumPy computes as well
+@for_each(some(cases(ROWS), 30, 7))
+def test_a_row_keeps_second_derivatives_where_first_ones_are_zero(case: Case) -> None:
+    assert curvature(case) in {"right", "refused", "none"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.sum(np.where(MARKED, 2 * x, (2 * x) ** 2)),
+        lambda x: np.sum(np.maximum((2 * x) ** 2, -1.0)),
+        lambda x: np.sum(np.clip((2 * x) ** 2, -1.0, 1.0)),
+        lambda x: np.max((2 * x) ** 2 - np.arange(4)) + np.sum(nn.relu((2 * x) ** 2 + 1)),
+        lambda x: np.sum(np.where(MARKED, x, nn.logsumexp((2 * x) ** 2, axis=0))),
+        lambda x: np.sum(np.where(MARKED, x, nn.softmax((2 * x) ** 2 * np.arange(4.0)))),
+        lambda x: np.sum(np.where(MARKED, x, np.cumprod(1 + (2 * x) ** 2))),
+    ],
+    ids=["where", "maximum", "clip", "max", "logsumexp", "softmax", "cumprod"],
+)
+def test_a_choice_keeps_second_derivatives_where_first_ones_are_zero(function: Any) -> None:
+    with dask.config.set(scheduler=never):
+        found = ta.hvp(function, da.from_array(np.zeros(4), 2), np.ones(4))
+    expected = ta.hvp(function, np.zeros(4), np.ones(4))
+    assert np.any(expected)
+    close(compute(found)[0], expected)
 
 
 def test_what_was_asked_for_is_on_the_list() -> None:
