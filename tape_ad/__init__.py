@@ -1,7 +1,14 @@
 """Reverse-mode automatic differentiation for NumPy, with the graph apart from the data."""
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
+
+if not getattr(sys, "_is_gil_enabled", lambda: True)():
+    raise ImportError(
+        "tape_ad relies on Python's global interpreter lock, and this free-threaded Python runs "
+        "without it; start it with PYTHON_GIL=1 or -X gil=1, or take the usual build"
+    )
 
 from tape_ad import errors
 from tape_ad.habits import absent_from

@@ -193,3 +193,20 @@ for room, names in there.items():
     print(room, [name for name in names if not hasattr(ours, name)], len(names) > 3)
 """)
     assert {line.partition(" ")[2] for line in printed.splitlines()} <= {"[] True", "[] False"}
+
+
+def test_a_python_without_its_lock_is_refused() -> None:
+    printed = python("""
+import sys
+sys._is_gil_enabled = lambda: False
+try:
+    import tape_ad
+except ImportError as error:
+    print(error)
+sys._is_gil_enabled = lambda: True
+import tape_ad as ta
+print(ta.grad(lambda x: x * x)(3.0))
+""")
+    refused, gradient = printed.splitlines()
+    assert "PYTHON_GIL=1" in refused
+    assert gradient == "6.0"
