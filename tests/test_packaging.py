@@ -65,11 +65,6 @@ def undocumented(module: str) -> list[str]:
     ]
 
 
-def test_a_file_is_a_room_that_can_be_seen_whole() -> None:
-    lengths = {module: len((PACKAGE / module).read_text().splitlines()) for module in MODULES}
-    assert {module: length for module, length in lengths.items() if length > 420} == {}
-
-
 @pytest.mark.parametrize("name", errors.__all__)
 def test_every_error_is_a_tape_error(name: str) -> None:
     assert issubclass(getattr(errors, name), (errors.TapeError, Warning))

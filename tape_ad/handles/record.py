@@ -96,6 +96,11 @@ class ComputationRecord(Shown):
     def __attrs_post_init__(self) -> None:
         if self.within is not None and not isinstance(self.within, ComputationRecord):
             raise TypeError(f"within= takes a ComputationRecord, got {type(self.within).__name__}")
+        if self.check_inputs is not None and type(self.check_inputs) is not bool:
+            raise TypeError(
+                "check_inputs= is True for all elements, False for none, or None for a few of each "
+                f"leaf, got {type(self.check_inputs).__name__}"
+            )
         if BATCHES:
             self.batch = BATCHING.get()
         asked = self.check_inputs or self.trace_source or self.debug_nans

@@ -185,5 +185,6 @@ def test_handles_of_inner_records_give_constants_where_the_outer_was_asked() -> 
     x = handle(1.0, 2.0)
     x.__array_namespace__()
     inner = ta.ComputationRecord(within=x.record).tensor(x)
-    assert type(inner > 1) is ConstantTensor
+    above: Any = inner > 1
+    assert type(above) is ConstantTensor
     assert type(np.argmax(inner)) is ConstantTensor

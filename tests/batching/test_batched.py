@@ -433,7 +433,11 @@ def test_a_handle_from_outside_cannot_hold_a_batched_value() -> None:
 def test_what_is_infinite_stays_where_it_slides(mode: Any, length: int) -> None:
     rows = np.array([[np.inf, 2.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, np.inf]])
     plain = np.arange(1.0, length + 1.0)
-    for f in (lambda x: np.convolve(plain, x, mode), lambda x: np.convolve(x, plain, mode)):
+    slides: list[Callable[[Any], Any]] = [
+        lambda x: np.convolve(plain, x, mode),
+        lambda x: np.convolve(x, plain, mode),
+    ]
+    for f in slides:
         np.testing.assert_array_equal(ta.batched(f)(rows), np.stack([f(row) for row in rows]))
 
 

@@ -22,7 +22,7 @@ def as_a_library(text: str) -> Any:
     module = types.ModuleType("installed")
     code = compile(f"import numpy as np\ndef f(x, y=0):\n    {text}", "/site-packages/i.py", "exec")
     exec(code, module.__dict__)  # noqa: S102 - the text stands in this file
-    return module.f  # type: ignore[attr-defined]  # the text defines it
+    return module.f
 
 
 BRANCHES = [

@@ -79,5 +79,5 @@ def test_weights_cannot_be_a_handle() -> None:
 
 def test_the_input_may_be_overwritten_and_is_not() -> None:
     data = np.array([3.0, 1.0, 2.0])
-    assert np.median(handle(data), overwrite_input=True) == 2.0
+    assert np.median(handle(data), overwrite_input=True).item() == 2.0
     np.testing.assert_array_equal(data, [3, 1, 2])

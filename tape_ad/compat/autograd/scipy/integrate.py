@@ -1,8 +1,9 @@
 """`scipy.integrate`, with `tape_ad.integrate` in front."""
 
+import scipy.integrate
+
 import tape_ad.integrate
 from tape_ad.compat.autograd.fallback import falling_back
-from tape_ad.rules.scipy.installed import scipy
 
 __all__ = list(scipy.integrate.__all__)
 

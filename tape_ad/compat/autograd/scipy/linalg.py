@@ -1,8 +1,9 @@
 """`scipy.linalg`, with `tape_ad.linalg` in front."""
 
+import scipy.linalg
+
 import tape_ad.linalg
 from tape_ad.compat.autograd.fallback import falling_back
-from tape_ad.rules.scipy.installed import scipy
 
 __all__ = list(scipy.linalg.__all__)
 

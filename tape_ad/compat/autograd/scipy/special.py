@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import scipy.special
+
 import tape_ad.special
 from tape_ad.compat.autograd.fallback import falling_back
 from tape_ad.handles.tensor import Tensor
-from tape_ad.rules.scipy.installed import scipy
 
 __all__ = list(scipy.special.__all__)
 

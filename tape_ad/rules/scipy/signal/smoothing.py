@@ -112,14 +112,26 @@ def with_fitted_ends(x: Array, taps: Array, length: int, order: int, deriv: int)
         raise ValueError(
             "If mode is 'interp', window_length must be less than or equal to the size of x."
         )
-    # What SciPy makes of one window, as a matrix: its outer rows are those of the ends
-    window = scipy.signal.savgol_filter(np.eye(length), length, order, deriv, axis=0)
-    window = window.astype(x.dtype)
-    first, last = window[:half], window[length - half :]
     middle = convolved(x, taps, (length - 1 + (length + 1) % 2,), (n - 2 * half,), "direct")
-    return np.concatenate(
-        (x[..., :length] @ first.T, middle, x[..., n - length :] @ last.T), axis=-1
-    )
+    first = fitted(x[..., :length], np.arange(half), order, deriv)
+    last = fitted(x[..., n - length :], np.arange(length - half, length), order, deriv)
+    return np.concatenate((first, middle, last), axis=-1)
+
+
+def fitted(window: Array, places: Array, order: int, deriv: int) -> Array:
+    """Fit a polynomial to the last axis, and evaluate a derivative of it, in the steps of SciPy."""
+    length = window.shape[-1]
+    columns = np.reshape(window, (-1, length)).T
+    coefficients = np.polyfit(np.arange(length), columns, order)
+    if deriv > order:
+        coefficients = coefficients[:1] * 0
+    for _ in range(min(deriv, order)):
+        powers = np.arange(len(coefficients) - 1, 0, -1)
+        coefficients = coefficients[:-1] * powers[:, None]
+    values = np.zeros((len(places), 1))
+    for coefficient in coefficients:
+        values = values * places[:, None] + coefficient
+    return np.reshape(values.T, (*window.shape[:-1], len(places))).astype(window.dtype)
 
 
 def with_margins(x: Array, taps: Array, mode: str, cval: Any) -> Array:

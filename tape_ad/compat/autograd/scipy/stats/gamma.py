@@ -1,8 +1,9 @@
 """The methods of `scipy.stats.gamma`."""
 
+import scipy.stats
+
 import tape_ad.stats
 from tape_ad.compat.autograd.fallback import falling_back
-from tape_ad.rules.scipy.installed import scipy
 
 __all__: list[str] = []
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
+import scipy.stats
 
 import tape_ad.stats
 from tape_ad.compat.autograd.fallback import falling_back
 from tape_ad.compat.autograd.values import holds_handles, plain
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.rules.scipy.installed import scipy
 
 __all__ = ["logpdf", "pdf"]
 
