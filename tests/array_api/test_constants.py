@@ -187,4 +187,5 @@ def test_handles_of_inner_records_give_constants_where_the_outer_was_asked() -> 
     inner = ta.ComputationRecord(within=x.record).tensor(x)
     above: Any = inner > 1
     assert type(above) is ConstantTensor
-    assert type(np.argmax(inner)) is ConstantTensor
+    place: Any = np.argmax(inner)
+    assert type(place) is ConstantTensor
