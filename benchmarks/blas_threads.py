@@ -21,7 +21,8 @@ from attrs import frozen
 
 import tape_ad as ta
 from benchmarks.timing import BRIEF, THOROUGH, Times, in_turns, seconds_of
-from tape_ad import nn, optim, threads, training
+from tape_ad import nn, optim, training
+from tape_ad.base import threads
 
 __all__ = ["NETWORKS", "Network", "beside_one", "main"]
 

@@ -74,7 +74,7 @@ def speed(count: int, repeats: int) -> None:
     for number in (1, 2, 1, 2):
         with workers(number) as client:
             before = max(client.run(peak).values())
-            step = in_turn(client, ta.distributed.value_and_grad(loss), np.zeros(COLUMNS), data)
+            step = in_turn(client, ta.interop.dask.value_and_grad(loss), np.zeros(COLUMNS), data)
             results[number] = step()
             times[number] += [seconds(step) for _ in range(repeats)]
             after = max(client.run(peak).values())
@@ -112,7 +112,7 @@ def overhead(repeats: int) -> None:
     with workers(2) as client:
         step = in_turn(
             client,
-            ta.distributed.value_and_grad(nothing, keep=True),
+            ta.interop.dask.value_and_grad(nothing, keep=True),
             w,
             ([delayed(np.ones)(1) for _ in range(PARTITIONS)],),
         )
@@ -138,7 +138,7 @@ def tasks(repeats: int) -> None:
     with workers(2) as client:
         for count in counts:
             held = client.map(np.ones, [1] * count, pure=False)
-            step = in_turn(client, ta.distributed.value_and_grad(nothing), w, (held,))
+            step = in_turn(client, ta.interop.dask.value_and_grad(nothing), w, (held,))
             step()
             times.append(min(seconds(step) for _ in range(repeats)))
     tasks_of = np.array([count + sums(count) for count in counts])

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.integrate
 
 import tape_ad as ta
-from tape_ad import integrate
+from tape_ad.scipy import integrate
 
 __all__: list[str] = []
 

@@ -162,7 +162,7 @@ PARTITIONS = 16
 
 def best(client: Any, held: Any, w: Any, repeats: int) -> float:
     """Give the time of the quickest of some steps, after a first one."""
-    step: Callable[[], Any] = in_turn(client, ta.distributed.value_and_grad(nothing), w, (held,))
+    step: Callable[[], Any] = in_turn(client, ta.interop.dask.value_and_grad(nothing), w, (held,))
     step()
     return min(seconds(step) for _ in range(repeats))
 

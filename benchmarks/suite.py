@@ -110,9 +110,9 @@ def run(options: Options) -> int:
             for name in ("tape_ad", "torch", "autograd", "mygrad", "jax")
             if name == "tape_ad" or name in {LIBRARIES[n].distribution for n in found.versions}
         }
-        late = ["tape_ad.rules.further"]
+        late = ["tape_ad.rules.lazy_tables"]
         if OURS_NATIVE in found.versions:
-            late.append("tape_ad.programs.engines.native_engine")
+            late.append("tape_ad.programs.engines.native.native_engine")
         found.imports |= {name: import_milliseconds(name, beyond="numpy, tape_ad") for name in late}
         found.growths = {
             name: apart(nanoseconds_per_element, name)

@@ -184,7 +184,7 @@ def main() -> None:
     assert apart < 1e-6
 
     losses = [float(validation_loss(start))]
-    result = ta.optimize.minimize(
+    result = ta.scipy.optimize.minimize(
         validation_loss,
         start,
         "L-BFGS-B",

@@ -148,7 +148,7 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
 
     check_gradient()
-    result = ta.optimize.minimize(misfit, START, "BFGS", options={"gtol": 1e-4})
+    result = ta.scipy.optimize.minimize(misfit, START, "BFGS", options={"gtol": 1e-4})
     fitted = result.x
     deviation = np.sqrt(2 * result.fun / PELTS.size)
     print(f"misfit {misfit(START):.3f} -> {result.fun:.3f} in {result.nit} iterations")

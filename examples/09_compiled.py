@@ -155,10 +155,10 @@ def main() -> None:
     start = {"weights": np.zeros(10), "intercept": 0.0, "log_scale": 0.0, "log_freedom": 1.0}
     timed, found = {}, {}
     for how, compile_it in (("as it is", False), ("compiled", True)):
-        result = ta.optimize.minimize(
+        result = ta.scipy.optimize.minimize(
             minus_log_posterior, start, "L-BFGS-B", args=(x, y), compile=compile_it
         )
-        objective = ta.optimize.scipy_objective(
+        objective = ta.scipy.optimize.scipy_objective(
             minus_log_posterior, start, args=(x, y), compile=compile_it
         )
         fitted = objective.vector(result.x)

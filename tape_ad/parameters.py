@@ -18,13 +18,13 @@ from uuid import uuid4
 import numpy as np
 from attrs import frozen
 
-from tape_ad.errors import ConversionError, DamagedFileError, DtypeError, StoreMismatchError
-from tape_ad.extras import extra
-from tape_ad.habits import listed
-from tape_ad.handles.primals import primal
-from tape_ad.handles.tensor import Tensor
-from tape_ad.pages.summaries import Summary
-from tape_ad.trees import with_names
+from tape_ad.base.errors import ConversionError, DamagedFileError, DtypeError, StoreMismatchError
+from tape_ad.base.extras import extra
+from tape_ad.base.trees import with_names
+from tape_ad.record.inspection.pages.summaries import Summary
+from tape_ad.record.messages.migration_hints import listed
+from tape_ad.record.primals import primal
+from tape_ad.record.tensor import Tensor
 
 __all__ = ["check_like", "load", "save", "summary"]
 __dir__ = listed(__all__)

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.core.spaces import float_to_array
-from tape_ad.errors import GradientCheckError, OutputError
-from tape_ad.habits import listed
-from tape_ad.linear_maps import Array
-from tape_ad.naming import called
+from tape_ad.base.errors import GradientCheckError, OutputError
+from tape_ad.base.naming import called
+from tape_ad.base.trees import flatten, map_leaves, unflatten, with_paths
+from tape_ad.record.messages.migration_hints import listed
+from tape_ad.record.spaces import float_to_array
+from tape_ad.rules.maps import Array
 from tape_ad.transforms.blocks import has_derivative
 from tape_ad.transforms.gradients import jvp, vjp
 from tape_ad.transforms.tracing import check_callable
-from tape_ad.trees import flatten, map_leaves, unflatten, with_paths
 
 __all__ = ["check_grads"]
 

@@ -35,7 +35,7 @@ import sys
 import numpy as np
 import tape_ad as ta
 
-there = lambda: [name for name in ("llvmlite", "tape_ad.programs.kernels") if name in sys.modules]
+there = lambda: [name for name in ("llvmlite", "tape_ad.programs.engines.native") if name in sys.modules]
 for engine in ("numpy", "auto", "native"):
     f = ta.compile(lambda x: np.sum(x * x), engine=engine)
     print(engine, there())
@@ -46,7 +46,7 @@ for engine in ("numpy", "auto", "native"):
         "numpy []",
         "3.0 []",
         "auto []",
-        "native ['llvmlite', 'tape_ad.programs.kernels']",
+        "native ['llvmlite', 'tape_ad.programs.engines.native']",
     ]
 
 
@@ -123,11 +123,11 @@ def test_what_scipy_has_dropped_is_an_error_where_it_is_called() -> None:
 import scipy.signal
 
 del scipy.signal.sosfreqz
-import tape_ad.signal
+import tape_ad.scipy.signal
 
-print(len(tape_ad.signal.butter(2, 0.3)))
+print(len(tape_ad.scipy.signal.butter(2, 0.3)))
 try:
-    tape_ad.signal.sosfreqz([[1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
+    tape_ad.scipy.signal.sosfreqz([[1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
 except AttributeError as error:
     print(error)
 """)
@@ -141,13 +141,13 @@ sys.modules["distributed"] = None
 import tape_ad as ta
 
 try:
-    ta.distributed.value_and_grad
+    ta.interop.dask.value_and_grad
 except ImportError as error:
     print(error)
-print(hasattr(ta.distributed, "__all__"), "dask" in sys.modules)
+print(hasattr(ta.interop.dask, "__all__"), "dask" in sys.modules)
 """)
     assert printed.splitlines() == [
-        "tape_ad.distributed.value_and_grad needs the extra distributed: "
+        "tape_ad.interop.dask.value_and_grad needs the extra distributed: "
         "pip install 'tape-ad[distributed]'",
         "True False",
     ]
@@ -170,7 +170,7 @@ for call in (scipy.fft.dct, scipy.fft.dct, lambda x: scipy.signal.lfilter([1.0],
     except TypeError as error:
         print("write tape_ad." in str(error))
 print({name for name in set(sys.modules) - before if name.startswith("tape_ad.")} - {
-    "tape_ad.naming"})
+    "tape_ad.base.naming"})
 """)
     assert printed.splitlines() == ["True", "True", "True", "set()"]
 
@@ -180,7 +180,7 @@ def test_the_functions_that_errors_name_are_there() -> None:
     printed = python("""
 import importlib
 import sys
-from tape_ad.handles.libraries import ROOMS, is_ours
+from tape_ad.record.messages.libraries import ROOMS, is_ours
 
 there = {}
 for theirs, room in ROOMS.items():

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-import tape_ad.integrate
-import tape_ad.optimize
-from tape_ad import integrate, nn, optim, optimize, testing, training
+import tape_ad.scipy.integrate
+import tape_ad.scipy.optimize
+from tape_ad import nn, optim, testing, training
+from tape_ad.scipy import integrate, optimize
 
 Array = Any
 Call = Callable[..., Any]

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 import tape_ad as ta
-from tape_ad import errors
+from tape_ad.base import errors
 
 PACKAGE = Path(ta.__file__).parent
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))

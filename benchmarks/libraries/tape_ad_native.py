@@ -14,8 +14,8 @@ from benchmarks.libraries.tape_ad_replayed import (
     to_numpy,
     xp,
 )
-from tape_ad.programs.kernels.assembly import assembled
-from tape_ad.programs.plans import Plan
+from tape_ad.programs.engines.native.schedule.assembly import assembled
+from tape_ad.programs.engines.plans import Plan
 
 __all__ = [
     "calls",

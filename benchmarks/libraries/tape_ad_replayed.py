@@ -30,8 +30,8 @@ from benchmarks.libraries.tape_ad import (
     xp,
 )
 from tape_ad.programs.engines import Report
-from tape_ad.programs.paths import Path
-from tape_ad.programs.plans import Plan
+from tape_ad.programs.engines.plans import Plan
+from tape_ad.programs.replay.paths import Path
 
 __all__ = [
     "Replays",

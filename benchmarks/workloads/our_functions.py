@@ -4,7 +4,7 @@ from typing import Any
 
 from tape_ad import nn
 from tape_ad.nn import conv2d, cross_entropy, gelu, relu, sigmoid, softmax, softplus
-from tape_ad.special import erf, gammaln
+from tape_ad.scipy.special import erf, gammaln
 
 __all__ = [
     "conv2d",

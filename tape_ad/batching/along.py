@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.batches import Batch
+from tape_ad.base.arrays.batches import Batch
 from tape_ad.batching.basics import Function, Looped, Options, as_axes, flattened, lone, ndim_of
 
 __all__ = ["Along", "differences", "norm", "quantiles", "rolled", "transformed", "vector_norm"]

@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 import numpy as np
 from attrs import define
 
-from tape_ad.batches import Batch
-from tape_ad.errors import ConversionError
-from tape_ad.handles.array_interface import LIKE, ArrayInterface
-from tape_ad.handles.array_operators import BitsInPlace
-from tape_ad.handles.callers import caller
+from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.errors import ConversionError
+from tape_ad.record.array_interface import LIKE, ArrayInterface
+from tape_ad.record.array_operators import BitsInPlace
+from tape_ad.record.messages.callers import caller
 
 __all__ = [
     "BatchedArray",
@@ -207,7 +207,7 @@ def is_library(frame: FrameType) -> bool:
 def asked_by_library() -> bool:
     """Tell whether code of a library, outside of what makes arrays look like NumPy's, calls."""
     frame: Any = sys._getframe(1)
-    while str(frame.f_globals.get("__name__")).startswith(("tape_ad.batching", "tape_ad.handles")):
+    while str(frame.f_globals.get("__name__")).startswith(("tape_ad.batching", "tape_ad.record")):
         frame = frame.f_back
     return is_library(frame)
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.batches import BATCHING, Batch
+from tape_ad.base.arrays.batches import BATCHING, Batch
+from tape_ad.base.arrays.overridable import BATCHES
+from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
+from tape_ad.base.naming import called
+from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.batching.arrays import BatchedArray, UnbatchableError
 from tape_ad.batching.basics import is_of, spread
 from tape_ad.batching.dispatch import answer_in_batch, one_by_one
-from tape_ad.errors import BatchWarning, InPlaceError, ShapeError
-from tape_ad.handles.primals import is_number_like, memory_of
-from tape_ad.naming import called
-from tape_ad.overrides import BATCHES
-from tape_ad.trees import flatten, map_leaves, structure_of, unflatten
+from tape_ad.record.primals import is_number_like, memory_of
 
 __all__ = ["BatchedFunction", "batched"]
 

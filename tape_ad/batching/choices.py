@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.batches import Batch
+from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.overridable import boxed
 from tape_ad.batching.arrays import BatchedArray, shape_of_one
 from tape_ad.batching.basics import (
     Function,
@@ -22,7 +23,6 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.batching.indexing import item_of_all, key_of_all
-from tape_ad.overrides import boxed
 from tape_ad.rules.numpy.indexing import index_map
 
 __all__ = ["added", "digitized", "scattered", "searched", "taken", "taken_along", "windows"]

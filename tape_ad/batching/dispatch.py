@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.batches import Batch, batch_of
+from tape_ad.base.arrays.batches import Batch, batch_of
+from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
+from tape_ad.base.naming import called
+from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.batching.arrays import (
     BatchedArray,
     OneByOneError,
@@ -19,13 +22,10 @@ from tape_ad.batching.elements import ABOUT_ONE, elementwise, like_one
 from tape_ad.batching.indexing import MaskError, item_of_all, written_to_all
 from tape_ad.batching.products import generalized
 from tape_ad.batching.tables import HANDLERS
-from tape_ad.errors import InPlaceError, UnsupportedArgumentError
-from tape_ad.handles.dispatch import record_call
-from tape_ad.handles.primals import memory_of
-from tape_ad.naming import called
+from tape_ad.record.dispatch import record_call
+from tape_ad.record.primals import memory_of
 from tape_ad.rules import entry_of
 from tape_ad.rules.base import Derivation
-from tape_ad.trees import flatten, map_leaves
 
 __all__ = ["answer_in_batch", "one_by_one"]
 

@@ -4,7 +4,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tape_ad.batches import Batch
+from tape_ad.base.arrays.batches import Batch
 from tape_ad.batching.arrays import (
     BatchedArray,
     OneByOneError,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.batches import Batch
+from tape_ad.base.arrays.batches import Batch
 from tape_ad.batching.arrays import BatchedArray, shape_of_one
 from tape_ad.batching.basics import (
     Function,

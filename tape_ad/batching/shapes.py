@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.batches import Batch
+from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.trees import flatten
 from tape_ad.batching.arrays import BatchedArray, batched_size, in_front, shape_of_one
 from tape_ad.batching.basics import (
     Function,
@@ -24,7 +25,6 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.batching.products import trailing
-from tape_ad.trees import flatten
 
 __all__ = [
     "blocks",

@@ -59,11 +59,11 @@ from tape_ad.batching.shapes import (
     transposed,
     triangle,
 )
-from tape_ad.linear_maps.indexing import added_at, scatter
-from tape_ad.linear_maps.matrix_products import times_matrix
-from tape_ad.rules.layers.activations import log_softmax, logsumexp, relu, sigmoid, softmax
-from tape_ad.rules.layers.normal import normal_cdf
-from tape_ad.rules.layers.rectifiers import elu, gelu, leaky_relu, selu, silu, softplus
+from tape_ad.rules.maps.indexing import added_at, scatter
+from tape_ad.rules.maps.matrix_products import times_matrix
+from tape_ad.rules.nn.activations import log_softmax, logsumexp, relu, sigmoid, softmax
+from tape_ad.rules.nn.normal import normal_cdf
+from tape_ad.rules.nn.rectifiers import elu, gelu, leaky_relu, selu, silu, softplus
 from tape_ad.rules.numpy.building import filled_like, linspace
 from tape_ad.rules.numpy.continued import (
     difference,

@@ -9,7 +9,6 @@ generator and no mode, so a call says ``rng=`` and ``training=True``.
 
 from numpy import tanh
 
-from tape_ad.habits import absent_from, listed
 from tape_ad.nn import initializers
 from tape_ad.nn.attention import MultiHeadAttention, scaled_dot_product_attention
 from tape_ad.nn.composition import Flatten, Residual, Sequential
@@ -43,10 +42,11 @@ from tape_ad.nn.pooling import (
 )
 from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
-from tape_ad.rules.layers import rectifiers
-from tape_ad.rules.layers.activations import log_softmax, logsumexp, relu, sigmoid, softmax
-from tape_ad.rules.layers.affine import linear
-from tape_ad.rules.layers.rectifiers import *  # noqa: F403 - its __all__ is the list of them
+from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.rules.nn import rectifiers
+from tape_ad.rules.nn.activations import log_softmax, logsumexp, relu, sigmoid, softmax
+from tape_ad.rules.nn.affine import linear
+from tape_ad.rules.nn.rectifiers import *  # noqa: F403 - its __all__ is the list of them
 
 __all__ = [
     "AvgPool1d",

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.errors import ShapeError
-from tape_ad.handles.primals import primal
-from tape_ad.linear_maps import Array
+from tape_ad.base.errors import ShapeError
 from tape_ad.nn.checks import (
     as_dtype,
     as_length,
@@ -21,8 +19,10 @@ from tape_ad.nn.checks import (
 )
 from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import Layer, Parameter
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import as_array, as_constant
-from tape_ad.rules.layers.affine import linear
+from tape_ad.rules.maps import Array
+from tape_ad.rules.nn.affine import linear
 from tape_ad.rules.numpy.indexing import item
 
 __all__ = [

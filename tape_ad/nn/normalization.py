@@ -7,10 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import Attribute, field, frozen
 
-from tape_ad.errors import InPlaceError, ShapeError
-from tape_ad.handles.primals import primal
-from tape_ad.handles.refusals import refuse_to_change
-from tape_ad.linear_maps import Array
+from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.nn.checks import (
     as_dtype,
     as_length,
@@ -24,8 +21,11 @@ from tape_ad.nn.checks import (
 from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter
-from tape_ad.rules.layers.activations import real
-from tape_ad.rules.layers.normalization import normalize, standardize
+from tape_ad.record.messages.refusals import refuse_to_change
+from tape_ad.record.primals import primal
+from tape_ad.rules.maps import Array
+from tape_ad.rules.nn.activations import real
+from tape_ad.rules.nn.normalization import normalize, standardize
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "LayerNorm", "layer_norm"]
 

@@ -7,12 +7,12 @@ import attrs
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.linear_maps import Array
 from tape_ad.nn.convolutions import Lengths, as_lengths, at_least, lengths, windows_of
 from tape_ad.nn.stores import Layer
 from tape_ad.rules.base import as_array
-from tape_ad.rules.layers.activations import real
-from tape_ad.rules.layers.pooling import largest, sum_of_windows
+from tape_ad.rules.maps import Array
+from tape_ad.rules.nn.activations import real
+from tape_ad.rules.nn.pooling import largest, sum_of_windows
 
 __all__ = [
     "AvgPool1d",

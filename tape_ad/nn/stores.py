@@ -12,14 +12,14 @@ import attrs
 import numpy as np
 from attrs import frozen
 
-from tape_ad.errors import MissingParameterError, StoreMismatchError
-from tape_ad.habits import in_other_words
-from tape_ad.handles.primals import primal
-from tape_ad.handles.tensor import Tensor
-from tape_ad.linear_maps import Array
+from tape_ad.base.errors import MissingParameterError, StoreMismatchError
 from tape_ad.nn.checks import check_generator, check_step
 from tape_ad.nn.initializers import Initializer
-from tape_ad.pages.summaries import Summary
+from tape_ad.record.inspection.pages.summaries import Summary
+from tape_ad.record.messages.migration_hints import in_other_words
+from tape_ad.record.primals import primal
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules.maps import Array
 
 __all__ = ["Layer", "Parameter", "init", "partition", "summary"]
 

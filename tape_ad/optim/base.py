@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from attrs import define, field
 
-from tape_ad.errors import StoreMismatchError
-from tape_ad.habits import in_other_words
+from tape_ad.base.errors import StoreMismatchError
 from tape_ad.optim.fitting import Fitting, Plain, described, fitting
 from tape_ad.optim.hints import HINT
+from tape_ad.record.messages.migration_hints import in_other_words
 
 __all__ = ["Optimizer"]
 

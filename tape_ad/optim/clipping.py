@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.optim.fitting import Plain
-from tape_ad.trees import flatten, map_leaves
 
 __all__ = ["clip_by_global_norm", "clip_by_value", "global_norm"]
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from attrs import Attribute
 
-from tape_ad.errors import InPlaceError, StoreMismatchError
-from tape_ad.handles.later import computed
-from tape_ad.handles.refusals import refuse_to_change
-from tape_ad.handles.tensor import Tensor
-from tape_ad.overrides import is_dask
-from tape_ad.trees import is_leaf, named
+from tape_ad.base.arrays.overridable import is_dask
+from tape_ad.base.errors import InPlaceError, StoreMismatchError
+from tape_ad.base.trees import is_leaf, named
+from tape_ad.record.later import computed
+from tape_ad.record.messages.refusals import refuse_to_change
+from tape_ad.record.tensor import Tensor
 
 __all__ = [
     "Fitting",

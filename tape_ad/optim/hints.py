@@ -6,9 +6,9 @@ import math
 import numpy as np
 from attrs import define
 
-from tape_ad.handles.record import ComputationRecord, Node
-from tape_ad.rules.layers.affine import linear, two_linear
-from tape_ad.threads import NEXT, blas_thread_count
+from tape_ad.base.threads import NEXT, blas_thread_count
+from tape_ad.record.record import ComputationRecord, Node
+from tape_ad.rules.nn.affine import linear, two_linear
 
 __all__ = ["HINT", "Hint", "multiplications"]
 
@@ -28,7 +28,7 @@ TINY = 2**19
 
 @define
 class Hint:
-    """Whether anything has been said; see `tape_ad.threads.blas_threads`.
+    """Whether anything has been said; see `tape_ad.base.threads.blas_threads`.
 
     Attributes
     ----------

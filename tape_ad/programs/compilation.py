@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, ov
 
 import numpy as np
 
-from tape_ad.programs.compiled import Compiled
 from tape_ad.programs.engines import engine_named
-from tape_ad.programs.explaining import title
+from tape_ad.programs.replay.compiled import Compiled
+from tape_ad.programs.replay.explaining import title
 
 __all__ = ["compile"]
 

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.errors import NoRuleError
-from tape_ad.naming import called
+from tape_ad.base.errors import NoRuleError
+from tape_ad.base.naming import called
 from tape_ad.rules.base import Entry, Maker, Rule, merged
-from tape_ad.rules.layers.activations import ACTIVATIONS
-from tape_ad.rules.layers.affine import AFFINE
-from tape_ad.rules.layers.cross_entropies import CROSS_ENTROPY
+from tape_ad.rules.nn.activations import ACTIVATIONS
+from tape_ad.rules.nn.affine import AFFINE
+from tape_ad.rules.nn.cross_entropies import CROSS_ENTROPY
 from tape_ad.rules.numpy.building import BUILDING
 from tape_ad.rules.numpy.einsum import EINSUM
 from tape_ad.rules.numpy.elementwise import ELEMENTWISE
@@ -28,7 +28,7 @@ from tape_ad.rules.numpy.sorting import SORTING
 from tape_ad.rules.numpy.spreads import SPREADS
 from tape_ad.rules.numpy.updates import UPDATES
 from tape_ad.rules.plain_maps import PLAIN_MAPS
-from tape_ad.rules.scipy.sparse import SPARSE
+from tape_ad.rules.sparse_products import SPARSE
 
 __all__ = [
     "RULES",
@@ -63,7 +63,7 @@ def add_rules(table: dict[Callable[..., Any], Entry]) -> None:
 
 def load_further_rules() -> None:
     """Add the rules for the functions that a program may well do without."""
-    add_rules(importlib.import_module("tape_ad.rules.further").FURTHER)
+    add_rules(importlib.import_module("tape_ad.rules.lazy_tables").FURTHER)
 
 
 def load_scipy_rules() -> None:
@@ -73,7 +73,7 @@ def load_scipy_rules() -> None:
     who does not use it.
     """
     if "scipy.special" in sys.modules:
-        add_rules(importlib.import_module("tape_ad.rules.scipy.special").SPECIAL)
+        add_rules(importlib.import_module("tape_ad.scipy.special.rules").SPECIAL)
 
 
 def entry_of(function: Callable[..., Any]) -> Entry:

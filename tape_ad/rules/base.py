@@ -9,9 +9,9 @@ import numpy as np
 from attrs import field, frozen
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Array, Partial
-from tape_ad.overrides import NOTING, as_one_call
+from tape_ad.base.arrays.overridable import NOTING, as_one_call
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.maps import Array, Partial
 
 __all__ = [
     "NO_VALUE",

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Adjoint, Array
-from tape_ad.linear_maps.patterns import moved
-from tape_ad.overrides import CAPTURES, CAPTURING, as_one_call, overridable
+from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, as_one_call, overridable
 from tape_ad.rules.base import Entry, along, rule
+from tape_ad.rules.maps import Adjoint, Array
+from tape_ad.rules.maps.patterns import moved
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "pulled", "pushed", "summed_by_index"]

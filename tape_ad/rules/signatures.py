@@ -5,7 +5,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.naming import called
+from tape_ad.base.naming import called
 from tape_ad.rules.base import Signature, refuse
 
 __all__ = ["arguments_of"]

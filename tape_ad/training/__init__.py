@@ -4,8 +4,8 @@ A loop with a small network begins with ``with tape_ad.training.blas_threads():`
 it several times quicker, and many times where other programs use the cores too: see there.
 """
 
-from tape_ad.habits import listed
-from tape_ad.threads import blas_threads
+from tape_ad.base.threads import blas_threads
+from tape_ad.record.messages.migration_hints import listed
 from tape_ad.training.batching import Batches, batches
 from tape_ad.training.histograms import gradient_histograms
 from tape_ad.training.reporting import Report, progress

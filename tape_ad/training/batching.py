@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.errors import ShapeError
+from tape_ad.base.errors import ShapeError
 
 __all__ = ["Batches", "batches"]
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tape_ad.core.calls import name_of
-from tape_ad.extras import extra
-from tape_ad.handles.gradients import Gradients
-from tape_ad.handles.primals import primal
-from tape_ad.pages.figures import Range
-from tape_ad.trees import with_paths
+from tape_ad.base.extras import extra
+from tape_ad.base.trees import with_paths
+from tape_ad.record.call_metadata import name_of
+from tape_ad.record.gradients import Gradients
+from tape_ad.record.inspection.pages.figures import Range
+from tape_ad.record.primals import primal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.errors import DamagedFileError
+from tape_ad.base.errors import DamagedFileError
 from tape_ad.parameters import check_like, load, save
 from tape_ad.training.generators import generator_of, state_of
 

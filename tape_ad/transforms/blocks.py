@@ -11,22 +11,22 @@ import attrs
 import numpy as np
 from attrs import define, field
 
-from tape_ad.batches import batch_of
-from tape_ad.core.conforming import conform
-from tape_ad.errors import OutputError, RecordMismatchError
-from tape_ad.handles.constants import unwrapped
-from tape_ad.handles.dispatch import record_call
-from tape_ad.handles.namespaces import IN_USE
-from tape_ad.handles.primals import AS_THEY_ARE, is_view, memory_of, read_only
-from tape_ad.handles.tensor import Tensor
-from tape_ad.handles.views import link
-from tape_ad.linear_maps import Array
-from tape_ad.naming import called
-from tape_ad.overrides import BATCHES, NOTING, asarray
+from tape_ad.base.arrays.batches import batch_of
+from tape_ad.base.arrays.overridable import BATCHES, NOTING, asarray
+from tape_ad.base.errors import OutputError, RecordMismatchError
+from tape_ad.base.naming import called
+from tape_ad.base.trees import flatten, map_leaves, unflatten
+from tape_ad.record.constants import unwrapped
+from tape_ad.record.dispatch import record_call
+from tape_ad.record.namespaces import IN_USE
+from tape_ad.record.primals import AS_THEY_ARE, is_view, memory_of, read_only
+from tape_ad.record.tensor import Tensor
+from tape_ad.record.unbroadcasting import conform
+from tape_ad.record.views import link
 from tape_ad.rules.base import Call, Rule
+from tape_ad.rules.maps import Array
 from tape_ad.transforms.recomputed_values import few_elements
 from tape_ad.transforms.transformed import Transformed
-from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["Block", "Use", "block"]
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar, o
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.core.spaces import fitted, float_to_array, matched
-from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
-from tape_ad.handles.primals import AS_THEY_ARE, read_only
-from tape_ad.handles.tensor import Tensor
-from tape_ad.linear_maps import Array, LinearMap, Partial, Scale, as_map
-from tape_ad.overrides import foreign
+from tape_ad.base.arrays.overridable import foreign
+from tape_ad.base.errors import NoModeError, OutputError, UnsupportedArgumentError
+from tape_ad.base.trees import flatten, map_leaves, unflatten
+from tape_ad.record.primals import AS_THEY_ARE, read_only
+from tape_ad.record.spaces import fitted, float_to_array, matched
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules.maps import Array, LinearMap, Partial, Scale, as_map
 from tape_ad.transforms.blocks import Use, block, has_derivative
 from tape_ad.transforms.transformed import Transformed
-from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["custom_rule"]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from attrs import define, field
 
-from tape_ad.core.arena import Arena
-from tape_ad.core.sweeps import reverse_sweep
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.handles.primals import AS_THEY_ARE
-from tape_ad.handles.tensor import Tensor
-from tape_ad.linear_maps import Array
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.arena import Arena
+from tape_ad.record.primals import AS_THEY_ARE
+from tape_ad.record.sweeps import reverse_sweep
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules.maps import Array
 from tape_ad.transforms.implicit import any_handle, joined, plain, records_of, up_to
 
 __all__ = ["HandleMet", "Watched", "alert", "excerpt", "pulled_back"]

@@ -6,14 +6,14 @@ from typing import Any, ClassVar, Concatenate, Literal, ParamSpec, SupportsIndex
 import numpy as np
 from attrs import define
 
-from tape_ad.core.spaces import shape_of
-from tape_ad.errors import OutputError
-from tape_ad.handles.primals import memory_of, read_only_primal
-from tape_ad.handles.tensor import Tensor
-from tape_ad.overrides import asarray
+from tape_ad.base.arrays.overridable import asarray
+from tape_ad.base.errors import OutputError
+from tape_ad.base.trees import map_leaves
+from tape_ad.record.primals import memory_of, read_only_primal
+from tape_ad.record.spaces import shape_of
+from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
 from tape_ad.transforms.transformed import Transformed
-from tape_ad.trees import map_leaves
 
 __all__ = ["grad", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp"]
 

@@ -19,20 +19,20 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.core.arena import innermost
-from tape_ad.errors import (
+from tape_ad.base.errors import (
     ConvergenceWarning,
     DtypeError,
     RecordMismatchError,
     SingularJacobianError,
     UnsupportedArgumentError,
 )
-from tape_ad.handles.primals import primal
-from tape_ad.handles.tensor import Tensor
-from tape_ad.linear_maps import Array
+from tape_ad.base.trees import flatten, map_leaves, unflatten
+from tape_ad.record.arena import innermost
+from tape_ad.record.primals import primal
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules.maps import Array
 from tape_ad.transforms.gradients import vjp
 from tape_ad.transforms.jacobians import jacobian
-from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = [
     "any_handle",

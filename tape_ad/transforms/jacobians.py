@@ -8,15 +8,15 @@ from typing import Any, ClassVar, ParamSpec, SupportsIndex, TypeVar, overload
 import numpy as np
 from attrs import define
 
-from tape_ad.core.spaces import shape_of
-from tape_ad.errors import OutputError
-from tape_ad.handles.primals import is_number_like
-from tape_ad.handles.tensor import Tensor
-from tape_ad.linear_maps import Array
+from tape_ad.base.errors import OutputError
+from tape_ad.base.trees import flatten, map_leaves, unflatten
+from tape_ad.record.primals import is_number_like
+from tape_ad.record.spaces import shape_of
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules.maps import Array
 from tape_ad.transforms.gradients import grad, vjp
 from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
 from tape_ad.transforms.transformed import Transformed
-from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["hessian", "hessian_diag", "hvp", "jacobian"]
 

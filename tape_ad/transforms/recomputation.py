@@ -12,13 +12,13 @@ from typing import Any, ClassVar, ParamSpec, TypeVar, overload
 import numpy as np
 from attrs import frozen
 
-from tape_ad.core.spaces import float_to_array
-from tape_ad.handles.primals import read_only_primal
-from tape_ad.linear_maps import Array
+from tape_ad.base.trees import flatten, map_leaves, unflatten
+from tape_ad.record.primals import read_only_primal
+from tape_ad.record.spaces import float_to_array
+from tape_ad.rules.maps import Array
 from tape_ad.transforms.blocks import Use, block, has_derivative
 from tape_ad.transforms.recomputed_values import Elements, few_elements, require_same
 from tape_ad.transforms.tracing import Trace, check_callable, trace, trace_arrays
-from tape_ad.trees import flatten, map_leaves, unflatten
 
 __all__ = ["advance_by", "checkpoint", "checkpoint_sequential"]
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.core.watching import few_of
-from tape_ad.errors import RecomputationError
-from tape_ad.handles.primals import primal
-from tape_ad.naming import called
+from tape_ad.base.errors import RecomputationError
+from tape_ad.base.naming import called
+from tape_ad.record.primals import primal
+from tape_ad.record.watching import few_of
 
 __all__ = ["Elements", "few_elements", "require_same"]
 

@@ -9,20 +9,20 @@ from typing import Any, SupportsIndex
 import numpy as np
 from attrs import define
 
-from tape_ad.core.arena import innermost
-from tape_ad.core.spaces import dtype_of, fitted, inexact, matched, shape_of
-from tape_ad.core.sweeps import forward_sweep, reverse_sweep
-from tape_ad.errors import DtypeError, OutputError, RecordMismatchError
-from tape_ad.handles.constants import unwrapped
-from tape_ad.handles.gradients import Gradients
-from tape_ad.handles.namespaces import IN_USE
-from tape_ad.handles.primals import AS_THEY_ARE, is_number_like
-from tape_ad.handles.record import ComputationRecord
-from tape_ad.handles.tensor import Tensor
-from tape_ad.linear_maps import Array
-from tape_ad.naming import called
-from tape_ad.overrides import CAPTURES, boxed, boxed_number
-from tape_ad.trees import flatten, map_leaves, unflatten
+from tape_ad.base.arrays.overridable import CAPTURES, boxed, boxed_number
+from tape_ad.base.errors import DtypeError, OutputError, RecordMismatchError
+from tape_ad.base.naming import called
+from tape_ad.base.trees import flatten, map_leaves, unflatten
+from tape_ad.record.arena import innermost
+from tape_ad.record.constants import unwrapped
+from tape_ad.record.gradients import Gradients
+from tape_ad.record.namespaces import IN_USE
+from tape_ad.record.primals import AS_THEY_ARE, is_number_like
+from tape_ad.record.record import ComputationRecord
+from tape_ad.record.spaces import dtype_of, fitted, inexact, matched, shape_of
+from tape_ad.record.sweeps import forward_sweep, reverse_sweep
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules.maps import Array
 
 __all__ = [
     "Trace",

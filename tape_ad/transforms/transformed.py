@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import define, field, fields
 
-from tape_ad.naming import called, global_name
+from tape_ad.base.naming import called, global_name
 
 __all__ = ["Transformed"]
 

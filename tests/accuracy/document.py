@@ -7,7 +7,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from tape_ad.programs.kernels.vectors import library
+from tape_ad.programs.engines.native.codegen.vectors import library
 from tests.accuracy.computing import WAYS
 from tests.accuracy.functions import COMPOSED, HARDEST, ROWS, Row
 from tests.accuracy.points import RANGES, points

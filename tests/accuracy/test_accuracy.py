@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from tape_ad.programs.kernels.elementwise import can_lower
-from tape_ad.programs.kernels.floats import FLOATING
+from tape_ad.programs.engines.native.codegen.elementwise import can_lower
+from tape_ad.programs.engines.native.codegen.floats import FLOATING
 from tests.accuracy.computing import alone, by_numpy, in_vectors
 from tests.accuracy.document import MOST
 from tests.accuracy.functions import COMPOSED, ROWS, Row

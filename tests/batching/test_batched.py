@@ -10,7 +10,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.errors import BatchWarning, ConversionError, InPlaceError, ShapeError
+from tape_ad.base.errors import BatchWarning, ConversionError, InPlaceError, ShapeError
 
 Array = Any
 RNG = np.random.default_rng(0)
@@ -326,7 +326,7 @@ def assigned_part(x: Array) -> Array:
     return np.sum(np.abs(y) ** 2)
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
 @pytest.mark.parametrize("f", [assigned_view, assigned_mask, assigned_part])
 def test_assignments_to_views_are_followed_or_made_one_by_one(f: Callable[[Array], Array]) -> None:
     slope = ta.grad(f)
@@ -335,10 +335,10 @@ def test_assignments_to_views_are_followed_or_made_one_by_one(f: Callable[[Array
     same(ta.grad(lambda x: np.sum(ta.batched(f)(x)))(X), [slope(x) for x in X])
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
 def test_solvers_in_c_are_called_one_by_one() -> None:
     def root(a: Array) -> Array:
-        return ta.optimize.root(lambda z: z**3 - a, np.ones(1)).x[0]
+        return ta.scipy.optimize.root(lambda z: z**3 - a, np.ones(1)).x[0]
 
     def total_of_roots(a: Array) -> Array:
         return np.sum(ta.batched(root)(a))
@@ -351,7 +351,7 @@ def test_solvers_in_c_are_called_one_by_one() -> None:
 def test_what_has_written_to_its_argument_is_not_called_again() -> None:
     def f(x: Array) -> Array:
         x *= 2
-        return ta.optimize.root(lambda z: z**3 - x[0], np.ones(1)).x
+        return ta.scipy.optimize.root(lambda z: z**3 - x[0], np.ones(1)).x
 
     with pytest.raises(InPlaceError, match=r"x\.copy"):
         ta.batched(f)(X.copy())

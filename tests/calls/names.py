@@ -7,28 +7,28 @@ from typing import Any
 __all__ = ["MODULES", "named", "ours", "things_of"]
 
 MODULES: dict[str, str | None] = {
-    "scipy.fft": "tape_ad.fft",
-    "scipy.integrate": "tape_ad.integrate",
-    "scipy.interpolate": "tape_ad.interpolate",
-    "scipy.linalg": "tape_ad.linalg",
-    "scipy.ndimage": "tape_ad.ndimage",
-    "scipy.optimize": "tape_ad.optimize",
-    "scipy.signal": "tape_ad.signal",
-    "scipy.sparse": "tape_ad.sparse",
-    "scipy.sparse.linalg": "tape_ad.sparse.linalg",
-    "scipy.spatial": "tape_ad.spatial",
-    "scipy.spatial.distance": "tape_ad.spatial.distance",
-    "scipy.spatial.transform": "tape_ad.spatial.transform",
-    "scipy.special": "tape_ad.special",
-    "scipy.stats": "tape_ad.stats",
+    "scipy.fft": "tape_ad.scipy.fft",
+    "scipy.integrate": "tape_ad.scipy.integrate",
+    "scipy.interpolate": "tape_ad.scipy.interpolate",
+    "scipy.linalg": "tape_ad.scipy.linalg",
+    "scipy.ndimage": "tape_ad.scipy.ndimage",
+    "scipy.optimize": "tape_ad.scipy.optimize",
+    "scipy.signal": "tape_ad.scipy.signal",
+    "scipy.sparse": "tape_ad.scipy.sparse",
+    "scipy.sparse.linalg": "tape_ad.scipy.sparse.linalg",
+    "scipy.spatial": "tape_ad.scipy.spatial",
+    "scipy.spatial.distance": "tape_ad.scipy.spatial.distance",
+    "scipy.spatial.transform": "tape_ad.scipy.spatial.transform",
+    "scipy.special": "tape_ad.scipy.special",
+    "scipy.stats": "tape_ad.scipy.stats",
     "sklearn": None,
 }
 """Each module, and the room that has functions under the same names."""
 
 ROOMS: dict[str, str | None] = {
     **MODULES,
-    "sklearn.metrics": "tape_ad.metrics",
-    "sklearn.metrics.pairwise": "tape_ad.metrics.pairwise",
+    "sklearn.metrics": "tape_ad.interop.sklearn",
+    "sklearn.metrics.pairwise": "tape_ad.interop.sklearn.pairwise",
 }
 """The same of the parts of scikit-learn that have a room."""
 

@@ -10,8 +10,8 @@ import numpy as np
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad.errors import TapeError
-from tape_ad.handles.constants import ConstantTensor
+from tape_ad.base.errors import TapeError
+from tape_ad.record.constants import ConstantTensor
 from tests.calls.arguments import Place, with_argument
 from tests.calls.examples import Step, TooSlow, Unit, in_time, replayed
 
@@ -159,7 +159,7 @@ def in_namespace(held: Any) -> Any:
     if type(held) is dict:
         return {key: in_namespace(each) for key, each in held.items()}
     if type(held) is np.ndarray and held.dtype.kind in "biufc":
-        return ta.array_api.asarray(held)
+        return ta.interop.array_api.asarray(held)
     return held
 
 

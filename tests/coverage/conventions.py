@@ -51,8 +51,8 @@ SHARED: Mapping[str, str] = {
     VECTORS: "np.linalg.eig np.linalg.svd",
     f"{VECTORS}; {TRIANGLE}": "np.linalg.eigh",
     TRIANGLE: """
-        np.linalg.cholesky np.linalg.eigvalsh tape_ad.linalg.cho_factor tape_ad.linalg.cho_solve
-        tape_ad.linalg.solve_triangular
+        np.linalg.cholesky np.linalg.eigvalsh tape_ad.scipy.linalg.cho_factor tape_ad.scipy.linalg.cho_solve
+        tape_ad.scipy.linalg.solve_triangular
     """,
     NORM: "np.linalg.norm np.linalg.vector_norm np.linalg.matrix_norm np.linalg.cond",
     FIRST: """
@@ -72,7 +72,7 @@ SHARED: Mapping[str, str] = {
     """,
     ORDER: """
         scipy.special.jv scipy.special.yv scipy.special.iv scipy.special.ive scipy.special.kv
-        scipy.special.kve scipy.special.expn tape_ad.special.polygamma
+        scipy.special.kve scipy.special.expn tape_ad.scipy.special.polygamma
     """,
 }
 

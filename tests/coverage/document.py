@@ -12,9 +12,9 @@ import numpy as np
 import scipy
 from attrs import frozen
 
-import tape_ad.linalg
-import tape_ad.special  # noqa: F401 - they add their rules to the tables
-from tape_ad.naming import function_name
+import tape_ad.scipy.linalg
+import tape_ad.scipy.special  # noqa: F401 - they add their rules to the tables
+from tape_ad.base.naming import function_name
 from tape_ad.rules import RULES, load_further_rules
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
 from tests.calls.page import section
@@ -266,7 +266,7 @@ def known(page: str) -> list[str]:
         if found is not None and (int(found[2]), int(found[3])) > installed[found[1]]:
             return False
         # Before SciPy 1.16, functions of matrices take no stacks, which PyTorch is compared on
-        return installed["SciPy"] >= (1, 16) or "`tape_ad.linalg." not in line
+        return installed["SciPy"] >= (1, 16) or "`tape_ad.scipy.linalg." not in line
 
     return list(filter(is_there, page.splitlines()))
 

@@ -2,7 +2,7 @@
 
 python -m tests.fuzz.calls --seconds 3600 --seed 0     look for calls that go wrong
 python -m tests.fuzz.calls --seed 0 --number 123       try one call again
-python -m tests.fuzz.calls --room tape_ad.signal       of functions that stand for SciPy's
+python -m tests.fuzz.calls --room tape_ad.scipy.signal       of functions that stand for SciPy's
 python -m tests.fuzz.calls --refusals                  list what NumPy computes and we refuse
 """
 
@@ -13,7 +13,7 @@ from collections import Counter
 
 import numpy as np
 
-from tape_ad.trees import flatten
+from tape_ad.base.trees import flatten
 from tests.fuzz.drawing import Call, draw_call
 from tests.fuzz.known import is_known
 from tests.fuzz.problems import Attempt, Problem, in_time, is_inexact, problems_of

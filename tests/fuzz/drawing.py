@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.naming import function_name
+from tape_ad.base.naming import function_name
 from tape_ad.rules import RULES
 from tests.coverage.document import public_names
 from tests.fuzz.vocabulary import OPERANDS, OPTIONS, SPECIAL_MODES

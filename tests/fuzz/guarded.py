@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from tape_ad.programs.kernels.compiling import Module, compiled
+from tape_ad.programs.engines.native.runtime.compiling import Module, compiled
 
 __all__ = ["guarded"]
 

@@ -35,11 +35,11 @@ import numpy as np
 from attrs import evolve, frozen
 
 import tape_ad as ta
-from tape_ad.programs import verifier
-from tape_ad.programs.keys import key_of
-from tape_ad.programs.program import Call, Program, Value
-from tape_ad.programs.simplification import simplified
-from tape_ad.programs.verifier import verify_owners
+from tape_ad.programs.engines import verifier
+from tape_ad.programs.engines.verifier import verify_owners
+from tape_ad.programs.passes import simplified
+from tape_ad.programs.program.keys import key_of
+from tape_ad.programs.program.program import Call, Program, Value
 from tests.fuzz.calls_of_arrays import drawn_program
 from tests.fuzz.compiled import random_program
 from tests.fuzz.guarded import guarded

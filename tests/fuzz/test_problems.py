@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.handles.primals import primal
+from tape_ad.record.primals import primal
 from tape_ad.rules import STRAIGHT
 from tests.fuzz.drawing import Call
 from tests.fuzz.problems import Attempt, problems_of

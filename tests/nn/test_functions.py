@@ -8,8 +8,8 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.errors import DtypeError, ShapeError
-from tape_ad.rules.layers.rectifiers import RECTIFIERS
+from tape_ad.base.errors import DtypeError, ShapeError
+from tape_ad.rules.nn.rectifiers import RECTIFIERS
 from tests.shorthand import gradient, gradients_of
 
 Array = np.ndarray[Any, Any]

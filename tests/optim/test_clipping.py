@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tape_ad.base.trees import flatten, with_paths
 from tape_ad.optim import clip_by_global_norm, clip_by_value, global_norm
-from tape_ad.trees import flatten, with_paths
 
 Array = np.ndarray[Any, Any]
 

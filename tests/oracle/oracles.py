@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tape_ad.naming import function_name
+from tape_ad.base.naming import function_name
 from tests.rules.table import Row
 
 __all__ = ["counterpart", "oracle"]

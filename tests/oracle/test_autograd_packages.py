@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.trees import with_paths
+from tape_ad.base.trees import with_paths
 from tests.oracle.oracles import oracle
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ def listed(value):
 
 path, ours = sys.argv[1:]
 if ours == "True":
-    from tape_ad.compat import install_as_autograd
+    from tape_ad.interop import install_as_autograd
     install_as_autograd()
 found = runpy.run_path(path)["run"]()
 import autograd

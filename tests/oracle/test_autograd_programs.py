@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.trees import with_paths
-from tests.compat.running import PROGRAMS, by_us, run
+from tape_ad.base.trees import with_paths
+from tests.interop.autograd.running import PROGRAMS, by_us, run
 from tests.oracle.oracles import oracle
 
 autograd: Any = oracle("autograd")

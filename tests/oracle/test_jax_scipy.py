@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad import interpolate
-from tape_ad.spatial import transform
+from tape_ad.scipy import interpolate
+from tape_ad.scipy.spatial import transform
 from tests.oracle.oracles import oracle
 
 jax: Any = oracle("jax")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tape_ad import nn
-from tape_ad.rules.layers.rectifiers import RECTIFIERS
+from tape_ad.rules.nn.rectifiers import RECTIFIERS
 from tests.oracle.comparison import compared, in_both_precisions, normal
 from tests.oracle.oracles import oracle
 

@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define, field
 
 import tape_ad as ta
-from tape_ad.trees import with_paths
+from tape_ad.base.trees import with_paths
 from tests.programs.natively import assert_native_agrees
 
 __all__ = ["Counted", "all_same", "nearly_same", "replayed"]

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.linear_maps.indexing import added_at, scatter
-from tape_ad.programs.foreign import Foreign
-from tape_ad.programs.program import Call, Guard, Program, Value, replaced
-from tape_ad.trees import flatten
+from tape_ad.base.trees import flatten
+from tape_ad.programs.capture.opaque_calls import Foreign
+from tape_ad.programs.program.program import Call, Guard, Program, Value, replaced
+from tape_ad.rules.maps.indexing import added_at, scatter
 
 __all__ = ["Noise", "Sample", "parts_of"]
 

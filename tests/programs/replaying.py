@@ -8,8 +8,8 @@ import numpy as np
 from attrs import define, field
 
 import tape_ad as ta
-from tape_ad.programs.compiled import Compiled
-from tape_ad.trees import structure_of
+from tape_ad.base.trees import structure_of
+from tape_ad.programs.replay.compiled import Compiled
 from tests.programs.bits import same_bits
 from tests.programs.natively import assert_native_agrees
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import CaptureError
-from tape_ad.programs import contents
-from tape_ad.programs.checking import check_alike
-from tape_ad.programs.contents import contents as contents_of
-from tape_ad.programs.contents import fingerprint
+from tape_ad.base.errors import CaptureError
+from tape_ad.programs.capture import contents
+from tape_ad.programs.capture.contents import contents as contents_of
+from tape_ad.programs.capture.contents import fingerprint
+from tape_ad.programs.replay.checking import check_alike
 from tests.programs.comparing import counting
 
 X = np.array([0.5, -1.5, 2.0])

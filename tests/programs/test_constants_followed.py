@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.trees import flatten
+from tape_ad.base.trees import flatten
 
 X = np.array([0.4, 1.3, -0.7])
 W = np.array([1.0, 2.0, 3.0])

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tape_ad.linear_maps.indexing import Index, added_at, scatter
-from tape_ad.programs import plans, scheduling
-from tape_ad.programs.engines import engine_named
-from tape_ad.programs.interpreter import interpret
-from tape_ad.programs.plans import Plan
-from tape_ad.programs.program import Program, Value
+from tape_ad.programs.engines import engine_named, plans, scheduling
+from tape_ad.programs.engines.plans import Plan
+from tape_ad.programs.program.interpreter import interpret
+from tape_ad.programs.program.program import Program, Value
+from tape_ad.rules.maps.indexing import Index, added_at, scatter
 from tape_ad.rules.numpy.updates import updated, viewed
 from tape_ad.rules.numpy.windows import Window
 from tests.programs.building import Builder, same_bits

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.programs.capture import CAPTURING
+from tape_ad.base.trees import flatten
+from tape_ad.programs.capture.capture import CAPTURING
 from tape_ad.transforms.tracing import CURRENT
-from tape_ad.trees import flatten
-from tests.handles import test_interrupts
-from tests.handles.test_interrupts import is_next, moments_of, traced
+from tests.record import test_interrupts
+from tests.record.test_interrupts import is_next, moments_of, traced
 
 X = np.array([0.5, -1.5, 2.0])
 SCALE = np.array([1.0, 2.0, 3.0])

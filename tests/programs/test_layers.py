@@ -9,7 +9,7 @@ import pytest
 from attrs import frozen
 
 from tape_ad import nn
-from tape_ad.rules.layers.rectifiers import RECTIFIERS
+from tape_ad.rules.nn.rectifiers import RECTIFIERS
 from tests.programs.replaying import assert_replays, orders
 from tests.sampling import some
 

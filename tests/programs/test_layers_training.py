@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad import linalg, nn, special
+from tape_ad import nn
+from tape_ad.scipy import linalg, special
 from tests.programs.replaying import assert_replays
 
 Array = Any

@@ -15,8 +15,8 @@ import pytest
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad.errors import CaptureError
-from tape_ad.naming import called
+from tape_ad.base.errors import CaptureError
+from tape_ad.base.naming import called
 from tests.programs.bits import all_same, nearly_same, replayed
 from tests.rules.checks import pairing
 from tests.rules.grouping import for_each
@@ -30,7 +30,7 @@ SMALL = 200
 """Up to how many entries a Jacobian is taken."""
 
 ALIGNED: dict[str, str] = dict.fromkeys(
-    ("tape_ad.linalg.logm", "tape_ad.linalg.logm_derivative"),
+    ("tape_ad.scipy.linalg.logm", "tape_ad.scipy.linalg.logm_derivative"),
     "SciPy's own code gives other last digits when its operands lie elsewhere in memory",
 )
 """Functions of which two eager calls on copies of the same arrays differ, and why."""
@@ -44,7 +44,7 @@ ALIKE: set[str] = {
 }
 """Functions of a table of constants that are of shapes, dtypes and memory alone."""
 
-UNCAPTURED: set[str] = {"binned_statistic_2d", "tape_ad.signal.find_peaks"}
+UNCAPTURED: set[str] = {"binned_statistic_2d", "tape_ad.scipy.signal.find_peaks"}
 """Functions that cannot be captured: they count, or give a dict."""
 
 REFUSED: set[str] = {"np.min_scalar_type", "np.einsum_path"}
@@ -127,7 +127,7 @@ def place_of(function: Any) -> int:
 def stands_for_scipys(function: Any) -> bool:
     """Tell whether a function is one of ours for one of SciPy's, and is made of calls of others."""
     room = getattr(function, "__module__", None) or ""
-    return room.startswith(("scipy", "tape_ad.rules.scipy")) or room.count(".") == 1
+    return room.startswith(("scipy", "tape_ad.scipy")) or room.count(".") == 1
 
 
 CASES = list(checked(ROWS))

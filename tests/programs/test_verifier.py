@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.naming import called
-from tape_ad.programs import liveness
-from tape_ad.programs.engines import engine_named
-from tape_ad.programs.kernels import groups, repeats
-from tape_ad.programs.liveness import LiveRanges
-from tape_ad.programs.plans import Plan
-from tape_ad.programs.program import Program, Value
-from tape_ad.programs.verifier import (
+from tape_ad.base.naming import called
+from tape_ad.programs.engines import engine_named, liveness
+from tape_ad.programs.engines.liveness import LiveRanges
+from tape_ad.programs.engines.native.fusion import fusion, repeats
+from tape_ad.programs.engines.plans import Plan
+from tape_ad.programs.engines.verifier import (
     StorageError,
     verify_owners,
     verify_plan,
     verify_ranges,
 )
+from tape_ad.programs.program.program import Program, Value
 from tests.programs.building import Builder
 
 X = np.array([1.0, 2.0, 3.0])

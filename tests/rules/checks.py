@@ -7,7 +7,7 @@ import numpy as np
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad.core.sweeps import forward_sweep, reverse_sweep
+from tape_ad.record.sweeps import forward_sweep, reverse_sweep
 from tests.rules.table import Row
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tape_ad.naming import called
+from tape_ad.base.naming import called
 from tests.rules.table import Case
 
 __all__ = ["for_each"]

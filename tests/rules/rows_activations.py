@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tape_ad.rules.layers import activations, cross_entropies
+from tape_ad.rules.nn import activations, cross_entropies
 from tests.rules.table import POSITIVE, REAL, Row, elementwise, plain
 
 __all__ = ["ROWS"]

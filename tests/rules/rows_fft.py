@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.naming import function_name
+from tape_ad.base.naming import function_name
 from tests.rules.table import REAL, Row, Shape
 
 __all__ = ["ROWS"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Index, added_at, scatter
+from tape_ad.rules.maps import Index, added_at, scatter
 from tests.rules.table import REAL, Row
 
 __all__ = ["ROWS"]

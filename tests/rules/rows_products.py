@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import times_matrix
+from tape_ad.rules.maps import times_matrix
 from tests.rules.table import REAL, Row, Shape
 
 __all__ = ["ROWS"]

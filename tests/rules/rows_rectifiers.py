@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tape_ad.rules.layers import normal, rectifiers
+from tape_ad.rules.nn import normal, rectifiers
 from tests.rules.table import REAL, Row, elementwise
 
 __all__ = ["ROWS"]

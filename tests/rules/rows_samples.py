@@ -1,9 +1,9 @@
-"""Rows for the functions of samples in `tape_ad.stats`: moments, tests, distances, powers."""
+"""Rows for the functions of samples in `tape_ad.scipy.stats`: moments, tests, distances, powers."""
 
 from typing import Any
 
-from tape_ad.rules.scipy.stats import SAMPLES
-from tape_ad.rules.scipy.stats.descriptive import unit_of
+from tape_ad.scipy.stats.descriptive import unit_of
+from tape_ad.scipy.stats.rules import SAMPLES
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed, uniform
 
 __all__ = ["CONSTANTS", "ROWS"]

@@ -1,4 +1,4 @@
-"""Rows for more functions of samples in `tape_ad.stats`: quantiles, frequencies, comparisons."""
+"""Rows for more functions of samples in `tape_ad.scipy.stats`: quantiles, frequencies, comparisons."""
 
 import inspect
 

@@ -1,8 +1,8 @@
-"""Rows for `tape_ad.fft`."""
+"""Rows for `tape_ad.scipy.fft`."""
 
 from typing import Any
 
-from tape_ad import fft
+from tape_ad.scipy import fft
 from tests.rules.table import POSITIVE, REAL, Row, Shape, fixed
 
 __all__ = ["ROWS"]

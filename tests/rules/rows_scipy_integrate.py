@@ -1,11 +1,11 @@
-"""Rows for `tape_ad.integrate`."""
+"""Rows for `tape_ad.scipy.integrate`."""
 
 from typing import Any
 
 import numpy as np
 
-from tape_ad import integrate
-from tape_ad.rules.scipy.integrate.steps import advanced
+from tape_ad.scipy import integrate
+from tape_ad.scipy.integrate.steps import advanced
 from tests.rules.table import POSITIVE, REAL, Operand, Row, fixed
 
 __all__ = ["ROWS"]

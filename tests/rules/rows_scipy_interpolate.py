@@ -1,37 +1,37 @@
-"""Rows for `tape_ad.interpolate`, most of them of what its objects are made of."""
+"""Rows for `tape_ad.scipy.interpolate`, most of them of what its objects are made of."""
 
 from typing import Any
 
 import numpy as np
 
-import tape_ad.interpolate  # noqa: F401 - it adds the rules
+import tape_ad.scipy.interpolate  # noqa: F401 - it adds the rules
 from tape_ad.rules.numpy.interpolation import in_double
-from tape_ad.rules.scipy.interpolate.cubics import (
+from tape_ad.scipy.interpolate.cubics import (
     akima_coefficients,
     cubic_spline_coefficients,
     hermite_coefficients,
     pchip_coefficients,
 )
-from tape_ad.rules.scipy.interpolate.fitpack import one_polynomial
-from tape_ad.rules.scipy.interpolate.fitting import knots_for
-from tape_ad.rules.scipy.interpolate.further import places_of_spline
-from tape_ad.rules.scipy.interpolate.grids import grid_value
-from tape_ad.rules.scipy.interpolate.pieces import (
+from tape_ad.scipy.interpolate.fitpack import one_polynomial
+from tape_ad.scipy.interpolate.fitting import knots_for
+from tape_ad.scipy.interpolate.further import places_of_spline
+from tape_ad.scipy.interpolate.grids import grid_value
+from tape_ad.scipy.interpolate.pieces import (
     evaluated,
     piece_of,
     piecewise_integral,
     piecewise_value,
 )
-from tape_ad.rules.scipy.interpolate.radial import radial_value
-from tape_ad.rules.scipy.interpolate.rational import nearest_support
-from tape_ad.rules.scipy.interpolate.roots import places_of
-from tape_ad.rules.scipy.interpolate.scattered import (
+from tape_ad.scipy.interpolate.radial import radial_value
+from tape_ad.scipy.interpolate.rational import nearest_support
+from tape_ad.scipy.interpolate.roots import places_of
+from tape_ad.scipy.interpolate.scattered import (
     clough_tocher_value,
     nearest_point,
     simplex_value,
     vertices_around,
 )
-from tape_ad.rules.scipy.interpolate.splines import (
+from tape_ad.scipy.interpolate.splines import (
     fitted_coefficients,
     interpolating_coefficients,
     periodic_coefficients,

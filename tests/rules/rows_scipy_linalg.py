@@ -1,14 +1,14 @@
-"""Rows for the functions of `tape_ad.linalg`, and for those that they are made of."""
+"""Rows for the functions of `tape_ad.scipy.linalg`, and for those that they are made of."""
 
 from typing import Any
 
 import numpy as np
 import scipy
 
-from tape_ad import linalg
-from tape_ad.rules.scipy.linalg.functions import expm_derivative, logm_derivative
-from tape_ad.rules.scipy.linalg.lu import lu_factors_solve
-from tape_ad.rules.scipy.linalg.solvers import cholesky_solve
+from tape_ad.scipy import linalg
+from tape_ad.scipy.linalg.functions import expm_derivative, logm_derivative
+from tape_ad.scipy.linalg.lu_factors import lu_factors_solve
+from tape_ad.scipy.linalg.solvers import cholesky_solve
 from tests.rules.table import REAL, Domain, Operand, Row, Shape, fixed, plain, signed
 
 __all__ = ["ROWS"]

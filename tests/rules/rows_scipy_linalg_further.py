@@ -1,32 +1,32 @@
-"""Rows for the functions of `tape_ad.linalg` that are composed of others."""
+"""Rows for the functions of `tape_ad.scipy.linalg` that are composed of others."""
 
 from typing import Any
 
 import numpy as np
 
-from tape_ad import linalg
-from tape_ad.rules.scipy.anchored import anchored
-from tape_ad.rules.scipy.linalg.basics import pivots, reflections
-from tape_ad.rules.scipy.linalg.further_factors import (
+from tape_ad.scipy import linalg
+from tape_ad.scipy.anchored import anchored
+from tape_ad.scipy.linalg.basics import pivots, reflections
+from tape_ad.scipy.linalg.further_factors import (
     balance,
     layout,
     null_vector,
     rank,
     subdiagonal_signs,
 )
-from tape_ad.rules.scipy.linalg.further_functions import FURTHER_FUNCTIONS
-from tape_ad.rules.scipy.linalg.further_structured import (
+from tape_ad.scipy.linalg.further_functions import FURTHER_FUNCTIONS
+from tape_ad.scipy.linalg.further_structured import (
     factor_solved,
     toeplitz_solved,
     toeplitz_times,
 )
-from tape_ad.rules.scipy.linalg.spectral import (
+from tape_ad.scipy.linalg.spectral import (
     as_generalised,
     hermitian_vectors,
     singular_vectors,
     vectors,
 )
-from tape_ad.rules.scipy.linalg.triangular_factors import row_order
+from tape_ad.scipy.linalg.triangular_factors import row_order
 from tests.rules.rows_scipy_linalg import WELL
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
 

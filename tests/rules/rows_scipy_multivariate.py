@@ -1,10 +1,10 @@
-"""Rows for the multivariate distributions of `tape_ad.stats`."""
+"""Rows for the multivariate distributions of `tape_ad.scipy.stats`."""
 
 from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.scipy.stats.multivariate import MULTIVARIATE
+from tape_ad.scipy.stats.multivariate import MULTIVARIATE
 from tests.rules.table import REAL, Operand, Row, plain, uniform
 
 __all__ = ["ROWS"]

@@ -1,15 +1,15 @@
-"""Rows for `tape_ad.ndimage`."""
+"""Rows for `tape_ad.scipy.ndimage`."""
 
 from typing import Any
 
 import numpy as np
 import scipy
 
-from tape_ad import ndimage
-from tape_ad.rules.scipy.ndimage.extension import slid
-from tape_ad.rules.scipy.ndimage.filters import gaussian_weights
-from tape_ad.rules.scipy.ndimage.interpolation import interpolated
-from tape_ad.rules.scipy.ndimage.transforms import cosine_of_degrees, sine_of_degrees
+from tape_ad.scipy import ndimage
+from tape_ad.scipy.ndimage.extension import slid
+from tape_ad.scipy.ndimage.filters import gaussian_weights
+from tape_ad.scipy.ndimage.interpolation import interpolated
+from tape_ad.scipy.ndimage.transforms import cosine_of_degrees, sine_of_degrees
 from tests.rules.table import INSIDE, POSITIVE, REAL, Domain, Row, Shape, fixed, signed
 
 __all__ = ["ROWS"]

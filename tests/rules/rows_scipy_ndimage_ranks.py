@@ -1,13 +1,13 @@
-"""Rows for what `tape_ad.ndimage` chooses and measures, and multiplies in Fourier space."""
+"""Rows for what `tape_ad.scipy.ndimage` chooses and measures, and multiplies in Fourier space."""
 
 from typing import Any
 
 import numpy as np
 
-from tape_ad import ndimage
-from tape_ad.rules.scipy.ndimage.measurements import grouped
-from tape_ad.rules.scipy.ndimage.morphology import transformed
-from tape_ad.rules.scipy.ndimage.ranks import Choice, chosen
+from tape_ad.scipy import ndimage
+from tape_ad.scipy.ndimage.measurements import grouped
+from tape_ad.scipy.ndimage.morphology import transformed
+from tape_ad.scipy.ndimage.ranks import Choice, chosen
 from tests.rules.table import DISTINCT, INSIDE, POSITIVE, REAL, Row, plain
 
 __all__ = ["CONSTANTS", "ROWS"]

@@ -1,13 +1,13 @@
-"""Rows for `tape_ad.signal`, and for what its functions are made of."""
+"""Rows for `tape_ad.scipy.signal`, and for what its functions are made of."""
 
 from typing import Any
 
 import numpy as np
 
-from tape_ad import signal
-from tape_ad.rules.scipy.signal.rates import polyphase
-from tape_ad.rules.scipy.signal.recursion import filtered, filtered_from
-from tape_ad.rules.scipy.signal.sections import convolved
+from tape_ad.scipy import signal
+from tape_ad.scipy.signal.rates import polyphase
+from tape_ad.scipy.signal.recursion import filtered, filtered_from
+from tape_ad.scipy.signal.sections import convolved
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
 
 __all__ = ["CONSTANTS", "ROWS"]

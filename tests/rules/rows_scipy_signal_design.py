@@ -1,11 +1,11 @@
-"""Rows for designs, responses and order filters of `tape_ad.signal`."""
+"""Rows for designs, responses and order filters of `tape_ad.scipy.signal`."""
 
 from typing import Any
 
 import numpy as np
 
-from tape_ad import signal
-from tape_ad.rules.scipy.signal import simple_roots
+from tape_ad.scipy import signal
+from tape_ad.scipy.signal import simple_roots
 from tests.rules.rows_scipy_signal import SOS, made, sections
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
 

@@ -1,16 +1,16 @@
-"""Rows for windows, taps, orders, splines and peaks of `tape_ad.signal`."""
+"""Rows for windows, taps, orders, splines and peaks of `tape_ad.scipy.signal`."""
 
 from typing import Any
 
 import numpy as np
 
-from tape_ad import signal
 from tape_ad.rules.base import Refused
-from tape_ad.rules.scipy.signal.peaks import based, crossed, found, groups_of
-from tape_ad.rules.scipy.signal.sliding import values_of
-from tape_ad.rules.scipy.signal.taps import TAPS, order_of, separated
-from tape_ad.rules.scipy.signal.windows import WINDOWS
-from tape_ad.signal import windows
+from tape_ad.scipy import signal
+from tape_ad.scipy.signal import windows
+from tape_ad.scipy.signal.peaks import based, crossed, found, groups_of
+from tape_ad.scipy.signal.sliding import values_of
+from tape_ad.scipy.signal.taps import TAPS, order_of, separated
+from tape_ad.scipy.signal.window_functions import WINDOWS
 from tests.rules.rows_scipy_signal import made
 from tests.rules.table import REAL, Domain, Row, fixed, uniform
 

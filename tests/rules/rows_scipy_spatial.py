@@ -1,16 +1,16 @@
-"""Rows for `tape_ad.spatial`."""
+"""Rows for `tape_ad.scipy.spatial`."""
 
 from typing import Any
 
 import numpy as np
 
-from tape_ad import spatial
-from tape_ad.rules.scipy.spatial.angles import arctan_of_root, cosine_of_root
-from tape_ad.rules.scipy.spatial.metrics import half_inverse, root
-from tape_ad.rules.scipy.spatial.neighbours import nearest_neighbours
-from tape_ad.rules.scipy.spatial.pairs import euclidean_pairs, sqeuclidean_pairs
-from tape_ad.rules.scipy.spatial.vectors import hausdorff_pair
-from tape_ad.spatial import distance
+from tape_ad.scipy import spatial
+from tape_ad.scipy.spatial import distance
+from tape_ad.scipy.spatial.angles import arctan_of_root, cosine_of_root
+from tape_ad.scipy.spatial.metrics import half_inverse, root
+from tape_ad.scipy.spatial.neighbours import nearest_neighbours
+from tape_ad.scipy.spatial.pairs import euclidean_pairs, sqeuclidean_pairs
+from tape_ad.scipy.spatial.vectors import hausdorff_pair
 from tests.rules.table import (
     ABOVE_ONE,
     DISTINCT,

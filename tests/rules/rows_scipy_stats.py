@@ -1,17 +1,17 @@
-"""Rows for the functions of `tape_ad.stats`, and for those that they are made of."""
+"""Rows for the functions of `tape_ad.scipy.stats`, and for those that they are made of."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import scipy.stats
 
-from tape_ad import stats
-from tape_ad.rules.scipy.special.student import student_slope
-from tape_ad.rules.scipy.stats.discrete import DISCRETE
-from tape_ad.rules.scipy.stats.expectations import counted_range, quartiles
-from tape_ad.rules.scipy.stats.formulas import log_root
-from tape_ad.rules.scipy.stats.further_families import CONTINUOUS as CONTINUOUS_FAMILIES
-from tape_ad.rules.scipy.stats.methods import METHODS
+from tape_ad.scipy import stats
+from tape_ad.scipy.special.student import student_slope
+from tape_ad.scipy.stats.discrete import DISCRETE
+from tape_ad.scipy.stats.expectations import counted_range, quartiles
+from tape_ad.scipy.stats.formulas import log_root
+from tape_ad.scipy.stats.further_families import CONTINUOUS as CONTINUOUS_FAMILIES
+from tape_ad.scipy.stats.methods import METHODS
 from tests.rules.rows_scipy_multivariate import ROWS as MULTIVARIATE_ROWS
 from tests.rules.table import REAL, Domain, Operand, Row, fixed, plain, uniform
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from tape_ad.rules.scipy.sparse import matmul_sparse, sparse_matmul
+from tape_ad.rules.sparse_products import matmul_sparse, sparse_matmul
 from tests.rules.table import REAL, Row, Shape
 
 __all__ = ["ROWS"]

@@ -1,4 +1,4 @@
-"""Rows for what the sparse solvers of `tape_ad.linalg` are made of."""
+"""Rows for what the sparse solvers of `tape_ad.scipy.linalg` are made of."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-import tape_ad.sparse  # noqa: F401 - which adds the rules
-from tape_ad.rules.scipy.linalg.iterations import exponential_times, iterated
-from tape_ad.rules.scipy.linalg.sparse_factors import solved_by_factors
-from tape_ad.rules.scipy.linalg.sparse_systems import Dense, sparse_solved
-from tape_ad.rules.scipy.sparse_arrays.arrays import pattern_of
-from tape_ad.rules.scipy.sparse_arrays.functions import function_of, maximal
+import tape_ad.scipy.sparse  # noqa: F401 - which adds the rules
+from tape_ad.scipy.sparse.arrays import pattern_of
+from tape_ad.scipy.sparse.factors import solved_by_factors
+from tape_ad.scipy.sparse.functions import function_of, maximal
+from tape_ad.scipy.sparse.iterations import exponential_times, iterated
+from tape_ad.scipy.sparse.systems import Dense, sparse_solved
 from tests.rules.table import REAL, Domain, Row, fixed, signed
 
 __all__ = ["CONSTANTS", "ROWS"]

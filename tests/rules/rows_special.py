@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad import special as sp
 from tape_ad.rules import load_further_rules, load_scipy_rules
-from tape_ad.rules.scipy.special import error, integrals, logarithms
+from tape_ad.scipy import special as sp
+from tape_ad.scipy.special import error, integrals, logarithms
 from tests.rules.table import (
     INSIDE,
     POSITIVE,

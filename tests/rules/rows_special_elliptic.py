@@ -1,6 +1,6 @@
 """Rows for SciPy's elliptic integrals and functions."""
 
-from tape_ad.rules.scipy.special import elliptic
+from tape_ad.scipy.special import elliptic
 from tests.rules.rows_special import OURS
 from tests.rules.rows_special_waves import ours
 from tests.rules.table import POSITIVE, Row, fixed, uniform

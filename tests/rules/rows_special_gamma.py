@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tape_ad import special as sp
-from tape_ad.rules.scipy.special import densities, gamma, incomplete, zeta
+from tape_ad.scipy import special as sp
+from tape_ad.scipy.special import densities, gamma_functions, incomplete, zeta_functions
 from tests.rules.rows_special import OURS, scipy_rows
 from tests.rules.table import (
     ABOVE_ONE,
@@ -35,7 +35,7 @@ GAMMA = [
     *elementwise(sp.digamma, BESIDE_POLES, jax="scipy.special.digamma", **REAL_IN_JAX),
     *(
         Row(
-            gamma.polygamma,
+            gamma_functions.polygamma,
             [plain(n), operand],
             note=f"order {n}",
             jax="scipy.special.polygamma",
@@ -45,14 +45,14 @@ GAMMA = [
         for operand in (POSITIVE(2, 3), POSITIVE(), POSITIVE(0, 3))
     ),
     Row(
-        gamma.polygamma,
+        gamma_functions.polygamma,
         [plain([[0], [2]]), BESIDE_POLES(3)],
         complex=True,
         no_jax="JAX's is nan on the left",
     ),
     *(
         Row(
-            gamma.multigammaln,
+            gamma_functions.multigammaln,
             [ABOVE_ONE(*shape)],
             call=lambda f, a, d=d: f(a, d),
             note=f"d {d}",
@@ -63,7 +63,7 @@ GAMMA = [
     ),
     *scipy_rows(sp.beta, POSITIVE, POSITIVE),
     *scipy_rows(sp.betaln, POSITIVE, POSITIVE),
-    *elementwise(gamma.digamma_step, POSITIVE, POSITIVE, no_jax=OURS),
+    *elementwise(gamma_functions.digamma_step, POSITIVE, POSITIVE, no_jax=OURS),
     *scipy_rows(sp.poch, POSITIVE, POSITIVE),
     Row(
         sp.poch,
@@ -80,7 +80,7 @@ GAMMA = [
     ),
     *(
         Row(
-            gamma.comb,
+            gamma_functions.comb,
             [uniform(2.2, 5.0)(2, 3), POSITIVE(3)],
             call=lambda f, n, k, repetition=repetition: f(n, k, repetition),
             note=note,
@@ -92,10 +92,10 @@ GAMMA = [
 ]
 
 ZETA = [
-    *elementwise(zeta.HURWITZ, ABOVE_ONE, POSITIVE, no_jax="JAX refuses to in x"),
+    *elementwise(zeta_functions.HURWITZ, ABOVE_ONE, POSITIVE, no_jax="JAX refuses to in x"),
     *(
         Row(
-            zeta.HURWITZ,
+            zeta_functions.HURWITZ,
             [plain(x), POSITIVE(*shape)],
             note=f"x {x}",
             jax="scipy.special.zeta",
@@ -103,11 +103,11 @@ ZETA = [
         for x in (1.5, 4.0)
         for shape in ((2, 3), (), (0, 3))
     ),
-    *elementwise(zeta.RIEMANN, REAL, no_jax=OURS),
-    Row(zeta.RIEMANN, [fixed([-7.0, -2.0, -0.6, -0.4, 0.0, 0.5, 3.0])], no_jax=OURS),
+    *elementwise(zeta_functions.RIEMANN, REAL, no_jax=OURS),
+    Row(zeta_functions.RIEMANN, [fixed([-7.0, -2.0, -0.6, -0.4, 0.0, 0.5, 3.0])], no_jax=OURS),
     *(
         Row(
-            zeta.zeta_slope,
+            zeta_functions.zeta_slope,
             [ABOVE_ONE(2, 3), POSITIVE(3)],
             call=lambda f, x, q, n=n: f(x, q, n),
             note=f"order {n}",

@@ -4,8 +4,8 @@ Those that it finds by a search, or sums with few digits, have no difference quo
 with: `APART` lists them, and ``tests/scipy/test_special_inverses.py`` compares with others.
 """
 
-from tape_ad import special as sp
-from tape_ad.rules.scipy.special import noncentral, statistics, student
+from tape_ad.scipy import special as sp
+from tape_ad.scipy.special import noncentral, statistics, student
 from tests.rules.rows_special import OURS
 from tests.rules.rows_special_further import LINE, PART, RIGHT, SHAPE, SHAPES, ours
 from tests.rules.table import Row, fixed, plain, uniform

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tape_ad import special as sp
+from tape_ad.scipy import special as sp
 from tests.rules.rows_special import OURS
 from tests.rules.table import ABOVE_ONE, INSIDE, POSITIVE, REAL, Operand, Row, fixed, plain
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad import special as sp
-from tape_ad.rules.scipy.special.functions import sp as scipys
+from tape_ad.scipy import special as sp
+from tape_ad.scipy.special.functions import sp as scipys
 from tests.rules.rows_special import OURS
 from tests.rules.table import POSITIVE, REAL, Operand, Row, fixed, plain
 

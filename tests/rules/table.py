@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.naming import function_name
+from tape_ad.base.naming import function_name
 
 __all__ = [
     "ABOVE_ONE",

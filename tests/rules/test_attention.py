@@ -7,8 +7,8 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.rules.layers import attention
-from tape_ad.rules.layers.attention import attend, weights_of
+from tape_ad.rules.nn import attention
+from tape_ad.rules.nn.attention import attend, weights_of
 from tape_ad.testing import check_grads
 
 Array = np.ndarray[Any, Any]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.rules.layers import images
-from tape_ad.rules.layers.windows import Windows
+from tape_ad.rules.nn import images
+from tape_ad.rules.nn.windows import Windows
 
 Array = np.ndarray[Any, Any]
 

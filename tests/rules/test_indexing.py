@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tape_ad as ta
-from tape_ad.core.sweeps import forward_sweep, reverse_sweep
+from tape_ad.record.sweeps import forward_sweep, reverse_sweep
 
 Array = Any
 

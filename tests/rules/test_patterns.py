@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.compat.autograd.primitives import Primitive
-from tape_ad.core.arena import Released
-from tape_ad.core.conforming import conform
-from tape_ad.errors import TapeError
-from tape_ad.linear_maps import Deferred, LinearMap
-from tape_ad.linear_maps.patterns import ALL, READS, dense, pattern_of
+from tape_ad.base.errors import TapeError
+from tape_ad.interop.autograd.primitives import Primitive
+from tape_ad.record.arena import Released
+from tape_ad.record.unbroadcasting import conform
+from tape_ad.rules.maps import Deferred, LinearMap
+from tape_ad.rules.maps.patterns import ALL, READS, dense, pattern_of
 from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.transforms.blocks import Block, BlockPartial, Use
 from tape_ad.transforms.custom_rules import Custom
@@ -167,7 +167,7 @@ def maps() -> list[type]:
     """List every class of maps that the library has."""
     found: dict[type, None] = {}
     for module in pkgutil.walk_packages(ta.__path__, "tape_ad."):
-        if module.name.startswith("tape_ad.distributed.") and not find_spec("distributed"):
+        if module.name.startswith("tape_ad.interop.dask.") and not find_spec("distributed"):
             continue  # the modules in there need Dask, and have no maps
         for each in vars(importlib.import_module(module.name)).values():
             own = isinstance(each, type) and each.__module__ == module.name

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tape_ad as ta
-from tape_ad.core.sweeps import forward_sweep, reverse_sweep
+from tape_ad.record.sweeps import forward_sweep, reverse_sweep
 from tests.rules.checks import central_difference, gradients, magnitude, pairing
 from tests.rules.programs import Step, cases_by_function, every_kind, programs, run
 from tests.rules.table import Case, normal

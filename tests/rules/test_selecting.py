@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import ConversionError, InPlaceError, NoRuleError, UnsupportedArgumentError
-from tape_ad.linear_maps import FEW, Index, scatter
-from tape_ad.linear_maps.places import places
+from tape_ad.base.errors import ConversionError, InPlaceError, NoRuleError, UnsupportedArgumentError
+from tape_ad.rules.maps import FEW, Index, scatter
+from tape_ad.rules.maps.places import places
 from tests.shorthand import handle
 
 

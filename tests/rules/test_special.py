@@ -13,9 +13,9 @@ import pytest
 import scipy.special as sp
 
 import tape_ad as ta
-from tape_ad import special
-from tape_ad.errors import ConversionError, InPlaceError, UnsupportedArgumentError
+from tape_ad.base.errors import ConversionError, InPlaceError, UnsupportedArgumentError
 from tape_ad.rules import RULES, STRAIGHT, load_further_rules, load_scipy_rules
+from tape_ad.scipy import special
 from tests.sampling import one_share_in_three
 
 Point = tuple[float, ...]
@@ -210,14 +210,14 @@ def test_what_scipy_writes_in_python_drops_no_gradient(name: str, args: Any) -> 
     try:
         value = getattr(sp, name)(*args(t))
     except ConversionError as error:
-        assert f"write tape_ad.special.{name}" in str(error)  # noqa: PT017 - of one of two outcomes
+        assert f"write tape_ad.scipy.special.{name}" in str(error)  # noqa: PT017 - of one of two outcomes
     else:
         assert os.environ.get("SCIPY_ARRAY_API") == "1"
         ours = getattr(special, name)(*args(t))
         np.testing.assert_allclose(np.sum(value).grad().wrt(t), np.sum(ours).grad().wrt(t), 1e-12)
 
 
-# tape_ad.special
+# tape_ad.scipy.special
 
 VALUES = np.array([[0.3, -1.0, 2.0], [1.5, 0.0, -0.7]])
 WEIGHTS = np.array([1.0, -0.2, 0.5])
@@ -307,7 +307,7 @@ t = ta.ComputationRecord().tensor(2.0)
 np.sinc(t)
 assert "scipy" not in sys.modules
 import scipy.special as sp
-assert "tape_ad.rules.scipy.special" not in sys.modules
+assert "tape_ad.scipy.special.rules" not in sys.modules
 print(float(sp.gammaln(t).grad().wrt(t)))
 """
     result = python(program)
@@ -317,7 +317,7 @@ print(float(sp.gammaln(t).grad().wrt(t)))
 
 def test_rules_that_are_imported_first_are_loaded_too() -> None:
     program = """
-import tape_ad.rules.scipy.special
+import tape_ad.scipy.special.rules
 import scipy.special as sp
 import tape_ad as ta
 t = ta.ComputationRecord().tensor(2.0)
@@ -343,7 +343,7 @@ def test_without_scipy_the_message_names_the_extra() -> None:
 import sys
 sys.modules["scipy"] = None
 import tape_ad
-import tape_ad.special
+import tape_ad.scipy.special
 """
     result = python(program)
     assert result.stderr.strip().endswith("pip install 'tape-ad[scipy]'")
@@ -354,7 +354,7 @@ import tape_ad.special
 
 BEHIND_WRAPPERS = """
 import scipy.special
-from tape_ad import special
+from tape_ad.scipy import special
 names = ["gammaln", "xlogy", "zeta", "digamma", "betainc", "i0", "ndtr", "lambertw"]
 print(*(getattr(special, name) is getattr(scipy.special, name) for name in names))
 """
@@ -378,7 +378,7 @@ outside = pytest.mark.skipif(
 
 
 def test_a_function_without_a_rule_is_not_in_the_module() -> None:
-    with pytest.raises(AttributeError, match=r"tape_ad\.special has no geterr"):
+    with pytest.raises(AttributeError, match=r"tape_ad\.scipy\.special has no geterr"):
         special.geterr  # noqa: B018 - looking it up is what fails
     assert {"gammaln", "logsumexp"} <= set(dir(special))
 

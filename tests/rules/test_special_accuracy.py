@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad import special as sp
+from tape_ad.scipy import special as sp
 
 Point = tuple[float, ...]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.core.sweeps import forward_sweep
-from tape_ad.rules.layers.activations import relu
+from tape_ad.record.sweeps import forward_sweep
+from tape_ad.rules.nn.activations import relu
 from tests.rules.checks import gradients
 from tests.shorthand import gradients_of
 

@@ -1,4 +1,4 @@
-"""Supports, expectations and likelihoods of the distributions of `tape_ad.stats`."""
+"""Supports, expectations and likelihoods of the distributions of `tape_ad.scipy.stats`."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad import stats
+from tape_ad.scipy import stats
 from tests.rules.checks import central_difference
 
 X = np.array([1.0, 3.0])

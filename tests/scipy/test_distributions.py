@@ -1,4 +1,4 @@
-"""The distributions of `tape_ad.stats`: every method, at special points, frozen, and its errors."""
+"""The distributions of `tape_ad.scipy.stats`: every method, at special points, frozen, and its errors."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,10 +8,10 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad import stats
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.rules.scipy.stats.discrete import DISCRETE
-from tape_ad.rules.scipy.stats.methods import METHODS
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.scipy import stats
+from tape_ad.scipy.stats.discrete import DISCRETE
+from tape_ad.scipy.stats.methods import METHODS
 from tests.rules.checks import central_difference
 from tests.rules.rows_scipy_stats import (
     CONSTANT,

@@ -1,4 +1,4 @@
-"""`tape_ad.fft`, and SciPy's own functions, which ask it for handles."""
+"""`tape_ad.scipy.fft`, and SciPy's own functions, which ask it for handles."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 import scipy.fft
 
 import tape_ad as ta
-from tape_ad import fft
-from tape_ad.errors import ConversionError, TapeError, UnsupportedArgumentError
+from tape_ad.base.errors import ConversionError, TapeError, UnsupportedArgumentError
+from tape_ad.scipy import fft
 from tape_ad.testing import check_grads
 
 Array = Any
@@ -133,7 +133,9 @@ def test_a_handle_where_there_is_no_derivative_is_an_error(call: Any) -> None:
 
 
 def test_the_limit_of_a_hankel_transform_is_refused() -> None:
-    with pytest.raises(UnsupportedArgumentError, match=r"tape_ad\.fft\.fht: .*mu= and bias="):
+    with pytest.raises(
+        UnsupportedArgumentError, match=r"tape_ad\.scipy\.fft\.fht: .*mu= and bias="
+    ):
         fft.fht(tensor(), 0.1, 0.0, bias=-1.0)
 
 

@@ -8,11 +8,11 @@ import pytest
 import scipy.optimize
 
 import tape_ad as ta
-from tape_ad import optimize
-from tape_ad.errors import (
+from tape_ad.base.errors import (
     SingularJacobianError,
     UnsupportedArgumentError,
 )
+from tape_ad.scipy import optimize
 
 Array = Any
 

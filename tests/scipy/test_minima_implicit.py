@@ -10,12 +10,12 @@ import scipy.optimize
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
 import tape_ad as ta
-from tape_ad import optimize
-from tape_ad.errors import (
+from tape_ad.base.errors import (
     ConvergenceWarning,
     SingularJacobianError,
     UnsupportedArgumentError,
 )
+from tape_ad.scipy import optimize
 
 Array = Any
 
@@ -298,7 +298,7 @@ def test_rosenbrocks_function() -> None:
 @pytest.mark.parametrize("start", [[0.0, 0.0], (0, 0)])
 def test_a_list_of_numbers_is_a_vector_as_it_is_for_scipy(start: Sequence[float]) -> None:
     def best(a: Array) -> Array:
-        found = ta.optimize.minimize(lambda x: np.sum((x - a) ** 2), start, tol=1e-10)
+        found = ta.scipy.optimize.minimize(lambda x: np.sum((x - a) ** 2), start, tol=1e-10)
         return found.x
 
     target = np.array([0.4, 0.3])

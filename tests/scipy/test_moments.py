@@ -1,4 +1,4 @@
-"""Moments and entropies of the distributions of `tape_ad.stats`."""
+"""Moments and entropies of the distributions of `tape_ad.scipy.stats`."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad import stats
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.rules.scipy.stats.moments import MOMENTS
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.scipy import stats
+from tape_ad.scipy.stats.moments import MOMENTS
 from tests.rules.checks import central_difference
 from tests.sampling import some
 

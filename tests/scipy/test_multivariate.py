@@ -1,4 +1,4 @@
-"""Distributions of vectors and matrices, and densities by kernels, in `tape_ad.stats`."""
+"""Distributions of vectors and matrices, and densities by kernels, in `tape_ad.scipy.stats`."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad import stats
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.scipy import stats
 from tests.rules.checks import central_difference
 
 Array = Any

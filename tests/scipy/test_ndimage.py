@@ -1,4 +1,4 @@
-"""`tape_ad.ndimage`: all modes against matrices and differences, and what its errors say."""
+"""`tape_ad.scipy.ndimage`: all modes against matrices and differences, and what its errors say."""
 
 import itertools
 from collections.abc import Callable
@@ -9,10 +9,10 @@ import pytest
 import scipy.ndimage
 
 import tape_ad as ta
-from tape_ad import ndimage
-from tape_ad.errors import ConversionError, UnsupportedArgumentError
-from tape_ad.rules.scipy.ndimage.interpolation import sampling
-from tape_ad.rules.scipy.ndimage.splines import SplineFilter
+from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.scipy import ndimage
+from tape_ad.scipy.ndimage.interpolation import sampling
+from tape_ad.scipy.ndimage.splines import SplineFilter
 from tape_ad.testing import check_grads
 
 Array = Any

@@ -8,13 +8,13 @@ import pytest
 import scipy.optimize
 
 import tape_ad as ta
-from tape_ad import optimize
-from tape_ad.errors import (
+from tape_ad.base.errors import (
     ConvergenceWarning,
     DtypeError,
     SingularJacobianError,
     UnsupportedArgumentError,
 )
+from tape_ad.scipy import optimize
 
 Array = Any
 

@@ -9,13 +9,13 @@ import pytest
 import scipy.integrate
 
 import tape_ad as ta
-from tape_ad import integrate
-from tape_ad.errors import (
+from tape_ad.base.errors import (
     DtypeError,
     NoModeError,
     RecordMismatchError,
     UnsupportedArgumentError,
 )
+from tape_ad.scipy import integrate
 
 Array = Any
 

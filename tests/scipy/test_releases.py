@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad import interpolate, signal, stats
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.scipy import interpolate, signal, stats
 from tests.rules.checks import central_difference
 
 scipy = pytest.importorskip("scipy")

@@ -1,4 +1,4 @@
-"""Functions of samples in `tape_ad.stats`: what they give besides numbers, and what is refused."""
+"""Functions of samples in `tape_ad.scipy.stats`: what they give besides numbers, and what is refused."""
 
 import warnings
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad import stats
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.scipy import stats
 
 Array = Any
 

@@ -1,4 +1,4 @@
-"""Functions of samples in `tape_ad.stats` that search, count or have intervals."""
+"""Functions of samples in `tape_ad.scipy.stats` that search, count or have intervals."""
 
 import inspect
 import warnings
@@ -12,8 +12,8 @@ import scipy.special
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad import stats
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.scipy import stats
 from tape_ad.testing import check_grads
 
 Array = Any

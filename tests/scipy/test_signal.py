@@ -1,4 +1,4 @@
-"""`tape_ad.signal` as a program uses it: designs, losses of spectra, and what is refused."""
+"""`tape_ad.scipy.signal` as a program uses it: designs, losses of spectra, and what is refused."""
 
 import inspect
 import warnings
@@ -9,8 +9,8 @@ import pytest
 import scipy.signal
 
 import tape_ad as ta
-from tape_ad import signal
-from tape_ad.errors import TapeError, UnsupportedArgumentError
+from tape_ad.base.errors import TapeError, UnsupportedArgumentError
+from tape_ad.scipy import signal
 from tape_ad.testing import check_grads
 
 Array = Any
@@ -230,7 +230,7 @@ NUMBER = np.array(2.0)
 )
 def test_an_argument_without_a_derivative_is_refused_by_name(call: Any, argument: str) -> None:
     with pytest.raises(
-        UnsupportedArgumentError, match=rf"tape_ad\.signal\.\w+: .*{argument}=.*\.data"
+        UnsupportedArgumentError, match=rf"tape_ad\.scipy\.signal\.\w+: .*{argument}=.*\.data"
     ):
         call(tensor(NUMBER))
 
@@ -359,17 +359,17 @@ def test_one_section_has_its_coefficients_though_roots_are_double(b: Any, dtype:
 
 def test_a_signal_without_samples_stays_a_handle() -> None:
     x = ta.ComputationRecord().tensor(np.zeros(0))
-    out: Any = ta.signal.lfilter([1.0], [1.0, 0.2], x)
+    out: Any = ta.scipy.signal.lfilter([1.0], [1.0, 0.2], x)
     assert type(out) is ta.Tensor
     assert out.shape == (0,)
     assert np.sum(out).grad().wrt(x).shape == (0,)
-    assert type(ta.ndimage.gaussian_filter(x, 1.0)) is ta.Tensor
+    assert type(ta.scipy.ndimage.gaussian_filter(x, 1.0)) is ta.Tensor
 
 
 def test_a_filter_that_divides_by_zero_is_named() -> None:
     x = ta.ComputationRecord().tensor(np.ones(3))
     with pytest.raises(ValueError, match=r"^lfilter: the first coefficient of a is zero"):
-        ta.signal.lfilter([1.0], [0.0, 1.0], x)
+        ta.scipy.signal.lfilter([1.0], [0.0, 1.0], x)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`tape_ad.signal.ShortTimeFFT` beside SciPy's."""
+"""`tape_ad.scipy.signal.ShortTimeFFT` beside SciPy's."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ import pytest
 import scipy.signal
 
 import tape_ad as ta
-from tape_ad import signal
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.scipy import signal
 from tape_ad.testing import check_grads
 
 RNG = np.random.default_rng(0)
@@ -72,7 +72,7 @@ def test_what_is_not_given_says_so() -> None:
     with pytest.raises(UnsupportedArgumentError, match=r"\.dual_win of a window"):
         _ = of_window.dual_win
     named = signal.ShortTimeFFT.from_window("hann", 2.0, 8, 4)
-    with pytest.raises(UnsupportedArgumentError, match=r"write tape_ad\.signal\.istft"):
+    with pytest.raises(UnsupportedArgumentError, match=r"write tape_ad\.scipy\.signal\.istft"):
         named.istft(named.stft(tensor(X)))
     with pytest.raises(UnsupportedArgumentError, match=r"fs= with scale_to='psd'"):
         signal.ShortTimeFFT(WINDOW, 3, tensor(2.0), scale_to="psd")

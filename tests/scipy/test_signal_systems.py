@@ -1,4 +1,4 @@
-"""Linear systems of `tape_ad.signal` as objects, and what is refused of them."""
+"""Linear systems of `tape_ad.scipy.signal` as objects, and what is refused of them."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 import scipy.signal
 
 import tape_ad as ta
-from tape_ad import signal
+from tape_ad.scipy import signal
 from tape_ad.testing import check_grads
 
 Array = Any

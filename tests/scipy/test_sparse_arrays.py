@@ -1,4 +1,4 @@
-"""The sparse arrays of `tape_ad.sparse`: against SciPy's values, and differences."""
+"""The sparse arrays of `tape_ad.scipy.sparse`: against SciPy's values, and differences."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse
 
 import tape_ad as ta
-from tape_ad import sparse
-from tape_ad.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.scipy import sparse
 from tape_ad.testing import check_grads
 
 Array = Any

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 import tape_ad as ta
-from tape_ad import sparse
+from tape_ad.scipy import sparse
 from tape_ad.testing import check_grads
 
 Array = Any

@@ -1,4 +1,4 @@
-"""Operators and functions of `tape_ad.sparse.linalg`: against SciPy's values, and differences."""
+"""Operators and functions of `tape_ad.scipy.sparse.linalg`: against SciPy's values, and differences."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +10,9 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 import tape_ad as ta
-from tape_ad import sparse
-from tape_ad.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.sparse import linalg
+from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.scipy import sparse
+from tape_ad.scipy.sparse import linalg
 from tape_ad.testing import check_grads
 
 Array = Any

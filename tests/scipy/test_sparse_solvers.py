@@ -1,4 +1,4 @@
-"""The sparse solvers of `tape_ad.linalg`: against SciPy's values, and differences."""
+"""The sparse solvers of `tape_ad.scipy.linalg`: against SciPy's values, and differences."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +9,9 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 import tape_ad as ta
-from tape_ad import linalg
-from tape_ad.errors import ConversionError, UnsupportedArgumentError
-from tape_ad.sparse import linalg as sparse_linalg
+from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.scipy import linalg
+from tape_ad.scipy.sparse import linalg as sparse_linalg
 from tape_ad.testing import check_grads
 
 Array = Any
@@ -129,9 +129,9 @@ def test_iterations_of_other_kinds_of_matrices() -> None:
 
 def test_an_operator_that_holds_a_handle_is_solved_by_its_matrix() -> None:
     expected = scipy.linalg.solve(DENSE, VECTOR)
-    operator = ta.sparse.linalg.aslinearoperator
+    operator = ta.scipy.sparse.linalg.aslinearoperator
     checked(lambda a, b: linalg.gmres(operator(a), b, **EXACT)[0], expected, DENSE, VECTOR)
-    with pytest.raises(ConversionError, match=r"in tape_ad\.sparse\.linalg"):
+    with pytest.raises(ConversionError, match=r"in tape_ad\.scipy\.sparse\.linalg"):
         scipy.sparse.linalg.gmres(of(ta.ComputationRecord().tensor(MATRIX.data)), VECTOR)
 
 

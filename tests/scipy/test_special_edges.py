@@ -9,8 +9,8 @@ import pytest
 import scipy.special as sp
 
 import tape_ad as ta
-from tape_ad import special
-from tape_ad.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.scipy import special
 
 Array = Any
 
@@ -137,5 +137,7 @@ def test_a_profile_keeps_its_digits_far_out() -> None:
     ],
 )
 def test_no_parameter_of_a_quadrature_is_taken_for_a_plain_one(call: Callable[..., Any]) -> None:
-    with pytest.raises(ConversionError, match=r"write tape_ad\.special\.roots_\w+, which takes"):
+    with pytest.raises(
+        ConversionError, match=r"write tape_ad\.scipy\.special\.roots_\w+, which takes"
+    ):
         call(ta.ComputationRecord().tensor(0.3))

@@ -1,4 +1,4 @@
-"""Random variables of `tape_ad.stats`, as SciPy has had them since its release 1.15."""
+"""Random variables of `tape_ad.scipy.stats`, as SciPy has had them since its release 1.15."""
 
 import functools
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad import stats
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.scipy import stats
 from tests.rules.checks import central_difference
 from tests.sampling import some
 

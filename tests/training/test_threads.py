@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad import threads
+from tape_ad.base import threads
 from tape_ad.optim import hints
 from tape_ad.training import blas_threads
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import (
+from tape_ad.base.errors import (
     ConversionError,
     NoModeError,
     OutputError,
@@ -18,8 +18,8 @@ from tape_ad.errors import (
     SeedError,
     UnsupportedArgumentError,
 )
-from tape_ad.linear_maps import Scale
 from tape_ad.rules import RULES
+from tape_ad.rules.maps import Scale
 
 X = np.array([0.5, -1.5, 2.0])
 Y = np.array([1.0, 2.0, 3.0])
@@ -130,7 +130,7 @@ def test_a_pull_is_enough_for_hessians_and_their_products() -> None:
     np.testing.assert_allclose(ta.hessian(f)(X), np.diag(expected), atol=1e-15)
     np.testing.assert_allclose(ta.hvp(f, X, Y), expected * Y)
     np.testing.assert_allclose(ta.hessian_diag(f, X), expected)
-    result = ta.optimize.minimize(lambda x: np.sum(product(x - 3, x - 3)), X, "trust-ncg")
+    result = ta.scipy.optimize.minimize(lambda x: np.sum(product(x - 3, x - 3)), X, "trust-ncg")
     np.testing.assert_allclose(result.x, 3.0)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.core.sweeps import forward_sweep
+from tape_ad.record.sweeps import forward_sweep
 from tests.shorthand import derivative
 
 Function = Callable[[Any], Any]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad import integrate, linalg, nn, optimize
+from tape_ad import nn
+from tape_ad.scipy import integrate, linalg, optimize
 
 Array = Any
 X = np.linspace(0.1, 1.0, 4)

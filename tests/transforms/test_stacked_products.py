@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.linear_maps import MatmulLeft, MatmulRight, matrix_products
-from tape_ad.linear_maps.matrix_products import picked
+from tape_ad.rules.maps import MatmulLeft, MatmulRight, matrix_products
+from tape_ad.rules.maps.matrix_products import picked
 
 RNG = np.random.default_rng(5)
 A, B = RNG.normal(size=(4, 3)), RNG.normal(size=(3, 5))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tape_ad.stubs import write_stubs
+from tape_ad.interop.stubs import write_stubs
 
 __all__ = ["CHECKERS", "complaints", "project", "revealed"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import tape_ad as ta
 from benchmarks.gradbench.tasks import Array, Task, Tasks
-from tape_ad.special import logsumexp, multigammaln
+from tape_ad.scipy.special import logsumexp, multigammaln
 
 
 def factors(p: Any, places: Array) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad import special
+from tape_ad.scipy import special
 
 __all__ = [
     "attention",

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tape_ad.extras import extra
-from tape_ad.naming import called
-from tape_ad.programs.engines import numpy_engine
+from tape_ad.base.extras import extra
+from tape_ad.base.naming import called
+from tape_ad.programs.engines.numpy import numpy_engine
+from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.engines.reports import Report, reporting
-from tape_ad.programs.plans import Plan
-from tape_ad.programs.program import Program
+from tape_ad.programs.program.program import Program
 
 __all__ = ["ENGINES", "Engine", "Replay", "Report", "engine_named"]
 
@@ -45,7 +45,9 @@ def native() -> Engine:
     with extra("compile", "engine='native'", instead="engine='numpy'"):
         import llvmlite.binding  # noqa: F401 - to say what is missing, if it is
 
-    from tape_ad.programs.engines import native_engine  # which takes its time, for it loads LLVM
+    from tape_ad.programs.engines.native import (
+        native_engine,  # which takes its time, for it loads LLVM
+    )
 
     return native_engine.replay_of
 

@@ -10,10 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import Array, Chain, LinearMap, adjoint
-from tape_ad.linear_maps.patterns import batched
-from tape_ad.overrides import overridable
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Derivation, Entry, outputs, rule
 from tape_ad.rules.linalg.singular_values import widened
 from tape_ad.rules.linalg.triangles import (
@@ -24,6 +22,8 @@ from tape_ad.rules.linalg.triangles import (
     half_diagonal,
     inverse_of_lower,
 )
+from tape_ad.rules.maps import Array, Chain, LinearMap, adjoint
+from tape_ad.rules.maps.patterns import batched
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.signatures import arguments_of
 

@@ -4,7 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import (
+from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
+from tape_ad.rules.base import Entry, constants, outputs, rule
+from tape_ad.rules.linalg.triangles import diagonal_of, ill_conditioned
+from tape_ad.rules.maps import (
     Adjoint,
     Array,
     Chain,
@@ -16,10 +19,7 @@ from tape_ad.linear_maps import (
     Scale,
     WeightedSum,
 )
-from tape_ad.linear_maps.patterns import batched
-from tape_ad.overrides import SHAPED_BY_VALUES, overridable
-from tape_ad.rules.base import Entry, constants, outputs, rule
-from tape_ad.rules.linalg.triangles import diagonal_of, ill_conditioned
+from tape_ad.rules.maps.patterns import batched
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.signatures import arguments_of
 

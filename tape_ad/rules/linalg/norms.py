@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import SHIELD, Array, Chain, Deferred, LinearMap, adjoint, expanding_key
 from tape_ad.rules.base import Entry, axes_of, quiet, rule
 from tape_ad.rules.linalg.singular_values import singular_triplets, widened
 from tape_ad.rules.linalg.spectra import indistinct
+from tape_ad.rules.maps import SHIELD, Array, Chain, Deferred, LinearMap, adjoint, expanding_key
 from tape_ad.rules.numpy.continued import signed_power, unit
 from tape_ad.rules.numpy.elementwise import is_complex, nonzero
 from tape_ad.rules.numpy.reductions import real_weighted_sum, without_imaginary_part

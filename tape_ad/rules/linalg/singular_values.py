@@ -5,9 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, Deferred, LinearMap, Scale, adjoint
-from tape_ad.linear_maps.patterns import batched
-from tape_ad.overrides import overridable
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Derivation, Entry, outputs, rule
 from tape_ad.rules.linalg.spectra import (
     HermitianEigenvectors,
@@ -17,6 +15,8 @@ from tape_ad.rules.linalg.spectra import (
     scaled,
 )
 from tape_ad.rules.linalg.triangles import ConjugateTranspose, HermitianFromTriangle
+from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, Scale, adjoint
+from tape_ad.rules.maps.patterns import batched
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.signatures import arguments_of
 

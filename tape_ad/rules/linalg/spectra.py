@@ -29,11 +29,11 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
-from tape_ad.linear_maps.patterns import batched, elementwise
-from tape_ad.overrides import NOTING, TYPED_BY_VALUES, overridable
+from tape_ad.base.arrays.overridable import NOTING, TYPED_BY_VALUES, overridable
 from tape_ad.rules.base import Derivation, Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, ill_conditioned
+from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
+from tape_ad.rules.maps.patterns import batched, elementwise
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.signatures import arguments_of
 

@@ -11,7 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import (
+from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
+from tape_ad.rules.linalg.singular_values import singular_values_map
+from tape_ad.rules.linalg.triangles import HermitianFromTriangle, solve_all
+from tape_ad.rules.maps import (
     Array,
     Chain,
     Deferred,
@@ -25,10 +28,7 @@ from tape_ad.linear_maps import (
     adjoint,
     unless_all_zero,
 )
-from tape_ad.linear_maps.patterns import Pattern, batched, by_batch, by_columns, reads
-from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
-from tape_ad.rules.linalg.singular_values import singular_values_map
-from tape_ad.rules.linalg.triangles import HermitianFromTriangle, solve_all
+from tape_ad.rules.maps.patterns import Pattern, batched, by_batch, by_columns, reads
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["LINALG"]

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, adjoint
-from tape_ad.linear_maps.patterns import batched, moved
-from tape_ad.overrides import NOTING, as_one_call, overridable
+from tape_ad.base.arrays.overridable import NOTING, as_one_call, overridable
+from tape_ad.rules.maps import Array, adjoint
+from tape_ad.rules.maps.patterns import batched, moved
 
 __all__ = [
     "ConjugateTranspose",

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import (
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules.base import Call, Derivation, Entry, Filled, Refused, as_array, axes_of, rule
+from tape_ad.rules.maps import (
     Adjoint,
     Array,
     Chain,
@@ -17,8 +19,6 @@ from tape_ad.linear_maps import (
     Stretch,
     WeightedSum,
 )
-from tape_ad.overrides import overridable
-from tape_ad.rules.base import Call, Derivation, Entry, Filled, Refused, as_array, axes_of, rule
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["BUILDING", "filled_like", "linspace"]

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import SAME, Array, Negate, add_reduce
-from tape_ad.overrides import overridable
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Entry, as_array, quiet, rule
+from tape_ad.rules.maps import SAME, Array, Negate, add_reduce
 
 __all__ = [
     "CONTINUED",

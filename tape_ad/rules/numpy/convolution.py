@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, Conjugate, Index, LinearMap, Reshape, Shape
-from tape_ad.linear_maps.patterns import Pattern, banded, reads, separable
 from tape_ad.rules.base import Call, Entry, as_array, rule
+from tape_ad.rules.maps import Array, Chain, Conjugate, Index, LinearMap, Reshape, Shape
+from tape_ad.rules.maps.patterns import Pattern, banded, reads, separable
 
 __all__ = ["CONVOLUTION", "convolved"]
 

@@ -6,9 +6,9 @@ import numpy as np
 from attrs import define
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from tape_ad.linear_maps import SAME, Array, LinearMap, Shape
-from tape_ad.linear_maps.patterns import Pattern, banded, reads, separable
 from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, along, as_array, axis_of, rule
+from tape_ad.rules.maps import SAME, Array, LinearMap, Shape
+from tape_ad.rules.maps.patterns import Pattern, banded, reads, separable
 
 __all__ = ["DIFFERENCES"]
 

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.errors import ShapeError
-from tape_ad.linear_maps import Array, Index, LinearMap, Shape, scatter
-from tape_ad.linear_maps.patterns import Pattern, coupled, numbered, reads
+from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, each, refuse
+from tape_ad.rules.maps import Array, Index, LinearMap, Shape, scatter
+from tape_ad.rules.maps.patterns import Pattern, coupled, numbered, reads
 from tape_ad.rules.numpy.contractions import Terms, contract
 
 __all__ = ["EINSUM", "contraction"]

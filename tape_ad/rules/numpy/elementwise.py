@@ -12,7 +12,19 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from tape_ad.linear_maps import (
+from tape_ad.base.arrays.overridable import NOTING, as_one_call, certainly
+from tape_ad.rules.base import (
+    NO_VALUE,
+    Call,
+    Derivation,
+    Entry,
+    as_array,
+    constants,
+    quiet,
+    refuse,
+    rule,
+)
+from tape_ad.rules.maps import (
     SAME,
     Array,
     Chain,
@@ -25,18 +37,6 @@ from tape_ad.linear_maps import (
     Partial,
     RealPart,
     Scale,
-)
-from tape_ad.overrides import NOTING, as_one_call, certainly
-from tape_ad.rules.base import (
-    NO_VALUE,
-    Call,
-    Derivation,
-    Entry,
-    as_array,
-    constants,
-    quiet,
-    refuse,
-    rule,
 )
 from tape_ad.rules.numpy.continued import (
     CONTINUED,

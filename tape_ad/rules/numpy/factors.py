@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, expanding_key
-from tape_ad.linear_maps.rearrangements import inverse
-from tape_ad.overrides import whole
+from tape_ad.base.arrays.overridable import whole
+from tape_ad.rules.maps import Array, expanding_key
+from tape_ad.rules.maps.rearrangements import inverse
 from tape_ad.rules.numpy.continued import all_finite, least
 
 __all__ = ["SMALLEST", "shares_of_product"]

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
-from tape_ad.linear_maps.patterns import along, moved
 from tape_ad.rules.base import Entry, axes_of, rule
+from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
+from tape_ad.rules.maps.patterns import along, moved
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["FFT"]

@@ -7,10 +7,10 @@ import numpy as np
 from attrs import define
 from numpy.lib.stride_tricks import sliding_window_view
 
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Transpose
-from tape_ad.linear_maps.patterns import moved
+from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Call, Entry, along, axes_of, rule
+from tape_ad.rules.maps import SAME, Array, Chain, LinearMap, Reshape, Transpose
+from tape_ad.rules.maps.patterns import moved
 from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.rules.signatures import arguments_of
 

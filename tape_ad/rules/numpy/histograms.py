@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.errors import DtypeError, UnsupportedArgumentError
-from tape_ad.linear_maps import Adjoint, Array, Index, LinearMap
-from tape_ad.overrides import NOTING, SHAPED_BY_VALUES, overridable, takes_over
+from tape_ad.base.arrays.overridable import NOTING, SHAPED_BY_VALUES, overridable, takes_over
+from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, rule
+from tape_ad.rules.maps import Adjoint, Array, Index, LinearMap
 
 __all__ = ["HISTOGRAMS", "binned"]
 

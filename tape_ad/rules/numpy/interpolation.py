@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.errors import DtypeError
-from tape_ad.linear_maps import Array, Index, LinearMap, Shape, scatter
-from tape_ad.linear_maps.patterns import Pattern, joined, pattern_of, reads
-from tape_ad.overrides import overridable
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.errors import DtypeError
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, quiet, rule
+from tape_ad.rules.maps import Array, Index, LinearMap, Shape, scatter
+from tape_ad.rules.maps.patterns import Pattern, joined, pattern_of, reads
 
 __all__ = ["INTERPOLATION", "in_double"]
 

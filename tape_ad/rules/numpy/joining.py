@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, Join, Part, Shape
 from tape_ad.rules.base import Call, Derivation, Entry, Makers, Signature, as_array, jointly, refuse
+from tape_ad.rules.maps import Array, Join, Part, Shape
 from tape_ad.rules.numpy.shaping import atleast_2d_shape, atleast_3d_shape
 
 __all__ = ["JOINING"]

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import (
+from tape_ad.rules.base import Call, Derivation, Entry, Maker, as_array, refuse, rule
+from tape_ad.rules.maps import (
     Adjoint,
     Array,
     Chain,
@@ -18,8 +19,7 @@ from tape_ad.linear_maps import (
     Sum,
     Transpose,
 )
-from tape_ad.linear_maps.patterns import rows_of
-from tape_ad.rules.base import Call, Derivation, Entry, Maker, as_array, refuse, rule
+from tape_ad.rules.maps.patterns import rows_of
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["MATRICES"]

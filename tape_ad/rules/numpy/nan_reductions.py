@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Entry, Maker, quiet, rule
+from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.reductions import (
     extremum_partial,
     extremum_signature,

@@ -13,8 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import (
+from tape_ad.base.arrays.overridable import NOTING, takes_over, whole
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import (
+    NO_VALUE,
+    Call,
+    Entry,
+    Maker,
+    Signature,
+    as_array,
+    axes_of,
+    refuse,
+    rule,
+)
+from tape_ad.rules.maps import (
     SHIELD,
     Adjoint,
     Array,
@@ -27,18 +39,6 @@ from tape_ad.linear_maps import (
     Shape,
     Transpose,
     WeightedSum,
-)
-from tape_ad.overrides import NOTING, takes_over, whole
-from tape_ad.rules.base import (
-    NO_VALUE,
-    Call,
-    Entry,
-    Maker,
-    Signature,
-    as_array,
-    axes_of,
-    refuse,
-    rule,
 )
 
 __all__ = ["ORDER_STATISTICS"]

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
-from tape_ad.linear_maps.patterns import ALL, Pattern, dense, joined, reads, separable
-from tape_ad.overrides import whole
+from tape_ad.base.arrays.overridable import whole
+from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Call, Entry, along, rule
+from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
+from tape_ad.rules.maps.patterns import ALL, Pattern, dense, joined, reads, separable
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
 
 __all__ = ["PADDING"]

@@ -11,19 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import (
-    SAME,
-    Array,
-    Chain,
-    Divide,
-    ImaginaryPart,
-    LinearMap,
-    Mask,
-    RealPart,
-    Scale,
-)
-from tape_ad.linear_maps.patterns import elementwise
+from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -37,6 +25,18 @@ from tape_ad.rules.base import (
     refuse,
     rule,
 )
+from tape_ad.rules.maps import (
+    SAME,
+    Array,
+    Chain,
+    Divide,
+    ImaginaryPart,
+    LinearMap,
+    Mask,
+    RealPart,
+    Scale,
+)
+from tape_ad.rules.maps.patterns import elementwise
 from tape_ad.rules.numpy.elementwise import is_complex, power_base, power_exponent
 from tape_ad.rules.signatures import arguments_of
 

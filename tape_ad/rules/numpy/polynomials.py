@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.linear_maps import (
+from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
+from tape_ad.rules.maps import (
     Adjoint,
     Array,
     Chain,
@@ -22,8 +23,7 @@ from tape_ad.linear_maps import (
     Scale,
     Stretch,
 )
-from tape_ad.linear_maps.patterns import dense
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
+from tape_ad.rules.maps.patterns import dense
 from tape_ad.rules.numpy.convolution import convolved
 from tape_ad.rules.signatures import arguments_of
 

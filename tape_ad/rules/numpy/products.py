@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from tape_ad.linear_maps import (
+from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
+from tape_ad.rules.maps import (
     Array,
     Chain,
     Conjugate,
@@ -19,7 +20,6 @@ from tape_ad.linear_maps import (
     multiplied,
     times_matrix,
 )
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
 from tape_ad.rules.numpy.einsum import contraction
 from tape_ad.rules.signatures import arguments_of
 

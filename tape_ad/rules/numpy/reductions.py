@@ -12,7 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import (
+from tape_ad.base.arrays.overridable import certainly
+from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
+from tape_ad.rules.maps import (
     Adjoint,
     Array,
     Chain,
@@ -27,9 +29,7 @@ from tape_ad.linear_maps import (
     expanding_key,
     selected,
 )
-from tape_ad.linear_maps.patterns import reduced
-from tape_ad.overrides import certainly
-from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
+from tape_ad.rules.maps.patterns import reduced
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.factors import shares_of_product
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
-from tape_ad.linear_maps.patterns import moved
-from tape_ad.overrides import relies_on_shape, whole
+from tape_ad.base.arrays.overridable import relies_on_shape, whole
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
+from tape_ad.rules.maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
+from tape_ad.rules.maps.patterns import moved
 from tape_ad.rules.plain_maps import Gather, PlainMap
 from tape_ad.rules.signatures import arguments_of
 

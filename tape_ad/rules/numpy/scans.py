@@ -11,9 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import Array, Chain, LinearMap, Mask, Reshape, Scale, pull_chosen
-from tape_ad.linear_maps.patterns import in_order
-from tape_ad.overrides import CAPTURES, CAPTURING, as_one_call, overridable
+from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, as_one_call, overridable
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -25,6 +23,8 @@ from tape_ad.rules.base import (
     refuse,
     rule,
 )
+from tape_ad.rules.maps import Array, Chain, LinearMap, Mask, Reshape, Scale, pull_chosen
+from tape_ad.rules.maps.patterns import in_order
 from tape_ad.rules.numpy.continued import all_finite, difference, greatest, least
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.factors import SMALLEST

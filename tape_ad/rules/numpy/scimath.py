@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array
 from tape_ad.rules.base import Derivation, Entry, as_array
+from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.elementwise import is_complex
 
 __all__ = ["SCIMATH"]

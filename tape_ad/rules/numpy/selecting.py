@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
-from tape_ad.overrides import NOTING, asarray
+from tape_ad.base.arrays.overridable import NOTING, asarray
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -20,6 +19,7 @@ from tape_ad.rules.base import (
     refuse,
     rule,
 )
+from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
 from tape_ad.rules.numpy.indexing import index_map
 from tape_ad.rules.signatures import arguments_of
 

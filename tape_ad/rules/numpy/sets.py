@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array
-from tape_ad.overrides import SHAPED_BY_VALUES, overridable
+from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
+from tape_ad.rules.maps import Array
 
 __all__ = ["SETS"]
 

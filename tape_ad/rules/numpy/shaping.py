@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.linear_maps import SAME, Array, Chain, LinearMap, Reshape, Shape, Transpose
+from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Call, Derivation, Entry, Filled, as_array, axes_of, constants, rule
+from tape_ad.rules.maps import SAME, Array, Chain, LinearMap, Reshape, Shape, Transpose
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SHAPING"]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array, LinearMap
-from tape_ad.overrides import overridable
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Call, Derivation, Entry, axis_of, constants, refuse, rule
+from tape_ad.rules.maps import Array, LinearMap
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.selecting import picked_along_axis
 

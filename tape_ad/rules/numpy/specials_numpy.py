@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import Array
-from tape_ad.overrides import overridable
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.maps import Array
 
 __all__ = ["SPECIALS_NUMPY"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from tape_ad.linear_maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Stretch, Transpose
 from tape_ad.rules.base import Derivation, Entry, as_array, rule
+from tape_ad.rules.maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Stretch, Transpose
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SPLITTING"]

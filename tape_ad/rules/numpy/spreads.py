@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.errors import ShapeError
-from tape_ad.linear_maps import (
+from tape_ad.base.errors import ShapeError
+from tape_ad.rules.base import NO_VALUE, Call, Entry, Maker, Signature, axes_of, quiet, rule
+from tape_ad.rules.maps import (
     Array,
     Chain,
     LinearMap,
@@ -18,7 +19,6 @@ from tape_ad.linear_maps import (
     WeightedSum,
     expanding_key,
 )
-from tape_ad.rules.base import NO_VALUE, Call, Entry, Maker, Signature, axes_of, quiet, rule
 from tape_ad.rules.numpy.continued import unit
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.reductions import (

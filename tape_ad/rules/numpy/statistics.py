@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from tape_ad.errors import ShapeError
-from tape_ad.linear_maps import Array
-from tape_ad.overrides import certainly
+from tape_ad.base.arrays.overridable import certainly
+from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import NO_VALUE, Derivation, Entry, as_array, axes_of
+from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import within
 
 __all__ = ["STATISTICS"]

@@ -10,19 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.linear_maps import (
-    SAME,
-    Adjoint,
-    Array,
-    Chain,
-    Index,
-    LinearMap,
-    Mask,
-    Scale,
-    WeightedSum,
-    expanding_key,
-)
-from tape_ad.overrides import relies_on_shape, whole
+from tape_ad.base.arrays.overridable import relies_on_shape, whole
 from tape_ad.rules.base import (
     Call,
     Entry,
@@ -33,6 +21,18 @@ from tape_ad.rules.base import (
     quiet,
     refuse,
     rule,
+)
+from tape_ad.rules.maps import (
+    SAME,
+    Adjoint,
+    Array,
+    Chain,
+    Index,
+    LinearMap,
+    Mask,
+    Scale,
+    WeightedSum,
+    expanding_key,
 )
 from tape_ad.rules.numpy.continued import difference
 from tape_ad.rules.numpy.elementwise import nonzero

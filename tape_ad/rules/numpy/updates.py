@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.linear_maps import (
+from tape_ad.base.arrays.overridable import overridable, relies_on_shape, whole
+from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.maps import (
     Adjoint,
     Array,
     Chain,
@@ -24,9 +26,7 @@ from tape_ad.linear_maps import (
     clone,
     writeable_copy,
 )
-from tape_ad.linear_maps.patterns import elementwise, moved
-from tape_ad.overrides import overridable, relies_on_shape, whole
-from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.maps.patterns import elementwise, moved
 from tape_ad.rules.numpy.indexing import WHOLE, in_short, index_map, plain_key
 from tape_ad.rules.numpy.windows import Marks, Window
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import frozen
 
-from tape_ad.linear_maps.layouts import Layout
+from tape_ad.rules.maps.layouts import Layout
 
 __all__ = ["Marks", "Window"]
 

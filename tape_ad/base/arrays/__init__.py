@@ -1,0 +1,1 @@
+"""What counts as an array: functions that other arrays may answer, and who answers them."""

@@ -1,0 +1,291 @@
+"""Functions of our own that answer NEP 18, as NumPy's functions do."""
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NoReturn, TypeVar, cast
+
+import numpy as np
+
+__all__ = [
+    "BATCHES",
+    "CAPTURES",
+    "CAPTURING",
+    "NOTING",
+    "SHAPED_BY_VALUES",
+    "TYPED_BY_VALUES",
+    "apart",
+    "as_in_key",
+    "as_one_call",
+    "asarray",
+    "batch_in",
+    "below_records",
+    "boxed",
+    "boxed_number",
+    "certainly",
+    "declined",
+    "foreign",
+    "is_dask",
+    "is_later",
+    "overridable",
+    "relies_on_shape",
+    "takes_over",
+    "whole",
+]
+
+PLAIN = frozenset({np.ndarray, np.float64, float, int})
+"""Types that take nothing over, known without a look."""
+
+CAPTURING: ContextVar[Any] = ContextVar("tape_ad_capturing", default=None)
+"""The capture that is going on; see `tape_ad.programs`."""
+
+CAPTURES: list[Any] = []
+"""Those that are going on in any thread. A look whether there are any takes hardly any time, and
+where there is none, nobody has to ask for the own one."""
+
+BATCHES: list[Any] = []
+"""The batches that are gone through in any thread; see `tape_ad.base.arrays.batches`."""
+
+NOTING: set[type] = set()
+"""Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
+
+SHAPED_BY_VALUES: set[Any] = set()
+"""Functions whose results have shapes that depend on values, which what notes calls has to guard.
+Rules add their own, and `tape_ad.programs` adds NumPy's."""
+
+TYPED_BY_VALUES: set[Any] = set()
+"""Functions whose results are real or complex, or of another type, depending on values."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
+    """Let a function of arrays be taken over by the array types that it is called with.
+
+    Called with plain arrays, `function` simply runs. When an argument speaks NEP 18 (a handle
+    does), that argument's ``__array_function__`` gets the call, so a function of our own is
+    recorded, looked up in the rule tables and differentiated exactly like one of NumPy's.
+
+    Parameters
+    ----------
+    function : callable
+        A function of arrays, written for plain ones.
+    prepare : callable, optional
+        ``prepare(args, kwargs)`` gives what the function, or an argument of it, is to be called
+        with instead.
+
+    Returns
+    -------
+    callable
+        The function to publish, and to use as a key in a rule table.
+
+    Notes
+    -----
+    The protocol is NEP 18, https://numpy.org/neps/nep-0018-array-function-protocol.html.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if prepare is not None:
+            args, kwargs = prepare(args, kwargs)
+        found = None
+        several = False
+        for argument in args:
+            kind = type(argument)
+            if kind not in PLAIN and kind is not found and takes_over(kind):
+                several = found is not None
+                found, first = kind, argument
+        for argument in kwargs.values():
+            kind = type(argument)
+            if kind not in PLAIN and kind is not found and takes_over(kind):
+                several = True
+        if several:
+            bound = signature.bind(*args, **kwargs)  # rules take their operands by position
+            return first_answer(public, bound.args, bound.kwargs)
+        if found is None:
+            return function(*args, **kwargs)
+        out = first.__array_function__(public, (found,), args, kwargs)
+        return declined(public, (found,)) if out is NotImplemented else out
+
+    public._implementation = function  # type: ignore[attr-defined]  # ndarray's method calls it
+    return cast("F", public)
+
+
+def first_answer(public: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Ask the types among a call's arguments one after the other, as NumPy does.
+
+    Each type is asked once, in the order in which they stand, but a subclass before what it is
+    one of.
+    """
+    asked: list[Any] = []
+    for argument in (*args, *kwargs.values()):
+        kind = type(argument)
+        if takes_over(kind) and all(kind is not type(other) for other in asked):
+            behind = (i for i, other in enumerate(asked) if issubclass(kind, type(other)))
+            asked.insert(next(behind, len(asked)), argument)
+    types = tuple(map(type, asked))
+    for argument in asked:
+        out = argument.__array_function__(public, types, args, kwargs)
+        if out is not NotImplemented:
+            return out
+    return declined(public, types)
+
+
+def declined(public: Callable[..., Any], types: tuple[type, ...]) -> NoReturn:
+    """Say what NumPy says when every type has declined a call."""
+    raise TypeError(
+        f"no implementation found for '{public.__module__}.{public.__name__}' on types that "
+        f"implement __array_function__: {list(types)}"
+    )
+
+
+def takes_over(kind: type) -> bool:
+    """Tell whether a type has an ``__array_function__`` of its own.
+
+    The one that NumPy's subclasses of ndarray inherit (`numpy.memmap`) would call us again.
+    """
+    own = getattr(kind, "__array_function__", None)
+    return own is not None and own is not np.ndarray.__array_function__
+
+
+def boxed(tree: Any) -> Any:
+    """Take the plain arrays in a tree to arrays that note calls, while a capture is going on.
+
+    What is computed of them by a rule or a sweep is noted then too. Else it would be frozen, and
+    would not follow when a user changes such an array in place.
+    """
+    capture = CAPTURING.get() if CAPTURES else None
+    return tree if capture is None else capture.boxed(tree)
+
+
+def boxed_number(number: Any) -> Any:
+    """Do what `boxed` does for the number that a sweep starts from, so that all of it is noted."""
+    capture = CAPTURING.get() if CAPTURES else None
+    return number if capture is None else capture.constant_box(number)
+
+
+def as_one_call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Let arrays that note calls take a helper of ours as one, and not as the calls it makes.
+
+    A helper that goes other ways for plain arrays than for others (into BLAS, in place, or by what
+    the values are) gives the same bits when it is replayed only if it is noted as a whole. It asks
+    this where an argument is not plain, so that plain arrays cost nothing; `whole` asks it always.
+
+    Parameters
+    ----------
+    function : callable
+        Of the module's own level, written in NumPy for plain arrays alone.
+    args, kwargs
+        What it takes: trees with arrays in them.
+
+    Returns
+    -------
+    any
+        What `function` gives; NotImplemented if no argument notes calls, or if a handle is among
+        them, which goes the general way.
+    """
+    capture = CAPTURING.get()
+    return NotImplemented if capture is None else capture.whole(function, args, kwargs)
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Let nothing be noted in a ``with`` block, which has plain arrays alone."""
+    capture = CAPTURING.get()
+    CAPTURING.set(None)
+    try:
+        yield
+    finally:
+        CAPTURING.set(capture)
+
+
+def whole(function: F) -> F:
+    """Let a helper be noted as one call wherever a capture is going on; see `as_one_call`."""
+
+    @functools.wraps(function)
+    def dispatched(*args: Any, **kwargs: Any) -> Any:
+        if CAPTURES and CAPTURING.get() is not None:
+            noted = as_one_call(function, *args, **kwargs)
+            if noted is not NotImplemented:
+                return noted
+        return function(*args, **kwargs)
+
+    return cast("F", dispatched)
+
+
+def batch_in(key: Any) -> Any:
+    """Give the batch whose arrays are in a key, if there are any."""
+    batches = (getattr(entry, "batch_here", None) for entry in key)
+    return next((batch for batch in batches if batch is not None), None)
+
+
+def as_in_key(array: Any, key: Any) -> Any:
+    """Give a plain array as one of the batch whose arrays are in a key, if there are any."""
+    batch = batch_in(key)
+    return array if batch is None else batch.spread(batch, array)
+
+
+def is_dask(kind: type) -> bool:
+    """Tell whether a type is one of Dask's collections."""
+    return hasattr(kind, "__dask_graph__")
+
+
+def is_later(array: Any) -> bool:
+    """Tell whether an array is described only, and computed later; see `tape_ad.interop.dask`."""
+    return hasattr(type(array), "as_gradient")
+
+
+def below_records(array: Any) -> Any:
+    """Give an array of Dask's as it lies below records; anything else stays.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For what Dask has that is no array, or of a shape that is not known.
+    """
+    if not is_dask(type(array)) or is_later(array):
+        return array
+    return importlib.import_module("tape_ad.interop.dask.lazy").operand(array)  # which loads Dask
+
+
+def certainly(answer: Any) -> bool:
+    """Tell whether something is known to be true; of what is not computed yet, nothing is."""
+    return not is_later(answer) and bool(answer)
+
+
+def relies_on_shape(array: Any) -> None:
+    """Say, of an array that notes calls, that its shape depends on values, and is used."""
+    if type(array) in NOTING:
+        array.capture.ask(np.shape, array)
+
+
+def foreign(function: Callable[..., Any], args: Any, kwargs: Any, shielded: int = 0) -> Any:
+    """Call a function of the user's that may be made of anything, and expects plain arrays.
+
+    While a capture is going on it is noted as one call, unless it is made of NumPy calls alone.
+
+    Parameters
+    ----------
+    function : callable
+    args, kwargs
+        What it takes: trees with arrays in them.
+    shielded : int
+        How many of the first arguments it may not write to.
+
+    Returns
+    -------
+    any
+        What it gives.
+    """
+    capture = CAPTURING.get()
+    if capture is None:
+        return function(*args, **kwargs)
+    return capture.foreign(function, args, kwargs, shielded)
+
+
+asarray = whole(np.asarray)
+"""`numpy.asarray`, which arrays and numbers that note calls take as well."""

@@ -1,0 +1,94 @@
+"""What functions are called, in a printed record and in errors."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+__all__ = ["called", "file_title", "function_name", "global_name", "line_name"]
+
+
+OF_SCIPY = "tape_ad.scipy."
+"""Where the functions are that stand for SciPy's."""
+
+
+def function_name(function: Any) -> str:
+    """Name a node's function as a user would: ``matmul``, ``add.reduce``; a leaf is ``leaf``.
+
+    Examples
+    --------
+    >>> function_name(np.add.reduce)
+    'add.reduce'
+    """
+    if function is None:
+        return "leaf"
+    name = str(getattr(function, "__name__", function))
+    owner = getattr(function, "__self__", None)
+    return f"{owner.__name__}.{name}" if isinstance(owner, np.ufunc) else name
+
+
+def global_name(thing: Any) -> str:
+    """Give the name by which a thing is found in its module, as a decorated function is.
+
+    It is what `pickle` takes for a reference; nothing where something else goes by that name.
+
+    Examples
+    --------
+    >>> global_name(called), global_name(lambda x: x)
+    ('called', '')
+    """
+    name = str(getattr(thing, "__qualname__", ""))
+    found: Any = sys.modules.get(str(getattr(thing, "__module__", "")))
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return name if found is thing else ""
+
+
+def called(function: Any) -> str:
+    """Name a function for an error, with the module that a user would write before it.
+
+    Examples
+    --------
+    >>> called(np.linalg.inv), called(np.add.reduce), called(str)
+    ('np.linalg.inv', 'np.add.reduce', 'str')
+    """
+    name = function_name(function)
+    module = str(getattr(function, "__module__", None))
+    if module.startswith(OF_SCIPY):  # before NumPy is asked, which has a convolve of its own
+        return f"tape_ad.{module.split('.')[3]}.{name}"
+    if module.startswith("tape_ad.") and module.count(".") == 1:  # one that stands for SciPy's
+        return f"{module}.{name}"
+    owner = getattr(function, "__self__", None)
+    ufunc = owner if isinstance(owner, np.ufunc) else function
+    namesake = vars(np).get(name.partition(".")[0])  # NumPy warns of some that it had once: str
+    if namesake is not None and (namesake is ufunc or not isinstance(ufunc, np.ufunc)):
+        return f"np.{name}"
+    return f"np{module[5:]}.{name}" if module.startswith("numpy") else name
+
+
+def line_name(source: tuple[str, int, str]) -> str:
+    """Name a line of the user's code.
+
+    Examples
+    --------
+    >>> line_name(("/home/ada/train.py", 31, "loss_of"))
+    'train.py:31 in loss_of'
+    """
+    file, line, function = source
+    return f"{file_title(file)}:{line} in {function}"
+
+
+def file_title(path: str) -> str:
+    """Name a file for an error: its name without folders, or a notebook's cell, as IPython does.
+
+    Examples
+    --------
+    >>> file_title("/home/me/model.py")
+    'model.py'
+    """
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    cell = None if shell is None else shell.compile.format_code_name(path)
+    if cell is None:
+        return path.rpartition("/")[2]
+    return " ".join([cell[0].lower(), *cell[1:]])

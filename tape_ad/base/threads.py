@@ -1,0 +1,94 @@
+"""How many threads NumPy's linear algebra uses."""
+
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from attrs import define
+
+from tape_ad.base.extras import extra
+
+__all__ = ["NEXT", "NextRecord", "blas_thread_count", "blas_threads"]
+
+
+@contextmanager
+def blas_threads(n: int = 1) -> Iterator[None]:
+    """Let BLAS, NumPy's linear algebra, use `n` threads inside, and as many as before afterwards.
+
+    A product of small matrices is done before its threads are awake: with one thread for each
+    core, a training step of a small network takes several times as long as with one alone, and
+    many times as long where other programs keep the cores busy. Put it around the training loop.
+    Products of hundreds of millions of multiplications do gain from more threads, where cores are
+    free. ``python -m benchmarks.blas_threads`` measures both on your machine.
+
+    It holds for the process, so not for one thread of Python alone. It may be nested.
+
+    Parameters
+    ----------
+    n : int
+
+    Raises
+    ------
+    ValueError
+        When `n` is below 1.
+    ImportError
+        When threadpoolctl is not installed. ``OPENBLAS_NUM_THREADS=1`` in the environment, for
+        NumPy's usual BLAS, does the same for the whole of a process.
+
+    Notes
+    -----
+    The first training loop of a process is looked at, in the second step of an optimizer: if all
+    its products are small and BLAS has several threads, the logger ``"tape_ad.training"`` says so,
+    once. ``logging.getLogger("tape_ad.training").setLevel("ERROR")`` silences it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with blas_threads():
+    ...     np.ones((2, 3)) @ np.ones((3, 1))
+    array([[3.],
+           [3.]])
+    """
+    if n < 1:
+        raise ValueError(f"blas_threads: n must be at least 1, got {n}")
+    with extra("threads", "blas_threads", instead="OPENBLAS_NUM_THREADS in the environment"):
+        from threadpoolctl import threadpool_limits
+    with threadpool_limits(n, user_api="blas"):
+        yield
+
+
+def blas_thread_count() -> int:
+    """Give the number of threads that BLAS may use now: 1 where threadpoolctl does not tell."""
+    try:
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        return 1
+    counts = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return max(counts, default=1)
+
+
+@define
+class NextRecord:
+    """The record that was bound last, while somebody asks for it.
+
+    Attributes
+    ----------
+    asked : bool
+        Whether `bind` is to note records, which costs nothing otherwise.
+    """
+
+    asked: bool = False
+    _record: "weakref.ref[Any] | None" = None
+
+    def note(self, record: Any) -> None:
+        """Remember a record for as long as it lives."""
+        self._record = weakref.ref(record)
+
+    def take(self) -> Any:
+        """Give the record that was noted, or None, and ask no more."""
+        noted, self._record, self.asked = self._record, None, False
+        return None if noted is None else noted()
+
+
+NEXT = NextRecord()

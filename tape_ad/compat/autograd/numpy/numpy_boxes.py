@@ -1,9 +1,0 @@
-"""`ArrayBox`: what a handle is called in HIPS autograd."""
-
-from tape_ad.compat.autograd import tracer
-from tape_ad.handles.tensor import Tensor
-
-__all__ = ["ArrayBox", "Box"]
-
-ArrayBox = Tensor
-Box = tracer.Box

@@ -1,0 +1,1 @@
+"""Other libraries' conventions on our handles, one package each."""

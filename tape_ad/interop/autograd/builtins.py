@@ -1,0 +1,53 @@
+"""Python's own `isinstance`, `type`, `tuple`, `list` and `dict`, which see through handles.
+
+Structures of handles are plain dicts, lists and tuples here, so the last three only make them.
+"""
+
+import builtins
+from typing import Any
+
+from tape_ad.base.trees import flatten
+from tape_ad.interop.autograd.tracer import getval
+from tape_ad.interop.autograd.util import subvals
+from tape_ad.record.tensor import Tensor
+
+__all__ = ["DictBox", "SequenceBox", "dict", "isinstance", "list", "subvals", "tuple", "type"]
+
+tuple: Any = builtins.tuple  # noqa: A001 - the names are what this module is for
+list: Any = builtins.list  # noqa: A001 - as above
+dict: Any = builtins.dict  # noqa: A001 - as above
+
+
+def isinstance(instance: Any, class_or_tuple: Any) -> bool:  # noqa: A001 - as above
+    """Tell whether a value, or what is behind a handle, is of a class."""
+    value = getval(instance)
+    return builtins.isinstance(value, class_or_tuple) or (
+        value is not instance and builtins.isinstance(instance, class_or_tuple)
+    )
+
+
+def type(value: Any) -> builtins.type:  # noqa: A001 - as above
+    """Give the class of a value, or of what is behind a handle."""
+    return builtins.type(getval(value))
+
+
+class OfHandles(builtins.type):
+    """Lets structures with handles in them be instances."""
+
+    kinds: Any
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        own = builtins.isinstance(instance, cls.kinds)
+        return own and Tensor in map(builtins.type, flatten(instance))
+
+
+class DictBox(metaclass=OfHandles):
+    """What a dict with handles in it is an instance of."""
+
+    kinds = builtins.dict
+
+
+class SequenceBox(metaclass=OfHandles):
+    """What a list or tuple with handles in it is an instance of."""
+
+    kinds = (builtins.list, builtins.tuple)

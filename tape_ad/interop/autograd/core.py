@@ -1,0 +1,156 @@
+"""`make_vjp` and `make_jvp` with HIPS autograd's conventions, which all its operators stand on.
+
+There are three differences from `tape_ad.vjp` and `tape_ad.jvp`: cotangents of complex numbers are
+the conjugates of ours, on both sides; numbers come back as NumPy's scalars and arrays may be
+written to; and a result that does not depend on the argument has a warning and zeros.
+"""
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.interop.autograd.deprecated import primitive
+from tape_ad.interop.autograd.primitives import (
+    def_linear,
+    defjvp,
+    defjvp_argnum,
+    defjvp_argnums,
+    defvjp,
+    defvjp_argnum,
+    defvjp_argnums,
+)
+from tape_ad.interop.autograd.spaces import SparseObject, VSpace, vspace
+from tape_ad.interop.autograd.tracer import JVPNode, RootedRecord, VJPNode, getval, isbox
+from tape_ad.interop.autograd.values import as_number, conjugated, given_back
+from tape_ad.transforms.gradients import own
+from tape_ad.transforms.tracing import Trace, trace
+
+__all__ = [
+    "JVPNode",
+    "SparseObject",
+    "VJPNode",
+    "VSpace",
+    "backward_pass",
+    "def_linear",
+    "defjvp",
+    "defjvp_argnum",
+    "defjvp_argnums",
+    "defvjp",
+    "defvjp_argnum",
+    "defvjp_argnums",
+    "getval",
+    "isbox",
+    "make_jvp",
+    "make_vjp",
+    "primitive",
+    "vspace",
+]
+
+Function = Callable[..., Any]
+
+
+def traced_at(fun: Function, x: Any) -> Trace:
+    """Run a function on handles, and warn if what it gives does not depend on them."""
+
+    @functools.wraps(fun)
+    def of_numbers(x: Any) -> Any:
+        return fun(map_leaves(as_number, x))
+
+    traced = trace(of_numbers, (x,), {}, (0,))
+    if not any(map(traced.depends, flatten(traced.output))):
+        warnings.warn("Output seems independent of input.", stacklevel=4)
+    return traced
+
+
+def make_vjp(fun: Function, x: Any) -> tuple[Function, Any]:
+    """Compute a function of one argument, and give the map that pulls cotangents back.
+
+    Parameters
+    ----------
+    fun : callable
+        Of an array, or of nested dicts, lists and tuples of them.
+    x : array or tree
+
+    Returns
+    -------
+    vjp : callable
+        It takes a cotangent of the result to that of the argument: of both, the conjugate of what
+        `tape_ad.vjp` has.
+    value : array or tree
+        What `fun` gives.
+
+    Examples
+    --------
+    >>> vjp, value = make_vjp(lambda z: z**2, 3 + 4j)
+    >>> vjp(1.0 + 0j)
+    np.complex128(6+8j)
+    """
+    traced = traced_at(fun, x)
+
+    def vjp(g: Any) -> Any:
+        [pulled] = traced.pull(conjugated(g))
+        return given_back(conjugated(pulled))
+
+    value = map_leaves(own, traced.value(traced.output))  # which the maps may hold, too
+    return vjp, given_back(value)
+
+
+def make_jvp(fun: Function, x: Any) -> Function:
+    """Give the map from a tangent of a function's argument to its value and the value's tangent.
+
+    Parameters
+    ----------
+    fun : callable
+        Of an array, or of nested dicts, lists and tuples of them.
+    x : array or tree
+
+    Returns
+    -------
+    callable
+        ``jvp(t)`` gives a pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> make_jvp(np.sin, 0.0)(2.0)
+    (np.float64(0.0), np.float64(2.0))
+    """
+
+    def jvp(g: Any) -> tuple[Any, Any]:
+        traced = traced_at(fun, x)
+        return given_back(traced.value(traced.output)), given_back(traced.push((g,)))
+
+    return jvp
+
+
+def backward_pass(g: Any, end_node: Any) -> Any:
+    """Pull a cotangent from a handle's ``_node`` back to what `tracer.new_box` made.
+
+    Parameters
+    ----------
+    g : array or Tensor
+    end_node : Tensor
+        It stands for its own node.
+
+    Returns
+    -------
+    array
+        The cotangent of the root.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For anything else.
+    """
+    record = getattr(end_node, "record", None)
+    if not isinstance(record, RootedRecord):
+        raise UnsupportedArgumentError(
+            "backward_pass goes back from the _node of a handle to what new_box has made; write "
+            "make_vjp for the derivative of a function"
+        )
+    traced = Trace(record, (record.root,), end_node, None, backward_pass)
+    [pulled] = traced.pull(conjugated(g))  # of a handle too, which is of another record
+    return given_back(conjugated(pulled))

@@ -1,0 +1,362 @@
+"""How a call on Dask arrays is made: by Dask's function of that name, or as stands in a table."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from tape_ad.base.errors import TapeError, UnsupportedArgumentError
+from tape_ad.base.naming import called
+from tape_ad.base.trees import map_leaves
+from tape_ad.batching.elements import elementwise
+from tape_ad.batching.tables import HANDLERS
+from tape_ad.interop.dask.lazy.arrays import LazyArray, item, lazy, plain, unknown, unwritable
+from tape_ad.rules.maps.indexing import Index, added_at, scatter
+from tape_ad.rules.numpy.contractions import contract
+from tape_ad.rules.numpy.scans import recurrence
+
+__all__ = ["answer"]
+
+Function = Callable[..., Any]
+
+INSTEAD = "write it in other functions that dask.array has, or compute the array first"
+
+ELEMENTWISE = {
+    f"tape_ad.scipy.special.{name}"
+    for name in (
+        *("beta_density", "betainc_slope", "comb", "dawsn_derivative"),
+        *("digamma_step", "erfcx_derivative", "gamma_density", "gammainc_slope"),
+        *("perm", "poisson_weight", "polygamma", "student_density"),
+        *("student_slope", "voigt_derivative", "zeta_slope"),
+    )
+}
+"""Functions of ours whose arguments are all broadcast, and which look at values."""
+
+
+def answer(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Make a call that Dask arrays are among the arguments of."""
+    given, options = plainly(tuple(args)), plainly(dict(kwargs))
+    if options.pop("out", None) is not None:
+        raise unwritable(called(function))
+    known = TABLE.get(function) or counterpart_of(function)
+    try:
+        if known is not None:
+            return sized(lazily(known(*given, **options)), function)
+        if ours(function):
+            return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
+    except (TapeError, ValueError):
+        raise
+    except Exception as error:
+        if function is item and isinstance(error, IndexError):
+            raise
+        raise UnsupportedArgumentError(
+            f"Dask does not make this call of {called(function)}, of its arrays, so there is none "
+            f"of handles of them either ({type(error).__name__}: {error}); {INSTEAD}"
+        ) from error
+    raise UnsupportedArgumentError(
+        f"Dask has no {called(function)} for its arrays, so there is none for handles of them "
+        f"either; {INSTEAD}"
+    )
+
+
+def sized(out: Any, function: Function) -> Any:
+    """Refuse results of a shape that depends on values; give others."""
+    for each in out if isinstance(out, (list, tuple)) else [out]:
+        if any(np.isnan(length) for length in getattr(each, "shape", ())):
+            raise UnsupportedArgumentError(
+                f"the shape of what {called(function)} gives depends on the values of a Dask "
+                f"array, which are not computed yet; {INSTEAD}"
+            )
+    return out
+
+
+def counterpart_of(function: Function) -> Function | None:
+    """Find Dask's function of the same name, or how it makes others element by element."""
+    if isinstance(function, np.ufunc):
+        return functools.partial(computed_in, function)
+    if HANDLERS.get(function) is elementwise or called(function) in ELEMENTWISE:
+        return functools.partial(by_elements, function)
+    module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
+    rooms = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
+    found: Function | None = getattr(rooms.get(module), name, None)
+    return found
+
+
+def by_elements(function: Function, *operands: Any, **options: Any) -> Any:
+    """Call a function of ours on chunks that lie at the same places."""
+    return da.core.elemwise(functools.partial(function, **options), *operands)
+
+
+def computed_in(function: Function, *operands: Any, dtype: Any = None, **options: Any) -> Any:
+    """Call a ufunc, in a dtype: Dask computes in that of the operands and casts the result."""
+    if dtype is not None and np.dtype(dtype).kind in "fc":
+        operands = tuple(x.astype(dtype) if isinstance(x, da.Array) else x for x in operands)
+    return function(*operands, **options, **({} if dtype is None else {"dtype": dtype}))
+
+
+LazyArray.answer = staticmethod(answer)
+
+
+def ours(function: Function) -> bool:
+    """Tell whether a function is one of this library's, written in NumPy's."""
+    return hasattr(function, "_implementation") and function.__module__.startswith("tape_ad.")
+
+
+def plainly(tree: Any) -> Any:
+    """Give the Dask arrays themselves."""
+    return map_leaves(lambda leaf, path: plain(leaf), tree)
+
+
+def lazily(tree: Any) -> Any:
+    """Let results lie below records."""
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(map(lazily, tree))
+    return lazy(tree)
+
+
+def reduced(reduction: Function) -> Function:
+    """Take a ufunc's method to Dask's reduction."""
+
+    def reduce(
+        array: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, **others: Any
+    ) -> Any:
+        if any(value is not True for value in others.values()):
+            raise UnsupportedArgumentError(
+                f"Dask's {reduction.__name__} has no {', '.join(others)}; write np.where(...) "
+                "around the array"
+            )
+        options = {} if dtype is None else {"dtype": dtype}
+        out = reduction(array, axis=axis if array.ndim else None, keepdims=keepdims, **options)
+        return out if out.size else da.zeros(out.shape, dtype=out.dtype)
+
+    return reduce
+
+
+def accumulated(function: Function) -> Function:
+    """Take a ufunc's method to Dask's function of all sums or products so far."""
+
+    def accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
+        return function(array if array.ndim else array[None], axis=axis, dtype=dtype)
+
+    return accumulate
+
+
+def reshaped(array: Any, shape: Any, order: str = "C", **_: Any) -> Any:
+    """Reshape in C's order."""
+    if order not in ("C", "A", "K"):
+        raise UnsupportedArgumentError("Dask reshapes in C's order alone; leave order= away")
+    if array.size == 0:
+        return da.zeros(np.empty(array.shape, bool).reshape(shape).shape, dtype=array.dtype)
+    shape = (shape,) if isinstance(shape, int) else shape
+    try:
+        return da.reshape(array, shape)
+    except NotImplementedError:  # lengths that neither merge nor split evenly
+        return da.reshape(da.reshape(array, (array.size,)), shape)
+
+
+def joined(function: Function) -> Function:
+    """Let NumPy's `stack` and `concatenate` take the dtype that they have beside Dask's."""
+
+    def join(arrays: Any, dtype: Any = None, casting: str = "same_kind", **options: Any) -> Any:
+        parts = [each if isinstance(each, da.Array) else da.asarray(each) for each in arrays]
+        if options.get("axis", 0) is None:
+            parts, options["axis"] = [da.ravel(part) for part in parts], 0
+        out = function(parts, **options)
+        return out if dtype is None else out.astype(dtype, casting=casting)
+
+    return join
+
+
+def broadcast(array: Any, shape: Any, **_: Any) -> Any:
+    """Broadcast to a shape, which may be one number."""
+    return da.broadcast_to(array, (shape,) if isinstance(shape, int) else shape)
+
+
+def contracted(*arrays: Any, inputs: Any, output: str, **_: Any) -> Any:
+    """Multiply and add up, by Einstein's convention."""
+    return da.einsum(f"{','.join(inputs)}->{output}", *arrays)
+
+
+def raveled(array: Any, order: str = "C") -> Any:
+    """Flatten in C's order."""
+    return reshaped(array, (array.size,), order)
+
+
+def taken(array: Any, indices: Any, axis: Any = None, mode: str = "raise", **_: Any) -> Any:
+    """Take elements along an axis."""
+    if mode != "raise":
+        raise UnsupportedArgumentError(f"Dask's take has no mode={mode!r}; leave mode= away")
+    array, axis = (raveled(array), 0) if axis is None else (array, axis)
+    indices = np.asarray(indices)
+    return picked(array, (slice(None),) * (axis % max(array.ndim, 1)) + (indices,))
+
+
+def padded(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    """Pad, but not where Dask's values are others than NumPy's."""
+    if callable(mode) or options.get("reflect_type", "even") != "even":
+        raise UnsupportedArgumentError(
+            "Dask pads by copies of elements and constants alone; leave reflect_type= away"
+        )
+    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
+    if mode in ("reflect", "symmetric", "wrap"):
+        for length, width in zip(array.shape, widths.max(-1), strict=True):
+            if width > length - (mode == "reflect"):
+                raise UnsupportedArgumentError(
+                    f"Dask pads an axis of {length} by no more than its elements with mode={mode!r}"
+                )
+    return da.pad(array, pad_width, mode, **options)
+
+
+def inserted(array: Any, places: Any, values: Any, axis: Any = None) -> Any:
+    """Insert as many values as there are places, as Dask counts them otherwise."""
+    if axis is not None and np.ndim(places) == 1:
+        shape = list(array.shape)
+        shape[axis] = len(places)
+        values = da.broadcast_to(values, tuple(shape))
+    return da.insert(array, places, values, axis)
+
+
+def deleted(array: Any, places: Any, axis: Any = None) -> Any:
+    """Delete the places that a mask says, too."""
+    places = np.asarray(places) if isinstance(places, list) else places
+    mask = isinstance(places, np.ndarray) and places.dtype == bool
+    return da.delete(array, np.flatnonzero(places) if mask else places, axis)
+
+
+def added(total: Any, ct: Any, linear: Any) -> Any:
+    """Add what a map pulls."""
+    return total + plain(linear.pull(lazy(ct)))
+
+
+def picked(array: Any, key: Any) -> Any:
+    """Pick elements: by slices and one array in Dask's way, else of the whole array at once."""
+    entries = tuple(map(as_entry, key if isinstance(key, tuple) else (key,)))
+    arrays = [entry for entry in entries if isinstance(entry, np.ndarray)]
+    if any(isinstance(entry, da.Array) for entry in entries):
+        raise unknown("an index")
+    shape = np.broadcast_to(np.empty((), bool), array.shape)[entries].shape
+    rest = [entry for entry in entries if not isinstance(entry, np.ndarray)]
+    alone = len(arrays) == 1 and arrays[0].ndim == 1 and not any(map(is_advanced, rest))
+    if alone or not (arrays or any(isinstance(entry, bool) for entry in rest)):
+        return item(array, entries)
+    return at_once(lambda whole: whole[entries], shape, array)
+
+
+def as_entry(entry: Any) -> Any:
+    """Take lists in a key to arrays, and NumPy's numbers to Python's."""
+    if isinstance(entry, list):
+        entry = np.asarray(entry) if entry else np.empty(0, int)
+    scalar = isinstance(entry, (np.ndarray, np.generic)) and entry.ndim == 0
+    return entry.item() if scalar else entry
+
+
+def is_advanced(entry: Any) -> bool:
+    """Tell whether an entry beside an array has a say in where the array's axes go."""
+    return entry is None or isinstance(entry, int)
+
+
+def scattered(ct: Any, index: Index) -> Any:
+    """Add elements into zeros: beside what slices pick are zeros, and else all is done at once."""
+    stack = ct.ndim - len(index.node)
+    entries = index.key
+    if not all(entry is None or isinstance(entry, (int, slice)) for entry in entries):
+        shape = ct.shape[:stack] + index.parent
+        return at_once(lambda whole: scatter(whole, index), shape, ct)
+    axis = stack
+    for entry in entries:
+        if entry is None:
+            ct = da.squeeze(ct, axis)
+            continue
+        places = range(index.parent[axis - stack])
+        if isinstance(entry, int):
+            ct = da.expand_dims(ct, axis)
+            places_picked = places[entry : entry + 1] if entry >= 0 else places[entry:][:1]
+        else:
+            places_picked = places[entry]
+        ct = spread(ct, axis, places_picked, len(places))
+        axis += 1
+    return ct
+
+
+def spread(ct: Any, axis: int, places: range, length: int) -> Any:
+    """Put what stands along an axis to its places among zeros."""
+    if places.step < 0:
+        ct, places = da.flip(ct, axis), places[::-1]
+    if places.step > 1 and len(places) > 1:
+        between = [*ct.shape[: axis + 1], places.step - 1, *ct.shape[axis + 1 :]]
+        gaps = da.zeros(between, dtype=ct.dtype)
+        ct = da.concatenate([da.expand_dims(ct, axis + 1), gaps], axis + 1)
+        ct = ct.reshape([*between[:axis], between[axis] * places.step, *between[axis + 2 :]])
+        ct = ct[(slice(None),) * axis + (slice(0, places[-1] - places[0] + 1),)]
+    first, stop = (places[0], places[-1] + 1) if len(places) else (0, 0)
+    if (first, stop) == (0, length):
+        return ct
+    parts = [
+        da.zeros((*ct.shape[:axis], count, *ct.shape[axis + 1 :]), dtype=ct.dtype)
+        for count in (first, length - stop)
+    ]
+    return da.concatenate([parts[0], ct, parts[1]], axis)
+
+
+def at_once(function: Function, shape: tuple[int, ...], array: Any) -> Any:
+    """Call a function of a whole array, in one task."""
+    whole = array.rechunk(-1)
+    meta = np.empty((0,) * len(shape), array.dtype)
+    return (
+        da.map_blocks(
+            function,
+            whole,
+            chunks=tuple((n,) for n in shape),
+            dtype=array.dtype,
+            meta=meta,
+            drop_axis=list(range(array.ndim)),
+            new_axis=list(range(len(shape))),
+        )
+        if array.ndim or shape
+        else array
+    )
+
+
+def solved(a: Any, b: Any, axis: int) -> Any:
+    """Solve a recurrence along an axis, which is made one chunk."""
+    a, b = da.asarray(a), da.asarray(b).rechunk({axis % b.ndim: -1})
+    lengths = b.shape[: b.ndim - a.ndim] + a.shape
+    chunks = list(b.chunks)
+    chunks[axis] = (lengths[axis],)
+    a = da.broadcast_to(a, lengths).rechunk(tuple(chunks))
+    dtype = np.result_type(a, b)
+    options = {"dtype": dtype, "meta": np.empty((0,) * b.ndim, dtype)}
+    return da.map_blocks(recurrence, a, b, axis, chunks=b.chunks, **options)
+
+
+TABLE: dict[Any, Function] = {
+    np.add.reduce: reduced(da.sum),
+    np.multiply.reduce: reduced(da.prod),
+    np.maximum.reduce: reduced(da.max),
+    np.minimum.reduce: reduced(da.min),
+    np.logical_and.reduce: reduced(da.all),
+    np.logical_or.reduce: reduced(da.any),
+    np.add.accumulate: accumulated(da.cumsum),
+    np.multiply.accumulate: accumulated(da.cumprod),
+    np.reshape: reshaped,
+    np.pad: padded,
+    np.insert: inserted,
+    np.delete: deleted,
+    np.stack: joined(da.stack),
+    np.concatenate: joined(da.concatenate),
+    np.hstack: joined(da.hstack),
+    np.vstack: joined(da.vstack),
+    np.broadcast_to: broadcast,
+    np.copy: lambda array, *_, **__: array,
+    contract: contracted,
+    item: picked,
+    added_at: added,
+    np.ravel: raveled,
+    recurrence: solved,
+    np.take: taken,
+    scatter: scattered,
+}
+"""How calls are made that Dask has under another name, or with other arguments. The methods of
+ufuncs are compared by ``==``, as each time that one is asked for it is another object."""

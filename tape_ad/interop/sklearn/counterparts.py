@@ -1,0 +1,167 @@
+"""Functions that stand for scikit-learn's: on plain arrays its own, on handles a formula."""
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import foreign, takes_over
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.extras import extra
+from tape_ad.base.naming import called
+from tape_ad.record.constants import ConstantTensor
+from tape_ad.record.primals import primal
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.counterparts import holds, joined
+
+__all__ = ["Formula", "constant", "counterpart", "numbers", "of_values", "published"]
+
+Function = Callable[..., Any]
+
+Formula = tuple[Function, str]
+"""What computes a score of handles, and the arguments that it has a derivative by, in a text."""
+
+FORMER = ("y_prob", "y_pred")
+"""What some releases call the argument `y_proba`."""
+
+
+def published(module: str, formulas: Mapping[str, Formula]) -> dict[str, Function]:
+    """Make the counterparts of a module's functions, as far as the installed release has them.
+
+    Raises
+    ------
+    ImportError
+        Where there is no scikit-learn; it names the extra.
+    """
+    with extra("sklearn", "tape_ad.interop.sklearn"):
+        theirs = importlib.import_module(module)
+    return {
+        name: counterpart(getattr(theirs, name), *formula)
+        for name, formula in formulas.items()
+        if hasattr(theirs, name)
+    }
+
+
+def counterpart(original: Function, formula: Function, smooth: str) -> Function:
+    """Make the function that stands for one of scikit-learn's.
+
+    Of a call with handles scikit-learn's function is asked first, for the values: so whatever it
+    refuses or warns of, it does here.
+
+    Parameters
+    ----------
+    original : callable
+        scikit-learn's. Its signature is that of ours too, in every release.
+    formula : callable
+        Takes what it needs of the same arguments, by name.
+    smooth : str
+        The arguments that may be handles, apart by spaces.
+    """
+    signature = inspect.signature(original)
+    wanted = inspect.signature(formula).parameters
+    several = any(each.kind is each.VAR_KEYWORD for each in wanted.values())
+
+    @functools.wraps(original)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if not any(map(recorded, (*args, *kwargs.values()))):
+            return original(*args, **kwargs)
+        given = arguments_of(signature, args, kwargs)
+        if "y_proba" in wanted and not given_as(given, "y_proba"):
+            given["y_proba"] = next(given[name] for name in FORMER if given_as(given, name))
+        refuse(public, given, (*smooth.split(), *FORMER))
+        of_values(original, *args, **kwargs)
+        return formula(**{k: joined(v) for k, v in given.items() if several or k in wanted})
+
+    return documented(public, f"Handles may be: {smooth.replace(' ', ', ')}.")
+
+
+def constant(original: Function) -> Function:
+    """Make the counterpart of a score that is piecewise constant in labels and in scores."""
+    signature = inspect.signature(original)
+    steps = tuple(
+        name for name in signature.parameters if name.partition("_")[0] in ("y", "y1", "y2")
+    )
+
+    @functools.wraps(original)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if not any(map(recorded, (*args, *kwargs.values()))):
+            return original(*args, **kwargs)
+        refuse(public, arguments_of(signature, args, kwargs), steps)
+        return of_values(original, *args, **kwargs)
+
+    return documented(public, "It is piecewise constant, and a plain number for handles too.")
+
+
+def documented(public: Function, handles: str) -> Function:
+    """Give a function its own docstring and room."""
+    name = public.__name__
+    home = f"sklearn.metrics{'.pairwise' if public.__module__.endswith('.pairwise') else ''}"
+    public.__module__ = home.replace("sklearn", "tape_ad")
+    public.__doc__ = (
+        f"Do what `{home}.{name}` does, with its arguments and defaults.\n\n    {handles} "
+        "Plain arrays give scikit-learn's own result."
+    )
+    return public
+
+
+def arguments_of(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Name the arguments of a call, with the defaults of those that it leaves out."""
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    given = dict(bound.arguments)
+    named = [p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
+    for name in named:
+        given |= given.pop(name)
+    return given
+
+
+def given_as(given: Mapping[str, Any], name: str) -> bool:
+    """Tell whether an argument was given, and not left out or marked as one not to be used."""
+    value = given.get(name)
+    return value is not None and not isinstance(value, str)
+
+
+def refuse(public: Function, given: Mapping[str, Any], smooth: tuple[str, ...]) -> None:
+    """Refuse handles in arguments by which there is no derivative.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+    """
+    for name, value in given.items():
+        if name not in smooth and recorded(value):
+            raise UnsupportedArgumentError(
+                f"{called(public)}: there is no derivative by {name}=; pass its "
+                ".data if it is meant as a constant"
+            )
+
+
+def recorded(value: Any) -> bool:
+    """Tell whether something is a handle, or a list or tuple that has one in it."""
+    return takes_over(type(value)) or holds(value)
+
+
+def of_values(function: Function, *args: Any, **kwargs: Any) -> Any:
+    """Call a function that takes plain arrays alone with what is behind handles."""
+    return foreign(function, tuple(map(plain, args)), {k: plain(v) for k, v in kwargs.items()})
+
+
+def plain(value: Any) -> Any:
+    """Take the numbers out of handles, for scikit-learn to look at."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(plain, value))
+    value = primal(value)
+    if type(value) is ConstantTensor:
+        value = value.data
+    return value[()] if isinstance(value, np.ndarray) else value
+
+
+def numbers(*values: Any) -> list[Array]:
+    """Make arrays of one kind of floating number of what a call was given."""
+    arrays = [each if takes_over(type(each)) else np.asarray(each) for each in values]
+    kinds = [each.dtype for each in arrays if each.dtype.kind == "f"]
+    dtype = np.result_type(*kinds) if kinds else np.dtype(float)
+    return [each if each.dtype.kind == "f" else each.astype(dtype) for each in arrays]

@@ -1,0 +1,1 @@
+"""Capture: running a function once while its calls are written down as a program."""

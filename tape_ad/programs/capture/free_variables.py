@@ -1,0 +1,575 @@
+"""What a function finds around itself: variables of a closure, of its module and of its instance.
+
+A program keeps the arrays that it has met there, and numbers are part of it. So a variable that is
+bound to something else makes it another function, as a changed guard does.
+"""
+
+import array
+import builtins
+import collections
+import contextvars
+import functools
+import io
+import operator
+import pickle
+import random
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.base.arrays.overridable import NOTING
+from tape_ad.base.trees import flatten, structure_of
+from tape_ad.programs.capture.contents import contents
+from tape_ad.programs.capture.derived import has_derived
+from tape_ad.programs.capture.names import Names, names_in
+from tape_ad.programs.capture.variables import (
+    ATTRIBUTE,
+    BYTES,
+    CALLED,
+    CELL,
+    CONTENTS,
+    CONTEXT,
+    MISSING,
+    OBJECTS,
+    PRESENT,
+    VALUES,
+    Numbers,
+    Variable,
+    quick_test,
+)
+from tape_ad.programs.program.keys import varies
+from tape_ad.programs.program.program import Program
+from tape_ad.record.messages.callers import is_library_module, is_library_name
+
+__all__ = ["ELSEWHERE", "Surroundings", "objects_in"]
+
+MOST = 1024
+"""How many variables are looked at; beyond that, a function is too large to be followed."""
+SMALL = 2**16
+"""How many bytes an array may have whose contents are compared at each replay."""
+FEW = 2**12
+"""How many where the program reads it as well."""
+DEPTH = 6
+"""How deep nested dicts, lists and objects are opened."""
+ENTRIES = 64
+"""How many entries dicts and lists may have to be noted one by one."""
+ELEMENTS = 4096
+"""How many elements a container may have to be noted as a whole."""
+ROUNDS = 8
+"""How often all is searched again with the names that the methods found then read."""
+ELSEWHERE: Any = object()
+"""What a replay gives where it is not for now."""
+
+CONTAINERS = (dict, list, set, collections.deque, types.MappingProxyType)
+KEYED = (dict, types.MappingProxyType)
+BUFFERS = (array.array, bytearray, memoryview)
+INSIDE: dict[type, str] = {
+    collections.UserDict: "data",
+    collections.UserList: "data",
+    collections.ChainMap: "maps",
+    weakref.WeakValueDictionary: "data",
+    functools.partial: "args",
+}
+"""The attribute in which a container of Python's own library keeps its elements."""
+GETTERS = (operator.attrgetter, operator.methodcaller)
+PARTIAL = ("func", "args", "keywords")
+SCALARS = (str, bytes, int, float, complex, np.generic, np.ndarray, types.NoneType)
+UNREAD = frozenset(
+    f"__{name}__"
+    for name in (
+        *("new", "repr", "str", "eq", "ne", "lt", "le", "gt", "ge", "hash", "setattr", "delattr"),
+        *("init_subclass", "getstate", "setstate", "reduce", "reduce_ex", "del", "replace"),
+        *("post_init", "attrs_post_init"),
+    )
+)
+"""Special methods that say nothing about what is computed, or run when an instance is made."""
+
+
+@define(eq=False, repr=False)
+class Surroundings:
+    """The variables that a function reads and does not write to itself.
+
+    Attributes
+    ----------
+    variables : list of Variable
+    numbers : list of Numbers
+        Small arrays among them which the program does not read itself: plain NumPy may have
+        computed something from them.
+    state : list of Variable
+        Those that it writes to and makes use of.
+    full : bool
+        Whether there are more variables than are watched.
+    """
+
+    variables: list[Variable] = field(factory=list)
+    numbers: list[Numbers] = field(factory=list)
+    state: list[Variable] = field(factory=list)
+    full: bool = False
+    _names: set[str] = field(factory=set)
+    _used: set[str] = field(factory=set)
+    _doubtful: set[str] = field(factory=set)
+    _by_text: bool = False
+    _whole: bool = False
+    _missing: dict[int, tuple[Any, set[str]]] = field(factory=dict)
+    _seen: set[Any] = field(factory=set)
+
+    @classmethod
+    def of(cls, function: Any, objects: Any = ()) -> "Surroundings":
+        """Find the variables of a function, and those of the functions that it calls.
+
+        Parameters
+        ----------
+        function : callable
+        objects : iterable
+            Further objects whose attributes it may read: arguments that are no arrays.
+        """
+        found, known = cls(), -1
+        for _ in range(ROUNDS):  # as any function may read attributes of any object
+            if len(found._names) == known:
+                break
+            known = len(found._names)
+            found.variables, found._seen, found._missing, found.full = [], set(), {}, False
+            found.enter(function)
+            for each in objects:
+                found.follow(each, title_of(each), frozenset(found._names), DEPTH)
+            for room, missing in found._missing.values():
+                keys = vars(room).keys() if isinstance(room, type) else room.keys()
+                found.append(Variable(keys, frozenset(missing), "", PRESENT, ()))
+        return found
+
+    def forget_changed(self) -> Self:
+        """Forget the variables that the function has changed itself, when it has run.
+
+        What it has changed and goes by is its `state`.
+        """
+        changed = [each for each in self.variables if not each.holds()]
+        iterators = [each for each in self.variables if is_iterator(each.value)]
+        self.state = [each for each in (*changed, *iterators) if self.uses(each)]
+        logs = tuple(
+            [f"{each.title}[" for each in changed if each.kind == CONTENTS and not self.uses(each)]
+        )
+        self.variables = [
+            each
+            for each in self.variables
+            if each not in changed and not each.title.startswith(logs)
+        ]
+        return self
+
+    def uses(self, variable: Variable) -> bool:
+        """Tell whether a variable is read for more than to be counted up or written down."""
+        word = variable.word()
+        return not word.isidentifier() or word in self._used
+
+    def append(self, variable: Variable) -> None:
+        """Watch a variable, unless there are too many."""
+        if len(self.variables) >= MOST:
+            self.full = True
+            return
+        self.variables.append(variable)
+
+    def bound_to_captured(self) -> str:
+        """Name a variable that is bound to what is captured, and put back all those that are."""
+        found = [each for each in self.variables if type(each.now()) in NOTING]
+        for each in found:
+            each.put_back()
+        return found[0].title if found else ""
+
+    def changed(self) -> str:
+        """Name a variable that is bound to something else now; nothing if there is none."""
+        places: list[Variable | Numbers] = [*self.variables, *self.numbers]
+        return next((each.named() for each in places if not each.holds()), "")
+
+    def watch_numbers(self, read: Iterable[Any]) -> None:
+        """Look at what is in the small arrays, but for those that a program reads at each replay.
+
+        Parameters
+        ----------
+        read : iterable of ndarray
+        """
+        arrays = {id(each.value): each for each in self.variables if is_small(each.value)}
+        constants = list(read)
+        for each in arrays.values():
+            if not any(np.may_share_memory(each.value, constant) for constant in constants):
+                self.numbers.append(Numbers(each.value, each.title, contents(each.value)))
+
+    def watch_read(self, program: Program) -> None:
+        """Look at the few numbers in arrays that a program reads, too.
+
+        For plain NumPy may have computed one of its numbers from them, which would be half old and
+        half new. Where they change and nothing else does, they are `followed`.
+        """
+        arrays = [each for each in self.variables if isinstance(each.value, np.ndarray)]
+        if not has_derived(program, [each.value for each in arrays]):
+            return
+        watched = {id(each.array) for each in self.numbers}
+        for each in arrays:
+            few = is_small(each.value) and each.value.nbytes <= FEW
+            if few and id(each.value) not in watched:
+                watched.add(id(each.value))
+                self.numbers.append(Numbers(each.value, each.title, contents(each.value), True))
+
+    def outgrown(self) -> bool:
+        """Tell whether nothing has changed but numbers in arrays that the program reads."""
+        changed = [each for each in self.numbers if not each.holds()]
+        if not changed or not all(each.read for each in changed):
+            return False
+        return all(each.holds() for each in self.variables)
+
+    def follow_numbers(self) -> None:
+        """Look no more at those that have changed, for the program follows them."""
+        self.numbers[:] = [each for each in self.numbers if each.holds()]
+
+    def draws(self) -> dict[str, bytes]:
+        """Give the states of the generators of random numbers that the function reads."""
+        places = {each.title: each.value for each in self.variables}
+        if "random" in self._names:  # it may be a module
+            places |= {"np.random": np.random, "random": random}
+        states = {title: state_of_generator(value) for title, value in places.items()}
+        return {title: state for title, state in states.items() if state is not None}
+
+    def hold(self) -> bool:
+        """Tell whether all variables are what they were."""
+        if not all(each.holds() for each in self.variables):
+            return False
+        return all(each.holds() for each in self.numbers)
+
+    def guarding(self, replay: Callable[..., Any]) -> Callable[..., Any]:
+        """Let a replay say that it is not for now, by `ELSEWHERE`, where a variable has changed."""
+        if not self.variables:
+            return replay
+        same, numbers = quick_test(self.variables), self.numbers
+
+        def guarded(*inputs: Any) -> Any:
+            return replay(*inputs) if same() or self.hold() else ELSEWHERE
+
+        def guarded_by_numbers(*inputs: Any) -> Any:
+            for each in numbers:
+                if not each.holds():
+                    return ELSEWHERE
+            return guarded(*inputs)
+
+        return guarded_by_numbers if numbers else guarded
+
+    def is_new(self, *thing: Any) -> bool:
+        """Tell whether something is met for the first time, and remember it."""
+        if thing in self._seen:
+            return False
+        self._seen.add(thing)
+        return True
+
+    def enter(self, function: Any) -> None:
+        """Note what a function reads, with what it wraps."""
+        while self.is_new("function", id(function)):
+            self.read(function)
+            if isinstance(function, functools.partial):
+                for name in PARTIAL:
+                    title = "the arguments of a partial"
+                    self.note(Variable(function, name, title, ATTRIBUTE), frozenset(), DEPTH)
+            registry = vars(function).get("registry") if is_function(function) else None
+            if isinstance(registry, types.MappingProxyType):  # of `functools.singledispatch`
+                self.look_at(registry, f"{function.__name__}.registry", frozenset(), DEPTH)
+            wrapped = attribute(function, "__wrapped__") or attribute(function, "func")
+            if wrapped is None or isinstance(function, type):
+                return
+            function = wrapped
+
+    def read(self, function: Any) -> None:
+        """Note what the code of a function reads."""
+        bound = isinstance(function, types.MethodType)
+        owner = function.__self__ if bound else None
+        function = function.__func__ if bound else function
+        if not is_function(function):
+            owner = function if owner is None else owner
+            calls = [
+                vars(each)["__call__"] for each in classes_of(owner) if "__call__" in vars(each)
+            ]
+            if owner is not None:
+                self.look_at(owner, title_of(owner), frozenset(), DEPTH)
+            function = next(iter(calls), None)
+            if not is_function(function):
+                return
+        if is_of_library(function):
+            return
+        own = names_in(function.__code__)
+        self.take(own)
+        self.made_of(function, own.read)
+        self.variables_of(function, own)
+        if owner is not None:
+            self.look_at(owner, title_of(owner), own.read, DEPTH)
+
+    def made_of(self, function: Any, names: frozenset[str]) -> None:
+        """Note the parts of a function that may be replaced, and its defaults and attributes."""
+        for part in ("__code__", "__defaults__", "__kwdefaults__"):
+            if getattr(function, part) is not None and self.is_new(part, id(function)):
+                title, value = f"{function.__name__}.{part}", getattr(function, part)
+                self.append(Variable(function, part, title, ATTRIBUTE, value))
+        for each in function.__defaults__ or ():
+            self.follow(each, f"a default of {function.__name__}", names, DEPTH)
+        if function.__kwdefaults__:
+            self.entries(function.__kwdefaults__, f"{function.__name__}.defaults", names, DEPTH)
+        if vars(function):
+            self.attributes(function, function.__name__, names, DEPTH)
+
+    def variables_of(self, function: Any, own: Names) -> None:
+        """Note the variables of a function's closure and of its module."""
+        names, outside = own.read, function.__globals__
+        cells = function.__closure__ or ()
+        for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+            if name not in own.bound or name in own.used:
+                self.note(Variable(cell, None, name, CELL), names, DEPTH, empty=True)
+        for name in sorted(names - own.bound | own.bound & own.used):
+            if name in outside:
+                self.note(Variable(outside, name, name), names, DEPTH)
+            elif name in own.outside:
+                self.missing(outside, (name,))
+                if attribute(vars(builtins).get(name), "__module__") != "builtins":
+                    self.note(Variable(vars(builtins), name, name), names, DEPTH)
+            self.imported(name, str(outside.get("__package__") or ""), names)
+
+    def take(self, own: Names) -> None:
+        """Add the names in the code of a function to those of the others."""
+        self._names |= own.read
+        self._used |= own.used
+        self._doubtful |= own.doubtful
+        self._by_text |= own.by_text
+        self._whole |= own.whole
+
+    def missing(self, room: Any, names: Iterable[str]) -> None:
+        """Note that names are missing in the dict of a module or an object, or in a class."""
+        self._missing.setdefault(id(room), (room, set()))[1].update(names)
+
+    def imported(self, name: str, package: str, names: frozenset[str]) -> None:
+        """Note a module that is imported while the function runs."""
+        for key in (name, f"{package}.{name}"):
+            module = sys.modules.get(key)
+            if isinstance(module, types.ModuleType) and not is_library_module(module):
+                self.note(Variable(sys.modules, key, key), names, DEPTH)
+
+    def note(
+        self, variable: Variable, names: frozenset[str], depth: int, *, empty: bool = False
+    ) -> None:
+        """Note a variable, and what is within; one that is `empty` too, if it may be filled."""
+        value = variable.value = variable.now()
+        if is_library(value) or (value is MISSING and not empty):
+            return
+        if self.is_new(variable.kind, id(variable.room), variable.name):
+            self.append(variable)
+        if self._by_text and type(value) is str and value.isidentifier():
+            self._names.add(value)
+        if value is not MISSING and len(self.variables) < MOST:
+            self.follow(value, variable.title, names, depth)
+
+    def follow(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note what is within a thing, or what it reads if it is a function."""
+        if isinstance(value, contextvars.ContextVar):
+            self.note(Variable(value, None, title, CONTEXT), names, depth - 1, empty=True)
+        elif isinstance(value, weakref.ref):
+            self.note(Variable(value, None, title, CALLED), names, depth - 1)
+            self.behind(value(), title, names, depth - 1)
+        elif isinstance(value, GETTERS):
+            self._names.update(names_got(value))
+        elif callable(value) and not isinstance(value, type):
+            self.enter(value)
+        else:
+            self.look_at(value, title, names, depth)
+
+    def behind(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note what is within an object that is only referred to weakly, and stays so."""
+        if is_function(value) or isinstance(value, types.MethodType):
+            self.enter(value)
+        elif value is not None and depth > 0 and not isinstance(value, SCALARS):
+            self.look_at(weakref.proxy(value), title, names, depth)
+            self.methods(type(value))
+
+    def look_at(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note what is within an object: entries of containers, attributes that are read."""
+        if depth == 0 or not self.is_new(id(value), depth):
+            return
+        if isinstance(value, np.ndarray) and value.dtype.hasobject:
+            self.elements(Variable(value, None, title, OBJECTS), names, depth)
+        if isinstance(value, BUFFERS) and len(value) * getattr(value, "itemsize", 1) <= SMALL:
+            whole = Variable(value, None, title, BYTES)
+            whole.value = whole.now()
+            self.append(whole)
+        if isinstance(value, SCALARS):
+            return
+        if isinstance(value, (tuple, frozenset)):
+            for place, each in enumerate(value):
+                self.follow(each, f"{title}[{place}]", names, depth - 1)
+        elif isinstance(value, CONTAINERS):
+            self.entries(value, title, names, depth)
+        for kind, inner in INSIDE.items():
+            if isinstance(value, kind):
+                self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
+        if isinstance(value, types.ModuleType):
+            if not is_library_module(value):
+                self.attributes(value, title, names, depth)
+        else:
+            self.attributes(value, title, names | self._names, depth)
+            self.methods(value)
+
+    def entries(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note the elements of a container, or the entries of a dict."""
+        if len(value) > ELEMENTS:
+            return
+        few = len(value) <= ENTRIES
+        if few and isinstance(value, (*KEYED, list)):
+            for key in list(value) if isinstance(value, KEYED) else range(len(value)):
+                self.note(Variable(value, key, f"{title}[{key!r}]"), names, depth - 1)
+        for kind in (CONTENTS, VALUES) if isinstance(value, KEYED) and not few else (CONTENTS,):
+            self.elements(Variable(value, None, title, kind), names, depth)
+
+    def elements(self, whole: Variable, names: frozenset[str], depth: int) -> None:
+        """Note all that is in a container at once."""
+        whole.value = whole.now()
+        if self.is_new(whole.kind, id(whole.room)):
+            self.append(whole)
+        for place, each in enumerate(() if whole.value is MISSING else whole.value):
+            self.follow(each, f"{whole.title}[{place}]", names, depth - 1)
+
+    def attributes(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note attributes of an object, its own and those of its classes."""
+        own = attribute(value, "__dict__")
+        own = {} if own is None else own
+        module = isinstance(value, types.ModuleType)
+        kinds = [] if module else classes_of(value)
+        if kinds and not isinstance(value, type) and self.is_new("class", id(value)):
+            self.append(Variable(value, "__class__", f"{title}.__class__", ATTRIBUTE, type(value)))
+        if self._whole and kinds and type(own) is dict:
+            self.entries(own, title, names, depth)
+        missing = []
+        for name in sorted(names):
+            room = next((each for each in kinds if name in vars(each)), None)
+            method = room is not None and bool(functions_of(vars(room)[name]))
+            if (room is not None and not method) or (name in own and not isinstance(value, type)):
+                variable = Variable(value, name, f"{title}.{name}", ATTRIBUTE)
+                self.note(variable, names, depth - 1, empty=name in self._doubtful)
+            elif method or name in self._doubtful:
+                missing.append(name)
+                for each in () if method else kinds:
+                    self.missing(each, (name,))
+        if (kinds or module) and type(own) is dict and missing:
+            self.missing(own, missing)
+
+    def methods(self, value: Any) -> None:
+        """Enter what may be called of an object or a class: methods named, and special ones."""
+        made = isinstance(value, type)  # by the function, perhaps
+        kind = value if made else type(value)
+        kinds = classes_of(kind)
+        if not self.is_new("methods", kind, made) or not kinds:
+            return
+        if self.is_new("bases", kind):
+            self.append(Variable(kind, "__mro__", kind.__name__, ATTRIBUTE, kind.__mro__))
+        lower: list[type] = []
+        for each in kinds:
+            for name, found in list(vars(each).items()):
+                special = name.startswith("__") and name.endswith("__") and name not in UNREAD
+                functions = functions_of(found)
+                read = name in self._names or (special and (made or name != "__init__"))
+                if not functions or not read:
+                    continue
+                if self.is_new("method", each, name):
+                    self.append(Variable(vars(each), name, f"{each.__name__}.{name}", value=found))
+                for function in functions:
+                    self.enter(function)
+                for under in lower:
+                    if name not in vars(under):
+                        self.missing(under, (name,))
+            lower.append(each)
+
+
+def attribute(thing: Any, name: str) -> Any:
+    """Give an attribute, whatever it raises to ask for one that is not there."""
+    try:
+        return getattr(thing, name, None)
+    except Exception:  # as a class may do in its __getattr__
+        return None
+
+
+def is_function(thing: Any) -> bool:
+    """Tell whether something is a function that Python code defines."""
+    return isinstance(thing, types.FunctionType)
+
+
+def is_iterator(value: Any) -> bool:
+    """Tell whether something gives another element each time; a file is for writing."""
+    lasting = isinstance(value, io.IOBase) or type(value) in weakref.ProxyTypes
+    return hasattr(type(value), "__next__") and not lasting
+
+
+def names_got(getter: Any) -> Iterator[str]:
+    """Give the names that one of the functions of `operator` looks up."""
+    for each in getter.__reduce__()[1]:
+        if isinstance(each, str):
+            yield from each.split(".")
+
+
+def title_of(value: Any) -> str:
+    """Say what the user calls an object that has no name: after its class."""
+    return str(value.__name__) if isinstance(value, type) else type(value).__name__
+
+
+def state_of_generator(value: Any) -> bytes | None:
+    """Give the state of a generator of random numbers, which each draw changes."""
+    owner = value if isinstance(value, types.ModuleType) else attribute(value, "__self__") or value
+    if isinstance(owner, np.random.Generator):
+        return pickle.dumps(owner.bit_generator.state)
+    if isinstance(owner, np.random.RandomState) or owner is np.random:
+        return pickle.dumps(owner.get_state())
+    if isinstance(owner, random.Random) or owner is random:
+        return pickle.dumps(owner.getstate())
+    return None
+
+
+def is_small(value: Any) -> bool:
+    """Tell whether something is an array that takes hardly any time to look at."""
+    return type(value) is np.ndarray and value.nbytes <= SMALL and not value.dtype.hasobject
+
+
+def objects_in(args: Iterable[Any]) -> list[Any]:
+    """List what is among the arguments that is neither array nor number nor a plain structure."""
+    given = tuple(args)
+    leaves = [each for each in flatten(given) if not (varies(each) or is_library(each))]
+    return [*leaves, *classes_in(given)]
+
+
+def classes_in(tree: Any) -> list[type]:
+    """List the user's classes that structures are made of."""
+    structure = structure_of(tree.__class__)
+    if structure is None:
+        return []
+    below = [kind for each in structure.values(tree) for kind in classes_in(each)]
+    return [*classes_of(tree)[:1], *below]
+
+
+def is_library(value: Any) -> bool:
+    """Tell whether a value is a module or a class that users do not look into."""
+    return isinstance(value, (types.ModuleType, type)) and is_library_module(value)
+
+
+def is_of_library(function: types.FunctionType) -> bool:
+    """Tell whether users do not look into a function, whatever `wraps` says of its module."""
+    name = str(function.__globals__.get("__name__"))
+    return is_library_name(name) or "site-packages" in function.__code__.co_filename
+
+
+def functions_of(found: Any) -> list[types.FunctionType]:
+    """List the functions that an attribute of a class is made of, if it is a method."""
+    if isinstance(found, property):
+        parts = [found.fget]
+    else:
+        parts = [getattr(found, name, None) for name in ("__func__", "func")] + [found]
+    return [each for each in parts if isinstance(each, types.FunctionType)]
+
+
+def classes_of(value: Any) -> list[type]:
+    """List the user's classes of an object, or those that a class is made of."""
+    kinds = type(value).__mro__
+    if isinstance(value, type):  # whose attributes are those of its own class as well
+        kinds = (*value.__mro__, *kinds)
+    return [each for each in kinds if not is_library_module(each)]

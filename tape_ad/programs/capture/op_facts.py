@@ -1,0 +1,284 @@
+"""What capture has to know of some functions."""
+
+import functools
+import inspect
+import operator
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
+from tape_ad.base.naming import called
+from tape_ad.base.trees import flatten
+from tape_ad.programs.capture.traced_arrays import Captured, is_captured
+from tape_ad.programs.capture.traced_scalars import CapturedNumber
+from tape_ad.programs.capture.tracers import NUMBERS, failure_of, item_of
+from tape_ad.programs.program.program import Call
+from tape_ad.record.messages.callers import caller
+from tape_ad.rules.numpy.updates import updated
+
+__all__ = [
+    "FACTS",
+    "WRITING",
+    "by_name",
+    "check_capturable",
+    "check_warnings",
+    "decides",
+    "is_whole",
+    "leaves_given",
+    "masked",
+    "may_fail",
+    "overwrites",
+    "settled",
+    "type_of",
+]
+
+Function = Callable[..., Any]
+TRUTH = np.dtype(bool)
+
+FACTS: frozenset[Any] = frozenset(
+    {
+        np.shape,
+        np.ndim,
+        np.size,
+        np.result_type,
+        np.can_cast,
+        np.common_type,
+        np.iscomplexobj,
+        np.isrealobj,
+        np.broadcast_shapes,
+    }
+)
+"""Functions about shapes and dtypes, which are the same at each replay."""
+
+SHAPED_BY_VALUES.update(
+    {
+        np.argwhere,
+        np.bincount,
+        np.compress,
+        np.delete,
+        np.extract,
+        np.flatnonzero,
+        np.insert,
+        np.intersect1d,
+        np.nonzero,
+        np.repeat,
+        np.setdiff1d,
+        np.setxor1d,
+        np.trim_zeros,
+        np.union1d,
+        np.unique,
+        np.unique_all,
+        np.unique_counts,
+        np.unique_inverse,
+        np.unique_values,
+        np.poly1d,
+        np.polyfit,  # with full=True, what is left over is empty where the rank is too low
+        np.roots,
+        np.polymul,
+        np.polydiv,
+        np.arange,
+        np.histogram,
+        np.histogram_bin_edges,
+        np.linalg.lstsq,
+    }
+)
+
+TYPED_BY_VALUES.update(
+    {
+        np.linalg.eig,
+        np.linalg.eigvals,
+        np.nanpercentile,  # in single precision, of nothing but nan in some place
+        np.nanquantile,
+        np.poly,
+        np.real_if_close,
+        np.roots,
+        np.emath.sqrt,
+        np.emath.log,
+        np.emath.log2,
+        np.emath.log10,
+        np.emath.logn,
+        np.emath.power,
+        np.emath.arccos,
+        np.emath.arcsin,
+        np.emath.arctanh,
+        operator.pow,  # of two whole numbers of Python's, among others
+    }
+)
+
+OPERATORS = frozenset({"_operator", "operator", "builtins"})
+OF_NUMBERS: frozenset[Any] = frozenset({np.where, np.clip, np.full_like, updated, item_of})
+"""Functions beside ufuncs and operators for which whole numbers are but values."""
+
+INDEXING: frozenset[Any] = frozenset(
+    {operator.getitem, item_of, updated, np.take, np.take_along_axis, np.choose, np.insert}
+)
+"""Functions that raise where an index is out of range."""
+
+FAILING: frozenset[Any] = frozenset(
+    {
+        *(operator.truediv, operator.floordiv, operator.mod, operator.pow, divmod, np.power),
+        *(np.ravel_multi_index, np.unravel_index, np.bincount, np.repeat, np.digitize),
+        *(np.percentile, np.quantile, np.nanpercentile, np.nanquantile, np.histogram),
+        *(np.roots, np.polyfit, failure_of),
+    }
+)
+"""Others that raise for some values: division by zero, powers and counts below 0."""
+
+OVERWRITE = "overwrite_"
+"""How the names of options begin by which a function may write to its arguments."""
+
+WRITING: frozenset[Any] = frozenset(
+    {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
+)
+"""Functions that write to their first argument."""
+
+
+def type_of(result: Any) -> str:
+    """Name the type of a result: an array's dtype, a number's own."""
+    return str(getattr(result, "dtype", None) or type(result).__name__)
+
+
+def decides(function: Function) -> bool:
+    """Tell whether whole numbers among the operands may decide about the shape of the result."""
+    if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in OPERATORS:
+        return False
+    return function not in OF_NUMBERS
+
+
+def settled(arg: Any) -> Any:
+    """Take whole numbers of Python's, alone or in a tuple or list, for those that they are now."""
+    kind: Any = type(arg)
+    if kind is CapturedNumber:
+        return arg.__index__() if type(arg.data) is int else arg
+    if (kind is tuple or kind is list) and CapturedNumber in map(type, arg):
+        return kind([settled(each) for each in arg])
+    return arg
+
+
+def is_whole(arg: Any) -> bool:
+    """Tell whether an operand is, or has in it, a captured whole number of NumPy's."""
+    kind = type(arg)
+    if kind is tuple or kind is list:
+        return any(map(is_whole, arg))
+    return kind is Captured and arg.data.ndim == 0 and arg.data.dtype.kind in "iu"
+
+
+RAISING = frozenset({"raise", "call"})
+"""The ways of `numpy.errstate` in which a call may raise."""
+
+
+def may_fail(call: Call) -> bool:
+    """Tell whether a call raises for some values, and so matters though nobody needs its result.
+
+    Examples
+    --------
+    >>> from tape_ad.programs.program.program import Value
+    >>> x, y = Value(np.ndarray), Value(np.ndarray)
+    >>> may_fail(Call(np.linalg.cholesky, (x,), {}, (y,))), may_fail(Call(np.exp, (x,), {}, (y,)))
+    (True, False)
+    """
+    function = call.function
+    module = str(getattr(function, "__module__", None))
+    if module.startswith(("numpy.linalg", "scipy.linalg")):
+        return True
+    if call.errors is not None and not RAISING.isdisjoint(call.errors.values()):
+        return True
+    if function in INDEXING:
+        return len(call.operands) > 1
+    return function in FAILING
+
+
+def masked(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Tell whether a mask decides about the shape of a result."""
+    if function is np.where:
+        return len(args) == 1
+    if function is not operator.getitem:
+        return False
+    key = args[1] if type(args[1]) is tuple else (args[1],)
+    arrays = (k for k in key if is_captured(k) or isinstance(k, np.ndarray))
+    return any(getattr(k, "dtype", None) == TRUTH for k in arrays)
+
+
+def action_of(filters: Any) -> str:
+    """Find what is done with NumPy's warnings of arithmetic."""
+    actions = (
+        action
+        for action, message, category, module, line in filters
+        if issubclass(RuntimeWarning, category) and message is module is None and line == 0
+    )
+    return next(actions, "default")
+
+
+def check_warnings(capture: Any, before: Any) -> None:
+    """Refuse to compute where a function has made warnings errors, which no replay would do.
+
+    Raises
+    ------
+    CaptureError
+    """
+    if action_of(warnings.filters) == "error" != action_of(before):
+        raise capture.refusal(
+            f"it makes warnings errors ({caller()}), which a replay does not; write "
+            "np.errstate(all='raise'), and catch FloatingPointError"
+        )
+
+
+def check_capturable(capture: Any, function: Function, out: Any) -> None:
+    """Refuse a function that cannot be replayed.
+
+    Raises
+    ------
+    CaptureError
+    """
+    if isinstance(out, (tuple, list)) and all(map(is_number_or_array, flatten(out))):
+        return
+    raise capture.refusal(
+        f"{called(function)} ({caller()}) gives a {type(out).__name__}, which cannot be captured"
+    )
+
+
+def is_number_or_array(leaf: Any) -> bool:
+    """Tell whether a replay can give something as a value."""
+    return isinstance(leaf, (np.ndarray, np.generic)) or type(leaf) in NUMBERS
+
+
+def leaves_given(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """List the leaves of what a function gives, for one that gives a tuple with a list in it."""
+    return flatten(function(*args, **kwargs))
+
+
+@functools.cache
+def writing_parameters(function: Function) -> dict[int, str]:
+    """Find the positions of the parameters by which a function is told where it may write."""
+    if not str(getattr(function, "__module__", None)).startswith("numpy"):
+        return {}
+    try:
+        parameters = inspect.signature(function).parameters.values()
+        names = [each.name for each in parameters if each.kind < each.VAR_POSITIONAL]
+    except (TypeError, ValueError):  # a function of C, which says nothing of its parameters
+        names = ["a", "b", "out"] if function is np.dot else []
+    return {i: name for i, name in enumerate(names) if name == "out" or name.startswith(OVERWRITE)}
+
+
+def by_name(
+    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """Take an array to write to, if it is given by position, to the arguments by name."""
+    for place, name in writing_parameters(function).items():
+        if place < len(args):
+            rest = args[place + 1 :]
+            if name == "out" and args[place] is not None and all(each is None for each in rest):
+                return args[:place], {**kwargs, "out": args[place]}
+            if name != "out" and args[place] is True:
+                return args, {**kwargs, name: True}
+    return args, kwargs
+
+
+def overwrites(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Tell whether a function has been allowed to write to what it is given."""
+    if function is np.nan_to_num:
+        return kwargs.get("copy", args[1] if len(args) > 1 else True) is False
+    return any(value is True for name, value in kwargs.items() if name.startswith(OVERWRITE))

@@ -1,0 +1,1 @@
+"""Code generation: the text of LLVM's instructions."""

@@ -1,0 +1,358 @@
+"""Formulas of functions that are several operations: NumPy's that are no ufuncs, SciPy's, our own.
+
+Our own helpers look at whole arrays first, to find the quickest way that is right for all of their
+elements. Here each element goes the way that is right for it.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.programs.engines.native.codegen import floats
+from tape_ad.programs.engines.native.codegen.complex import COMPLEX
+from tape_ad.programs.engines.native.codegen.floats import (
+    FLOATING,
+    absolute,
+    is_finite,
+    is_nan,
+    larger,
+    smaller,
+)
+from tape_ad.programs.engines.native.codegen.integers import known_power
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, ComplexLane, Lane, cast, select
+from tape_ad.rules.maps.elementwise import selected_plainly
+from tape_ad.rules.nn import activations, rectifiers
+from tape_ad.rules.nn.normal import BEND, FAR, MILLS, normal_cdf
+from tape_ad.rules.nn.steps import reach
+from tape_ad.rules.numpy import continued
+from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
+
+__all__ = ["COMPOSITIONS", "SCIPY", "Composition", "composition_of"]
+
+exp, log, log1p, expm1 = (FLOATING[f] for f in (np.exp, np.log, np.log1p, np.expm1))
+
+
+@frozen
+class Composition:
+    """A formula of several operations.
+
+    Attributes
+    ----------
+    formula : callable
+        Of the operands' lanes, and of what else the function is called with.
+    operands : int
+        How many of the first arguments are arrays.
+    kinds : str
+        The kinds of dtypes that the operands may have.
+    alike : int
+        From which operand on all are of one dtype.
+    """
+
+    formula: Callable[..., Lane]
+    operands: int = 1
+    kinds: str = "f"
+    alike: int = 0
+
+    def takes(self, dtypes: Sequence[np.dtype[Any]]) -> bool:
+        """Tell whether it is for operands of these dtypes."""
+        fits = len(dtypes) == self.operands and len(set(dtypes[self.alike :])) < 2
+        return fits and {dtype.kind for dtype in dtypes} <= set(self.kinds)
+
+
+def promoted(x: Lane, y: Lane) -> tuple[Lane, Lane]:
+    """Cast two operands to the dtype that NumPy computes in."""
+    dtype = np.result_type(x.dtype, y.dtype)
+    return cast(x, dtype), cast(y, dtype)
+
+
+def divide(x: Lane, y: Lane) -> Lane:
+    """Divide, complex numbers too."""
+    x, y = promoted(x, y)
+    return COMPLEX[np.divide](x, y) if x.dtype.kind == "c" else x / y
+
+
+def where(condition: Lane, x: Lane, y: Lane) -> Lane:
+    """Choose by what is not zero."""
+    return select(cast(condition, BOOL), x, y)
+
+
+def selected(x: Lane, mask: Lane) -> Lane:
+    """Give what a mask picks, and 0 elsewhere."""
+    return where(mask, x, x.like(0.0))
+
+
+# Formulas with a hole
+
+
+def difference(x: Lane, y: Lane) -> Lane:
+    """x - y, and 0 where they are equal."""
+    x, y = promoted(x, y)
+    return select(x == y, x.like(0.0), x - y)
+
+
+def ratio(x: Lane, y: Lane) -> Lane:
+    """x / y, and 0 where both are 0."""
+    x, y = promoted(x, y)
+    return divide(x, select((x == 0.0) & (y == 0.0), y.like(1.0), y))
+
+
+def unit(x: Lane, length: Lane) -> Lane:
+    """x / length, and 0 where the length is."""
+    return divide(x, select(length == 0.0, length.like(1.0), length))
+
+
+def over_square(x: Lane, y: Lane) -> Lane:
+    """x / (x**2 + y**2), where that overflows or has lost digits by the square root."""
+    low, high = continued.SQUARES[x.dtype.char]
+    square = x * x + y * y
+    radius = x.emitter.function("hypot", x, y)
+    return select((square > low) & (square < high), x / square, x / radius / radius)
+
+
+def logistic(x: Lane, base: float) -> Lane:
+    """1 / (1 + base**-x)."""
+    far, power = (127.0, floats.exp2) if base == 2 else (80.0, exp)
+    e = power(smaller(x, x.like(far)))
+    return e / (1.0 + e)
+
+
+def signed_power(x: Lane, exponent: float) -> Lane:
+    """sign(x) abs(x)**exponent, and 0 at 0."""
+    size = absolute(x)
+    if exponent < 0:
+        size = select(x == 0.0, x.like(1.0), size)
+    return FLOATING[np.sign](x) * floats.power(size, x.like(exponent))
+
+
+def within(x: Lane, low: float, high: float) -> Lane:
+    """Clip to two bounds."""
+    return floats.clipped(x, x.like(low), x.like(high))
+
+
+def base_slope(out: Lane, x: Lane, y: Lane) -> Lane:
+    """y * x**(y - 1), by the power itself where that has all its digits; 0 where y is."""
+    exponent = x.emitter.number(y)
+    if exponent is not None and exponent - 1 in floats.POWERS:
+        return y * floats.power(x, x.like(exponent - 1)) if exponent else x.like(0.0)
+    limits = np.finfo(out.dtype)
+    size = absolute(out)
+    slope = y * (out / x)
+    fine = (size > limits.tiny) & (size <= limits.max) & is_finite(slope)
+    general = y * floats.power(x, y - 1.0)
+    return select(fine, slope, select(y == 0.0, y.like(0.0), general))
+
+
+def exponent_slope(out: Lane, x: Lane, y: Lane) -> Lane:
+    """x**y * log(x), and 0 where the power is, and where both operands are."""
+    slope = out * log(x)
+    zero = (out == 0.0) | ((x == 0.0) & (y == 0.0))
+    return select(is_finite(slope) | ~zero, slope, slope.like(0.0))
+
+
+# Activations
+
+
+def relu(x: Lane) -> Lane:
+    """Give the larger one of x and 0."""
+    return larger(x, x.like(0.0))
+
+
+def exponential(x: Lane) -> Lane:
+    """Give exp(x), no further than it can reach."""
+    return exp(smaller(x, x.like(reach(x.dtype))))
+
+
+def sigmoid(x: Lane) -> Lane:
+    """Give the logistic function."""
+    e = exponential(x)
+    return e / (1.0 + e)
+
+
+def leaky_relu(x: Lane, negative_slope: float = 0.01) -> Lane:
+    """Give x, and a part of it below 0."""
+    return relu(x) + smaller(x, x.like(0.0)) * negative_slope
+
+
+def bent(x: Lane, alpha: float = 1.0, scale: float = 1.0) -> Lane:
+    """Give x, and below 0 a part of exp(x) - 1."""
+    return (relu(x) + alpha * expm1(smaller(x, x.like(0.0)))) * scale
+
+
+def softplus(x: Lane, beta: float = 1.0, threshold: float = 20.0) -> Lane:
+    """Give log(1 + exp(beta x)) / beta, and x above the threshold."""
+    scaled = x if beta == 1 else x * beta
+    out = log1p(exponential(scaled))
+    out = out if beta == 1 else out / beta
+    return select(scaled > min(threshold, reach(x.dtype)), x, out)
+
+
+def gelu(x: Lane, approximate: str = "none") -> Lane:
+    """Give x times its gate."""
+    if approximate != "tanh":
+        return x * single_normal_cdf(x)
+    near = within(x, -FAR, FAR)
+    return x * sigmoid(rectifiers.SLOPE * near * (1.0 + rectifiers.CUBIC * near * near))
+
+
+def single_normal_cdf(x: Lane) -> Lane:
+    """Give the normal distribution's cumulative probability, of single precision alone."""
+    if x.dtype != np.float32:
+        raise NotImplementedError("SciPy's function is for double precision")
+    a = smaller(absolute(x), x.like(FAR))
+    t = 1.0 / (1.0 + BEND * a)
+    below = MILLS[-1] * t
+    for coefficient in MILLS[-2::-1]:
+        below = (below + coefficient) * t
+    below = below * exp(a * (-0.5 * a))
+    above = FLOATING[np.signbit](x)
+    return select(above, x.like(0.0), x.like(1.0)) - FLOATING[np.copysign](below, x)
+
+
+# NumPy's own
+
+
+def real(x: Lane) -> Lane:
+    """Give the real part."""
+    return x.re if isinstance(x, ComplexLane) else x
+
+
+def imaginary(x: Lane) -> Lane:
+    """Give the imaginary part."""
+    return x.im if isinstance(x, ComplexLane) else x.like(0.0)
+
+
+def angle(z: Lane, deg: bool = False) -> Lane:
+    """Give the angle of a complex number; of a real one 0 or pi."""
+    found = FLOATING[np.arctan2](imaginary(z), real(z))
+    return found * (180 / math.pi) if deg else found
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None
+) -> Lane:
+    """Replace nan and the infinities by numbers."""
+    if not copy:
+        raise NotImplementedError("it writes to its argument")
+    if isinstance(x, ComplexLane):
+        parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (x.re, x.im))
+        return ComplexLane.of(*parts)
+    limits = np.finfo(x.dtype)
+    most = float(limits.max) if posinf is None else posinf
+    least = float(limits.min) if neginf is None else neginf
+    x = select(is_nan(x), x.like(nan), x)
+    x = select(x == np.inf, x.like(most), x)
+    return select(x == -np.inf, x.like(least), x)
+
+
+def rounded(x: Lane, decimals: int = 0) -> Lane:
+    """Round to so many decimals."""
+    factor = 10.0 ** abs(decimals)
+    if decimals == 0:
+        return floats.rint(x)
+    return floats.rint(x * factor) / factor if decimals > 0 else floats.rint(x / factor) * factor
+
+
+def sinc(x: Lane) -> Lane:
+    """Give sin(pi x) / (pi x), and 1 at 0."""
+    scaled = x * math.pi
+    scaled = select(scaled == 0.0, x.like(float(np.finfo(x.dtype).eps)), scaled)
+    return FLOATING[np.sin](scaled) / scaled
+
+
+def is_close(
+    x: Lane, y: Lane, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Lane:
+    """Tell which elements are as close as two tolerances say."""
+    near = (absolute(x - y) <= atol + rtol * absolute(y)) & is_finite(y)
+    found = near | (x == y)
+    return found | (is_nan(x) & is_nan(y)) if equal_nan else found
+
+
+COMPOSITIONS: Mapping[Any, Composition] = MappingProxyType(
+    {
+        selected_plainly: Composition(selected, 2, "fcb", 1),
+        continued.difference: Composition(difference, 2, "f", 2),
+        continued.ratio: Composition(ratio, 2, "fc", 2),
+        continued.unit: Composition(unit, 2, "fc", 2),
+        continued.over_square: Composition(over_square, 2),
+        continued.logistic: Composition(logistic),
+        continued.signed_power: Composition(signed_power),
+        continued.within: Composition(within),
+        slope_in_base: Composition(base_slope, 3),
+        slope_in_exponent: Composition(exponent_slope, 3),
+        activations.relu: Composition(relu),
+        activations.sigmoid: Composition(sigmoid),
+        rectifiers.leaky_relu: Composition(leaky_relu),
+        rectifiers.elu: Composition(bent),
+        rectifiers.selu: Composition(
+            lambda x: bent(x, rectifiers.SELU_ALPHA, rectifiers.SELU_SCALE)
+        ),
+        rectifiers.silu: Composition(lambda x: x * sigmoid(x)),
+        rectifiers.softplus: Composition(softplus),
+        rectifiers.gelu: Composition(gelu),
+        normal_cdf: Composition(single_normal_cdf),
+        np.where: Composition(where, 3, "fciub", 1),
+        np.real: Composition(real, kinds="fc"),
+        np.imag: Composition(imaginary, kinds="c"),
+        np.angle: Composition(angle, kinds="fc"),
+        np.nan_to_num: Composition(nan_to_num, kinds="fc"),
+        np.round: Composition(rounded),
+        np.around: Composition(rounded),
+        np.sinc: Composition(sinc),
+        np.isclose: Composition(is_close, 2),
+        known_power: Composition(known_power, kinds="iu"),
+        floats.power_by_one: Composition(floats.power_by_one, 2),
+        np.isposinf: Composition(lambda x: x == np.inf),
+        np.isneginf: Composition(lambda x: x == -np.inf),
+        np.isreal: Composition(lambda x: imaginary(x) == 0.0, kinds="fc"),
+        np.iscomplex: Composition(lambda x: imaginary(x) != 0.0, kinds="fc"),
+    }
+)
+"""By the function that a program calls."""
+
+
+def times_log(x: Lane, y: Lane, logarithm: Callable[[Lane], Lane]) -> Lane:
+    """x times a logarithm, and 0 where x is."""
+    return select((x == 0.0) & ~is_nan(y), x.like(0.0), x * logarithm(y))
+
+
+def double_normal_cdf(x: Lane) -> Lane:
+    """Give the normal distribution's cumulative probability by the error function."""
+    if x.dtype != np.float64:
+        raise NotImplementedError("SciPy computes it in double precision")
+    scaled = x * math.sqrt(0.5)
+    size = absolute(scaled)
+    middle = 0.5 + 0.5 * x.emitter.function("erf", scaled)
+    tail = 0.5 * x.emitter.function("erfc", size)
+    return select(size < 1.0, middle, select(scaled > 0.0, 1.0 - tail, tail))
+
+
+SCIPY: Mapping[str, Composition] = MappingProxyType(
+    {
+        "erf": Composition(floats.of_library("erf")),
+        "erfc": Composition(floats.of_library("erfc")),
+        "expit": Composition(lambda x: 1.0 / (1.0 + exp(-x))),
+        "expm1": Composition(expm1),
+        "log1p": Composition(log1p),
+        "cbrt": Composition(FLOATING[np.cbrt]),
+        "ndtr": Composition(double_normal_cdf),
+        "xlogy": Composition(lambda x, y: times_log(x, y, log), 2),
+        "xlog1py": Composition(lambda x, y: times_log(x, y, log1p), 2),
+    }
+)
+"""By the names of functions of `scipy.special`, which is there only if the user has imported it."""
+
+
+def composition_of(function: Any) -> Composition | None:
+    """Find a function's composition."""
+    if isinstance(function, np.ufunc):
+        name = function.__name__
+        known = SCIPY.get(name)
+        special = sys.modules.get("scipy.special") if known else None
+        return known if special and getattr(special, name, None) is function else None
+    return COMPOSITIONS.get(function)

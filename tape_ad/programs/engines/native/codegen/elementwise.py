@@ -1,0 +1,281 @@
+"""How functions of single elements are written as instructions, one line per function.
+
+What NumPy computes exactly comes out to the bit: arithmetic, comparisons, roundings, integers. The
+functions of a library are called by their names in C. Where NumPy's own formula is more than one
+operation, its order is kept, and what it does with nan, infinities and zeros of either sign.
+"""
+
+import functools
+import operator
+from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from tape_ad.programs.engines.native.codegen import floats, integers
+from tape_ad.programs.engines.native.codegen.complex import COMPLEX
+from tape_ad.programs.engines.native.codegen.compositions import composition_of
+from tape_ad.programs.engines.native.codegen.failures import failing
+from tape_ad.programs.engines.native.codegen.floats import CLIP, FLOATING, Formula
+from tape_ad.programs.engines.native.codegen.integers import INTEGRAL, LOGICAL
+from tape_ad.programs.engines.native.codegen.ir_builder import (
+    Emitter,
+    Lane,
+    Library,
+    resized,
+    select,
+)
+
+__all__ = ["BY_KIND", "UFUNCS", "Bound", "Failing", "can_lower", "lowered", "operands_of"]
+
+BY_KIND = MappingProxyType(
+    {"f": FLOATING, "i": INTEGRAL, "u": INTEGRAL, "b": LOGICAL, "c": COMPLEX}
+)
+"""The formulas of ufuncs, by the kind of their operands' dtype."""
+
+SECOND = MappingProxyType({"f": floats.SECOND, "i": integers.SECOND, "u": integers.SECOND})
+
+UFUNCS: Mapping[Any, Any] = MappingProxyType(
+    {
+        operator.add: np.add,
+        operator.sub: np.subtract,
+        operator.mul: np.multiply,
+        operator.truediv: np.divide,
+        operator.floordiv: np.floor_divide,
+        operator.mod: np.remainder,
+        operator.pow: np.power,
+        operator.neg: np.negative,
+        operator.pos: np.positive,
+        operator.abs: np.absolute,
+        operator.eq: np.equal,
+        operator.ne: np.not_equal,
+        operator.lt: np.less,
+        operator.le: np.less_equal,
+        operator.gt: np.greater,
+        operator.ge: np.greater_equal,
+        operator.and_: np.bitwise_and,
+        operator.or_: np.bitwise_or,
+        operator.xor: np.bitwise_xor,
+        operator.invert: np.invert,
+        operator.lshift: np.left_shift,
+        operator.rshift: np.right_shift,
+        divmod: np.divmod,
+        np.clip: CLIP,
+    }
+)
+"""The ufuncs that operators and functions stand for."""
+
+ORDER: Mapping[Any, Any] = MappingProxyType(
+    {
+        np.equal: operator.eq,
+        np.not_equal: operator.ne,
+        np.less: operator.lt,
+        np.less_equal: operator.le,
+        np.greater: operator.gt,
+        np.greater_equal: operator.ge,
+    }
+)
+
+UINT64 = np.dtype(np.uint64)
+WIDTHS = frozenset({1, 2, 4, 8})
+SINGLY = frozenset({"fmod", "nextafter"})
+"""Functions that NumPy too computes for one element after the other."""
+
+
+@frozen
+class Whole:
+    """A library without its functions of single elements, but for some."""
+
+    library: Library
+
+    @property
+    def convention(self) -> str:
+        """Say how functions of vectors are called."""
+        return self.library.convention
+
+    def vector_symbol(self, name: str, dtype: Any, lanes: int) -> str | None:
+        """Give the symbol of a function of so many elements."""
+        return self.library.vector_symbol(name, dtype, lanes)
+
+    def scalar_symbol(self, name: str, dtype: Any) -> str | None:
+        """Give the symbol of a function that is none of vectors anywhere."""
+        return self.library.scalar_symbol(name, dtype) if name in SINGLY else None
+
+
+@frozen
+class Bound:
+    """A function with what it is called with beside its operands.
+
+    Attributes
+    ----------
+    function : callable
+    rest : tuple
+        Its further arguments.
+    options : tuple of (str, any)
+        Those with a name.
+    """
+
+    function: Any
+    rest: tuple[Any, ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
+    _signs: str = field(init=False, repr=False)
+
+    @_signs.default
+    def _(self) -> str:
+        return repr((self.rest, self.options))  # by which 0.0 is not -0.0
+
+
+@frozen
+class Failing:
+    """Whether Python has no such result of its own numbers; see `failures`.
+
+    Its operands are those of the function, and the result.
+
+    Attributes
+    ----------
+    function : callable
+    """
+
+    function: Any
+
+
+def bound(formula: Formula, further: Bound, *args: Lane) -> Lane:
+    """Write a formula that takes more than operands."""
+    return formula(*args, *further.rest, **dict(further.options))
+
+
+def mixed(compare: Any) -> Formula:
+    """Make the formula that compares a signed integer with an unsigned one of 64 bits."""
+
+    def formula(x: Lane, y: Lane) -> Lane:
+        plain = compare(resized(x, UINT64), resized(y, UINT64))
+        signed, answer = (x, compare(-1, 0)) if x.dtype.kind == "i" else (y, compare(0, -1))
+        return select(signed < 0, plain.like(answer), plain)
+
+    return formula
+
+
+def operands_of(function: Any) -> int | None:
+    """Count the arguments of a function, the first ones, that are arrays; None if it is unknown.
+
+    What else it is called with is what `Bound` is for.
+    """
+    if not isinstance(function, Hashable):
+        return None
+    ufunc = UFUNCS.get(function, function)
+    found = composition_of(ufunc)
+    if found is not None:
+        return found.operands
+    known = isinstance(ufunc, np.ufunc) and any(ufunc in table for table in BY_KIND.values())
+    return ufunc.nin if known else None
+
+
+@functools.lru_cache(maxsize=4096)
+def formula_of(function: Any, dtypes: tuple[np.dtype[Any], ...], output: int) -> Formula | None:
+    """Find the formula of a function of such operands."""
+    if isinstance(function, Bound):
+        plain = formula_of(function.function, dtypes, output)
+        return plain and functools.partial(bound, plain, function)
+    if isinstance(function, Failing):
+        return functools.partial(failing, function.function)
+    ufunc = UFUNCS.get(function, function)
+    found = composition_of(ufunc)
+    if found is not None:
+        return found.formula if found.takes(dtypes[:-1]) else None
+    given, kind = set(dtypes[:-1]), dtypes[0].kind
+    if not isinstance(ufunc, np.ufunc) or len(dtypes) != ufunc.nin + 1:
+        return None
+    if len(given) > 1:
+        whole = ufunc in ORDER and {x.str[1:] for x in given} == {"i8", "u8"}
+        return mixed(ORDER[ufunc]) if whole else None
+    return (SECOND.get(kind, {}) if output else BY_KIND.get(kind, {})).get(ufunc)
+
+
+def is_plain(dtype: np.dtype[Any]) -> bool:
+    """Tell whether a dtype is one that instructions know, in the processor's order of bytes."""
+    size = dtype.itemsize
+    known = {"b": size == 1, "f": size in {4, 8}, "c": size in {8, 16}}
+    return dtype.isnative and known.get(dtype.kind, dtype.kind in "iu" and size in WIDTHS)
+
+
+@functools.lru_cache(maxsize=4096)
+def can_lower(
+    function: Any,
+    dtypes: tuple[np.dtype[Any], ...],
+    library: Library,
+    lanes: int = 1,
+    output: int = 0,
+    numbers: tuple[Any, ...] = (),
+) -> bool:
+    """Tell whether a function can be written as instructions.
+
+    Parameters
+    ----------
+    function : callable, Bound or Failing
+        With a hash.
+    dtypes : tuple of dtype
+        Of the operands as it takes them, and of the result.
+    library : Library
+    lanes : int
+        For how many elements at once. A function that the library has for single ones alone is
+        not written for several.
+    output : int
+        Which one of several results.
+    numbers : tuple
+        For each operand the number that it is, if it is a constant; else None.
+
+    Returns
+    -------
+    bool
+    """
+    formula = formula_of(function, dtypes, output) if all(map(is_plain, dtypes)) else None
+    if formula is None:
+        return False
+    emitter = Emitter(lanes, Whole(library) if lanes > 1 else library)
+    numbers = numbers or (None,) * (len(dtypes) - 1)
+    try:
+        args = [tried(emitter, *each) for each in zip(dtypes[:-1], numbers, strict=True)]
+        return formula(*args).dtype == dtypes[-1]
+    except (LookupError, NotImplementedError, TypeError):  # the last for options that it has not
+        return False
+
+
+def tried(emitter: Emitter, dtype: np.dtype[Any], number: Any) -> Lane:
+    """Make an operand to try a formula with."""
+    if number is None and dtype.kind != "c":
+        return Lane(emitter, "%x", dtype)
+    return emitter.constant(dtype.type(0) if number is None else number, dtype)
+
+
+def lowered(
+    emitter: Emitter,
+    function: Any,
+    dtypes: Sequence[np.dtype[Any]],
+    args: Sequence[Lane],
+    output: int = 0,
+) -> Lane:
+    """Write a function as instructions.
+
+    Parameters
+    ----------
+    emitter : Emitter
+    function : callable, Bound or Failing
+        One for which `can_lower` says yes.
+    dtypes : sequence of dtype
+        Of the operands as it takes them, and of the result.
+    args : sequence of Lane
+        The operands, of those dtypes; numbers that are known as `Emitter.constant` gives them.
+    output : int
+        Which one of several results.
+
+    Returns
+    -------
+    Lane
+        The result, of the last dtype.
+    """
+    formula = formula_of(function, tuple(dtypes), output)
+    if formula is None:
+        raise LookupError(f"no formula for {function} of {dtypes[0]}")
+    return formula(*args)

@@ -1,0 +1,321 @@
+"""Formulas of float32 and float64, one line per function."""
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy._core import umath
+
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, Lane, select
+
+__all__ = [
+    "CLIP",
+    "FLOATING",
+    "SECOND",
+    "Formula",
+    "absolute",
+    "always",
+    "clipped",
+    "is_finite",
+    "is_nan",
+    "itself",
+    "larger",
+    "never",
+    "of_library",
+    "power",
+    "power_by_one",
+    "smaller",
+    "square_root",
+]
+
+Formula = Callable[..., Lane]
+
+CLIP: Any = vars(umath)["clip"]
+"""The ufunc behind ``array.clip``, which has no public name."""
+
+LN2 = math.log(2.0)
+LOG2_E = 1 / LN2
+
+
+def of_library(name: str) -> Formula:
+    """Give the formula that is a call of a function in the library, by C's name for it."""
+
+    def formula(*args: Lane) -> Lane:
+        return args[0].emitter.function(name, *args)
+
+    return formula
+
+
+def of_llvm(name: str) -> Formula:
+    """Give the formula that is a function of LLVM's own, mostly one instruction."""
+
+    def formula(*args: Lane) -> Lane:
+        return args[0].emitter.intrinsic(name, *args)
+
+    return formula
+
+
+absolute = of_llvm("fabs")
+copysign = of_llvm("copysign")
+floor = of_llvm("floor")
+rint = of_llvm("rint")
+square_root = of_llvm("sqrt")
+truncated = of_llvm("trunc")
+exp = of_library("exp")
+log1p = of_library("log1p")
+exp2 = of_library("exp2")
+
+
+def itself(x: Lane) -> Lane:
+    """Give what is given."""
+    return x
+
+
+def never(x: Lane) -> Lane:
+    """Say no."""
+    return x.emitter.constant(False, BOOL)
+
+
+def always(x: Lane) -> Lane:
+    """Say yes."""
+    return x.emitter.constant(True, BOOL)
+
+
+def is_nan(x: Lane) -> Lane:
+    """Tell which elements are nan."""
+    return x != x  # noqa: PLR0124 - as only nan does
+
+
+def is_finite(x: Lane) -> Lane:
+    """Tell which elements are neither infinite nor nan."""
+    return absolute(x) < np.inf
+
+
+def has_sign(x: Lane) -> Lane:
+    """Tell which elements have their sign's bit set, zeros and nans too."""
+    return x.emitter.convert("bitcast", x, np.dtype(f"i{x.dtype.itemsize}")) < 0
+
+
+def larger(x: Lane, y: Lane) -> Lane:
+    """Give the larger one, or nan if one is; of two zeros the second, as the processor does."""
+    if is_number(y):
+        return select(x <= y, y, x)
+    plain = select(x > y, x, y)
+    return plain if is_number(x) else select(is_nan(x), x, plain)
+
+
+def smaller(x: Lane, y: Lane) -> Lane:
+    """Give the smaller one, or nan if one is; of two zeros the second, as the processor does."""
+    if is_number(y):
+        return select(x >= y, y, x)
+    plain = select(x < y, x, y)
+    return plain if is_number(x) else select(is_nan(x), x, plain)
+
+
+def is_number(x: Lane) -> bool:
+    """Tell whether a constant is one that is not nan, which takes fewer instructions."""
+    number = x.emitter.number(x)
+    return number is not None and number == number  # noqa: PLR0124 - as nan is not
+
+
+def clipped(x: Lane, low: Lane, high: Lane) -> Lane:
+    """Give what is between two bounds; nan if one of the three is.
+
+    A zero keeps its sign beside a zero that is a constant, as NumPy's loop for those has it.
+    """
+    if is_number(low) and is_number(high):
+        risen = select(x < low, low, x)
+        return select(risen > high, high, risen)
+    return smaller(larger(x, low), high)
+
+
+def sign(x: Lane) -> Lane:
+    """Give -1, 0, 1 or nan; 0 without a sign."""
+    one = select(x > 0.0, x.like(1.0), select(x < 0.0, x.like(-1.0), x.like(0.0)))
+    return select(is_nan(x), x, one)
+
+
+def heaviside(x: Lane, at: Lane) -> Lane:
+    """Give 0 below zero, 1 above, and there the second operand."""
+    beside = select(x < 0.0, x.like(0.0), x.like(1.0))
+    return select(is_nan(x), x, select(x == 0.0, at, beside))
+
+
+def fmod(x: Lane, y: Lane) -> Lane:
+    """Give C's remainder, with the sign of `x`."""
+    return x.emitter.function("fmod", x, y)
+
+
+def remainder(x: Lane, y: Lane) -> Lane:
+    """Give what Python's ``%`` does: the sign is that of `y`, of a zero too."""
+    rest = fmod(x, y)
+    across = (rest != 0.0) & ((y < 0.0) ^ (rest < 0.0))
+    moved = select(across, rest + y, rest)
+    return select((rest == 0.0) & (y != 0.0), copysign(rest.like(0.0), y), moved)
+
+
+def floor_divide(x: Lane, y: Lane) -> Lane:
+    """Give what Python's ``//`` does: it fits the remainder, also where x / y rounds up."""
+    rest = fmod(x, y)
+    exact = (x - rest) / y
+    across = (rest != 0.0) & ((y < 0.0) ^ (rest < 0.0))
+    quotient = select(across, exact - 1.0, exact)
+    down = floor(quotient)
+    down = select(quotient - down > 0.5, down + 1.0, down)
+    whole = select(quotient != 0.0, down, copysign(x.like(0.0), x / y))
+    return select(y == 0.0, x / y, whole)
+
+
+def fraction(x: Lane) -> Lane:
+    """Give the part behind the point, with the sign of `x`."""
+    return copysign(select(absolute(x) == np.inf, x.like(0.0), x - truncated(x)), x)
+
+
+def quotient(x: float, y: float, dtype: np.dtype[Any]) -> float:
+    """Divide two constants as NumPy does, in the precision of the operand."""
+    return float(dtype.type(x) / dtype.type(y))
+
+
+def power(x: Lane, y: Lane) -> Lane:
+    """Raise to a power; to some that are known by shorter ways, NumPy's or of two products."""
+    shorter = POWERS.get(x.emitter.number(y))
+    return shorter(x) if shorter else x.emitter.function("pow", x, y)
+
+
+def power_by_one(x: Lane, y: Lane) -> Lane:
+    """Raise all to one power, as NumPy does: by square roots, which keep -0.0, if that is 0.5."""
+    return select(y == 0.5, square_root(x), power(x, y))
+
+
+def plain_power(x: Lane, y: Lane) -> Lane:
+    """Raise to a power as `numpy.float_power` does, which takes no square root for 0.5."""
+    return x.emitter.function("pow", x, y) if x.emitter.number(y) == 0.5 else power(x, y)
+
+
+def squared(x: Lane) -> Lane:
+    """Multiply by itself."""
+    return x * x
+
+
+POWERS: Mapping[Any, Formula] = MappingProxyType(
+    {
+        -1: lambda x: 1.0 / x,
+        0: lambda x: x.like(1.0),
+        0.5: square_root,
+        1: itself,
+        2: squared,
+        3: lambda x: x * x * x,
+        4: lambda x: squared(x * x),
+    }
+)
+"""A product of n factors is off by at most n - 1 units, and a part of it is as large or as small as
+the whole: it neither overflows nor loses digits alone."""
+
+
+def add_in_logarithms(x: Lane, y: Lane, one: float, log_beside: Formula, power: Formula) -> Lane:
+    """Compute log(b**x + b**y) without overflow; for equal operands too, infinite ones among them.
+
+    Parameters
+    ----------
+    x, y : Lane
+    one : float
+        The logarithm of 2.
+    log_beside : callable
+        The logarithm of 1 + z.
+    power : callable
+    """
+    gap = x - y
+    beside = log_beside(power(-absolute(gap)))
+    apart = select(gap > 0.0, x, y) + beside
+    return select(x == y, x + one, select(is_nan(gap), gap, apart))
+
+
+FLOATING: Mapping[Any, Formula] = MappingProxyType(
+    {
+        np.add: lambda x, y: x + y,
+        np.subtract: lambda x, y: x - y,
+        np.multiply: lambda x, y: x * y,
+        np.divide: lambda x, y: x / y,
+        np.floor_divide: floor_divide,
+        np.remainder: remainder,
+        np.divmod: floor_divide,
+        np.fmod: fmod,
+        np.modf: fraction,
+        np.negative: lambda x: -x,
+        np.positive: itself,
+        np.absolute: absolute,
+        np.fabs: absolute,
+        np.square: squared,
+        np.reciprocal: lambda x: 1.0 / x,
+        np.sqrt: square_root,
+        np.power: power,
+        np.float_power: plain_power,
+        np.sign: sign,
+        np.signbit: has_sign,
+        np.copysign: copysign,
+        np.nextafter: of_library("nextafter"),
+        np.heaviside: heaviside,
+        np.conjugate: itself,
+        np.deg2rad: lambda x: x * quotient(np.pi, 180, x.dtype),
+        np.radians: lambda x: x * quotient(np.pi, 180, x.dtype),
+        np.rad2deg: lambda x: x * quotient(180, np.pi, x.dtype),
+        np.degrees: lambda x: x * quotient(180, np.pi, x.dtype),
+        # Order
+        np.maximum: larger,
+        np.minimum: smaller,
+        np.fmax: lambda x, y: select((x > y) | is_nan(y), x, y),
+        np.fmin: lambda x, y: select((x < y) | is_nan(y), x, y),
+        CLIP: clipped,
+        np.equal: lambda x, y: x == y,
+        np.not_equal: lambda x, y: x != y,
+        np.less: lambda x, y: x < y,
+        np.less_equal: lambda x, y: x <= y,
+        np.greater: lambda x, y: x > y,
+        np.greater_equal: lambda x, y: x >= y,
+        # Truth
+        np.logical_and: lambda x, y: (x != 0.0) & (y != 0.0),
+        np.logical_or: lambda x, y: (x != 0.0) | (y != 0.0),
+        np.logical_xor: lambda x, y: (x != 0.0) ^ (y != 0.0),
+        np.logical_not: lambda x: x == 0.0,
+        np.isnan: is_nan,
+        np.isinf: lambda x: absolute(x) == np.inf,
+        np.isfinite: is_finite,
+        # Rounding
+        np.floor: floor,
+        np.ceil: of_llvm("ceil"),
+        np.trunc: truncated,
+        np.rint: rint,
+        # Exponentials and logarithms
+        np.exp: exp,
+        np.exp2: exp2,
+        np.expm1: of_library("expm1"),
+        np.log: of_library("log"),
+        np.log2: of_library("log2"),
+        np.log10: of_library("log10"),
+        np.log1p: log1p,
+        np.logaddexp: lambda x, y: add_in_logarithms(x, y, LN2, log1p, exp),
+        np.logaddexp2: lambda x, y: add_in_logarithms(x, y, 1.0, lambda z: log1p(z) * LOG2_E, exp2),
+        np.cbrt: of_library("cbrt"),
+        np.hypot: of_library("hypot"),
+        # Trigonometric and hyperbolic functions
+        np.sin: of_library("sin"),
+        np.cos: of_library("cos"),
+        np.tan: of_library("tan"),
+        np.arcsin: of_library("asin"),
+        np.arccos: of_library("acos"),
+        np.arctan: of_library("atan"),
+        np.arctan2: of_library("atan2"),
+        np.sinh: of_library("sinh"),
+        np.cosh: of_library("cosh"),
+        np.tanh: of_library("tanh"),
+        np.arcsinh: of_library("asinh"),
+        np.arccosh: of_library("acosh"),
+        np.arctanh: of_library("atanh"),
+    }
+)
+"""Of float32 and float64; of functions with two results the first."""
+
+SECOND: Mapping[Any, Formula] = MappingProxyType({np.divmod: remainder, np.modf: truncated})
+"""The second results."""

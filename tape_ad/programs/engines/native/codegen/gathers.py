@@ -1,0 +1,271 @@
+"""Loops that go where integers tell them: gathering, putting and adding, as LLVM's text.
+
+Their operands are, in this order: the geometry, two int64 for each array of integers, the length of
+its axis in elements and the stride in bytes; those arrays, of int64; for `MIXED` a byte that tells
+whether elements are added; what is read; what is written; and a byte that becomes 1 where an
+integer is out of bounds. What the integers lead into has a stride of 0 along their axes.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tape_ad.programs.engines.native.codegen.notation import element_type
+from tape_ad.programs.engines.native.ir.loop_nests import Written
+
+__all__ = ["ADD", "GATHER", "MIXED", "PUT", "collecting", "gathering", "marking"]
+
+GATHER, PUT, ADD, MIXED = "gather", "put", "add", "mixed"
+"""What is read there, stored there, added to what is there, or added only if a byte says so."""
+
+COPYING = (("@llvm.memcpy.p0.p0.i64", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"),)
+SIGNATURE = "ptr %args, ptr %dims, ptr %steps, ptr %data"
+
+
+@functools.cache
+def gathering(what: str, dtype: np.dtype[Any], count: int) -> Written:
+    """Write a loop.
+
+    Parameters
+    ----------
+    what : str
+    dtype : numpy.dtype
+        Of the elements.
+    count : int
+        How many arrays of integers there are.
+    """
+    return Written("\n".join(lines(what, dtype, count)), COPYING if what == GATHER else ())
+
+
+def lines(what: str, dtype: np.dtype[Any], count: int) -> Iterator[str]:
+    """Write the loop that `gathering` is for."""
+    operands = 1 + count + (what == MIXED) + 3
+    source, target, status = operands - 3, operands - 2, operands - 1
+    led = source if what == GATHER else target
+    yield f"define void @loop({SIGNATURE}) {{"
+    yield "entry:"
+    yield "  %n = load i64, ptr %dims"
+    yield from pointers(operands)
+    for k in range(count):
+        for name, place in (("length", 2 * k), ("stride", 2 * k + 1)):
+            yield f"  %{name}{k}.at = getelementptr i64, ptr %p0, i64 {place}"
+            yield f"  %{name}{k} = load i64, ptr %{name}{k}.at"
+    if what == MIXED:
+        yield f"  %mode.byte = load i8, ptr %p{count + 1}"
+        yield "  %mode = icmp ne i8 %mode.byte, 0"
+    if what == GATHER:
+        yield from rows(dtype, count, source, target)
+    yield "  br label %head"
+    yield "head:"
+    before = "%row.no" if what == GATHER else "%entry"
+    yield f"  %i = phi i64 [0, {before}], [%i.next, %next]"
+    yield "  %more = icmp slt i64 %i, %n"
+    yield "  br i1 %more, label %body, label %done"
+    yield "body:"
+    yield from leading(count, "%i", "")
+    yield "  br i1 %bad, label %outside, label %inside"
+    yield "outside:"
+    yield f"  store i8 1, ptr %p{status}"
+    yield "  br label %next"
+    yield "inside:"
+    for number in (source, target):
+        yield f"  %o{number} = mul i64 %i, %s{number}"
+        plain = f"%o{number}"
+        if number == led:
+            yield f"  %led = add i64 %o{number}, %way"
+            plain = "%led"
+        yield f"  %e{number} = getelementptr i8, ptr %p{number}, i64 {plain}"
+    yield from moving(what, dtype, f"%e{source}", f"%e{target}")
+    yield "  br label %next"
+    yield "next:"
+    yield "  %i.next = add i64 %i, 1"
+    yield "  br label %head"
+    yield "done:"
+    yield "  ret void"
+    if what == GATHER:
+        yield from row_copied(dtype, source, target, status)
+    yield "}"
+
+
+def pointers(operands: int) -> Iterator[str]:
+    """Write where the operands are, and how far their elements are apart."""
+    for number in range(operands):
+        yield f"  %a{number} = getelementptr ptr, ptr %args, i64 {number}"
+        yield f"  %p{number} = load ptr, ptr %a{number}"
+        yield f"  %s{number}.at = getelementptr i64, ptr %steps, i64 {number}"
+        yield f"  %s{number} = load i64, ptr %s{number}.at"
+
+
+def leading(count: int, element: str, name: str) -> Iterator[str]:
+    """Write where the integers lead for an element, and whether one of them is out of bounds."""
+    way, bad = "0", "false"
+    for k in range(count):
+        x = f"{name}{k}"
+        number = k + 1
+        yield f"  %w{x} = mul i64 {element}, %s{number}"
+        yield f"  %at{x} = getelementptr i8, ptr %p{number}, i64 %w{x}"
+        yield f"  %given{x} = load i64, ptr %at{x}, align 1"
+        yield f"  %below{x} = icmp slt i64 %given{x}, 0"
+        yield f"  %from.end{x} = add i64 %given{x}, %length{k}"
+        yield f"  %index{x} = select i1 %below{x}, i64 %from.end{x}, i64 %given{x}"
+        yield f"  %bad.one{x} = icmp uge i64 %index{x}, %length{k}"
+        yield f"  %far{x} = mul i64 %index{x}, %stride{k}"
+        last = k == count - 1
+        ways, bads = (f"%way{name}", f"%bad{name}") if last else (f"%way.{x}", f"%bad.{x}")
+        yield f"  {ways} = add i64 {way}, %far{x}"
+        yield f"  {bads} = or i1 {bad}, %bad.one{x}"
+        way, bad = ways, bads
+
+
+def rows(dtype: np.dtype[Any], count: int, source: int, target: int) -> Iterator[str]:
+    """Write that all elements which the same integers lead to, side by side, are copied at once."""
+    size = dtype.itemsize
+    tests = [f"icmp eq i64 %s{k + 1}, 0" for k in range(count)]
+    tests += [f"icmp eq i64 %s{number}, {size}" for number in (source, target)]
+    tests.append("icmp sgt i64 %n, 0")
+    known = "true"
+    for k, test in enumerate(tests):
+        yield f"  %row.test{k} = {test}"
+        yield f"  %row.all{k} = and i1 {known}, %row.test{k}"
+        known = f"%row.all{k}"
+    yield f"  br i1 {known}, label %row, label %row.no"
+    yield "row:"
+    yield from leading(count, "0", ".row")
+    yield "  br i1 %bad.row, label %row.outside, label %row.inside"
+    yield "row.no:"
+
+
+def row_copied(dtype: np.dtype[Any], source: int, target: int, status: int) -> Iterator[str]:
+    """Write the copying of what is side by side."""
+    yield "row.outside:"
+    yield f"  store i8 1, ptr %p{status}"
+    yield "  ret void"
+    yield "row.inside:"
+    yield f"  %row.from = getelementptr i8, ptr %p{source}, i64 %way.row"
+    yield f"  %row.bytes = mul i64 %n, {dtype.itemsize}"
+    yield (
+        f"  call void @llvm.memcpy.p0.p0.i64(ptr %p{target}, ptr %row.from, "
+        "i64 %row.bytes, i1 false)"
+    )
+    yield "  ret void"
+
+
+def moving(what: str, dtype: np.dtype[Any], source: str, target: str) -> Iterator[str]:
+    """Write what is done with one element."""
+    if what in (GATHER, PUT):
+        kind = f"i{8 * dtype.itemsize}"
+        yield f"  %x = load {kind}, ptr {source}, align 1"
+        yield f"  store {kind} %x, ptr {target}, align 1"
+        return
+    part = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+    kind = "i8" if dtype.kind == "b" else element_type(part)
+    add = {"f": "fadd", "c": "fadd", "b": "or"}.get(dtype.kind, "add")
+    for number in range(2 if dtype.kind == "c" else 1):
+        x, y = f"%x{number}", f"%y{number}"
+        for name, pointer in ((x, source), (y, target)):
+            yield f"  {name}.at = getelementptr {kind}, ptr {pointer}, i64 {number}"
+            yield f"  {name} = load {kind}, ptr {name}.at, align 1"
+        yield f"  {x}.sum = {add} {kind} {y}, {x}"
+        result = f"{x}.sum"
+        if what == MIXED:
+            yield f"  {x}.one = select i1 %mode, {kind} {x}.sum, {kind} {x}"
+            result = f"{x}.one"
+        yield f"  store {kind} {result}, ptr {y}.at, align 1"
+
+
+MARKING = f"""define void @loop({SIGNATURE}) {{
+entry:
+  %n = load i64, ptr %dims
+{{pointers}}
+  %length = load i64, ptr %p0
+  br label %head
+head:
+  %i = phi i64 [0, %entry], [%i.next, %next]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %w = mul i64 %i, %s1
+  %at = getelementptr i8, ptr %p1, i64 %w
+  %given = load i64, ptr %at, align 1
+  %below = icmp slt i64 %given, 0
+  %from.end = add i64 %given, %length
+  %index = select i1 %below, i64 %from.end, i64 %given
+  %bad = icmp uge i64 %index, %length
+  br i1 %bad, label %next, label %inside
+inside:
+  %mark = getelementptr i8, ptr %p2, i64 %index
+  %before = load i8, ptr %mark
+  store i8 1, ptr %mark
+  %twice = load i8, ptr %p3
+  %now = or i8 %twice, %before
+  store i8 %now, ptr %p3
+  br label %next
+next:
+  %i.next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}}
+"""
+
+
+@functools.cache
+def marking() -> Written:
+    """Write the loop that tells whether integers name a place twice.
+
+    Its operands are the geometry, the integers, a byte for each place, and one that becomes 1.
+    """
+    return Written(MARKING.replace("{pointers}", "\n".join(pointers(4))))
+
+
+COLLECTING = f"""define void @loop({SIGNATURE}) {{
+entry:
+  %n = load i64, ptr %dims
+{{pointers}}
+  %most = load i64, ptr %p0
+  %index.at = getelementptr i64, ptr %p4, i64 1
+  br label %head
+head:
+  %i = phi i64 [0, %entry], [%i.next, %next]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %w = mul i64 %i, %s1
+  %at = getelementptr i8, ptr %p1, i64 %w
+  %mark = load i64, ptr %at
+  %index = load i64, ptr %index.at
+  %index.next = add i64 %index, 1
+  store i64 %index.next, ptr %index.at
+  %is = icmp sge i64 %mark, 0
+  br i1 %is, label %found, label %next
+found:
+  %count = load i64, ptr %p4
+  %count.next = add i64 %count, 1
+  store i64 %count.next, ptr %p4
+  %room = icmp slt i64 %count, %most
+  br i1 %room, label %keep, label %next
+keep:
+  %mark.at = getelementptr i64, ptr %p2, i64 %count
+  store i64 %mark, ptr %mark.at
+  %place.at = getelementptr i64, ptr %p3, i64 %count
+  store i64 %index, ptr %place.at
+  br label %next
+next:
+  %i.next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}}
+"""
+
+
+@functools.cache
+def collecting() -> Written:
+    """Write the loop that collects marks which are not negative, and where they are.
+
+    Its operands are how many there is room for; the marks, of int64; where they go, and where
+    their places do; and how many there have been so far, of how many elements.
+    """
+    return Written(COLLECTING.replace("{pointers}", "\n".join(pointers(5))))

@@ -1,0 +1,231 @@
+"""Formulas of integers and of bools, one line per function.
+
+Integers wrap around, as NumPy's do. What would be undefined in C is what NumPy makes of it: a
+division by zero gives 0, and a shift by more than there are bits leaves none.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tape_ad.programs.engines.native.codegen.floats import CLIP, Formula, always, itself, never
+from tape_ad.programs.engines.native.codegen.ir_builder import FLOAT64, Lane, cast, select
+from tape_ad.programs.engines.native.codegen.notation import width_of
+
+__all__ = ["INTEGRAL", "LOGICAL", "SECOND", "known_power"]
+
+UINT8 = np.dtype(np.uint8)
+
+
+def least(dtype: np.dtype[Any]) -> int:
+    """Give the least integer."""
+    return int(np.iinfo(dtype).min)
+
+
+def divisor(x: Lane, y: Lane) -> Lane:
+    """Put 1 in the place of what the processor cannot divide by."""
+    unfit = y == 0
+    if x.dtype.kind == "i":
+        unfit |= (x == least(x.dtype)) & (y == -1)
+    return select(unfit, y.like(1), y)
+
+
+def across(x: Lane, y: Lane, rest: Lane) -> Lane | None:
+    """Tell where cutting off a quotient has rounded it up; never for unsigned integers."""
+    return None if x.dtype.kind == "u" else (rest != 0) & ((rest ^ y) < 0)
+
+
+def floor_divide(x: Lane, y: Lane) -> Lane:
+    """Give what Python's ``//`` does, and 0 for a division by 0."""
+    by = divisor(x, y)
+    quotient = x / by
+    up = across(x, by, x - quotient * by)
+    if up is not None:
+        quotient = select(up, quotient - 1, quotient)
+    return select(y == 0, quotient.like(0), quotient)
+
+
+def remainder(x: Lane, y: Lane) -> Lane:
+    """Give what Python's ``%`` does, and 0 for a division by 0."""
+    by = divisor(x, y)
+    rest = x % by
+    up = across(x, by, rest)
+    return rest if up is None else select(up, rest + by, rest)
+
+
+def absolute(x: Lane) -> Lane:
+    """Take the sign off; the least integer stays what it is."""
+    return x if x.dtype.kind == "u" else select(x < 0, -x, x)
+
+
+def sign(x: Lane) -> Lane:
+    """Give -1, 0 or 1."""
+    below = select(x < 0, x.like(-1), x.like(0)) if x.dtype.kind == "i" else x.like(0)
+    return select(x > 0, x.like(1), below)
+
+
+def reciprocal(x: Lane) -> Lane:
+    """Cut off the fraction of 1 / x; for 0 it is what becomes of infinity."""
+    return cast(1.0 / cast(x, FLOAT64), x.dtype)
+
+
+def within(y: Lane) -> Lane:
+    """Tell which counts are less than there are bits; negative ones are none of them."""
+    width = width_of(y.dtype)
+    below = y < width
+    return below & (y >= 0) if y.dtype.kind == "i" else below
+
+
+def left_shift(x: Lane, y: Lane) -> Lane:
+    """Shift, and leave 0 where nothing remains."""
+    fits = within(y)
+    return select(fits, x << select(fits, y, y.like(0)), x.like(0))
+
+
+def right_shift(x: Lane, y: Lane) -> Lane:
+    """Shift, and leave the sign where nothing else remains."""
+    fits = within(y)
+    most = y.like(width_of(y.dtype) - 1)
+    shifted = x >> select(fits, y, most)
+    return shifted if x.dtype.kind == "i" else select(fits, shifted, x.like(0))
+
+
+def larger(x: Lane, y: Lane) -> Lane:
+    """Give the larger one."""
+    return select(x >= y, x, y)
+
+
+def smaller(x: Lane, y: Lane) -> Lane:
+    """Give the smaller one."""
+    return select(x <= y, x, y)
+
+
+def clipped(x: Lane, low: Lane, high: Lane) -> Lane:
+    """Give what is between two bounds."""
+    return smaller(larger(x, low), high)
+
+
+def count_of_bits(x: Lane) -> Lane:
+    """Count the ones in the number without its sign."""
+    return cast(x.emitter.intrinsic("ctpop", absolute(x)), UINT8)
+
+
+def power(x: Lane, y: Lane) -> Lane:
+    """Multiply by squares, for exponents from 0 on: NumPy raises an error for others."""
+    known = x.emitter.number(y)
+    if known is not None:
+        return known_power(x, int(known))
+    if y.dtype.kind == "i":
+        raise NotImplementedError("an exponent that may be negative")
+    found, bits = x.like(1), width_of(y.dtype)
+    for bit in range(bits):
+        found = select((y & (1 << bit)) != 0, found * x, found)
+        x = x * x if bit + 1 < bits else x
+    return found
+
+
+def known_power(x: Lane, exponent: int) -> Lane:
+    """Multiply only what is needed."""
+    if exponent < 0:
+        raise NotImplementedError("a negative exponent")
+    found = None
+    while exponent:
+        if exponent & 1:
+            found = x if found is None else found * x
+        exponent >>= 1
+        x = x * x if exponent else x
+    return x.like(1) if found is None else found
+
+
+INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
+    {
+        np.add: lambda x, y: x + y,
+        np.subtract: lambda x, y: x - y,
+        np.multiply: lambda x, y: x * y,
+        np.divide: lambda x, y: cast(x, FLOAT64) / cast(y, FLOAT64),
+        np.floor_divide: floor_divide,
+        np.remainder: remainder,
+        np.divmod: floor_divide,
+        np.fmod: lambda x, y: x % divisor(x, y),
+        np.negative: lambda x: -x,
+        np.positive: itself,
+        np.absolute: absolute,
+        np.square: lambda x: x * x,
+        np.reciprocal: reciprocal,
+        np.power: power,
+        np.sign: sign,
+        np.conjugate: itself,
+        # Order
+        np.maximum: larger,
+        np.minimum: smaller,
+        np.fmax: larger,
+        np.fmin: smaller,
+        CLIP: clipped,
+        np.equal: lambda x, y: x == y,
+        np.not_equal: lambda x, y: x != y,
+        np.less: lambda x, y: x < y,
+        np.less_equal: lambda x, y: x <= y,
+        np.greater: lambda x, y: x > y,
+        np.greater_equal: lambda x, y: x >= y,
+        # Truth
+        np.logical_and: lambda x, y: (x != 0) & (y != 0),
+        np.logical_or: lambda x, y: (x != 0) | (y != 0),
+        np.logical_xor: lambda x, y: (x != 0) ^ (y != 0),
+        np.logical_not: lambda x: x == 0,
+        np.isnan: never,
+        np.isinf: never,
+        np.isfinite: always,
+        # Bits
+        np.bitwise_and: lambda x, y: x & y,
+        np.bitwise_or: lambda x, y: x | y,
+        np.bitwise_xor: lambda x, y: x ^ y,
+        np.invert: lambda x: ~x,
+        np.left_shift: left_shift,
+        np.right_shift: right_shift,
+        np.bitwise_count: count_of_bits,
+        # Rounding
+        np.floor: itself,
+        np.ceil: itself,
+        np.trunc: itself,
+    }
+)
+"""Of signed and unsigned integers; of functions with two results the first."""
+
+SECOND: Mapping[Any, Formula] = MappingProxyType({np.divmod: remainder})
+"""The second results."""
+
+LOGICAL: Mapping[Any, Formula] = MappingProxyType(
+    {
+        np.add: lambda x, y: x | y,
+        np.multiply: lambda x, y: x & y,
+        np.absolute: itself,
+        np.maximum: lambda x, y: x | y,
+        np.minimum: lambda x, y: x & y,
+        np.fmax: lambda x, y: x | y,
+        np.fmin: lambda x, y: x & y,
+        CLIP: lambda x, low, high: (x | low) & high,
+        np.equal: lambda x, y: x == y,
+        np.not_equal: lambda x, y: x ^ y,
+        np.less: lambda x, y: x < y,
+        np.less_equal: lambda x, y: x <= y,
+        np.greater: lambda x, y: x > y,
+        np.greater_equal: lambda x, y: x >= y,
+        np.logical_and: lambda x, y: x & y,
+        np.logical_or: lambda x, y: x | y,
+        np.logical_xor: lambda x, y: x ^ y,
+        np.logical_not: lambda x: ~x,
+        np.isnan: never,
+        np.isinf: never,
+        np.isfinite: always,
+        np.bitwise_and: lambda x, y: x & y,
+        np.bitwise_or: lambda x, y: x | y,
+        np.bitwise_xor: lambda x, y: x ^ y,
+        np.invert: lambda x: ~x,
+        np.floor: itself,
+        np.ceil: itself,
+        np.trunc: itself,
+    }
+)
+"""Of bools."""

@@ -1,0 +1,1 @@
+"""Fusion: nests over one iteration space become one, and memory is reused."""

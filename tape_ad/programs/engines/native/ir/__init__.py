@@ -1,0 +1,1 @@
+"""The intermediate representation: loop nests over memory references."""

@@ -1,0 +1,295 @@
+"""What native code is asked to do: nests of loops over places, before they have addresses."""
+
+import functools
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define, field, frozen
+
+from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.program.program import Value
+
+__all__ = ["Direct", "Literal", "Nest", "Op", "Question", "Reduction", "Written", "cast"]
+
+Function = Callable[..., Any]
+
+
+def cast(x: Any) -> Any:
+    """Stand for the conversion of elements to another dtype."""
+    return x
+
+
+@frozen(cache_hash=True)
+class Literal:
+    """A number that stands in the program.
+
+    Attributes
+    ----------
+    bits : bytes
+    dtype : numpy.dtype
+    """
+
+    bits: bytes
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, number: Any, dtype: np.dtype[Any]) -> "Literal":
+        """Take a number as NumPy would beside elements of a dtype."""
+        if type(number) in (int, float) and dtype.char == "d":  # as most are
+            return cls(struct.pack("=d", number), dtype)
+        with np.errstate(all="ignore"):
+            return cls(np.array(number).astype(dtype).tobytes(), dtype)
+
+    @property
+    def number(self) -> Any:
+        """The number, of NumPy's type."""
+        return np.frombuffer(self.bits, self.dtype)[0]
+
+
+Argument = int | Literal
+"""The number of an operation; below 0, of what is read, counted from -1 downwards; or a literal."""
+
+
+@frozen(eq=False)
+class Kind:
+    """An elementwise function with its loop's dtypes; there is one of each.
+
+    Attributes
+    ----------
+    function : callable
+    dtypes : tuple of numpy.dtype
+        Of the operands, and of the result.
+    """
+
+    function: Function
+    dtypes: tuple[np.dtype[Any], ...]
+
+
+kind_of = functools.lru_cache(maxsize=None)(Kind)
+
+
+class Op(NamedTuple):
+    """What is done to elements: a function, and its operands, which have its loop's dtypes.
+
+    Attributes
+    ----------
+    kind : Kind
+    args : tuple
+    """
+
+    kind: Kind
+    args: tuple[Argument, ...]
+
+    @property
+    def function(self) -> Function:
+        """The function."""
+        return self.kind.function
+
+    @property
+    def dtypes(self) -> tuple[np.dtype[Any], ...]:
+        """The dtypes of the operands, and of the result."""
+        return self.kind.dtypes
+
+
+@frozen
+class Reduction:
+    """The end of a nest in which elements are brought together.
+
+    Attributes
+    ----------
+    ufunc : numpy.ufunc
+        What does it.
+    arg : int or Literal
+    place : Place
+        Of the results, of the nest's shape, with strides of 0 along the axes that go.
+    """
+
+    ufunc: np.ufunc
+    arg: Argument
+    place: Place
+
+
+@frozen
+class Written:
+    """An inner loop as LLVM's text; equal ones are compiled once.
+
+    Attributes
+    ----------
+    text : str
+        A function of NumPy's convention, ``define void @loop(ptr %args, ptr %dims, ptr %steps, ptr
+        %data)``, and whatever it needs beside it, whose names begin with ``@loop`` as well.
+    declarations : tuple of (str, str)
+        What it calls, each with the line that declares it.
+    level : int
+        How much the code generator tries.
+    """
+
+    text: str
+    declarations: tuple[tuple[str, str], ...] = ()
+    level: int = 1
+
+
+@define(eq=False)
+class Nest:
+    """Loops over one space.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    reads : list of Place
+        Of this shape.
+    ops : list of Op
+    writes : list of (argument, Place)
+    reductions : list of Reduction
+    loop : (int or Written, int) or None
+        The address and the data of the one loop that does it, if it is not made of operations: its
+        operands are what is read and written.
+    apart : bool
+        Whether nothing else in its call touches what is written here, which is new.
+    ordered : bool
+        Whether the elements have to be gone over in C order, and by one thread.
+    """
+
+    shape: tuple[int, ...]
+    reads: list[Place] = field(factory=list)
+    ops: list[Op] = field(factory=list)
+    writes: list[tuple[Argument, Place]] = field(factory=list)
+    reductions: list[Reduction] = field(factory=list)
+    loop: tuple[int | Written, int] | None = None
+    apart: bool = False
+    ordered: bool = False
+    _read: dict[Place, int] = field(factory=dict, init=False)
+    _done: dict[Op, int] = field(factory=dict, init=False)
+
+    def read(self, place: Place) -> int:
+        """Read elements, if that has not been asked before."""
+        known = self._read.get(place)
+        if known is None:
+            self.reads.append(place)
+            known = self._read[place] = -len(self.reads)
+        return known
+
+    def op(self, function: Function, dtypes: Sequence[np.dtype[Any]], *args: Argument) -> Argument:
+        """Do something elementwise, if that has not been asked before."""
+        return self.again(Op(kind_of(function, tuple(dtypes)), args))
+
+    def again(self, op: Op) -> int:
+        """Do an operation on what is here."""
+        known = self._done.get(op)
+        if known is None:
+            known = self._done[op] = len(self.ops)
+            self.ops.append(op)
+        return known
+
+    def cast(self, arg: Argument, dtype: np.dtype[Any]) -> Argument:
+        """Convert elements."""
+        before = self.dtype_of(arg)
+        if before == dtype:
+            return arg
+        return self.op(cast, (before, dtype), arg)
+
+    def dtype_of(self, arg: Argument) -> np.dtype[Any]:
+        """Say of what dtype an argument is."""
+        if isinstance(arg, Literal):
+            return arg.dtype
+        return self.ops[arg].dtypes[-1] if arg >= 0 else self.reads[~arg].dtype
+
+    def write(self, arg: Argument, place: Place) -> None:
+        """Store elements, as the dtype that they have there."""
+        self.writes.append((self.cast(arg, place.dtype), place))
+
+    @property
+    def operands(self) -> int:
+        """How many places are touched."""
+        return len(self.reads) + len(self.writes) + len(self.reductions)
+
+    @property
+    def places(self) -> list[Place]:
+        """All that is touched: what is read, written and reduced to."""
+        return [
+            *self.reads,
+            *(place for _, place in self.writes),
+            *(reduction.place for reduction in self.reductions),
+        ]
+
+    @property
+    def read_roots(self) -> set[Value]:
+        """The values whose memory is read; what is gone over in order may be changed there."""
+        read = {place.root for place in self.reads}
+        return read | self.written_roots if self.ordered else read
+
+    @property
+    def written_roots(self) -> set[Value]:
+        """The values whose memory is written to."""
+        written = {place.root for _, place in self.writes}
+        return written | {reduction.place.root for reduction in self.reductions}
+
+
+@define(eq=False)
+class Direct:
+    """One call of a loop that goes over all by itself.
+
+    Attributes
+    ----------
+    loop : (int or Written, int)
+        Its address, or what it does, and its data.
+    reads, writes : list of Place
+        Its operands, in this order.
+    lengths, steps : tuple of int
+        What it is called with beside them.
+    cost : int
+        About how many operations it does.
+    """
+
+    loop: tuple[int | Written, int]
+    reads: list[Place]
+    writes: list[Place]
+    lengths: tuple[int, ...]
+    steps: tuple[int, ...]
+    cost: int = 0
+
+    @property
+    def places(self) -> list[Place]:
+        """All that is touched."""
+        return [*self.reads, *self.writes]
+
+    @property
+    def read_roots(self) -> set[Value]:
+        """The values whose memory is read."""
+        return {place.root for place in self.reads}
+
+    @property
+    def written_roots(self) -> set[Value]:
+        """The values whose memory is written to."""
+        return {place.root for place in self.writes}
+
+
+@frozen(eq=False)
+class Question:
+    """A byte that has to be as it was: a guard, or the word of a loop that all was well.
+
+    Attributes
+    ----------
+    place : Place
+    answer : int
+    number : int
+        Of the guard, from 1; 0 for a loop's word.
+    """
+
+    place: Place
+    answer: int
+    number: int = 0
+
+    @property
+    def places(self) -> list[Place]:
+        """All that is touched."""
+        return [self.place]
+
+    @property
+    def read_roots(self) -> set[Value]:
+        """The values whose memory is read."""
+        return {self.place.root}
+
+    written_roots: frozenset[Value] = frozenset()

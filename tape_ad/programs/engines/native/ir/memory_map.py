@@ -1,0 +1,181 @@
+"""Places: where the elements of arrays lie, views resolved to the memory that they show."""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from attrs import field, frozen
+
+from tape_ad.programs.engines.numpy.replays import VIEWS
+from tape_ad.programs.program.program import Call, Constant, Value
+
+__all__ = ["Place", "Places", "viewed_at"]
+
+SIMPLE = frozenset("?bBhHiIlLqQfdFD")
+"""The characters of dtypes that native code computes with."""
+
+SHOWING = VIEWS | {np.einsum}
+"""What shows memory of its operand, if it does, whatever the values are."""
+
+
+@frozen(cache_hash=True)
+class Place:
+    """Elements in the memory of a value.
+
+    Attributes
+    ----------
+    root : Value
+        What owns the memory, or an input or a constant.
+    offset : int
+        Of the first element, in bytes.
+    shape, strides : tuple of int
+    dtype : numpy.dtype
+    """
+
+    root: Value
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+    _narrow: list["Place"] = field(factory=list, init=False, eq=False, repr=False)
+
+    @classmethod
+    def whole(cls, value: Value) -> Self:
+        """Give the place of a value that owns its memory."""
+        dtype = kept_as(value)
+        return cls(value, 0, value.shape, value.strides, dtype)
+
+    @classmethod
+    def new(cls, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Self:
+        """Give the place of a new value in C order, which no call knows of."""
+        strides = tuple(dtype.itemsize * math.prod(shape[k + 1 :]) for k in range(len(shape)))
+        return cls(Value(np.ndarray, shape, dtype, strides), 0, shape, strides, dtype)
+
+    def along(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> "Place":
+        """Give the place of elements that begin at the same one."""
+        return Place(self.root, self.offset, shape, strides, self.dtype)
+
+    def broadcast(self, shape: tuple[int, ...]) -> "Place":
+        """Repeat it along axes, without the axes of one element that others do not have."""
+        if self.shape == shape:
+            return self
+        missing = len(shape) - len(self.shape)
+        strides = [0] * missing
+        for length, stride, wanted in zip(self.shape, self.strides, shape[missing:], strict=True):
+            strides.append(stride if length == wanted else 0)
+        return Place(self.root, self.offset, shape, tuple(strides), self.dtype)
+
+    def squeezed(self) -> "Place":
+        """Leave out the axes of one element."""
+        if 1 not in self.shape:
+            return self
+        if not self._narrow:  # which is asked often
+            kept = [axis for axis, length in enumerate(self.shape) if length != 1]
+            shape = tuple([self.shape[axis] for axis in kept])
+            strides = tuple([self.strides[axis] for axis in kept])
+            self._narrow.append(Place(self.root, self.offset, shape, strides, self.dtype))
+        return self._narrow[0]
+
+    def seen(self, view: Callable[[Any], Any]) -> "Place":
+        """Give the place of a view, which a function makes of an array."""
+        array, start = stand_in(self.shape, self.strides, self.dtype)
+        part = view(array)
+        offset = part.__array_interface__["data"][0] - start
+        return Place(self.root, self.offset + offset, part.shape, part.strides, part.dtype)
+
+    def part(self, key: Any) -> "Place":
+        """Give the place of what a key of basic indexing selects."""
+        key = key if type(key) is tuple else (key,)
+        key = key if Ellipsis in key else (*key, Ellipsis)  # else it would be a number
+        return self.seen(lambda array: array[key])
+
+
+def stand_in(
+    shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[Any, int]:
+    """Make an array of these strides, whose elements nobody looks at, and say where it begins."""
+    few = math.prod(shape) <= FEW  # many would take memory for as long as they are kept
+    return (kept_stand_in if few else new_stand_in)(shape, strides, dtype)
+
+
+def new_stand_in(
+    shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[Any, int]:
+    """Make a new one."""
+    ways = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
+    before = -sum(way for way in ways if way < 0)
+    after = sum(way for way in ways if way > 0) + dtype.itemsize
+    memory = np.empty(before + after, "u1")
+    array: Any = np.ndarray(shape, dtype, memory, before, strides)
+    return array, array.__array_interface__["data"][0]
+
+
+kept_stand_in = functools.lru_cache(maxsize=256)(new_stand_in)
+FEW = 1024
+
+
+def kept_as(value: Value) -> np.dtype[Any]:
+    """Say what a value is in memory: Python's numbers are those of their size."""
+    return np.dtype(value.kind) if value.dtype is None else value.dtype
+
+
+def is_simple(value: Value) -> bool:
+    """Tell whether native code can compute with a value at all."""
+    if value.dtype is None:
+        return value.kind in (float, int, complex, bool)
+    return value.dtype.char in SIMPLE and value.dtype.isnative and 0 not in value.shape
+
+
+class Places:
+    """The places of a program's values.
+
+    Attributes
+    ----------
+    constants : list of Constant
+        What native code needs beside the program's own.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Value, Place | None] = {}
+        self.constants: list[Constant] = []
+
+    def of(self, value: Value) -> Place | None:
+        """Give the place of a value; None if native code cannot use it."""
+        if value not in self._known:
+            self._known[value] = Place.whole(value) if is_simple(value) else None
+        return self._known[value]
+
+    def look(self, call: Call) -> bool:
+        """Take in a call that is a view, and tell whether it is one."""
+        if call.several or len(call.outputs) != 1 or call.outputs[0].owner is None:
+            return False
+        if type(call.function).__hash__ is None or call.function not in SHOWING:
+            return False  # what it shows may depend on values
+        self._known[call.outputs[0]] = viewed_at(call, self)
+        return True
+
+    def forget(self, value: Value) -> None:
+        """Let a value be where it would have been."""
+        self._known.pop(value, None)
+
+    def put(self, value: Value, place: Place) -> None:
+        """Say where a value is."""
+        self._known[value] = place
+
+
+def viewed_at(call: Call, places: Places) -> Place | None:
+    """Find the place of what a call shows of the memory of its one operand."""
+    given = [arg for arg in call.args if type(arg) is Value]
+    if len(given) != 1 or len(call.operands) != 1:
+        return None
+    (source,), out = given, call.outputs[0]
+    place = places.of(source)
+    if place is None or not is_simple(out):
+        return None
+    return place.seen(
+        lambda array: call.function(
+            *[array if arg is source else arg for arg in call.args], **call.kwargs
+        )
+    )

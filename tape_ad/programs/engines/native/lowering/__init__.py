@@ -1,0 +1,1 @@
+"""Lowering: what each call becomes as loop nests."""

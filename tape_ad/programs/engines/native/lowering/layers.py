@@ -1,0 +1,247 @@
+"""Our layers' functions, which are captured as one call each, as stages of elementwise work."""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal
+from tape_ad.programs.engines.native.lowering.stages import Stages, shaped
+from tape_ad.programs.program.program import Value
+from tape_ad.record.sweeps import all_finite
+from tape_ad.rules.nn.activations import (
+    exponentials,
+    log_softmax,
+    log_softmax_change,
+    log_softmax_pulled,
+    logsumexp,
+    softmax,
+    softmax_change,
+)
+from tape_ad.rules.nn.cross_entropies import loss_change, loss_of_classes, loss_pulled
+from tape_ad.rules.nn.normalization import normalized, standardized, standardized_change
+from tape_ad.rules.nn.steps import inner
+
+__all__ = ["LOWERINGS"]
+
+DOUBLE, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
+
+
+def floats(stages: Stages, arg: Any) -> Place:
+    """Give a real operand; integers become floats."""
+    place = stages.lowering.source(arg)
+    if place.dtype.kind == "c" or not place.shape:
+        raise Refusal("operands of such shapes and dtypes")
+    return place if place.dtype.kind == "f" else stages.cast(place, DOUBLE)
+
+
+def probabilities(lowering: Lowering) -> None:
+    """Do `softmax`."""
+    stages, found = Stages(lowering), lowering.options("x", "axis")
+    x, axis = floats(stages, found["x"]), found.get("axis", -1)
+    e = stages.do(np.exp, stages.do(np.subtract, x, stages.reduce(np.maximum, x, axis)))
+    stages.do(np.divide, e, stages.reduce(np.add, e, axis), out=lowering.out)
+
+
+def their_logarithms(lowering: Lowering) -> None:
+    """Do `log_softmax`."""
+    stages, found = Stages(lowering), lowering.options("x", "axis")
+    x, axis = floats(stages, found["x"]), found.get("axis", -1)
+    shifted = stages.do(np.subtract, x, stages.reduce(np.maximum, x, axis))
+    totals = stages.reduce(np.add, stages.do(np.exp, shifted), axis)
+    stages.do(np.subtract, shifted, stages.do(np.log, totals), out=lowering.out)
+
+
+def exponentials_and_more(lowering: Lowering) -> None:
+    """Do `exponentials`."""
+    exponentials_of(lowering, *lowering.outs)
+
+
+def their_logarithm(lowering: Lowering) -> None:
+    """Do `logsumexp`."""
+    exponentials_of(lowering, lowering.out)
+
+
+def exponentials_of(
+    lowering: Lowering, out: Place, e: Place | None = None, totals: Place | None = None
+) -> None:
+    """Do `exponentials`, of which only the first result may be wanted."""
+    stages, found = Stages(lowering), lowering.options("x", "axis", "keepdims")
+    x, axis = floats(stages, found["x"]), found.get("axis")
+    top = stages.reduce(np.maximum, x, axis)
+    finite = stages.choose(stages.do(np.isfinite, top), top, 0)
+    e = stages.do(np.exp, stages.do(np.subtract, x, finite), out=e)
+    totals = stages.reduce(np.add, e, axis, out=totals)
+    result = stages.do(np.add, stages.do(np.log, totals), top)
+    stages.cast(shaped(result, out.shape), out.dtype, out=out)
+
+
+def changed(lowering: Lowering) -> None:
+    """Do `softmax_change`."""
+    stages, (t, p, axes) = Stages(lowering), lowering.call.args
+    t, p = lowering.source(t), lowering.source(p)
+    rest = stages.do(np.subtract, t, stages.inner(p, t, axes))
+    stages.do(np.multiply, rest, p, out=lowering.out)
+
+
+def logarithms_changed(lowering: Lowering) -> None:
+    """Do `log_softmax_change`."""
+    stages, (t, p, axes) = Stages(lowering), lowering.call.args
+    t, p = lowering.source(t), lowering.source(p)
+    stages.do(np.subtract, t, stages.inner(p, t, axes), out=lowering.out)
+
+
+def logarithms_pulled(lowering: Lowering) -> None:
+    """Do `log_softmax_pulled`."""
+    stages, (ct, p, axes) = Stages(lowering), lowering.call.args
+    ct, p = lowering.source(ct), lowering.source(p)
+    shared = stages.do(np.multiply, p, stages.reduce(np.add, ct, axes))
+    stages.do(np.subtract, ct, shared, out=lowering.out)
+
+
+def chosen_in(stages: Stages, chosen: Any, shape: tuple[int, ...]) -> Place:
+    """Mark in each row of logits the one of its class, whose number has been checked before."""
+    *_, targets = chosen
+    place = stages.lowering.source(targets)
+    if place.shape != shape[:-1]:
+        raise Refusal("operands of such shapes and dtypes")
+    numbers = stages.lowering.constant(np.arange(shape[-1]))
+    column = Place(place.root, place.offset, (*place.shape, 1), (*place.strides, 0), place.dtype)
+    return stages.do(np.equal, stages.cast(column, INTEGER), numbers)
+
+
+def loss(lowering: Lowering) -> None:
+    """Do `loss_of_classes`."""
+    stages, (logits, chosen, size) = Stages(lowering), lowering.call.args
+    out, e, totals = lowering.outs
+    x = floats(stages, logits)
+    if type(size) is Value:
+        raise Refusal("a size that varies")
+    shifted = stages.do(np.subtract, x, stages.reduce(np.maximum, x, -1))
+    picked = stages.choose(chosen_in(stages, chosen, x.shape), shifted, 0)
+    total = stages.reduce(np.add, picked, -1)
+    stages.do(np.exp, shifted, out=e)
+    stages.reduce(np.add, e, -1, out=totals)
+    losses = stages.do(np.subtract, stages.do(np.log, totals), total)
+    average = stages.do(np.divide, stages.reduce(np.add, losses, None), size)
+    stages.cast(shaped(average, ()), out.dtype, out=out)
+
+
+def loss_pulled_back(lowering: Lowering) -> None:
+    """Do `loss_pulled`."""
+    stages, (ct, e, totals, chosen, scale) = Stages(lowering), lowering.call.args
+    e, totals, out = lowering.source(e), lowering.source(totals), lowering.out
+    ct = lowering.source(ct)
+    ones = (1,) * len(e.shape)
+    ct = Place(ct.root, ct.offset, ct.shape + ones, ct.strides + (0,) * len(ones), ct.dtype)
+    ct = stages.do(np.multiply, ct, stages.place(scale))
+    pulled = stages.do(np.multiply, stages.do(np.divide, ct, totals), e)
+    if pulled.dtype != out.dtype:
+        raise Refusal("operands of such shapes and dtypes")
+    less = stages.choose(chosen_in(stages, chosen, e.shape), stages.cast(ct, out.dtype), 0)
+    stages.do(np.subtract, pulled, less, out=out)
+
+
+def loss_pushed(lowering: Lowering) -> None:
+    """Do `loss_change`."""
+    stages, (t, e, totals, chosen, scale) = Stages(lowering), lowering.call.args
+    t, e, totals, out = *map(lowering.source, (t, e, totals)), lowering.out
+    mean = stages.do(np.divide, stages.inner(e, t, (-1,)), totals)
+    picked = stages.choose(chosen_in(stages, chosen, e.shape), t, 0)
+    differences = stages.do(np.subtract, mean, stages.reduce(np.add, picked, -1))
+    axes = tuple(range(-len(e.shape), 0))
+    total = stages.do(np.multiply, stages.reduce(np.add, differences, axes), stages.place(scale))
+    stages.cast(shaped(total, out.shape), out.dtype, out=out)
+
+
+def standard(stages: Stages, x: Any, axes: Any, eps: Any, out: Place, divisor: Place) -> None:
+    """Do `standardized`."""
+    place = stages.lowering.source(x)
+    if place.dtype.kind != "f":
+        raise Refusal("operands of such shapes and dtypes")
+    centred = stages.do(np.subtract, place, stages.average(place, axes))
+    squares = stages.do(np.multiply, centred, centred)
+    variance = stages.do(np.add, stages.average(squares, axes), stages.place(eps))
+    stages.do(np.sqrt, variance, out=divisor)
+    stages.do(np.divide, centred, divisor, out=out)
+
+
+def standardized_and_more(lowering: Lowering) -> None:
+    """Do `standardized`."""
+    x, axes, eps = lowering.call.args
+    standard(Stages(lowering), x, axes, eps, *lowering.outs)
+
+
+def normalized_and_more(lowering: Lowering) -> None:
+    """Do `normalized`."""
+    stages, (x, weight, bias, axes, eps) = Stages(lowering), lowering.call.args
+    out, y, divisor = lowering.outs
+    standard(stages, x, axes, eps, y, divisor)
+    scaled = stages.do(np.multiply, y, lowering.source(weight))
+    stages.do(np.add, scaled, lowering.source(bias), out=out)
+
+
+def standard_changed(lowering: Lowering) -> None:
+    """Do `standardized_change`."""
+    stages, (t, y, divisor, axes) = Stages(lowering), lowering.call.args
+    t, y, divisor = map(lowering.source, (t, y, divisor))
+    count = math.prod(t.shape[axis] for axis in axes)
+    average = stages.do(np.divide, stages.inner(y, t, axes), count)
+    along = stages.do(np.multiply, y, average)
+    along = stages.do(np.add, along, stages.average(t, axes))
+    stages.do(np.divide, stages.do(np.subtract, t, along), divisor, out=lowering.out)
+
+
+def inner_product(lowering: Lowering) -> None:
+    """Do `inner`."""
+    stages, (x, y, axes) = Stages(lowering), lowering.call.args
+    x, y = lowering.source(x), lowering.source(y)
+    if "c" in x.dtype.kind + y.dtype.kind:
+        raise Refusal("operands of such shapes and dtypes")
+    stages.reduce(np.add, stages.do(np.multiply, x, y), tuple(axes), out=lowering.out)
+
+
+def finite_sums(lowering: Lowering) -> None:
+    """Do `all_finite`: a sum of squares, or a sum, of each array."""
+    stages, (arrays,) = Stages(lowering), lowering.call.args
+    total: Place | None = None
+    for array in arrays:
+        place = lowering.place(array) if type(array) is Value else None
+        if place is None or place.dtype.kind != "f":
+            raise Refusal("operands of such shapes and dtypes")
+        squares = stages.do(np.multiply, place, place)
+        one = stages.do(np.isfinite, shaped(stages.reduce(np.add, squares, None), ()))
+        total = one if total is None else stages.do(np.logical_and, total, one)
+    if total is None:
+        raise Refusal("no arrays")
+    out = lowering.out
+    stages.cast(total, out.dtype, out=out)
+
+
+FUNCTIONS: Mapping[Any, Callable[[Lowering], None]] = {
+    softmax: probabilities,
+    log_softmax: their_logarithms,
+    exponentials: exponentials_and_more,
+    logsumexp: their_logarithm,
+    softmax_change: changed,
+    log_softmax_change: logarithms_changed,
+    log_softmax_pulled: logarithms_pulled,
+    loss_of_classes: loss,
+    loss_pulled: loss_pulled_back,
+    loss_change: loss_pushed,
+    standardized: standardized_and_more,
+    normalized: normalized_and_more,
+    standardized_change: standard_changed,
+    inner: inner_product,
+    all_finite: finite_sums,
+}
+
+LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
+    captured: way
+    for function, way in FUNCTIONS.items()
+    for captured in (function, inspect.unwrap(function))
+}
+"""By the functions that are captured: those that others call, or what is within them."""

@@ -1,0 +1,203 @@
+"""What a call becomes natively: nests over places, or nothing, with the reason."""
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.programs.engines.native.codegen import elementwise, vectors
+from tape_ad.programs.engines.native.codegen.loops import lanes_of
+from tape_ad.programs.engines.native.ir.loop_nests import Argument, Direct, Literal, Nest, Question
+from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, Place, Places
+from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
+from tape_ad.programs.engines.out_support import can_be_placed
+from tape_ad.programs.program.program import Call, Constant, Value
+
+__all__ = [
+    "Lowering",
+    "Refusal",
+    "Work",
+    "as_ufunc",
+    "check_numbers",
+    "elementwise_call",
+    "kind_of",
+    "resolved",
+    "written_or_found",
+]
+
+Work = Nest | Direct | Question
+
+
+class Refusal(Exception):  # noqa: N818 - no error: a call is left to NumPy
+    """Why a call is not native."""
+
+
+@define(eq=False)
+class Lowering:
+    """One call on its way.
+
+    Attributes
+    ----------
+    call : Call
+    places : Places
+    work : list
+        What is to be done for it.
+    """
+
+    call: Call
+    places: Places
+    work: list[Work] = field(factory=list)
+
+    @property
+    def out(self) -> Place:
+        """The place of the one result."""
+        if len(self.call.outputs) != 1:
+            raise Refusal("it has several results")
+        return self.outs[0]
+
+    @property
+    def outs(self) -> list[Place]:
+        """The places of all results."""
+        for value in self.call.outputs:
+            if value.owner is not None:
+                raise Refusal("a view of an operand")
+            if value.dtype is not None and not can_be_placed(value):
+                raise Refusal("a result with gaps, or without elements")
+        return [self.place(value) for value in self.call.outputs]
+
+    def source(self, arg: Any) -> Place:
+        """Give the place of an operand that has to be an array of the program."""
+        if type(arg) is not Value:
+            raise Refusal(f"{type(arg).__name__} as an operand")
+        return self.place(arg)
+
+    def temporary(self, shape: tuple[int, ...], dtype: Any) -> Place:
+        """Give a place for what is needed only on the way."""
+        return Place.new(shape, np.dtype(dtype))
+
+    def place(self, value: Value) -> Place:
+        """Give the place of an operand or a result."""
+        place = self.places.of(value)
+        if place is None:
+            raise Refusal(f"{value} is nothing for native code")
+        return place
+
+    def nest(self, shape: tuple[int, ...]) -> Nest:
+        """Begin a nest."""
+        nest = Nest(shape)
+        self.work.append(nest)
+        return nest
+
+    def operand(self, nest: Nest, arg: Any, dtype: np.dtype[Any]) -> Argument:
+        """Read an operand of an elementwise function as elements of a dtype."""
+        if type(arg) is Value:
+            return nest.cast(nest.read(self.place(arg).broadcast(nest.shape)), dtype)
+        if isinstance(arg, (bool, int, float, complex, np.generic)) or is_element(arg):
+            return Literal.of(arg, dtype)
+        raise Refusal(f"{type(arg).__name__} as an operand")
+
+    def constant(self, array: Any) -> Place:
+        """Give the place of an array that is the same at every replay."""
+        value = Value.like(array)
+        self.places.constants.append(Constant(value, array, "the native engine"))
+        return Place.whole(value)
+
+    def options(self, *names: str) -> dict[str, Any]:
+        """Name the arguments of the call; only these may be there."""
+        found = dict(zip(names, self.call.args, strict=False)) | dict(self.call.kwargs)
+        if len(self.call.args) > len(names) or not found.keys() <= set(names):
+            raise Refusal(f"options {', '.join(sorted(found.keys() - set(names)))}")
+        return found
+
+
+def is_element(arg: Any) -> bool:
+    """Tell whether an array is one element, of a dtype of its own."""
+    return type(arg) is np.ndarray and arg.ndim == 0 and arg.dtype.char in SIMPLE
+
+
+@functools.cache
+def resolved(
+    ufunc: np.ufunc, kinds: tuple[Any, ...], wanted: np.dtype[Any] | None = None
+) -> tuple[np.dtype[Any], ...] | None:
+    """Find the dtypes of the loop that NumPy would take, where one is `wanted` of the result."""
+    asked: dict[str, Any] = {}
+    if wanted is not None:
+        asked["signature"] = (*(None,) * ufunc.nin, *(wanted,) * ufunc.nout)
+    try:
+        return tuple(ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **asked))
+    except TypeError:
+        return None
+
+
+def kind_of(arg: Any) -> Any:
+    """Say of what dtype an operand is; Python's numbers are weak."""
+    if type(arg) is Value:
+        return arg.kind if arg.dtype is None else arg.dtype
+    if type(arg) in (int, float, complex):
+        return type(arg)
+    return np.asarray(arg).dtype
+
+
+def as_ufunc(lowering: Lowering) -> None:
+    """Do what a ufunc does to elements."""
+    call = lowering.call
+    ufunc: Any = call.function
+    if call.kwargs.keys() - {"dtype"} or len(call.args) != ufunc.nin or ufunc.nout != 1:
+        raise Refusal("it has options")
+    wanted = call.kwargs.get("dtype")
+    wanted = None if wanted is None else np.dtype(wanted)
+    dtypes = resolved(ufunc, tuple(map(kind_of, call.args)), wanted)
+    if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
+        raise Refusal("of such dtypes")
+    check_numbers(call.args, dtypes)
+    elementwise_call(lowering, ufunc, dtypes)
+
+
+def check_numbers(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
+    """Leave a Python integer to NumPy that may be too large for the elements beside it."""
+    for arg, dtype in zip(args, dtypes, strict=False):
+        if dtype.kind not in "iu" or dtype == np.dtype(np.int64):
+            continue
+        given = arg if type(arg) is int else None
+        if type(arg) is Value and arg.kind is int and arg.dtype is None:
+            raise Refusal(f"a Python integer beside {dtype}")
+        if given is not None and not np.iinfo(dtype).min <= given <= np.iinfo(dtype).max:
+            raise Refusal(f"{given} beside {dtype}")
+
+
+def elementwise_call(
+    lowering: Lowering, function: Any, dtypes: Sequence[np.dtype[Any]], args: Any = None
+) -> None:
+    """Do an elementwise function, in our own words or by NumPy's loop."""
+    out = lowering.out
+    nest = lowering.nest(out.shape)
+    args = lowering.call.args if args is None else args
+    operands = [
+        lowering.operand(nest, arg, dtype) for arg, dtype in zip(args, dtypes, strict=False)
+    ]
+    done = written_or_found(function, tuple(dtypes), math.prod(out.shape))
+    nest.write(nest.op(done, dtypes, *operands), out)
+
+
+MANY = 64
+"""From how many elements on it matters that a loop takes several at once."""
+NEVER_TOGETHER = frozenset({np.fmod, np.remainder, np.floor_divide, np.divmod, np.nextafter})
+"""Functions that NumPy's loops, too, take the elements of one by one; all of SciPy's do so."""
+
+
+def written_or_found(function: Any, dtypes: tuple[np.dtype[Any], ...], size: int) -> Any:
+    """Choose what does a function: instructions, or a loop of NumPy's where those are slow."""
+    library = vectors.library()
+    ours = elementwise.can_lower(function, dtypes, library)
+    of_numpy = getattr(np, getattr(function, "__name__", ""), None) is function
+    if ours and (size < MANY or function in NEVER_TOGETHER or not of_numpy):
+        return function
+    if ours and elementwise.can_lower(function, dtypes, library, lanes_of(dtypes)):
+        return function
+    found = inner_loop(function, dtypes) if type(function) is np.ufunc else None
+    if not ours and found is None:
+        raise Refusal("neither native code nor a loop of NumPy's for it")
+    return found or function

@@ -1,0 +1,274 @@
+"""Calls that move elements, and compute nothing but differences between them."""
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tape_ad.programs.capture.tracers import cast
+from tape_ad.programs.engines.native.codegen.gathers import GATHER
+from tape_ad.programs.engines.native.ir.boxes import APART, addresses, boxes_in
+from tape_ad.programs.engines.native.ir.loop_nests import Literal
+from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.engines.native.lowering.copying import assignable, copy, fill
+from tape_ad.programs.engines.native.lowering.indexing import led
+from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal
+from tape_ad.programs.engines.native.lowering.picking import Picked
+from tape_ad.programs.program.program import Value, values_in
+from tape_ad.rules.maps.reductions import filled_with
+
+__all__ = ["LOWERINGS"]
+
+BOOL = np.dtype(bool)
+MOST = 2**20
+"""How many elements of a result are looked for at most."""
+
+
+def copied(lowering: Lowering) -> None:
+    """Give elements a new place, where they are repeated along axes that they do not have."""
+    source, out = lowering.call.args[0], lowering.out
+    if type(source) is Value and source.dtype is not None:
+        complex_to_real(source.dtype, out.dtype)
+    nest = lowering.nest(out.shape)
+    nest.write(lowering.operand(nest, source, out.dtype), out)
+
+
+def complex_to_real(given: np.dtype[Any], wanted: np.dtype[Any]) -> None:
+    """Leave to NumPy what it warns of."""
+    if given.kind == "c" and wanted.kind not in "cb":
+        raise Refusal("imaginary parts are thrown away")
+
+
+def filled(number: Any) -> Callable[[Lowering], None]:
+    """Make what fills a result with a number."""
+
+    def lower(lowering: Lowering) -> None:
+        fill(lowering, number, lowering.out)
+
+    return lower
+
+
+def as_full(lowering: Lowering) -> None:
+    """`numpy.full` and `numpy.full_like`."""
+    out = lowering.out
+    number = (*lowering.call.args, lowering.call.kwargs.get("fill_value"))[1]
+    copy(lowering, assignable(lowering, number, out.dtype), out)
+
+
+def joined(lowering: Lowering) -> None:
+    """`numpy.concatenate` and `numpy.stack`."""
+    call, out = lowering.call, lowering.out
+    arrays, axis = call.args[0], (*call.args[1:], call.kwargs.get("axis", 0))[0]
+    if type(arrays) not in (tuple, list) or call.kwargs.get("out") is not None or axis is None:
+        by_addresses(lowering)
+        return
+    axis = operator.index(axis) % len(out.shape)
+    before = 0
+    for each in arrays:
+        source = operand(lowering, each)
+        length = 1 if call.function is np.stack else source.shape[axis]
+        entry = before if call.function is np.stack else slice(before, before + length)
+        part = out.part((slice(None),) * axis + (entry,))
+        nest = lowering.nest(part.shape)
+        nest.apart = True
+        nest.write(nest.read(source), part)
+        before += length
+
+
+def operand(lowering: Lowering, arg: Any) -> Place:
+    """Give the place of an array, or of a number among arrays."""
+    if type(arg) is Value:
+        place = lowering.place(arg)
+        complex_to_real(place.dtype, lowering.out.dtype)
+        return place
+    array = np.asarray(arg)
+    if array.dtype.hasobject or values_in((arg,)):
+        raise Refusal(f"{type(arg).__name__} among arrays")
+    return lowering.constant(array)
+
+
+def repeated(lowering: Lowering) -> None:
+    """`numpy.repeat` by one count."""
+    given = lowering.options("a", "repeats", "axis")
+    count, axis = given["repeats"], given.get("axis")
+    place, out = lowering.place(given["a"]), lowering.out
+    if type(count) is not int or not place.shape or (axis is None and len(place.shape) != 1):
+        by_addresses(lowering)
+        return
+    axis = operator.index(axis or 0) % len(place.shape)
+    shape, size = place.shape, out.strides[axis]
+    here, behind = place.strides[: axis + 1], place.strides[axis + 1 :]
+    wide = (*shape[: axis + 1], count, *shape[axis + 1 :])
+    target = (*out.strides[:axis], size * count, size, *out.strides[axis + 1 :])
+    copy(lowering, place.along(wide, (*here, 0, *behind)), out.along(wide, target))
+
+
+def triangular(lowering: Lowering) -> None:
+    """`numpy.tril` and `numpy.triu`."""
+    given = lowering.options("m", "k")
+    place, out, k = lowering.place(given["m"]), lowering.out, given.get("k", 0)
+    low = lowering.call.function is np.tril
+    mask = np.tri(out.shape[-2], out.shape[-1], k=k if low else k - 1, dtype=bool) == low
+    nest = lowering.nest(out.shape)
+    where = nest.read(lowering.constant(mask).broadcast(out.shape))
+    dtypes = (BOOL, out.dtype, out.dtype, out.dtype)
+    zero = Literal.of(0, out.dtype)
+    nest.write(nest.op(np.where, dtypes, where, nest.read(place.broadcast(out.shape)), zero), out)
+
+
+def diagonal(lowering: Lowering) -> None:
+    """`numpy.diag` and `numpy.diagflat` of one axis: zeros, and the diagonal."""
+    given = lowering.options("v", "k")
+    place, out, k = lowering.place(given["v"]), lowering.out, given.get("k", 0)
+    if len(place.shape) != 1:
+        by_addresses(lowering)
+        return
+    fill(lowering, 0, out)
+    copy(lowering, place, out.seen(lambda array: array.diagonal(k)))
+
+
+def by_addresses(lowering: Lowering, number: Any = 0, **options: Any) -> None:
+    """Have NumPy move the addresses of the elements, to see where they go.
+
+    Parameters
+    ----------
+    lowering : Lowering
+    number : number
+        What is where no element goes.
+    **options
+        What the call is called with in place of its own options.
+    """
+    call, out = lowering.call, lowering.out
+    given = {**call.kwargs, **options}
+    for each in ("dtype", "casting"):  # of the elements, not of where they are
+        given.pop(each, None)
+    arrays = MOVED.get(call.function, (0,))
+    rest = [arg for number, arg in enumerate(call.args) if number not in arrays]
+    if values_in((tuple(rest), given)) or math.prod(out.shape) > MOST:
+        raise Refusal("a result that is large, or depends on numbers")
+    sources: list[Place] = []
+
+    def moving(arg: Any) -> Any:
+        if type(arg) in (tuple, list):
+            return type(arg)([moving(each) for each in arg])
+        place = operand(lowering, arg)
+        sources.append(place)
+        return addresses(place, len(sources) - 1)
+
+    args = [moving(arg) if k in arrays else arg for k, arg in enumerate(call.args)]
+    moved = call.function(*args, **given)
+    if np.shape(moved) != out.shape or np.asarray(moved).dtype != np.int64:
+        raise Refusal("a result that is computed")
+    boxes = boxes_in(np.asarray(moved))
+    if boxes is None:
+        picked_one_by_one(lowering, np.asarray(moved), sources)
+        return
+    for box in boxes:
+        target = out.part(box.key)
+        if box.first == 0:
+            fill(lowering, number, target, apart=True)
+            continue
+        which = (box.first - APART // 2) // (2 * APART)
+        source = sources[which]
+        offset = source.offset + box.first - (2 * which + 1) * APART
+        place = Place(source.root, offset, box.shape, box.strides, source.dtype)
+        copy(lowering, place, target, apart=True)
+
+
+MOVED: Mapping[Any, tuple[int, ...]] = {np.append: (0, 1), np.insert: (0, 2)}
+"""Which arguments are arrays, where it is not the first one."""
+
+
+def picked_one_by_one(lowering: Lowering, moved: Any, sources: list[Place]) -> None:
+    """Gather elements of one array that come from anywhere."""
+    if len(sources) != 1 or np.any(moved == 0):
+        raise Refusal("too many pieces")
+    (source,), out = sources, lowering.out
+    lowest = int(moved.min())
+    offset = source.offset + lowest - APART
+    ways = lowering.constant(np.ascontiguousarray(moved - lowest))
+    base = Place(source.root, offset, out.shape, (0,) * len(out.shape), source.dtype)
+    if source.dtype != out.dtype:
+        raise Refusal("too many pieces of another dtype")
+    at = Picked(base, [ways], [ways], [int(moved.max()) - lowest + 1, 1])
+    led(lowering, GATHER, at, base, out)
+
+
+def padded(lowering: Lowering) -> None:
+    """`numpy.pad`, where that computes nothing."""
+    kwargs = lowering.call.kwargs
+    mode = (*lowering.call.args[2:], kwargs.get("mode", "constant"))[0]
+    if mode == "constant":
+        number = kwargs.get("constant_values", 0)
+        if type(number) not in (int, float, bool) or len(lowering.call.args) > 3:
+            raise Refusal("numbers that differ from side to side")
+        assignable(lowering, number, lowering.out.dtype)
+        options = {"constant_values": 0} if number else {}
+        by_addresses(lowering, number, **options)
+    elif mode in MODES and kwargs.get("reflect_type", "even") == "even":
+        by_addresses(lowering)
+    else:
+        raise Refusal(f"padding by {mode}")
+
+
+def reshaped(lowering: Lowering) -> None:
+    """`numpy.reshape` and `numpy.ravel`, where they copy."""
+    call, out = lowering.call, lowering.out
+    place = operand(lowering, call.args[0])
+    in_order = "order" not in call.kwargs and len(call.args) < 3
+    plain = call.function is np.reshape or len(call.args) == 1
+    if not in_order or not plain or out.strides != Place.new(out.shape, out.dtype).strides:
+        by_addresses(lowering)
+        return
+    copy(lowering, place, out.along(place.shape, Place.new(place.shape, out.dtype).strides))
+
+
+def differences(lowering: Lowering) -> None:
+    """`numpy.diff`: elements less those before them."""
+    given = lowering.options("a", "n", "axis")
+    place, out = operand(lowering, given["a"]), lowering.out
+    axis, n = operator.index(given.get("axis", -1)) % len(place.shape), given.get("n", 1)
+    if place.dtype.kind == "b" or n < 1:
+        raise Refusal("differences of such a kind")
+    front = (slice(None),) * axis
+    for left in reversed(range(n)):
+        one, other = (place.part((*front, part)) for part in (slice(1, None), slice(-1)))
+        target = lowering.temporary(one.shape, place.dtype) if left else out
+        nest = lowering.nest(one.shape)
+        dtypes = (place.dtype,) * 3
+        nest.write(nest.op(np.subtract, dtypes, nest.read(one), nest.read(other)), target)
+        place = target
+
+
+MODES = frozenset({"edge", "wrap", "reflect", "symmetric"})
+
+LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
+    np.copy: copied,
+    np.ascontiguousarray: copied,
+    np.asfortranarray: copied,
+    np.atleast_1d: copied,
+    cast: copied,
+    **({np.astype: copied} if hasattr(np, "astype") else {}),
+    np.diff: differences,
+    filled_with: copied,
+    np.zeros_like: filled(0),
+    np.empty_like: filled(0),
+    np.ones_like: filled(1),
+    np.full_like: as_full,
+    np.full: as_full,
+    np.concatenate: joined,
+    np.stack: joined,
+    np.repeat: repeated,
+    np.tril: triangular,
+    np.triu: triangular,
+    np.diag: diagonal,
+    np.diagflat: diagonal,
+    np.pad: padded,
+    np.reshape: reshaped,
+    np.ravel: reshaped,
+    **dict.fromkeys((np.vstack, np.hstack, np.dstack, np.column_stack, np.block), by_addresses),
+    **dict.fromkeys((np.append, np.insert, np.delete, np.resize, np.roll, np.tile), by_addresses),
+    **dict.fromkeys((np.flip, np.fliplr, np.flipud, np.rot90), by_addresses),
+}

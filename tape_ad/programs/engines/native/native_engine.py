@@ -1,0 +1,103 @@
+"""The engine that has LLVM compile a program: as close to eager as rounding allows, and quicker."""
+
+import functools
+from collections import Counter
+from time import perf_counter
+from typing import Any
+
+from tape_ad.base.naming import called
+from tape_ad.programs.capture.op_facts import type_of
+from tape_ad.programs.engines.native.schedule.assembly import Assembled, assembled
+from tape_ad.programs.engines.numpy import numpy_engine
+from tape_ad.programs.engines.plans import Plan
+from tape_ad.programs.engines.reports import Report, reporting
+from tape_ad.programs.program.interpreter import Diverged
+from tape_ad.programs.program.program import Call, Guard, Program
+
+__all__ = ["replay_of"]
+
+Replay = Any
+EXACT = frozenset({float, complex, str, bytes})
+"""What the answers to questions are that any rounding changes, but for those about dtypes."""
+
+
+def replay_of(program: Program, threads: int = 1) -> Replay:
+    """Make a program something to call.
+
+    Parameters
+    ----------
+    program : Program
+    threads : int
+        How many may share a large nest.
+
+    Returns
+    -------
+    callable
+        ``replay(*inputs)``: a tuple of outputs, or Diverged. It may run in several threads. Its
+        `report` tells what is native.
+    """
+    fine = fine_guards(program)
+    if fine:
+        return reporting(by_numpy(program), Report(0, 0, 0, {"guards ask for bits": fine}))
+    start = perf_counter()
+    native = assembled(program, threads)
+    if native.segments:
+        plan = Plan.of(native.program)
+        numbers = {guard: number for number, guard in enumerate(program.guards)}
+        replay = numpy_engine.replay_of(plan, otherwise(program, native), numbers)
+    else:
+        replay = by_numpy(program)
+    return reporting(replay, reported(program, native, perf_counter() - start))
+
+
+def by_numpy(program: Program) -> Replay:
+    """Make what NumPy does alone."""
+    return numpy_engine.replay_of(Plan.of(program))
+
+
+def fine_guards(program: Program) -> Counter[str]:
+    """Name the questions of guards that ask for the bits of what is computed with rounding."""
+    given = {*program.inputs, *(constant.value for constant in program.constants)}
+    return Counter(
+        called(guard.question)
+        for guard in program.guards
+        if guard.question is not type_of
+        and (guard.question is hash or not EXACT.isdisjoint(type(guard.answer).__mro__))
+        and given.isdisjoint((guard.value, guard.value.owner))
+    )
+
+
+def reported(program: Program, native: Assembled, seconds: float) -> Report:
+    """Say what is native, and what is not."""
+    left: dict[str, Counter[str]] = {}
+    for step, reason in native.left:
+        function = step.question if isinstance(step, Guard) else step.function
+        left.setdefault(reason, Counter())[called(function)] += 1
+    others = {step for step, _ in native.left}
+    native_calls = sum(not is_view(call) and call not in others for call in program.calls)
+    loops = {id(loop) for segment in native.segments for loop in segment.loops}
+    return Report(native_calls, len(native.segments), len(loops), left, seconds)
+
+
+def is_view(call: Call) -> bool:
+    """Tell whether a call computes nothing."""
+    return bool(call.outputs) and call.outputs[0].owner is not None
+
+
+def otherwise(program: Program, native: Assembled) -> Replay:
+    """Make what goes on where native code has found something else than it was made for.
+
+    A guard that is a bool has the other answer. Of all else NumPy knows what to do.
+    """
+    answers: dict[int, bool] = {}
+    for segment in native.segments:
+        answers |= segment.answers
+
+    once = functools.cache(by_numpy)
+
+    def go_on(number: int, *inputs: Any) -> Any:
+        if number > 0:
+            return Diverged(number - 1, not answers[number])
+        return once(program)(*inputs)
+
+    return go_on

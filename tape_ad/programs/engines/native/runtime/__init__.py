@@ -1,0 +1,1 @@
+"""What is there at run time: compiled functions, the virtual machine, threads."""

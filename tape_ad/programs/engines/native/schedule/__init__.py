@@ -1,0 +1,1 @@
+"""Scheduling: fused nests in order, strip-mined, as bytecode."""

@@ -1,0 +1,185 @@
+"""Plans: a program, with how long each of its values is needed, and where it lies."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.programs.engines.liveness import LiveRanges, root_of
+from tape_ad.programs.engines.out_support import fills, overwritten, size_of
+from tape_ad.programs.engines.scheduling import Run, scheduled
+from tape_ad.programs.engines.storage import Block, placed
+from tape_ad.programs.program.native import Segment
+from tape_ad.programs.program.program import Call, Program, Step, Value
+
+__all__ = ["HEAVY", "Plan"]
+
+HEAVY = 2**16
+"""From how many bytes on it matters when an array goes."""
+
+
+@frozen(eq=False)
+class Plan:
+    """A program made ready for an engine.
+
+    Attributes
+    ----------
+    program : Program
+    steps : sequence of Call and Guard
+        The program's, in the order in which they are done.
+    runs : mapping of int to Run
+        What is done part by part, by the number of the first step.
+    dying : sequence of list of Value
+        For each step, the operands that nothing behind it uses; what is returned never dies.
+    used : frozenset of Value
+        What any step uses, or the caller gets.
+    blocks : mapping of Value to Block
+        Where the results of calls that can be told so are written.
+    onto : mapping of Value to Value
+        The operand in whose memory a result is written.
+    workspace : int
+        The bytes for all blocks that are not given away.
+    live : LiveRanges
+        Until when memory is needed.
+    """
+
+    program: Program
+    steps: Sequence[Step]
+    runs: Mapping[int, Run]
+    dying: Sequence[list[Value]]
+    used: frozenset[Value]
+    blocks: Mapping[Value, Block]
+    onto: Mapping[Value, Value]
+    workspace: int
+    live: LiveRanges
+
+    @classmethod
+    def of(cls, program: Program) -> Self:
+        """Find out how long the values of a program are needed, and give them memory."""
+        steps, runs = scheduled(program.steps)
+        used = set(program.outputs)
+        live = LiveRanges.of(steps, used)
+        dying: list[list[Value]] = []
+        for number in range(len(steps) - 1, -1, -1):
+            final = []
+            for value in steps[number].operands:
+                if value not in used:
+                    used.add(value)
+                    final.append(value)
+            dying.append(final)
+        blocks, onto, order = blocks_of(steps, runs, live)
+        workspace = placed([block for block in order if not block.given])
+        peak = workspace + peak_of(steps, live, blocks)
+        if workspace > HEAVY and peak > peak_of(steps, live, {}):
+            for block in order:  # a workspace stays while later arrays have no place in it
+                block.given |= HEAVY <= block.size == size_of(block.values[0])
+            workspace = placed([block for block in order if not block.given])
+        return cls(
+            program,
+            steps,
+            {run.start: run for run in runs},
+            dying[::-1],
+            frozenset(used),
+            blocks,
+            onto,
+            workspace,
+            live,
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """The most bytes that a replay needs at once, with what it returns."""
+        return self.workspace + peak_of(self.steps, self.live, self.blocks)
+
+    @property
+    def plain_nbytes(self) -> int:
+        """The most bytes that the calls need at once if each makes an array of its own."""
+        return peak_of(self.steps, self.live, {})
+
+
+def peak_of(steps: Sequence[Step], live: LiveRanges, blocks: Mapping[Value, Block]) -> int:
+    """Count the bytes of arrays outside of the workspace that are there at once."""
+    change = [0] * (len(steps) + 1)
+    for number, step in enumerate(steps):
+        for value in step.outputs if type(step) is Call else ():
+            block = blocks.get(value)
+            if value.owner is not None or (block is not None and not block.given):
+                continue  # in the memory of another, or in the workspace
+            if block is not None and block.values[0] is not value:
+                continue
+            values = [value] if block is None else block.values
+            change[number] += size_of(value)
+            if live.kept.isdisjoint(values):
+                change[live.ends.get(values[-1], number) + 1] -= size_of(value)
+    return max(itertools.accumulate(change))
+
+
+def blocks_of(
+    steps: Sequence[Step], runs: Sequence[Run], live: LiveRanges
+) -> tuple[dict[Value, Block], dict[Value, Value], list[Block]]:
+    """Give blocks to results, and let a result have that of an operand which nothing needs more.
+
+    What is used only within a run has a block for one part, and there is a turn of the run between
+    two parts of a whole one: so those may not begin or end within it.
+    """
+    blocks: dict[Value, Block] = {}
+    onto: dict[Value, Value] = {}
+    run_of = {number: run for run in runs for number in range(run.start, run.stop)}
+    shown = {run: shown_in(steps[run.start : run.stop]) for run in runs}
+    for number, step in enumerate(steps):
+        if type(step) is Call and isinstance(step.function, Segment):
+            for out in step.outputs:
+                end = live.ends.get(out, number)
+                blocks[out] = Block(size_of(out), number, end, out in live.kept, values=[out])
+            continue
+        if type(step) is not Call or not fills(step):
+            continue
+        out, run = step.outputs[0], run_of.get(number)
+        end = live.ends.get(out, number)
+        size = size_of(out)
+        if run is not None and out not in live.kept and end < run.stop:
+            size = run.part * np.dtype(out.dtype).itemsize
+        for operand in overwritten(step):
+            block = blocks.get(operand)
+            if block is None or not live.is_over(operand, number):
+                continue
+            if block.size != size or (run and not shown[run].isdisjoint(block.values)):
+                continue
+            onto[out], blocks[out] = operand, block
+            break
+        else:
+            blocks[out] = Block(size, number, number)
+        block = blocks[out]
+        block.end = end
+        block.given |= out in live.kept
+        block.values.append(out)
+    order = list(dict.fromkeys(blocks.values()))
+    if runs:
+        for block in order:
+            widen(block, run_of)
+        order.sort(key=lambda block: block.start)
+    return blocks, onto, order
+
+
+def shown_in(steps: Sequence[Step]) -> set[Value]:
+    """Find what is seen by a view in a run, where other parts may be read than are written."""
+    operands = (value for step in steps for value in step.operands)
+    return {root_of(value) for value in operands if value.owner is not None}
+
+
+def widen(block: Block, run_of: Mapping[int, Run]) -> None:
+    """Let a whole block be there for all of a run in which it begins or ends."""
+    for run in {run_of.get(block.start), run_of.get(block.end)} - {None}:
+        assert run is not None  # noqa: S101 - for mypy
+        within = run.start <= block.start and block.end < run.stop
+        if not (within and is_part(block, run)):
+            block.start = min(block.start, run.start)
+            block.end = max(block.end, run.stop - 1)
+
+
+def is_part(block: Block, run: Run) -> bool:
+    """Tell whether a block holds one part of an array."""
+    first = block.values[0]
+    return block.size == run.part * np.dtype(first.dtype).itemsize != size_of(first)

@@ -1,1 +1,0 @@
-"""Native code: inner loops, compiled by LLVM, and what calls them."""

@@ -1,0 +1,1 @@
+"""The program: calls in single static assignment, and the plainest way to run one."""

@@ -1,0 +1,357 @@
+"""The programs of one key, a tree that branches at guards, and the way through it."""
+
+import math
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from attrs import define, field
+
+from tape_ad.programs.capture.constants import same_memory
+from tape_ad.programs.capture.free_variables import Surroundings
+from tape_ad.programs.engines.reports import Report
+from tape_ad.programs.program.interpreter import Diverged
+from tape_ad.programs.program.keys import Key
+from tape_ad.programs.program.program import Guard, Program, Value
+from tape_ad.programs.replay.trust import Doubt
+
+__all__ = ["Path", "Paths", "Way", "replayed"]
+
+Function = Callable[..., Any]
+SHARE, LATER_SHARE, FIRST_CHECKS = 0.05, 0.01, 8
+"""The most of the time of its replays that a program may spend on checks, for the first few of them
+and later on."""
+SWAPPED = 2**18
+"""How many bytes a complex array has whose memory NumPy uses again, and then swaps factors."""
+TIMED = 4
+"""How many replays are timed before the first comparison is planned."""
+NO_FAILURE = ""
+"""What `noting.failure_of` says of a call that raises nothing."""
+
+
+@define(eq=False)
+class Clock:
+    """What a replay takes, in seconds: the least of those that were timed."""
+
+    seconds: float = math.inf
+
+    def around(self, replay: Function) -> Function:
+        """Give a replay that is timed."""
+
+        def timed(*inputs: Any) -> Any:
+            start = perf_counter()
+            out = replay(*inputs)
+            if type(out) is tuple:
+                self.seconds = min(self.seconds, perf_counter() - start)
+            return out
+
+        return timed
+
+
+@define(eq=False, repr=False)
+class Path:
+    """One program of a key, with what replays it.
+
+    Attributes
+    ----------
+    program : Program
+        As it was captured last.
+    answers : tuple
+        What its guards were told, which says which path it is.
+    surroundings : Surroundings
+        The variables that the function has read on this path.
+    simple : Program or None
+        As it is replayed; None until a second capture has given the same program.
+    replay : callable or None
+        Takes the inputs, and gives the output's leaves or Diverged.
+    report : Report or None
+        What the engine tells of `replay`; None where NumPy runs all of it.
+    build : callable
+        Makes what the function returns out of the output's leaves.
+    captures : list of (int, float)
+        The number of each call that captured it, counted from 1, with the seconds that it took.
+    changes : int
+        How often it was another program than before, or its replay went another way than the
+        function itself.
+    replays : int
+        How often it has been replayed. Where several threads do so at once, some may be missing.
+    turned_off : dict of int to int
+        How often each of its guards has failed.
+    onward : dict of (int, any) to Path
+        Which path to try next where a guard, counted from 0, gets another answer.
+    kept : set of Value
+        The constants that the function has made anew at each capture, with the same numbers.
+    doubts : list of Doubt
+        The inputs that no comparison has had other numbers for.
+    repeats : int
+        How often it has been replayed with those numbers again.
+    due : float
+        The number of replays after which there is something to look at: the doubts, or whether
+        the function still gives the same.
+    checks : int
+        How often that has been compared.
+    quick : callable or None
+        `replay`, without the clock that may be around it.
+    clock : Clock
+        What a replay takes.
+    exact : bool
+        Whether replays give the bits of the function itself, as NumPy alone computes them.
+    check_every : int or None
+        After how many replays to check; 0 for never, None for as often as `SHARE` allows.
+    next_check : float
+        The number of replays after which that is next.
+    """
+
+    program: Program
+    answers: tuple[Any, ...]
+    surroundings: Surroundings = field(factory=Surroundings)
+    simple: Program | None = None
+    replay: Function | None = None
+    report: Report | None = None
+    build: Function = tuple
+    captures: list[tuple[int, float]] = field(factory=list)
+    changes: int = 0
+    replays: int = 0
+    turned_off: dict[int, int] = field(factory=dict)
+    onward: dict[tuple[int, Any], "Path"] = field(factory=dict)
+    kept: set[Value] = field(factory=set)
+    doubts: list[Doubt] = field(factory=list)
+    repeats: int = 0
+    due: float = 0
+    checks: int = 0
+    quick: Function | None = None
+    clock: Clock = field(factory=Clock)
+    exact: bool = True
+    check_every: int | None = None
+    next_check: float = math.inf
+
+    def start(self, replay: Function, check_every: int | None) -> None:
+        """Replay from now on; a few times with a clock, to know how often to check."""
+        self.exact = not (self.report and self.report.native) and not swaps(self.program)
+        self.quick, self.check_every = replay, check_every
+        self.next_check = self.replays + (check_every or math.inf)
+        self.due = 0 if self.doubts else TIMED if check_every is None else self.next_check
+        self.replay = self.clock.around(replay) if check_every is None else replay
+
+    def plan_check(self, spent: float) -> None:
+        """Say after how many replays to check, if that takes so many seconds."""
+        period: float = self.check_every or math.inf
+        if self.check_every is None:
+            period = check_period(spent, min(self.clock.seconds, spent), self.checks)
+        self.next_check = self.replays + period
+
+    def rest(self) -> None:
+        """Go on until there is something to look at again."""
+        if self.replay is not self.quick and self.replays >= TIMED:
+            self.replay = self.quick
+            if math.isinf(self.next_check):
+                self.plan_check(self.captures[-1][1])
+        self.due = min(self.next_check, math.inf if self.replay is self.quick else TIMED)
+        if self.doubts:
+            self.due = 0
+
+    def confirm(self, program: Program) -> None:
+        """Take a second capture, whose constants are those that the function uses now."""
+        pairs = zip(self.program.constants, program.constants, strict=False)
+        self.kept = {two.value for one, two in pairs if not same_memory(one.data, two.data)}
+        self.program = program
+
+
+@define(eq=False, repr=False)
+class Paths:
+    """All programs for arguments of one key.
+
+    Threads share it without a lock: what is added, is added by one operation of a dict or a list.
+
+    Attributes
+    ----------
+    key : Key
+    match : callable
+        See `matching.matcher`.
+    known : dict of tuple to Path
+        In the order in which they were first captured, by what their guards were told, and where.
+    front : Path or None
+        The one to be tried first, which can be replayed.
+    exhausted : list of str
+        Why nothing is replayed any more, first of all; empty while it is.
+    eager : int
+        How often the function has run by itself since then.
+    """
+
+    key: Key
+    match: Function
+    known: dict[tuple[Any, ...], Path] = field(factory=dict)
+    front: Path | None = None
+    exhausted: list[str] = field(factory=list)
+    eager: int = 0
+
+    @property
+    def all(self) -> list[Path]:
+        """The paths that are there at the moment."""
+        return list(self.known.values())
+
+    @property
+    def held(self) -> list[Path]:
+        """The paths that are for now: no variable that they have read is bound anew."""
+        return [each for each in self.all if each.surroundings.hold()]
+
+    def following(self, path: Path, diverged: Diverged) -> list[Path]:
+        """Find the paths that may go the other way at a guard; first those that can be replayed.
+
+        There is one, or none; but a call that has failed when a path was captured, and does not
+        now, leads to any path that is like this one before it.
+        """
+        until = diverged.guard
+        taken = path.answers[:until]
+        if diverged.answer != NO_FAILURE:
+            taken = (*taken, diverged.answer)
+        found = [each for each in self.held if each.answers[: len(taken)] == taken]
+        return sorted(found, key=lambda each: each.replay is None)
+
+    def forget(self, path: Path) -> None:
+        """Take a path out, which has turned out to be wrong."""
+        for route, each in list(self.known.items()):
+            if each is path:
+                self.known.pop(route, None)
+            each.onward = {turn: to for turn, to in list(each.onward.items()) if to is not path}
+        if self.front is path:
+            self.front = next((each for each in self.all if each.replay is not None), None)
+
+    def placed(self, path: Path, most: int) -> Path | None:
+        """Put a path among the others, and give the one that is there.
+
+        It stays outside where there is one whose guards were told the same at the same steps, and
+        which is for now; None where there are as many as there may be.
+        """
+        route, every = route_of(path.program), self.all
+        alike = [each for each in every if route_of(each.program) == route]
+        held = next((each for each in alike if each.surroundings.hold()), None)
+        if held is not None or len(every) >= most:
+            return held
+        return self.known.setdefault((route, len(alike)), path)
+
+    def branching(self, guards: list[Guard]) -> Guard:
+        """Find where a new path leaves those that are known."""
+        answers = tuple([guard.answer for guard in guards])
+        shared = max(common(answers, each.answers) for each in self.all)
+        return guards[min(shared, len(guards) - 1)]
+
+
+def check_period(spent: float, seconds: float, checks: int = 0) -> int:
+    """Count the replays of so many seconds that pay for a check, after so many others.
+
+    Examples
+    --------
+    >>> check_period(100.0, 1.0), check_period(100.0, 1.0, 8)
+    (2000, 10000)
+    """
+    share = SHARE if checks < FIRST_CHECKS else LATER_SHARE
+    return max(1, math.ceil(spent / (share * max(seconds, 1e-9))))
+
+
+def swaps(program: Program) -> bool:
+    """Tell whether NumPy may swap the factors of large complex products, to save memory."""
+    return any(is_swapped(value) for call in program.calls for value in call.outputs)
+
+
+def is_swapped(value: Value) -> bool:
+    """Tell whether a value is a large complex array."""
+    if value.dtype is None or value.dtype.kind != "c":
+        return False
+    return math.prod(value.shape) * value.dtype.itemsize >= SWAPPED
+
+
+def route_of(program: Program) -> tuple[Any, ...]:
+    """List what the guards of a program were told, each with its place among the steps."""
+    steps = enumerate(program.steps)
+    return tuple([(place, step.answer) for place, step in steps if isinstance(step, Guard)])
+
+
+def common(one: tuple[Any, ...], two: tuple[Any, ...]) -> int:
+    """Count with how many equal items two tuples begin."""
+    count = 0
+    for ours, theirs in zip(one, two, strict=False):
+        if ours != theirs:
+            break
+        count += 1
+    return count
+
+
+@define(eq=False, repr=False)
+class Way:
+    """How far replays have come with a call's arguments.
+
+    Attributes
+    ----------
+    path : Path or None
+        The one that was replayed; else the one that is to be captured once more, if it is known.
+    out : tuple, Diverged, Exception or None
+        What the last replay gave.
+    tried : list of Path
+        The others, which gave Diverged or raised an error.
+    """
+
+    path: Path | None
+    out: Any = None
+    tried: list[Path] = field(factory=list)
+
+    @property
+    def arrived(self) -> bool:
+        """Whether there is a result."""
+        return self.path is not None and type(self.out) is tuple
+
+    @property
+    def exact(self) -> bool:
+        """Whether NumPy alone has computed it, which gives the bits of the function itself."""
+        return self.path is None or self.path.exact
+
+    def built(self) -> Any:
+        """Give the result, as the function returns it."""
+        return None if self.path is None else self.path.build(self.out)
+
+    def go_on(self, paths: Paths, leaves: Sequence[Any]) -> "Way":
+        """Follow the guards to a path that can be replayed, if there is one."""
+        path, out = self.path, self.out
+        while path is not None and path.replay is not None and type(out) is not tuple:
+            self.tried.append(path)
+            if type(out) is Diverged:
+                path.turned_off[out.guard] = path.turned_off.get(out.guard, 0) + 1
+                path = self.behind(path, out, paths)
+            else:  # perhaps there is a path on which this error is caught
+                path = self.untried([each for each in paths.all if each.replay is not None])
+            if path is not None and path.replay is not None:
+                out = attempt(path, leaves)
+        self.path, self.out = path, out
+        return self
+
+    def behind(self, path: Path, diverged: Diverged, paths: Paths) -> Path | None:
+        """Find where a guard leads to, and remember that."""
+        turn = diverged.guard, diverged.answer
+        known = path.onward.get(turn)
+        if known is not None and known not in self.tried:
+            return known
+        found = self.untried(paths.following(path, diverged))
+        if found is not None and found.replay is not None:
+            path.onward[turn] = found
+        return found
+
+    def untried(self, paths: Sequence[Path]) -> Path | None:
+        """Take the first of some paths that has not been tried."""
+        return next((each for each in paths if each not in self.tried), None)
+
+
+def replayed(paths: Paths, leaves: Sequence[Any]) -> Way:
+    """Replay the path that the guards lead to, beginning with the one in front."""
+    front = paths.front
+    return Way(front, None if front is None else attempt(front, leaves)).go_on(paths, leaves)
+
+
+def attempt(path: Path, leaves: Sequence[Any]) -> Any:
+    """Replay a path; an error is a result as well."""
+    try:
+        out = path.replay(*leaves)  # type: ignore[misc]  # those that are tried have one
+    except Exception as error:  # which the function itself will raise, or catch
+        return error
+    if type(out) is tuple:
+        path.replays += 1
+    return out

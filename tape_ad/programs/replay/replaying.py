@@ -1,0 +1,327 @@
+"""What a compiled function does at a call that is not simply replayed."""
+
+import functools
+import inspect
+import sys
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from attrs import define, evolve, field
+
+from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
+from tape_ad.base.memory import uncollected
+from tape_ad.programs.capture.derived import same_program
+from tape_ad.programs.capture.free_variables import Surroundings, objects_in
+from tape_ad.programs.engines import engine_named
+from tape_ad.programs.passes import simplified
+from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
+from tape_ad.programs.program.program import Program
+from tape_ad.programs.replay.capturing import capture, is_capturing
+from tape_ad.programs.replay.explaining import asked, title
+from tape_ad.programs.replay.matching import builder, matcher
+from tape_ad.programs.replay.paths import Path, Paths, Way, replayed
+from tape_ad.programs.replay.trust import doubts_of, remaining, unpinned
+from tape_ad.programs.replay.verifying import Verification, may_draw
+from tape_ad.record.messages.callers import is_library
+
+__all__ = ["Replayer"]
+
+Function = Callable[..., Any]
+PATIENCE = 4
+"""How often a path may be another than before until its function is given up."""
+RECENT = 4
+"""How many keys are tried quickly, one after the other."""
+KEYS = 256
+"""How many keys are kept; a function has many if an argument is a new object at each call."""
+
+
+@define(eq=False, repr=False, slots=False)
+class Replayer:
+    """A function with its programs.
+
+    Threads share it without a lock, which an interrupt could leave locked, and which would be held
+    while the user's code runs: what others read is replaced as a whole, or added to by one
+    operation of a dict or a list.
+
+    Its attributes are those of `Compiled`, which is what users get.
+    """
+
+    function: Function
+    engine: str = "auto"
+    max_programs: int = 16
+    threads: int = 1
+    check_every: int | None = None
+    _paths: dict[Any, Paths] = field(factory=dict, init=False)
+    _recent: tuple[Paths, ...] = field(default=(), init=False)
+    _foreign: dict[str, int] = field(factory=dict, init=False)
+    _forgotten: int = field(default=0, init=False)
+    _said: list[str] = field(factory=list, init=False)
+    _parameters: Sequence[str] = field(default=(), init=False)
+
+    def __attrs_post_init__(self) -> None:
+        me: Any = self
+        functools.update_wrapper(me, self.function, updated=())
+        if isinstance(self.function, types.FunctionType):
+            for name, attribute in vars(self.function).items():
+                self.__dict__.setdefault(name, attribute)
+        try:
+            signature = inspect.signature(self.function)
+        except (TypeError, ValueError):  # a function of C, for example
+            return
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        self._parameters = [p.name for p in signature.parameters.values() if p.kind in kinds]
+
+    def _replayed_only(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Way | None:
+        """Replay the function if it has been captured."""
+        try:
+            key, leaves = key_of(args, kwargs, self._parameters)
+        except ForeignError:
+            return None
+        paths = self._paths.get(key.form)
+        if paths is None or paths.exhausted or is_capturing():
+            return None
+        way = replayed(paths, leaves)
+        return way if way.arrived else None
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Replay or capture, after a long look at the arguments."""
+        try:
+            key, leaves = key_of(args, kwargs, self._parameters)
+        except ForeignError as reason:
+            self._foreign[str(reason)] = self._foreign.get(str(reason), 0) + 1
+            return self.function(*args, **kwargs)
+        paths = self._paths.get(key.form)
+        if paths is None:
+            paths = self._new(Paths(key, matcher(args, kwargs)))
+        if paths.exhausted:
+            paths.eager += 1
+            return self.function(*args, **kwargs)
+        return self._arrived(replayed(paths, leaves), paths, args, kwargs, leaves)
+
+    def _arrived(
+        self,
+        way: Way,
+        paths: Paths,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+    ) -> Any:
+        """Give what a replay has given, if one has led to the end; else capture."""
+        if way.path is not None and way.arrived:
+            self._to_front(paths, way.path)
+            if way.path.replays >= way.path.due:
+                self._look(paths, way.path, args, kwargs, leaves, way.out)
+            return way.built()
+        return self._captured(paths, way, args, kwargs, leaves)
+
+    def _look(
+        self,
+        paths: Paths,
+        path: Path,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        out: tuple[Any, ...],
+    ) -> None:
+        """Compare a replay with the function, if that is due."""
+        try:
+            Verification(path, self.function, args, kwargs, leaves).after(out)
+        except ProgramMismatchError:
+            paths.forget(path)
+            raise
+
+    def _new(self, paths: Paths) -> Paths:
+        """Keep the programs for a new key, and forget the oldest where there are too many."""
+        paths = self._paths.setdefault(paths.key.form, paths)
+        while len(self._paths) > KEYS:
+            oldest = self._paths.pop(list(self._paths)[0], None)  # noqa: RUF015 - all at once
+            self._recent = tuple([each for each in self._recent if each is not oldest])
+            self._forgotten += 1
+            if self._forgotten > 1:
+                continue
+            self._warn(
+                f"has been called with more than {KEYS} kinds of arguments, so that the oldest "
+                "programs are forgotten. Is there an argument that is neither array nor number, "
+                "and a new object at each call (a lambda, for example)? Make it once"
+            )
+        return paths
+
+    def _to_front(self, paths: Paths, path: Path) -> None:
+        """Let the next call try this path of this key first."""
+        paths.front = path
+        if paths not in self._recent:
+            self._recent = (paths, *self._recent[: RECENT - 1])
+
+    def _captured(
+        self,
+        paths: Paths,
+        way: Way,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+    ) -> Any:
+        """Capture the function, and compile it if it has done the same before."""
+        known = sorted(paths.held, key=lambda path: path is not way.path)
+        before = {path: path.program for path in known}
+        number = self._calls() + 1
+        around = Surroundings.of(self.function, objects_in((*args, *kwargs.values())))
+        drawn = around.draws()
+        start = perf_counter()
+        program, result, same = capture(
+            self.function,
+            title(self.function),
+            rebuilder(args, kwargs),
+            leaves,
+            paths.key.names,
+            list(before.values()),
+            self._parameters,
+        )
+        seconds = perf_counter() - start
+        if bound := around.bound_to_captured():
+            raise CaptureError(
+                f"{title(self.function)} cannot be compiled: it binds {bound} to what depends on "
+                "an argument, which no replay does; return that, and bind it outside"
+            )
+        around.forget_changed()
+        if around.full:
+            self._warn_once(
+                "reads more variables than are watched: a change of others is not seen. Is there "
+                "a large structure in its closure, its module or its instance? Pass it as an "
+                "argument"
+            )
+        around.watch_numbers(constant.data for constant in program.constants)
+        for each in paths.all:
+            if each.surroundings.outgrown() and same_program(each.program, program):
+                each.surroundings.follow_numbers()
+                return result
+        answers = tuple([guard.answer for guard in program.guards])
+        doubts = doubts_of(leaves)
+        path = paths.placed(Path(program, answers, around, doubts=doubts), self.max_programs)
+        if path is None:
+            self._give_up(paths, program)
+            return result
+        path.captures.append((number, seconds))
+        if path in way.tried:
+            self._disagreed(paths, path, way.out)
+        elif path.replay is not None:
+            return result  # another thread has been quicker
+        elif same is not None and same is before.get(path):
+            if not any(map(may_draw, program.calls)):
+                self._check_draws(drawn, around.draws())
+            if around.state:
+                self._exhaust(
+                    paths,
+                    f"changes {around.state[0].title} and goes by it, which no replay does. It "
+                    "runs without being compiled; pass that as an argument, and return its new "
+                    "value",
+                )
+                return result
+            path.confirm(program)
+            path.doubts = unpinned(remaining(path.doubts, leaves), program)
+            path.surroundings = around  # the first call may have set attributes that are read now
+            around.watch_read(path.program)
+            self._compile(path)
+            self._to_front(paths, path)
+        elif path.program is before.get(path):  # else another thread has been quicker too
+            path.program, path.doubts = program, doubts
+            path.changes += 1
+            if path.changes >= PATIENCE:
+                raise CaptureError(
+                    f"{title(self.function)} cannot be compiled: it has done something else at "
+                    f"each of {path.changes + 1} calls with arguments of the same shapes"
+                )
+        return result
+
+    def _check_draws(self, before: dict[str, bytes], after: dict[str, bytes]) -> None:
+        """Refuse a function that has drawn random numbers, even if the program has none of them."""
+        for name, state in before.items():
+            if after.get(name) != state:
+                raise CaptureError(
+                    f"{title(self.function)} cannot be compiled: it draws random numbers from "
+                    f"{name}, which no replay does; draw what is needed outside, and pass it as an "
+                    "argument"
+                )
+
+    def _compile(self, path: Path, engine: str = "") -> None:
+        """Make a path something to replay."""
+        with uncollected():
+            simple = simplified(path.program)
+            replay = engine_named(engine or self.engine)(simple, self.threads)
+            path.simple = evolve(simple, nbytes=replay.nbytes)
+            path.build = builder(path.simple.output)
+            path.report = getattr(replay, "report", None)
+            path.start(path.surroundings.guarding(replay), self.check_every)
+
+    def _give_up(self, paths: Paths, program: Program) -> None:
+        """Run without being compiled from now on, as there are too many paths."""
+        changed = paths.all[0].surroundings.changed()
+        if changed:
+            self._exhaust(
+                paths,
+                f"has {self.max_programs} programs for arguments of these shapes, as the variable "
+                f"{changed} is bound to something else again and again. It runs without being "
+                "compiled from now on; pass that as an argument",
+            )
+            return
+        guard = paths.branching(program.guards)
+        self._exhaust(
+            paths,
+            f"has {self.max_programs} programs for arguments of these shapes, and would need "
+            f"another one: {asked(guard.question)} in {guard.line}, and the answer was "
+            f"{guard.answer!r} this time. It runs without being compiled from now on. Is a number "
+            "taken out there, for a log line perhaps? Return the array instead. If so many ways "
+            "are meant, write compile(f, max_programs=...)",
+        )
+
+    def _disagreed(self, paths: Paths, path: Path, out: Any) -> None:
+        """Count that a replay has not gone the way that the function itself goes.
+
+        In native code a guard may be another one by rounding. NumPy's engine has eager's bits.
+        """
+        path.changes += 1
+        if path.changes < PATIENCE:
+            return
+        if path.report is not None and path.report.native:
+            path.changes = 0
+            self._compile(path, "numpy")
+            return
+        found = (
+            f"raised {type(out).__name__}: {out}" if isinstance(out, Exception) else "turned off"
+        )
+        self._exhaust(
+            paths,
+            f"has not gone the way of its replay for {path.changes} times, as that {found}; it "
+            "runs without being compiled from now on. Does it depend on something that is no "
+            "argument, such as numpy.errstate or warnings.simplefilter outside of it?",
+        )
+
+    def _exhaust(self, paths: Paths, why: str) -> None:
+        """Replay nothing for arguments of a key any more."""
+        paths.exhausted.append(why)
+        self._recent = tuple([each for each in self._recent if each is not paths])
+        if paths.exhausted[0] is why:
+            self._warn(why)
+
+    def _warn(self, what: str) -> None:
+        """Warn at the line of the user's that has called."""
+        depth, frame = 1, sys._getframe()
+        while frame.f_back is not None and is_library(frame):
+            depth, frame = depth + 1, frame.f_back
+        warnings.warn(f"{title(self.function)} {what}", CompileWarning, stacklevel=depth)
+
+    def _warn_once(self, what: str) -> None:
+        """Warn unless that has been said before."""
+        if what not in self._said:
+            self._said.append(what)
+            self._warn(what)
+
+    def _calls(self) -> int:
+        """Count the calls with arguments that can be captured."""
+        known = list(self._paths.values())
+        return sum(
+            paths.eager + sum(path.replays + len(path.captures) for path in paths.all)
+            for paths in known
+        )

@@ -1,0 +1,261 @@
+"""Comparing a replay with the function itself, when that is due."""
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from tape_ad.base.errors import ProgramMismatchError
+from tape_ad.programs.capture.opaque_calls import Foreign
+from tape_ad.programs.engines import engine_named
+from tape_ad.programs.program.keys import rebuilder
+from tape_ad.programs.program.program import Call
+from tape_ad.programs.replay.checking import check_alike, gaps, same_numbers
+from tape_ad.programs.replay.explaining import title
+from tape_ad.programs.replay.parting import parting
+from tape_ad.programs.replay.paths import Path
+from tape_ad.programs.replay.plainly import Generators, run_plainly
+from tape_ad.programs.replay.trust import Doubt, near_by, remaining
+
+__all__ = ["Verification", "may_draw"]
+
+Function = Callable[..., Any]
+
+REPEATS = 8
+"""After how many replays with the same numbers others are tried."""
+SIZES = (1e-3, 1e-6)
+"""By which part the numbers that are tried are others."""
+AMPLIFIED = 1e4
+"""How many times as far as a few units in the last place of the arguments carry, rounding may."""
+
+
+def may_draw(call: Call) -> bool:
+    """Tell whether a call may draw random numbers itself, at each replay too, as SciPy's may."""
+    module = str(getattr(call.function, "__module__", None))
+    return isinstance(call.function, Foreign) or ".scipy." in f".{module}."
+
+
+@frozen(eq=False)
+class Verification:
+    """One call whose replay may be compared with the function.
+
+    Attributes
+    ----------
+    path : Path
+        What has been replayed.
+    function : callable
+    args, kwargs
+        Of the call.
+    leaves : sequence of array and number
+        The inputs.
+    untelling : tuple of type
+        What the function may raise where a replay does not, and is right.
+    """
+
+    path: Path
+    function: Function
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    leaves: Sequence[Any]
+    untelling: tuple[type[Exception], ...] = (
+        *(MemoryError, RecursionError, FloatingPointError, Warning),
+    )
+
+    def after(self, out: tuple[Any, ...]) -> None:
+        """Do what is due after a replay that gave `out`.
+
+        Raises
+        ------
+        ProgramMismatchError
+            The function gives something else.
+        """
+        path = self.path
+        try:
+            if path.doubts:
+                self.settle(out)
+            if path.replays >= path.next_check:
+                path.due = path.next_check = math.inf  # for other threads
+                self.agrees(out)
+        finally:
+            path.rest()
+
+    def settle(self, out: tuple[Any, ...]) -> None:
+        """Find out whether the program is right for other numbers than it was captured with."""
+        path = self.path
+        left = remaining(path.doubts, self.leaves)
+        if len(left) < len(path.doubts):
+            if self.agrees(out):
+                path.doubts = left
+            return
+        path.repeats += 1
+        if path.repeats == REPEATS and not self.is_opaque:
+            path.doubts = self.settled_near_by()
+
+    def settled_near_by(self) -> list[Doubt]:
+        """Try numbers near by, where replay and function go the same way; list what is left."""
+        doubts = self.path.doubts
+        for size in SIZES:
+            leaves = list(self.leaves)
+            with np.errstate(all="ignore"):
+                for each in doubts:
+                    leaves[each.place] = near_by(leaves[each.place], size)
+            other = evolve(self, leaves=leaves, untelling=(Exception,))
+            out = other.replayed()
+            if type(out) is tuple and other.agrees(out):
+                return remaining(doubts, leaves)
+        return doubts
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether there is a function in the program that is no NumPy call."""
+        return any(isinstance(call.function, Foreign) for call in self.path.program.calls)
+
+    def replayed(self) -> Any:
+        """Replay; an error is a result as well."""
+        replay: Any = self.path.quick
+        try:
+            with np.errstate(all="ignore"), self.generators.put_back():
+                return replay(*self.leaves)
+        except Exception as error:
+            return error
+
+    @property
+    def generators(self) -> Generators:
+        """What the function may draw from; nothing where no call of the program can do so.
+
+        Those of NumPy and Python that are global belong to other threads as well.
+        """
+        if not any(map(may_draw, self.path.program.calls)):
+            return Generators([])
+        read = [each.value for each in self.path.surroundings.variables]
+        return Generators.among([*read, np.random, random])
+
+    def eager(self) -> Any:
+        """Run the function; an error is a result as well."""
+        args, kwargs = rebuilder(self.args, self.kwargs)(self.leaves)
+        if self.is_opaque:  # it might write to them
+            args, kwargs = rebuilder(args, kwargs)([copied(leaf) for leaf in self.leaves])
+        try:
+            with self.generators.put_back():
+                return run_plainly(self.function, args, kwargs)
+        except Exception as error:
+            return error
+
+    def agrees(self, out: tuple[Any, ...]) -> bool:
+        """Compare what a replay gave with the function, and say when to do so again.
+
+        Returns
+        -------
+        bool
+            Whether there is a verdict, which is that they agree.
+        """
+        path, start = self.path, perf_counter()
+        try:
+            found = self.eager()
+            if isinstance(found, self.untelling):
+                return False
+            path.checks += 1
+            if not self.difference(out, found):
+                return True
+            return self.agrees_again(found)
+        finally:
+            path.plan_check(perf_counter() - start)
+
+    def agrees_again(self, found: Any) -> bool:
+        """Compare once more, as another thread may have changed what the function reads.
+
+        Raises
+        ------
+        ProgramMismatchError
+        """
+        path = self.path
+        out, again = self.replayed(), self.eager()
+        if type(out) is not tuple or isinstance(again, self.untelling):
+            return False
+        difference = self.difference(out, again)
+        if not difference:
+            return True
+        if not path.surroundings.hold():
+            return False
+        drawing = any(map(may_draw, path.program.calls))
+        if drawing and not isinstance(found, Exception) and differ(found, again):
+            return True  # it draws, from where nobody knows, at each replay too
+        if not isinstance(again, Exception) and self.is_rounding(out, again):
+            return True
+        raise ProgramMismatchError(self.told(difference))
+
+    def difference(self, out: tuple[Any, ...], found: Any) -> str:
+        """Say how a result of the function is another than a replay's; nothing if it is none."""
+        name = title(self.function)
+        if isinstance(found, Exception):
+            return f"{name} raises {type(found).__name__} where a replay of it does not: {found}"
+        try:
+            check_alike(name, self.path.build(out), found, self.path.exact)
+        except ProgramMismatchError as error:
+            return str(error)
+        return ""
+
+    def is_rounding(self, out: tuple[Any, ...], found: Any) -> bool:
+        """Tell whether native code is off by no more than the function makes of rounding."""
+        path = self.path
+        if path.exact or path.simple is None:
+            return False
+        replay = engine_named("numpy")(path.simple, 1)
+        near = [rounded(leaf) for leaf in self.leaves]
+        try:
+            with np.errstate(all="ignore"), self.generators.put_back():
+                plain, other = replay(*self.leaves), replay(*near)
+        except Exception:
+            return False
+        if type(plain) is not tuple or differ(path.build(plain), found):
+            return False
+        if type(other) is not tuple:
+            return True  # so little turns a condition
+        return all(map(carried, out, plain, other))
+
+    def told(self, difference: str) -> str:
+        """Say what differs, where the two part, and what to do."""
+        path = self.path
+        rebuild = rebuilder(self.args, self.kwargs)
+        with self.generators.put_back():
+            where = parting(path.program, self.function, rebuild, self.leaves)
+        if where:
+            advice = "What is read anew at each call, and is no argument, should be one"
+        else:
+            where = "each call that was noted gives what it gives in the function"
+            advice = "So it is the engine that fails, which is a bug; write engine='numpy'"
+        return f"{difference}; {where}. {advice}. The program has been forgotten"
+
+
+def copied(leaf: Any) -> Any:
+    """Copy an array, in its layout, as a function that is no NumPy call might write to it."""
+    copy = leaf.copy(order="K") if type(leaf) is np.ndarray else leaf
+    return copy if type(leaf) is not np.ndarray or copy.strides == leaf.strides else leaf
+
+
+def rounded(leaf: Any) -> Any:
+    """Move the floating-point numbers of an input by a few units in the last place."""
+    dtype = getattr(leaf, "dtype", np.dtype(type(leaf)))
+    return near_by(leaf, 4 * np.finfo(dtype).eps) if dtype.kind in "fc" else leaf
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Tell whether two results are not the same bits."""
+    try:
+        check_alike("", one, other)
+    except ProgramMismatchError:
+        return True
+    return False
+
+
+def carried(got: Any, plain: Any, other: Any) -> bool:
+    """Tell whether a leaf is as near to NumPy's as that of arguments a little off allows."""
+    one, two, off = (np.asarray(each) for each in (got, plain, other))
+    if one.shape != two.shape or one.dtype.kind not in "fc":
+        return bool(np.array_equal(one, two))
+    apart = np.abs(gaps(one, two))[~same_numbers(one, two)]
+    return bool(np.all(apart <= AMPLIFIED * np.max(np.abs(gaps(off, two)), initial=0)))

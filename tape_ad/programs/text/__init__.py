@@ -1,1 +1,0 @@
-"""Programs written as Python."""

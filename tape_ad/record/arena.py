@@ -1,0 +1,259 @@
+"""The arena: a graph as parallel lists, a node an integer."""
+
+import weakref
+from collections.abc import Iterator
+from sys import getrefcount
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+from attrs import define, field
+
+from tape_ad.base.errors import ReleasedError
+from tape_ad.base.naming import function_name
+from tape_ad.record.call_metadata import name_of
+from tape_ad.rules.maps import Array, LinearMap, Partial, as_map
+
+__all__ = [
+    "CONSTANT",
+    "Arena",
+    "Released",
+    "held_arrays",
+    "innermost",
+    "unheld_count",
+]
+
+CONSTANT = "constant"
+"""What stands in place of a function for a node that nothing is differentiated with respect to."""
+
+
+@define(eq=False, repr=False, weakref_slot=True)
+class Arena:
+    """Nodes by index, in the order of their making, which is a topological order.
+
+    Attributes
+    ----------
+    functions : list
+        The function that made each node; None for a leaf.
+    parents : list of int
+        For each edge, the node that it comes from: what was computed with. All edges stand in one
+        list, those of a node beside each other; a node may have two from one parent.
+    partials : list of LinearMap, array or None
+        For each edge, the local partial with respect to that parent; an array stands for the
+        elementwise product with it, and None for one that is released.
+    starts : list of int
+        For each node, where its edges begin, and at the end the number of all edges. Flat lists,
+        because Python's garbage collector looks again and again into tuples of a growing graph.
+    shapes, dtypes : list
+        The space that a node's tangent and cotangent live in.
+    marks : list of object
+        For each node, an object that its handle has as well: while that lives, there is a reference
+        more to it than `unheld_count` says. Weak references would say the same, but Python's
+        garbage collector looks into them again and again, and not into these. Where something
+        stood beside the handles of a call (numbers, options), the mark says what, as an object is
+        made for it anyway, and that of a bound leaf says where it stands; see `tape_ad.record.call_metadata`.
+    bases, views : dict
+        Which nodes are views of which in NumPy's memory, so that writing to one would show in
+        the other: from a view to its base, and from a base to weak references to the handles of
+        its views.
+    sources : dict of int to tuple of str, int and str
+        The file, line and function of the user's that a node was made in, if they were asked for.
+    inputs : list of tuple of int, array and bytes
+        Leaves, a few elements of each in the memory that it was made of, and what they were then;
+        see `tape_ad.record.watching`.
+    within : Arena or None
+        The arena that this one is nested in.
+    observer : Observer or None
+        What sees each node and each sweep, if anybody asked for it: `tape_ad.record.inspection.observing`.
+    movable : bool
+        Whether a transform made it, for the function that it runs. Such an arena may still be
+        nested further in, when that function turns out to use a handle of an explicit record.
+    ended : bool
+        Whether that function has returned, so that its handles should not be met any more.
+    turn : object
+        What a thread is appending now, or None; see `tape_ad.record.locks`.
+    namespaced : bool
+        Whether a handle was asked for its array namespace, so that what has no derivative is a
+        handle too.
+    batch : Batch or None
+        The run of a batched function that the arena was made in, whose arrays are constants here.
+    """
+
+    functions: list[Any] = field(factory=list, init=False)
+    parents: list[int] = field(factory=list, init=False)
+    partials: list[Partial | None] = field(factory=list, init=False)
+    starts: list[int] = field(factory=lambda: [0], init=False)
+    shapes: list[tuple[int, ...]] = field(factory=list, init=False)
+    dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
+    marks: list[object] = field(factory=list, init=False)
+    bases: dict[int, int] = field(factory=dict, init=False)
+    views: dict[int, list["weakref.ref[Any]"]] = field(factory=dict, init=False)
+    sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
+    inputs: list[tuple[int, np.ndarray[Any, Any], bytes]] = field(factory=list, init=False)
+    within: "Arena | None" = field(default=None, kw_only=True)
+    observer: Any = field(default=None, init=False)
+    turn: Any = field(default=None, init=False)
+    movable: bool = field(default=False, init=False)
+    ended: bool = field(default=False, init=False)
+    namespaced: bool = field(default=False, init=False)
+    batch: Any = field(default=None, init=False)
+
+    def is_held(self, node: int) -> bool:
+        """Tell whether the handle of a node is alive."""
+        return getrefcount(self.marks[node]) > unheld_count()
+
+    def edges(self, node: int) -> Iterator[tuple[int, LinearMap]]:
+        """Go through the parents of a node, each with the partial with respect to it."""
+        for edge in range(*self.starts[node : node + 2]):
+            yield self.parents[edge], self.map_at(node, edge)
+
+    def map_at(self, node: int, edge: int) -> LinearMap:
+        """Give the partial of one of a node's edges as a map."""
+        partial = self.partials[edge]
+        return Released(node, self.functions[node]) if partial is None else as_map(partial)
+
+    def truncate(self, length: int) -> None:
+        """Forget the nodes from `length` on, as if they had never been appended."""
+        edges = self.starts[length]
+        del self.parents[edges:], self.partials[edges:], self.starts[length + 1 :]
+        del self.functions[length:], self.shapes[length:], self.dtypes[length:]
+        del self.marks[length:]
+        for node in [node for node in self.sources if node >= length]:
+            self.sources.pop(node)
+        self.inputs = [noted for noted in self.inputs if noted[0] < length]
+
+    @property
+    def calls(self) -> dict[int, Any]:
+        """What stood beside the handles in a node's call, by node, where anything did."""
+        marked = enumerate(self.marks)
+        return {node: mark for node, mark in marked if type(mark) not in (object, str)}
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The names of leaves, by node: where each stands in what was bound, as ``layers/0/w``."""
+        marked = enumerate(self.marks)
+        return {node: name_of(mark) for node, mark in marked if type(mark) is str}
+
+    def is_within(self, other: "Arena") -> bool:
+        """Tell whether `other` encloses this arena, directly or at several removes."""
+        enclosing = self.within
+        while enclosing is not None and enclosing is not other:
+            enclosing = enclosing.within
+        return enclosing is not None
+
+    def move_within(self, other: "Arena") -> bool:
+        """Nest this arena in one made by hand, if only arenas of transforms have to move for it.
+
+        What stands on such an arena so far has met nothing of `other`, so it is right there too.
+
+        Returns
+        -------
+        bool
+            Whether this arena is within `other` now.
+        """
+        mover: Arena | None = self
+        while mover is not None and not (mover.movable and other.is_by_hand_up_to(mover.within)):
+            mover = mover.within
+        if mover is not None:
+            mover.within = other
+        return mover is not None
+
+    def is_by_hand_up_to(self, end: "Arena | None") -> bool:
+        """Tell whether `end` encloses this arena, with no arena of a transform on the way."""
+        at: Arena | None = self
+        while at is not None and at is not end and not at.movable:
+            at = at.within
+        return at is end and self is not end
+
+
+def innermost(one: Arena, two: Arena) -> Arena | None:
+    """Find which of two arenas is within the other, nesting them if a transform's may be moved.
+
+    Returns
+    -------
+    Arena or None
+        None when they have nothing to do with each other.
+    """
+    if one is two or one.is_within(two):
+        return one
+    if two.is_within(one) or two.move_within(one):
+        return two
+    return one if one.move_within(two) else None
+
+
+def held_arrays(held: Any, seen: set[int] | None = None) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield the plain arrays that a map, or anything inside it, keeps alive.
+
+    A view is given as the array that owns its memory. What several maps share is looked into once;
+    `seen` has what was.
+    """
+    seen = set() if seen is None else seen
+    if isinstance(held, np.ndarray):
+        yield held if not isinstance(held.base, np.ndarray) else held.base
+    elif isinstance(held, (tuple, list)):
+        for item in held:
+            yield from held_arrays(item, seen)
+    elif attrs.has(type(held)) and not hasattr(type(held), "__array_function__"):
+        if id(held) in seen:
+            return
+        seen.add(id(held))
+        for field in attrs.fields(type(held)):
+            yield from held_arrays(getattr(held, field.name), seen)
+
+
+def unheld_count() -> int:
+    """Count the references to a mark in a list, as an arena has them, that no handle has.
+
+    The mark is a fresh one, as another thread could be looking at one that is shared.
+    """
+    marks = [object()]
+    return getrefcount(marks[0])
+
+
+def require_counts() -> None:
+    """Refuse an interpreter that does not count references, by which a sweep knows who is alive.
+
+    Raises
+    ------
+    ImportError
+    """
+    marks = [object()]
+    held = marks[0]
+    if getrefcount(marks[0]) != unheld_count() + 1 or held is not marks[0]:
+        raise ImportError("tape_ad needs a Python that counts references, as CPython does")
+
+
+require_counts()
+
+
+@define(eq=False, repr=False)
+class Released:
+    """What a partial is once a sweep with ``release=True`` has used it.
+
+    Attributes
+    ----------
+    node : int
+    function : callable
+        What made the node.
+    """
+
+    broadcasts: ClassVar[bool] = True
+    node: int
+    function: Any
+
+    def push(self, t: Array) -> Array:
+        """Refuse; see `pull`."""
+        return self.pull(t)
+
+    def pull(self, ct: Array) -> Array:
+        """Say that the partial is gone.
+
+        Raises
+        ------
+        ReleasedError
+        """
+        raise ReleasedError(
+            f"the partials of node %{self.node} ({function_name(self.function)}) were freed by an "
+            "earlier grad(release=True); sweep first without release=True if you need the record "
+            "again"
+        )

@@ -1,0 +1,421 @@
+"""What makes a handle look like an ndarray, from outside."""
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import NOTING, is_dask, is_later
+from tape_ad.base.errors import ConversionError, NumberError
+from tape_ad.record.array_methods import ArrayMethods
+from tape_ad.record.array_operators import ArrayOperators
+from tape_ad.record.instructions import is_at
+from tape_ad.record.messages.callers import caller
+from tape_ad.record.messages.libraries import (
+    around_a_callback,
+    dropped_in_a_library,
+    in_a_library,
+    refuse_a_library,
+    replacement_in_scipy,
+)
+from tape_ad.record.messages.library_answers import (
+    AS_ARRAYS,
+    ASKING_FOR_TYPES,
+    OWN,
+    answer_to_scipy,
+)
+from tape_ad.record.messages.migration_hints import Habit
+from tape_ad.record.messages.refusals import written_to
+from tape_ad.record.primals import AS_THEY_ARE, primal
+from tape_ad.rules.base import as_array
+
+__all__ = ["ArrayInterface"]
+
+Function = Callable[..., Any]
+ABSENT: Any = object()
+
+CLASS: Any = object.__dict__["__class__"]
+"""The attribute that Python keeps an object's type in."""
+
+WRITING = frozenset(
+    ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
+)
+"""The ndarray methods that write to the array."""
+
+
+LIKE = frozenset(
+    {
+        *(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray),
+        *(np.arange, np.empty, np.eye, np.frombuffer, np.fromfile, np.fromfunction, np.fromiter),
+        *(np.fromstring, np.full, np.genfromtxt, np.identity, np.loadtxt, np.ones, np.require),
+        *(np.tri, np.zeros, np.atleast_1d),
+    }
+)
+"""NumPy's functions that take ``like=``, and come here for no other reason; and `np.atleast_1d`,
+after which some of SciPy's code in C asks no more (see `library_answers`)."""
+
+
+class ArrayInterface(ArrayOperators, ArrayMethods):
+    """The ndarray's operators, methods and properties, in terms of one dispatch.
+
+    A subclass gives `data`, the primal, and `index`, its place in a record, and says by
+    `answer_with` what computes and records:
+
+    - ``_call(function, args, kwargs)``: a NumPy function; ``_answer`` the same, but NotImplemented
+      where another library is to have the say
+    - ``_one(function, x)``, ``_two(function, x, y)``: a NumPy function of as many operands
+    - ``_item(x, key)``: ``x[key]``
+    - ``_assign(x, key, value)``: ``x[key] = value``
+    - ``_change(function, x, other)``: ``x += other`` and its kind
+    - ``_create(x, function, args, kwargs)``: ``function(..., like=x)``
+    """
+
+    __slots__ = ()
+
+    data: Any
+    index: int
+    _call: Function
+    _answer: Function
+    _item: Function
+    _assign: Function
+    _create: Function
+
+    # The array's outside
+
+    @property
+    def __class__(self) -> type[Self]:  # isinstance looks at it after the type
+        """The type; some functions of SciPy's are told what to write where they ask for it."""
+        if sys._getframe(1).f_code.co_name in ASKING_FOR_TYPES:
+            answer_to_scipy("type", self)
+        return type(self)
+
+    @__class__.setter
+    def __class__(self, kind: type) -> None:
+        CLASS.__set__(self, kind)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        shape: tuple[int, ...] = self.data.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the primal."""
+        dtype: np.dtype[Any] = self.data.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return int(self.data.ndim)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self.data.size)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return int(self.data.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return int(self.data.nbytes)
+
+    @property
+    def T(self) -> Self:  # noqa: N802 - the name that ndarray gives it
+        """The array with its axes reversed."""
+        return self._call(np.transpose, (self,))
+
+    @property
+    def mT(self) -> Self:  # noqa: N802 - the name that ndarray gives it
+        """The array with its last two axes swapped."""
+        return self._call(np.matrix_transpose, (self,))
+
+    @property
+    def real(self) -> Self:
+        """The real part; assigning to it changes that of the handle."""
+        return self._call(np.real, (self,))
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> Self:
+        """The imaginary part; assigning to it changes that of the handle."""
+        return self._call(np.imag, (self,))
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
+
+    @property
+    def device(self) -> Any:
+        """Where the primal lies: "cpu" for NumPy's arrays."""
+        return getattr(primal(self.data), "device", "cpu")
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
+        """Give the handle itself, if that is where it lies.
+
+        Raises
+        ------
+        ValueError
+            For any other device.
+        """
+        if device != self.device or stream is not None:
+            raise ValueError(
+                f"a handle cannot be moved to the device {device!r}; it stays where the array that "
+                f"it was made from lies, on {self.device!r}"
+            )
+        return self
+
+    def __repr__(self) -> str:
+        value = self.data
+        if not isinstance(value, ArrayInterface) and not is_later(value):
+            value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
+            value = " ".join(value.split())
+        told = replacement_in_scipy(sys._getframe(1))
+        return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value}{told})"
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of a handle with no axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        if self.ndim == 0:
+            raise TypeError("iteration over a handle with no axes")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(np.equal(self, value)))
+
+    def __getitem__(self, key: Any) -> Self:
+        try:
+            return self._item(self, key)
+        except IndexError:
+            where = "" if self.ndim else in_a_library()
+            if where:
+                raise NumberError(
+                    f"{where}a handle of one number has no elements; write t.data for its value"
+                ) from None
+            raise
+
+    # Conversions read the primal, and only where that is plainly meant
+
+    def item(self, *args: SupportsIndex) -> Any:
+        """Give an element of the primal as a Python number; to users, but not to libraries."""
+        refuse_a_library(sys._getframe(1))
+        return self.data.item(*args)
+
+    def tolist(self) -> Any:
+        """Give the primal as nested lists of Python numbers; to users, but not to libraries."""
+        refuse_a_library(sys._getframe(1))
+        return self.data.tolist()
+
+    def __float__(self) -> float:
+        return float(number_of(self, "float"))
+
+    def __int__(self) -> int:
+        return int(number_of(self, "int"))
+
+    def __complex__(self) -> complex:
+        return complex(number_of(self, "complex"))
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                f"the truth value of a handle of shape {self.shape} is ambiguous; write np.any(t) "
+                "or np.all(t) of a comparison, or np.where to choose element by element"
+            )
+        return bool(self.item()) or bool(self != 0)  # which tells of a branch on a tie
+
+    def __format__(self, spec: str) -> str:
+        return format(self.data, spec) if spec else str(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        answer = answer_to_scipy("array", self)
+        if answer is not OWN:
+            return answer
+        raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
+            f"turning a handle into an ndarray ({caller()}) would drop its gradient; write t.data "
+            "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "
+            "function that takes one array; np.broadcast_to(t, shape) for an array full of one; "
+            "rec.constant(array) to fill an array with them; or call a NumPy function on the "
+            f"handle itself{around_a_callback()}"
+        )
+
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: Any = None,
+        max_version: Any = None,
+        dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:
+        raise ConversionError(
+            f"handing a handle to another library ({caller()}) would drop its gradient; write "
+            "t.data for the value"
+        )
+
+    def __dlpack_device__(self) -> Any:
+        return self.__dlpack__()
+
+    if not TYPE_CHECKING:  # for checkers, what has this is an ArrayLike, and so a plain operand
+
+        def __buffer__(self, flags: int) -> NoReturn:  # asked for since Python 3.12
+            raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
+                f"giving away the memory of a handle ({caller()}) would drop its gradient; write "
+                "t.data for the value"
+            )
+
+    @property
+    def __pandas_priority__(self) -> int:
+        """What lets a pandas Series or DataFrame in ``series * handle`` leave it to the handle."""
+        answer_to_scipy("priority", self)
+        return 5000
+
+    def __reduce__(self) -> NoReturn:
+        raise ConversionError(
+            "a handle cannot be pickled, for it is an index into a record; pickle t.data"
+        )
+
+    def __copy__(self) -> Self:
+        return self.copy("K")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        answer_to_scipy("deepcopy", self)
+        return self.copy("K")
+
+    def copy(self, order: str = "C") -> Self:
+        """Give a new handle of the same value, which can be assigned to; see `numpy.copy`.
+
+        Of a number the copy is a number too, as NumPy's scalars have it.
+        """
+        if isinstance(self.data, np.generic):
+            answer_to_scipy("copy", self)
+            if self.data.dtype.kind == "b":  # of which there is no positive
+                return self._one(np.logical_not, np.logical_not(self))
+            return self._one(np.positive, self)
+        return self._call(np.copy, (self,), {"order": order})
+
+    # NumPy's protocols, and assignment
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, x: Any, y: Any = ABSENT, *more: Any, **kwargs: Any
+    ) -> Any:
+        if method == "__call__" and not (more or kwargs):
+            if y is ABSENT:
+                return self._one(ufunc, x)
+            other = type(y) if x is self else type(x)
+            if other in AS_THEY_ARE or other is type(self):
+                return self._two(ufunc, x, y)
+        inputs = (x,) if y is ABSENT else (x, y, *more)
+        if method == "__call__":
+            return self._answer(ufunc, inputs, kwargs)
+        if method == "at":
+            raise written_to(ufunc)
+        if method == "outer":
+            x, y = map(as_array, inputs)
+            return self._answer(ufunc, (x[(..., *(None,) * y.ndim)], y), kwargs)
+        return self._answer(getattr(ufunc, method), inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        for kind in types:
+            own = kind.__array_function__ is not np.ndarray.__array_function__
+            if own and not (
+                issubclass(kind, (ArrayInterface, type(primal(self.data))))
+                or kind in NOTING
+                or is_dask(kind)
+            ):
+                return NotImplemented  # as NEP 18 has it for types that one does not know
+        if function in LIKE:
+            if function is np.atleast_1d:
+                answer_to_scipy("atleast_1d", self)
+                return self._answer(function, args, kwargs)
+            return self._create(self, function, args, kwargs)
+        return self._answer(function, args, kwargs)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Change the array that the handle stands for, and all views of it, in the graph."""
+        self._assign(self, key, value)
+
+    @classmethod
+    def answer_with(
+        cls,
+        *,
+        call: Function,
+        answer: Function,
+        one: Function,
+        two: Function,
+        item: Function,
+        assign: Function,
+        change: Function,
+    ) -> None:
+        """Say what computes and records: see the attributes of this class."""
+        cls._call, cls._answer = staticmethod(call), staticmethod(answer)
+        cls._one, cls._two, cls._item = staticmethod(one), staticmethod(two), staticmethod(item)
+        cls._assign, cls._change = staticmethod(assign), staticmethod(change)
+
+
+def number_of(handle: Any, kind: str) -> Any:
+    """Give the primal as a number to ``"%f" % handle``, which is there to be read; refuse others.
+
+    C code asks for a number in the same way whether it prints it or goes on computing with it. What
+    tells the two apart is the instruction that the caller is at.
+
+    Raises
+    ------
+    ConversionError
+    """
+    answer = answer_to_scipy("number", handle)
+    if answer is not OWN:
+        return answer
+    frame = sys._getframe(2)
+    if is_at(frame, "x % x", "x %= x"):
+        return handle.item()
+    dropped = dropped_in_a_library("takes what it gets as plain numbers")
+    if dropped is None and is_at(frame, "x[x] = x"):
+        raise ConversionError(
+            f"array[i] = handle ({caller()}) would drop the gradient, for the array is a plain "
+            "one; make it with rec.constant(array), which can be filled with handles"
+            f"{around_a_callback()}"
+        )
+    raise dropped or ConversionError(
+        f"{kind}(handle) ({caller()}) would drop the gradient; write t.item() for the number, and "
+        "a function of NumPy, np.exp(t) in place of math.exp(t), for the gradient"
+    )
+
+
+class Absent(Habit):
+    """An attribute that ndarrays have and handles do not; asking for it says why."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, handle: Any, owner: type) -> NoReturn:
+        if handle is not None:
+            answer_to_scipy(self.name, handle)
+        where = in_a_library()
+        if self.name in WRITING:
+            raise AttributeError(
+                f"{where}handles have no .{self.name}(), which writes to the array; write "
+                "t[...] = value, with NumPy's function of that name where it has one, or use t.data"
+            )
+        raise AttributeError(
+            f"{where}handles do not have the ndarray attribute .{self.name}, for it has no rule; "
+            f"t.data.{self.name} is the primal's"
+        )
+
+
+for _name in ("fit", "matvec", *dir(np.ndarray)):  # to be told from estimators and operators
+    if not _name.startswith("__") and not hasattr(ArrayInterface, _name) and _name != "data":
+        setattr(ArrayInterface, _name, Absent(_name))

@@ -1,0 +1,391 @@
+"""Assignment to handles: in the graph, as NumPy does it in memory.
+
+Whoever assigns to an array of NumPy changes it for all who hold it, and for all views of it. Here a
+new node is made of the array that owns the memory, its handle is pointed at that, and so are the
+handles of its views, at new nodes. The old nodes stay for what was computed from them, and so do
+the numbers in memory, unless nobody can see them any more.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from tape_ad.base.arrays.batches import batch_of
+from tape_ad.base.arrays.overridable import BATCHES, is_later
+from tape_ad.base.errors import InPlaceError, ShapeError
+from tape_ad.base.naming import called, function_name
+from tape_ad.record.arena import Arena
+from tape_ad.record.constants import unwrapped
+from tape_ad.record.instructions import is_at
+from tape_ad.record.messages.refusals import batched_value
+from tape_ad.record.namespaces import IN_USE
+from tape_ad.record.primals import is_number, memory_of, primal
+from tape_ad.record.views import WRITING, Handle, has_alone, live_views, way_to
+from tape_ad.rules.maps import Index, clone
+from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
+from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
+from tape_ad.rules.numpy.windows import Marks, Window
+
+__all__ = ["assign", "change", "check_fit", "refuse_to_write", "replace"]
+
+Plain = np.ndarray[Any, Any]
+ARRAYS = frozenset({np.ndarray, np.float64, np.float32})
+"""The types of values that may be assigned as they are."""
+
+SIGNS: dict[Any, str] = {
+    np.add: "+",
+    np.subtract: "-",
+    np.multiply: "*",
+    np.divide: "/",
+    np.floor_divide: "//",
+    np.remainder: "%",
+    np.power: "**",
+    np.matmul: "@",
+}
+"""The operators that have a form in place."""
+
+
+NOTHING = None, None, None, None
+
+
+def assign(target: Handle, key: Any, value: Any) -> None:
+    """Do what ``target[key] = value`` does with arrays, in the graph.
+
+    Raises
+    ------
+    InPlaceError
+        On a leaf and on its views, which stand for the user's own array; on what NumPy does not
+        assign to either; and where C code moves parts of an array about.
+    ShapeError
+        When the value does not fit.
+    """
+    if BATCHES and batch_of(target, key, value):
+        raise batched_value()
+    if IN_USE:
+        key, value = unwrapped((key, value))
+        if target.record.namespaced:
+            make_array(target)
+    refuse_to_write(target, "write x = x.copy() first and assign to that")
+    if type(value) is type(target) and value.index in value.record.bases:
+        if is_known_part(target, key, value) or is_that_part(target, key, value):
+            return  # what Python does last for x[key] += y
+        refuse_moving(target, value)
+    replace(target, key, value)
+
+
+def make_array(target: Handle) -> None:
+    """Let a handle stand for an array of no axes where NumPy gives a number.
+
+    The array API standard knows no numbers, so what it gives of no axes may be assigned to.
+    """
+    while type(target.data) is type(target):
+        target = target.data
+    if isinstance(target.data, np.generic):
+        target.data = np.array(target.data)
+
+
+def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
+    """Do what ``target += other`` and its kind do with arrays, in the graph.
+
+    A number is no array, so it is not changed: the name stands for another afterwards.
+
+    Raises
+    ------
+    InPlaceError, ShapeError
+        As `assign`.
+    """
+    if BATCHES and batch_of(target, other):
+        raise batched_value()
+    plain = type(target.data) is np.ndarray
+    if not plain and is_number(target.data):
+        return target._two(function, target, other)
+    sign = SIGNS[function]
+    refuse_to_write(target, f"write x = x {sign} y in place of x {sign}= y")
+    result = target._two(function, target, other)
+    if result is NotImplemented:
+        return result
+    if not same_layout(result, target):
+        check_fit(target, result, function)
+    replace(target, ..., result, fresh=True)
+    return target
+
+
+def check_fit(target: Handle, result: Any, function: Callable[..., Any]) -> None:
+    """Raise if the result of a function cannot be assigned to a handle as a whole.
+
+    Raises
+    ------
+    ShapeError, InPlaceError
+        When its shape or its kind of number is another.
+    """
+    shape, dtype = np.shape(primal(result)), np.result_type(primal(result))
+    if shape != target.shape:
+        elementwise = isinstance(function, np.ufunc) and function.signature is None
+        pairs = zip(shape[::-1], target.shape[::-1], strict=False)
+        stretches = len(shape) <= target.ndim and all(have in (1, want) for have, want in pairs)
+        if not (stretches and (elementwise or function is np.clip)):
+            raise ShapeError(
+                f"{called(function)} gives shape {shape}, which does not go into a handle of shape "
+                f"{target.shape}; leave out= out, or write x = x + y in place of x += y"
+            )
+    if not np.can_cast(dtype, target.dtype, "same_kind"):
+        raise InPlaceError(
+            f"{called(function)} gives dtype {dtype}, which does not go into a handle of dtype "
+            f"{target.dtype}; leave out= out, or write x = x + y in place of x += y"
+        )
+
+
+def refuse_to_write(target: Handle, instead: str) -> None:
+    """Raise where an assignment would change what is not the record's, or cannot be changed."""
+    record: Arena = target.record
+    index = record.bases.get(target.index, target.index)
+    if record.functions[index] is None:
+        which = "a leaf" if index == target.index else f"a view of the leaf %{index}"
+        raise InPlaceError(
+            f"{which} stands for the array that it was made from, which is yours, so it is not "
+            f"assigned to; {instead}"
+        )
+    array = target.data if type(target.data) is np.ndarray else memory_of(target.data)
+    if isinstance(array, np.ndarray) and array.flags.writeable:
+        return
+    kind = "read-only, as NumPy's is" if isinstance(array, np.ndarray) else "a number"
+    if is_later(array):
+        kind, instead = "a Dask array", "write np.where or np.concatenate, which give new arrays"
+    raise InPlaceError(
+        f"node %{target.index} ({function_name(record.functions[target.index])}) is {kind}, so it "
+        f"is not assigned to; {instead}"
+    )
+
+
+def refuse_moving(target: Handle, value: Any) -> None:
+    """Raise if C code swaps rows by assignment, which reads views after they have changed.
+
+    `numpy.random.Generator.shuffle` swaps the rows of arrays by way of a buffer, and of all else by
+    ``x[i], x[j] = x[j], x[i]``.
+    """
+    assigning = is_at(sys._getframe(3), "x[x] = x", "x[:] = x")
+    if not assigning and np.shares_memory(memory_of(target.data), memory_of(value.data)):
+        raise InPlaceError(
+            "code that was not written for handles moves parts of one about, of which some would "
+            "be lost; write x = x[rng.permutation(len(x))] in place of rng.shuffle(x), and copy a "
+            "view before it is assigned to another place"
+        )
+
+
+def is_known_part(target: Handle, key: Any, value: Handle) -> bool:
+    """Tell of the commonest keys what `is_that_part` does, by the nodes alone."""
+    record: Arena = target.record
+    plain = plain_key(key)
+    if plain is None or value.record is not record:
+        return False
+    way = way_to(value) if record.bases[value.index] == target.index else None
+    return type(way) is Index and way.key == plain + (WHOLE,) * (len(way.parent) - len(plain))
+
+
+def is_that_part(target: Handle, key: Any, value: Handle) -> bool:
+    """Tell whether a view shows the very part of an array that a key picks; arrays pick copies.
+
+    The memory of a batch of arrays has axes in front that the key knows nothing of.
+    """
+    entries = key if type(key) is tuple else (key,)
+    entries = tuple([int(k) if isinstance(k, np.integer) else k for k in entries])
+    plain = filled_key(entries, target.ndim)
+    if plain is None:
+        return False
+    array, part = memory_of(target.data), memory_of(value.data)
+    picked = array[(WHOLE,) * (array.ndim - target.ndim) + plain]
+    return (
+        type(picked) is type(part) is np.ndarray
+        and picked.size > 0
+        and picked.__array_interface__ == part.__array_interface__
+    )
+
+
+def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> None:
+    """Make the new nodes, and then point all handles of the same memory at them.
+
+    A value that is `fresh`, so that nobody else has it, may be taken without a copy.
+    """
+    mine = WRITING.take()
+    try:
+        record: Arena = target.record
+        window = None
+        base = target
+        if target.index in record.bases:
+            base = target.view_base
+            way = way_to(target) if key is ... else None
+            if type(way) is Index:  # a row, as in x[key] += y
+                key = way.key
+            else:
+                window = Window.of(memory_of(base.data), memory_of(target.data))
+        views = live_views(base)
+        if fresh and window is None and not views and same_layout(value, base):
+            commit(base, value, [])
+            return
+        if window is None and overwrite(base, key, value, views):
+            return
+        new = base._call(updated, (base, value), {"key": key, "window": window})
+        if type(new) is not type(base):  # nothing that is assigned is differentiated
+            call = (base, value), {"key": key, "window": window}
+            new = base.record.note(updated, *call, new)
+        followers = [followed(base, view, new, key, value, window) for view in views]
+        commit(base, new, followers)
+    finally:
+        if mine:
+            WRITING.owner = None
+
+
+WRITING.holding.add(replace.__code__)
+
+
+def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:
+    """Do what `replace` does for keys of integers and slices, and values that fit as they are.
+
+    Where nobody else has the memory, neither a user nor a partial that needs what is there, it is
+    written to, and nothing is copied.
+
+    Returns
+    -------
+    bool
+        Whether it was such an assignment, with views that are turned, picked or reshaped.
+    """
+    record, plain = base.record, in_short(key, base.ndim)
+    if plain is None or type(base.data) is not np.ndarray:
+        return False
+    alone = has_alone(base, views)  # before anything here has the array as well
+    recorded = type(value) is type(base) and value.record is record
+    own = value.data if recorded else value
+    before = base.data
+    try:
+        part = before[plain]
+    except IndexError:
+        return False
+    ways = [way_to(view) for view in views]
+    if not fits_as_it_is(own, part) or None in ways:
+        return False
+    data = before
+    if not alone:
+        data = clone(before)
+        data[plain] = own
+    index = Index(plain + (WHOLE,) * (data.ndim - len(plain)), data.shape, part.shape)
+    partial = Without(index.key)
+    call = updated, (base, value), {"key": key, "window": None}
+    if recorded:
+        parents = value.index, base.index
+        new = record.note(*call, data, parents, (Placed(index), partial))
+    else:
+        new = record.note(*call, data, base.index, partial)
+    followers = []
+    for view, way in zip(views, ways, strict=True):
+        seen = view.data if alone else Window.of(before, view.data).on(data)
+        node = record.note(viewed, (new,), {"way": way}, seen, new.index, way)
+        followers.append((view, node))
+    commit(base, new, followers, (data, plain, own, part.copy()) if alone else None)
+    return True
+
+
+def fits_as_it_is(value: Any, part: Any) -> bool:
+    """Tell whether a value is assigned to a part of an array without broadcasting or casting."""
+    kind = type(value)
+    if kind is float or kind is int:
+        return bool(part.dtype.kind == "f")
+    return kind in ARRAYS and value.dtype == part.dtype and value.shape == part.shape
+
+
+def same_layout(value: Any, base: Handle) -> bool:
+    """Tell whether a fresh result can stand for the array that it is assigned to."""
+    if type(value) is not type(base):
+        return False
+    one, two = value.data, base.data
+    if type(one) is not np.ndarray or type(two) is not np.ndarray:
+        one, two = memory_of(one), memory_of(two)
+    return (
+        isinstance(one, np.ndarray)
+        and one.shape == two.shape
+        and one.dtype == two.dtype
+        and one.strides == two.strides
+    )
+
+
+def followed(
+    base: Handle, view: Handle, new: Handle, key: Any, value: Any, window: Window | None
+) -> tuple[Handle, Handle]:
+    """Make the node that a view stands for after an assignment to its base.
+
+    What NumPy made by turning, picking or reshaping is made again. Any other function that gave a
+    view (one with a rule of its own, a checkpoint) is not called again, for its derivative may be
+    another: of its view just those elements change that are assigned to.
+
+    Raises
+    ------
+    InPlaceError
+        When those cannot be told.
+    """
+    seen = Window.of(memory_of(base.data), memory_of(view.data))
+    way = way_to(view)
+    if way is not None:
+        return view, view._call(viewed, (new,), {"window": seen, "way": way})
+    whole = memory_of(base.data)
+    if np.ndim(whole) > base.ndim:  # the key knows nothing of the axes of a batch
+        raise InPlaceError(
+            f"node %{view.index} ({function_name(view.record.functions[view.index])}) is a view of "
+            "a batched array that is assigned to, and was not made by turning, picking or "
+            "reshaping, so it cannot be followed; write x = x.copy() before the assignment"
+        )
+    written = window or Window.of(whole, whole)
+    if len({whole.dtype, written.view.dtype, seen.view.dtype}) > 1:
+        raise InPlaceError(
+            f"node %{view.index} ({function_name(view.record.functions[view.index])}) is a view of "
+            "the complex array whose real or imaginary part is assigned to, which cannot be "
+            "followed; write x = x.copy() before the assignment"
+        )
+    marks = Marks.of_assignment(written, key)
+    picked = marks.seen(seen.view)
+    node = view
+    if (picked >= 0).any() or new.record is not view.record:
+        own = np.shape(primal(value))
+        fits = own[max(len(own) - len(marks.shape), 0) :]  # axes of length one in front may go
+        flat = np.reshape(np.broadcast_to(np.reshape(value, fits), marks.shape), -1)
+        node = view._call(np.where, (picked < 0, view, flat[np.maximum(picked, 0)]))
+    node = node.snapshot()
+    node.data = viewed(new.data, seen)
+    return view, node
+
+
+def commit(
+    base: Handle, new: Handle, followers: list[tuple[Handle, Handle]], write: Any = None
+) -> None:
+    """Point handles at their new nodes, all of them or none.
+
+    What is still to be written is given as an array, a key, the value and what was there before.
+    """
+    record: Arena = new.record
+    changes = []
+    for handle, node in [(base, new), *followers]:
+        old, index = handle.record, handle.index
+        before = node.record.marks[node.index]
+        mark = before if node.mark is before else object()  # it says what the node's call was
+        changes.append((handle, (old, index, handle.data, handle.mark), node, before, mark))
+        if not hasattr(handle, "earlier"):
+            handle.earlier = []
+        handle.earlier.append((old, index))
+    if followers:
+        record.bases |= {node.index: new.index for _, node in followers}
+        record.views[new.index] = [ref(view) for view, _ in followers]
+    array, key, value, earlier = write or NOTHING
+    try:  # an interrupt may come before any instruction, and after the last one all is done
+        if array is not None:
+            array[key] = value
+        for handle, _, node, _, mark in changes:
+            node.record.marks[node.index] = handle.mark = mark
+            handle.record, handle.index, handle.data = node.record, node.index, node.data
+    except BaseException:  # no call here, as this may be the end of stack or memory
+        if array is not None:
+            array[key] = earlier
+        for handle, own, node, before, _ in changes:
+            handle.record, handle.index, handle.data, handle.mark = own
+            node.record.marks[node.index] = before
+        raise

@@ -1,0 +1,107 @@
+"""NumPy's functions that make arrays, where ``like=`` or the array API asks for a handle."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.naming import called
+from tape_ad.record.arena import CONSTANT
+from tape_ad.record.constants import ConstantTensor, as_constants, handles_in, unwrapped
+from tape_ad.record.tensor import Tensor
+
+__all__ = ["created", "joined", "spread"]
+
+TAKING = frozenset(
+    {np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require}
+)
+"""Those that take an array to another."""
+
+ORDERS = {np.ascontiguousarray: "C", np.asfortranarray: "F"}
+
+
+def created(
+    like: Tensor, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Do what ``function(..., like=handle)`` asks for: a handle in place of an array.
+
+    Parameters
+    ----------
+    like : Tensor
+    function : callable
+        One of NumPy's functions that make arrays.
+    args, kwargs
+        What it takes, besides ``like=``.
+
+    Returns
+    -------
+    Tensor
+        What holds no handle is a constant on the record of `like`, which may be filled with handles
+        there. Integers and truth values are plain, as `numpy.zeros_like` has them.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        When a handle stands for something else than the values.
+    """
+    if function in TAKING and next(handles_in(args[:1]), None) is not None:
+        return taken(function, *args, **kwargs)
+    if next(handles_in(args, dict(kwargs)), None) is not None:
+        if function is np.full:
+            return spread(*args, **kwargs)
+        raise UnsupportedArgumentError(
+            f"{called(function)} with like= got a handle in an argument that it cannot be "
+            "differentiated in; pass t.data there if it is meant as a constant"
+        )
+    out = function(*unwrapped(args), **unwrapped(dict(kwargs)))
+    if function is np.fromfunction and not isinstance(out, np.ndarray):
+        return out  # what the user's function has made, handles of any record included
+    if type(like) is ConstantTensor:
+        return as_constants(out)
+    if out.dtype.kind not in "fc":
+        return as_constants(out) if like.record.namespaced else out
+    return like.record.note(CONSTANT, (), {}, out)
+
+
+def taken(
+    function: Callable[..., Any],
+    values: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    copy: bool | None = None,
+    ndmin: int = 0,
+    **others: Any,
+) -> Any:
+    """Take a handle, or lists with handles in them, to one handle.
+
+    Raises
+    ------
+    ValueError
+        When ``copy=False`` and it needs a copy.
+    """
+    handle = joined(values)
+    copies = function is np.array if copy is None else copy
+    if dtype is not None and handle.dtype != np.dtype(dtype):
+        handle, copies = handle.astype(dtype), False
+    if copy is False and handle is not values:
+        raise ValueError(f"{called(function)} cannot give this without a copy, as copy=False asks")
+    order = ORDERS.get(function, order)
+    if copies or order in ("C", "F"):
+        handle = np.copy(handle, order=order or "K")
+    missing = ndmin - handle.ndim
+    return np.reshape(handle, (1,) * missing + handle.shape) if missing > 0 else handle
+
+
+def spread(shape: Any, fill_value: Any, dtype: Any = None, **others: Any) -> Any:
+    """Make an array full of a handle."""
+    full = np.copy(np.broadcast_to(fill_value, unwrapped(shape)))
+    return full if dtype is None or full.dtype == np.dtype(dtype) else full.astype(dtype)
+
+
+def joined(values: Any) -> Any:
+    """Join what stands in nested lists; what is none stays as it is."""
+    if isinstance(values, (list, tuple)):
+        return np.stack([joined(each) for each in values])
+    return values

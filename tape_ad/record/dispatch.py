@@ -1,0 +1,450 @@
+"""The one dispatch, from a NumPy call to a node of a record.
+
+A call is computed, its rule makes the partials, and `ComputationRecord.note` appends the node. The
+general way is `record_general`; the others do the same for what most calls are, in fewer steps
+(docs/performance.md says what each of them saves).
+"""
+
+from collections.abc import Callable, Mapping
+from operator import getitem
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.batches import batch_of
+from tape_ad.base.arrays.overridable import BATCHES, CAPTURES, boxed
+from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.record.arena import CONSTANT
+from tape_ad.record.assignment import assign, change, check_fit, refuse_to_write, replace
+from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_one, beside_several
+from tape_ad.record.casting import as_computed_with
+from tape_ad.record.constants import ConstantTensor, as_constants, gives_constants, unwrapped
+from tape_ad.record.creation import created
+from tape_ad.record.messages.refusals import (
+    misplaced_handle,
+    no_implementation,
+    plain_output,
+    raise_misnamed,
+    raise_with_name,
+)
+from tape_ad.record.namespaces import IN_USE
+from tape_ad.record.operands import computed, decline, odd_one, told_apart, told_apart_with_care
+from tape_ad.record.primals import AS_THEY_ARE, is_view, primal
+from tape_ad.record.sparse_operands import beside_sparse, meets_sparse
+from tape_ad.record.tensor import Tensor
+from tape_ad.record.ties import EQUALITIES, with_ties
+from tape_ad.record.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
+from tape_ad.record.views import WRITING, link, linked
+from tape_ad.rules import STRAIGHT, entry_of
+from tape_ad.rules.base import Constant, Entry, Rule
+from tape_ad.rules.maps import Array, Index
+from tape_ad.rules.numpy.indexing import filled_key
+
+__all__ = ["NO_OPTIONS", "record_call"]
+
+Function = Callable[..., Any]
+Options = Mapping[str, Any]
+
+Call = tuple[Function, tuple[Any, ...], Options]
+
+straight_makers = STRAIGHT.get
+COMPARISONS = frozenset(
+    {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
+)
+OPTIONS = frozenset({type(None), bool, str, type, np.dtype})
+"""The types of options that hold no array."""
+
+ENDS = frozenset({type(None), int})
+"""What the ends of a slice are, where they are no arrays."""
+
+NO_OPTIONS: Options = MappingProxyType({})
+
+
+def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+    """Compute a function, and record it where its arguments hold handles.
+
+    It is recorded on the innermost record among the handles; handles of enclosing records are
+    constants there, and the computation itself, being NumPy calls on them, is recorded on theirs.
+
+    Parameters
+    ----------
+    function : callable
+        A NumPy function, a ufunc or one of its methods, or one of ours with an entry in the rules.
+    args, kwargs
+        As the user called it.
+
+    Returns
+    -------
+    Tensor, or plain data where the function is piecewise constant
+
+    Raises
+    ------
+    NoRuleError, RecordMismatchError, ShapeError
+    TypeError
+        When an operand is an array of another library, with an arithmetic of its own.
+    """
+    out = answer(function, args, kwargs)
+    if out is NotImplemented:
+        raise no_implementation(function, args)
+    return out
+
+
+def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+    """Do what `record_call` does; NotImplemented where another library is to have the say."""
+    if BATCHES and (batch := batch_of(args, kwargs)):
+        return batch.call(function, args, kwargs)
+    if kwargs or function not in STRAIGHT or decline(function, args):
+        return record_any(function, args, kwargs)
+    if len(args) > 2:
+        return record_several(function, args)
+    return record_one(function, *args) if len(args) == 1 else record_two(function, *args)
+
+
+def record_one(function: Function, x: Any) -> Any:
+    """Do what `record_call` does for one operand: in straight lines, if that is a handle."""
+    makers = straight_makers(function)
+    if makers is None:
+        return record_any(function, (x,))
+    data = x.data
+    try:
+        out = function(data)
+        partial = makers[0](out, data)
+    except ValueError as error:
+        raise_with_name(function, (x,), error)
+    return x.record.note(function, (x,), NO_OPTIONS, out, x.index, partial)
+
+
+def record_two(function: Function, x: Any, y: Any) -> Any:
+    """Do what `record_call` does for two operands: in straight lines, where most calls go."""
+    makers = straight_makers(function)
+    x_kind, y_kind = type(x), type(y)
+    if makers is None:
+        if function in COMPARISONS and x_kind is Tensor and y_kind in AS_THEY_ARE:
+            out = function(x.data, y)  # plain data, for which nothing is looked up
+            if function in EQUALITIES:
+                out = with_ties(function, out, x, y)
+            if x.record.namespaced and gives_constants((x,), NO_OPTIONS):
+                return as_constants(out)
+            return out
+        return record_beside(function, x, y)
+    parents: Any
+    partials: Any
+    try:
+        if x_kind is y_kind:
+            record = x.record
+            if y.record is not record:
+                return record_any(function, (x, y))
+            data, other = x.data, y.data
+            out = function(data, other)
+            parents = x.index, y.index
+            first, second = makers
+            partials = first(out, data, other), second(out, data, other)
+            beside = None
+        elif y_kind in AS_THEY_ARE:
+            record, data, parents = x.record, x.data, x.index
+            beside = (HANDLE, y if y_kind in NUMBERS else (ARRAY, y.shape, y.dtype))
+            if type(data) not in AS_THEY_ARE:
+                y = boxed(y)
+            out = function(data, y)
+            partials = makers[0](out, data, y)
+        elif x_kind in AS_THEY_ARE:
+            record, data, parents = y.record, y.data, y.index
+            beside = (x if x_kind in NUMBERS else (ARRAY, x.shape, x.dtype), HANDLE)
+            if type(data) not in AS_THEY_ARE:
+                x = boxed(x)
+            out = function(x, data)
+            partials = makers[1](out, x, data)
+        else:
+            return record_beside(function, x, y)
+    except ValueError as error:
+        raise_with_name(function, (x, y), error)
+    return record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
+
+
+def record_beside(function: Function, x: Any, y: Any) -> Any:
+    """Do what `record_call` does for an operator with an operand of any kind.
+
+    NEP 13 has two ways for arrays with an arithmetic of their own: an operator leaves the whole of
+    it to those that take part in no ufunc, and calls the ufunc for others, which are asked then.
+    """
+    if type(x) is ConstantTensor or type(y) is ConstantTensor:
+        return answer(function, unwrapped((x, y)))
+    if meets_sparse(function, x, y):
+        return beside_sparse(function, x, y, record_two)
+    if not decline(function, (x, y)):
+        return record_any(function, (x, y))
+    outside = any(getattr(type(each), "__array_ufunc__", False) is None for each in (x, y))
+    return NotImplemented if outside else function(x, y)
+
+
+def record_several(function: Function, args: tuple[Any, ...]) -> Any:
+    """Do what `record_call` does for three and more operands of a straight function."""
+    if CAPTURES:
+        args = boxed(args)
+    apart = told_apart(args)
+    if apart is None:
+        return record_any(function, args)
+    record, handles, values = apart
+    try:
+        out = function(*values)
+        makers = STRAIGHT[function]
+        partials = [makers[position](out, *values) for position, _ in handles]
+    except ValueError as error:
+        raise_with_name(function, args, error)
+    parents = [x.index for _, x in handles]
+    beside = beside_several(record, parents, args, NO_OPTIONS)
+    return record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
+
+
+def record_item(x: Any, key: Any) -> Any:
+    """Do what `record_call` does for ``x[key]``: in straight lines for keys without arrays."""
+    if IN_USE and (type(key) is tuple or type(key) is slice) and not plainly_sliced(key):
+        key = unwrapped(key)
+    plain = filled_key(key, x.data.ndim)
+    if plain is None:
+        return answer(getitem, (x, key))
+    mine = WRITING.take()
+    try:
+        data = x.data
+        out = data[key]
+        handle = x.record.note(
+            getitem, (x, key), NO_OPTIONS, out, x.index, Index(plain, data.shape, out.shape)
+        )
+        if is_view(out, data):
+            link(handle, x)
+    except ValueError as error:
+        raise_with_name(getitem, (x,), error)
+    finally:
+        if mine:
+            WRITING.owner = None
+    return handle
+
+
+def record_any(
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: Options = NO_OPTIONS,
+    *,
+    in_use: list[bool] | None = IN_USE,
+) -> Any:
+    """Do what `record_call` does for any call at all, with constants if there may be any."""
+    if in_use and not are_plain((*args, *kwargs.values()) if kwargs else args):
+        out = record_any(function, unwrapped(args), unwrapped(dict(kwargs)), in_use=None)
+        if "out" in kwargs or not gives_constants(args, kwargs):
+            return out
+        return as_constants(out)
+    entry = entry_of(function)
+    if CAPTURES:
+        args, kwargs = boxed(args), boxed(kwargs)
+    if kwargs:
+        if "out" in kwargs:
+            return record_output_into(function, entry, args, kwargs)
+        if "dtype" in kwargs or "signature" in kwargs:
+            args = as_computed_with(function, args, kwargs)
+        if "where" in kwargs and isinstance(function, np.ufunc):
+            return record_where(function, args, kwargs, (None,) * function.nout)
+    if type(entry) is Rule:
+        return record_general(function, entry, args, kwargs)
+    return call_unrecorded(function, entry, args, kwargs)
+
+
+def are_plain(operands: tuple[Any, ...]) -> bool:
+    """Tell at a glance that no operand holds a constant, or is of a record that gives them."""
+    for x in operands:
+        kind = type(x)
+        if kind is Tensor:
+            if x.record.namespaced or type(x.data) is Tensor:
+                return False
+        elif kind not in AS_THEY_ARE and kind not in OPTIONS:
+            return False
+    return True
+
+
+def plainly_sliced(key: Any) -> bool:
+    """Tell that there is no constant in the slices of a key, or nothing but numbers."""
+    for entry in key if type(key) is tuple else (key,):
+        if type(entry) is slice and not ENDS.issuperset(
+            (type(entry.start), type(entry.stop), type(entry.step))
+        ):
+            return False
+    return True
+
+
+def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs: Options) -> Any:
+    """Do what `record_call` does for any number of operands, options, records and array-likes."""
+    operands, options, call_options = args, NO_OPTIONS, kwargs
+    if rule.signature is not None:
+        try:
+            operands, options = rule.signature(*args, **kwargs)
+        except TypeError as error:
+            raise_misnamed(function, error)
+        call_options = options
+        if Tensor in map(type, options.values()):
+            raise misplaced_handle(function)
+    elif kwargs:
+        check_ufunc_options(function, kwargs)
+    call = function, args, kwargs
+    place = None if rule.multiple else odd_one(operands)
+    if place is not None and type(operands[place]) is Tensor:
+        return record_lone(call, rule, operands, place, options, call_options)
+    apart = told_apart(operands)
+    if apart is None and decline(function, operands):
+        return NotImplemented
+    record, handles, values = apart or told_apart_with_care(function, operands)
+    out, saved = computed(function, rule, values, call_options)
+    if not rule.multiple:
+        return record_output(record, call, rule, handles, out, (saved, *values), options)
+    nodes = [
+        record_output(record, call, rule, handles, each, (i, out, *values), options, i)
+        for i, each in enumerate(out)
+    ]
+    return out._make(nodes) if hasattr(out, "_make") else type(out)(nodes)
+
+
+def record_lone(
+    call: Call,
+    rule: Rule,
+    operands: tuple[Any, ...],
+    place: int,
+    options: Options,
+    call_options: Options,
+) -> Any:
+    """Do what `record_general` does for one handle among plain operands, and one output."""
+    function, args, kwargs = call
+    x = operands[place]
+    data = x.data
+    if len(operands) == 1:
+        values: tuple[Any, ...] = (data,)
+    else:
+        values = (*operands[:place], data, *operands[place + 1 :])
+    out, saved = computed(function, rule, values, call_options)
+    if type(out) is tuple or out.dtype.kind not in "fc":
+        return checked_constant(function, out)
+    maker = rule.maker(place)
+    partial = maker and maker(saved, *values, **options)
+    if partial is None:
+        return x.record.note(CONSTANT, (), NO_OPTIONS, out) if maker and out.size == 0 else out
+    beside = beside_one(x, args, kwargs) if kwargs or len(args) > 1 else None
+    handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
+    if is_view(out, data) and not linked(handle, x, data):  # it was written to meanwhile
+        return record_lone(call, rule, operands, place, options, call_options)
+    return handle
+
+
+def record_output(
+    record: Any,
+    call: Call,
+    rule: Rule,
+    handles: list[tuple[int, Tensor]],
+    out: Array,
+    arguments: tuple[Any, ...],
+    options: Options,
+    output: int | None = None,
+) -> Any:
+    """Record one output of a call, unless no operand has a partial or the output is no number.
+
+    `handles` has the operands that are handles of the record, each behind its position, and
+    `arguments` are what the rule's makers take besides the options.
+    """
+    if type(out) is tuple or out.dtype.kind not in "fc":
+        return checked_constant(call[0], out)
+    parents, partials = [], []
+    made: Any = None
+    if rule.variadic is not None:
+        made = iter(rule.variadic([position for position, _ in handles], *arguments, **options))
+    for position, x in handles:
+        if made is None:
+            maker = rule.makers[position]
+            partial = maker and maker(*arguments, **options)
+        else:
+            partial = next(made)
+        if partial is not None:
+            parents.append(x.index)
+            partials.append(partial)
+    if not parents:  # an array without elements depends on nothing, and is a handle all the same
+        empty = output is None and bool(handles) and out.size == 0
+        return record.note(CONSTANT, (), NO_OPTIONS, out) if empty else out
+    beside = beside_several(record, parents, call[1], call[2])
+    handle = record.note(*call, out, parents, partials, output, beside)
+    for _, x in handles:
+        if is_view(out, x.data):
+            link(handle, x)
+    return handle
+
+
+def record_output_into(
+    function: Function, entry: Entry, args: tuple[Any, ...], kwargs: Options
+) -> Any:
+    """Do what `record_call` does for a call with ``out=``: assign the result to that handle.
+
+    Raises
+    ------
+    InPlaceError
+        When a plain array is given, which cannot hold a gradient.
+    """
+    options = dict(kwargs)
+    out = options.pop("out")
+    outs = out if isinstance(out, tuple) else (out,)
+    if any(each is not None and type(each) is not Tensor for each in outs):
+        if type(entry) is Constant:  # which has no gradient to drop
+            return function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
+        raise plain_output(function)
+    given = [each for each in outs if each is not None]
+    for target in given:
+        refuse_to_write(target, "give out= a handle with memory of its own, or leave it out")
+    if "where" in options and given and isinstance(function, np.ufunc):
+        results = record_where(function, args, options, outs)
+    elif any(type(leaf) is Tensor for leaf in flatten((args, options))):
+        results = record_any(function, args, options)
+    else:
+        results = function(*args, **options)
+    if not given or results is NotImplemented:
+        return results
+    several = results if isinstance(results, tuple) else (results,)
+    pairs = [pair for pair in zip(outs, several, strict=True) if pair[0] is not None]
+    for target, result in pairs:
+        check_fit(target, result, function)
+    for target, result in pairs:
+        replace(target, ..., result)
+    filled = tuple(b if a is None else a for a, b in zip(outs, several, strict=True))
+    return filled if isinstance(results, tuple) else filled[0]
+
+
+def plain_call(function: Function, args: tuple[Any, ...], kwargs: Options) -> Any:
+    """Call a function that has been given no handle but the one to write into."""
+    return function(*args, **kwargs)
+
+
+def record_where(
+    function: Function, args: tuple[Any, ...], kwargs: Options, outs: tuple[Any, ...]
+) -> Any:
+    """Do what `record_call` does for a ufunc with ``where=``.
+
+    Elsewhere it leaves what is in `outs`, or 0, as NumPy leaves what happens to be in memory.
+    """
+    options = dict(kwargs)
+    where = options.pop("where")
+    call = record_call if Tensor in map(type, args) else plain_call
+    if where is True or where is np.True_:
+        return call(function, args, options)
+    with np.errstate(all="ignore"):  # NumPy does not calculate there at all
+        result = call(function, args, options)
+    others = [0 if out is None else out for out in outs]
+    if not isinstance(result, tuple):
+        return np.where(where, result, others[0])
+    return tuple(np.where(where, *pair) for pair in zip(result, others, strict=True))
+
+
+WRITING.holding.add(record_item.__code__)
+
+Tensor.answer_with(
+    call=record_call,
+    answer=answer,
+    one=record_one,
+    two=record_two,
+    item=record_item,
+    assign=assign,
+    change=change,
+)
+Tensor._create = staticmethod(created)

@@ -1,0 +1,78 @@
+"""A look at a node of a record."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.base.naming import line_name
+from tape_ad.record.arena import Arena, held_arrays
+from tape_ad.record.call_metadata import key_of, name_of, written
+
+__all__ = ["Node", "held_bytes", "node_of"]
+
+
+@frozen
+class Node:
+    """A look at one node of a record.
+
+    Attributes
+    ----------
+    index : int
+    function : callable or None
+        The NumPy function that made it; None for a leaf.
+    parents : tuple of int
+        The nodes it was computed from.
+    shape : tuple of int
+    dtype : numpy.dtype
+    nbytes : int
+        The bytes of the arrays that its partials hold; an array that several nodes hold is
+        counted for each.
+    call : str
+        The call as it can be read, ``sum %5, axis=0``: operands that are no handles are numbers,
+        or the dtype and shape of an array.
+    name : str
+        Where a leaf stands in the structure that was bound, ``layers/0/w``; else empty.
+    source : tuple of str, int and str, or None
+        The file, line and function that it was made in, with ``trace_source=True``.
+    """
+
+    index: int
+    function: Any
+    parents: tuple[int, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    nbytes: int
+    call: str = ""
+    name: str = ""
+    source: tuple[str, int, str] | None = None
+
+    def __str__(self) -> str:
+        shape = ",".join(map(str, self.shape))
+        made = f"  # {line_name(self.source)}" if self.source else ""
+        return f"%{self.index}: {self.dtype}[{shape}] = {self.call}{made}"
+
+
+def node_of(arena: Arena, index: int) -> Node:
+    """Look at a node."""
+    edges = list(arena.edges(index))
+    function, parents = arena.functions[index], tuple([parent for parent, _ in edges])
+    mark = arena.marks[index]
+    call = mark if type(mark) is not object else key_of(partial for _, partial in edges)
+    return Node(
+        index=index,
+        function=getattr(function, "tape_ad_public", function),
+        parents=parents,
+        shape=arena.shapes[index],
+        dtype=arena.dtypes[index],
+        nbytes=held_bytes(held_arrays([partial for _, partial in edges])),
+        call=written(function, parents, call),
+        name=name_of(mark) if type(mark) is str else "",
+        source=arena.sources.get(index),
+    )
+
+
+def held_bytes(arrays: Iterable[np.ndarray[Any, Any]]) -> int:
+    """Add up the bytes of distinct arrays."""
+    return sum({id(array): array.nbytes for array in arrays}.values())

@@ -1,0 +1,289 @@
+"""What a record is asked to see to: the user's lines, nan, times, arrays that are written to."""
+
+from collections.abc import Mapping
+from contextlib import ContextDecorator
+from contextvars import ContextVar
+from typing import Any, Self
+
+import numpy as np
+from attrs import define, evolve, field
+
+from tape_ad.base.naming import function_name, line_name
+from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.record.arena import CONSTANT, Arena
+from tape_ad.record.careful_sweeps import careful_sweep
+from tape_ad.record.inspection.nonfinite import Finding, is_finite
+from tape_ad.record.messages.callers import user_lines
+from tape_ad.record.primals import primal
+from tape_ad.record.sweeps import reverse_sweep
+from tape_ad.record.watching import Watch, leaf_name
+from tape_ad.rules.maps import Array
+
+__all__ = ["OBSERVING", "Observer", "debug_nans", "debugging", "observer_for"]
+
+OBSERVING: list[object] = []
+"""What is observed in any thread. A look whether there is anything takes hardly any time, and where
+there is nothing, nobody has to ask for the own wishes."""
+
+
+@define(eq=False)
+class Wishes:
+    """What was asked for by context managers, in this thread or task.
+
+    Attributes
+    ----------
+    nans, infs : bool
+        Whether the first nan, or the first inf, is an error.
+    profiles : tuple of Profile
+        Those that take times.
+    """
+
+    nans: bool = False
+    infs: bool = False
+    profiles: tuple[Any, ...] = ()
+
+
+NO_WISHES = Wishes()
+WISHES: ContextVar[Wishes] = ContextVar("tape_ad_wishes", default=NO_WISHES)
+
+
+def debugging() -> bool:
+    """Tell whether the first nan is to be an error here."""
+    return bool(OBSERVING) and WISHES.get().nans
+
+
+@define(eq=False)
+class Observer:
+    """What a record tells of itself while it is made and swept.
+
+    Attributes
+    ----------
+    wishes : Wishes
+    watch : Watch or None
+        Fingerprints of the arrays that operations have used, if anybody asked for them.
+    """
+
+    wishes: Wishes
+    watch: Watch | None = None
+    entries: dict[tuple[int, int], Any] = field(factory=dict, init=False)
+
+    @property
+    def sees_arrays(self) -> bool:
+        """Whether arrays are to stay as they are when they are assigned to."""
+        return self.watch is not None or self.wishes.nans
+
+    def noted(
+        self, handle: Any, function: Any, operands: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> None:
+        """See a node that has just been appended.
+
+        Raises
+        ------
+        NonFiniteError
+        """
+        record, index = handle.record, handle.index
+        for profile in self.wishes.profiles:
+            profile.stop()
+        lines = user_lines()
+        record.sources[index] = lines[0]
+        if operands:
+            self.see((operands, tuple(options.values()), handle.data), handle)
+        elif function is None and self.watch is not None:
+            self.watch.see_leaf(primal(handle.data), leaf_name(record, index))
+        for profile in self.wishes.profiles:
+            profile.noted(self, handle, function, lines)
+        if (
+            self.wishes.nans
+            and function is not CONSTANT
+            and not is_finite(data := primal(handle.data), self.wishes.infs)
+        ):
+            raise Finding(record, index).of_value(data, used_by(operands, options))
+        for profile in self.wishes.profiles:
+            profile.start()
+
+    def see(self, arrays: Any, handle: Any) -> None:
+        """Take the fingerprints of arrays that a node was made with, if anybody asked for them."""
+        if self.watch is not None:
+            self.watch.see(map_leaves(primal, arrays), node_name(handle.record, handle.index))
+
+    def check(self) -> None:
+        """Compare what was used with its fingerprints, before a sweep.
+
+        Raises
+        ------
+        MutatedInputError
+        """
+        if self.watch is not None:
+            self.watch.check()
+
+    def sweep(
+        self,
+        arena: Arena,
+        root: int,
+        seed: Array,
+        *,
+        release: bool,
+        more: Mapping[int, Array],
+        chosen: bool,
+    ) -> dict[int, Array]:
+        """Sweep back, and say in an error at which node it was.
+
+        Raises
+        ------
+        NonFiniteError
+        """
+        profiles = self.wishes.profiles
+        reached: list[int] = profiles[0].clock() if profiles else []
+        try:
+            if not self.wishes.nans:
+                return reverse_sweep(
+                    arena, root, seed, release=release, more=more, chosen=chosen, reached=reached
+                )
+            kept = self.checked(arena, root, seed, more, chosen, reached)
+            for node in reached if release else ():
+                for edge in range(*arena.starts[node : node + 2]):
+                    arena.partials[edge] = None
+            return kept
+        except Exception as error:
+            if reached and not isinstance(error, FloatingPointError):
+                name = node_name(arena, reached[-1])
+                error.add_note(f"this was in the reverse sweep from %{root}, at {name}")
+            raise
+        finally:
+            for profile in profiles:
+                profile.swept(self, reached)
+
+    def checked(
+        self,
+        arena: Arena,
+        root: int,
+        seed: Array,
+        more: Mapping[int, Array],
+        chosen: bool,
+        reached: list[int],
+    ) -> dict[int, Array]:
+        """Sweep back and look at every cotangent on the way."""
+        infs = self.wishes.infs
+        came_from: dict[int, int] = {}
+        for node, ct in {root: seed, **more}.items():
+            if not is_finite(primal(ct), infs):
+                raise Finding(arena, node).of_seed(primal(ct))
+
+        def look(node: int, edge: int, parent: int, ct: Array, pulled: Array) -> None:
+            came_from[parent] = node
+            if not reached or reached[-1] != node:
+                reached.append(node)
+            if not is_finite(data := primal(pulled), infs):
+                finding = Finding(arena, node)
+                raise finding.of_cotangent(data, parent, primal(ct), edge, came_from)
+
+        return careful_sweep(arena, root, seed, more, chosen, look)
+
+    def pushed(self, arena: Arena, node: int, t: Array) -> None:
+        """See a tangent on a forward sweep.
+
+        Raises
+        ------
+        NonFiniteError
+        """
+        if self.wishes.nans and not is_finite(data := primal(t), self.wishes.infs):
+            raise Finding(arena, node).of_tangent(data)
+
+
+def node_name(arena: Arena, node: int) -> str:
+    """Name a node and the line that it was made in, for an error."""
+    name = f"node %{node} ({function_name(arena.functions[node])})"
+    source = arena.sources.get(node)
+    return f"{name}, made at {line_name(source)}" if source else name
+
+
+def used_by(operands: Any, options: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """List the arrays and numbers that a call was made with, each with a name for it."""
+    leaves = flatten((operands, dict(options)))
+    kinds = (np.ndarray, np.generic, float, int, complex)
+    pairs = [(f"%{x.index}" if hasattr(x, "record") else "a constant", primal(x)) for x in leaves]
+    return [(name, x) for name, x in pairs if isinstance(x, kinds) and not isinstance(x, bool)]
+
+
+def observer_for(
+    within: Any, *, check_inputs: bool, trace_source: bool, debug_nans: bool
+) -> Observer | None:
+    """Make the observer of a fresh record: what it was asked for, and what is asked for here."""
+    wishes = WISHES.get() if OBSERVING else NO_WISHES
+    if not all(each.takes_all for each in wishes.profiles):
+        wishes = evolve(wishes, profiles=tuple(p for p in wishes.profiles if p.takes_all))
+    outer = getattr(within, "observer", None)
+    if outer is not None and wishes is not outer.wishes:  # as its derivatives are those of this
+        nans, infs = wishes.nans or outer.wishes.nans, wishes.infs or outer.wishes.infs
+        wishes = evolve(wishes, nans=nans, infs=infs)
+    if debug_nans:
+        wishes = evolve(wishes, nans=True, infs=True)
+    if not (check_inputs or trace_source or wishes.nans or wishes.profiles):
+        return Observer(wishes) if outer is not None else None
+    return Observer(wishes, Watch() if check_inputs else None)
+
+
+class Asking(ContextDecorator):
+    """A context in which something is asked for; it may be entered again, and within others."""
+
+    def __init__(self) -> None:
+        self._before: list[Wishes] = []
+
+    def asked(self, before: Wishes) -> Wishes:
+        """Give what is asked for inside, from what was asked for outside."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        before = WISHES.get()
+        self._before.append(before)
+        OBSERVING.append(self)
+        WISHES.set(self.asked(before))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        WISHES.set(self._before.pop())
+        OBSERVING.remove(self)
+
+
+class debug_nans(Asking):  # noqa: N801 - a context manager, called as a function
+    """Raise an error at the first nan or inf, in values and in derivatives.
+
+    It holds for records made inside, by hand or by a transform: each value that they compute, each
+    cotangent of their reverse sweeps and each tangent of their forward sweeps is looked at. The
+    error says where it is: the node, forward or backward, the line of yours, what lay between what,
+    and the way there from a named leaf. Compiled functions are not replayed inside, but run as
+    they stand.
+
+    It is for finding a bug: each array is read once more, and the reverse sweep goes a slower way,
+    whose results may differ in the last digits. It may be a decorator, it may be nested, and it
+    holds in the thread or task that it is entered in alone.
+
+    Parameters
+    ----------
+    infs : bool
+        Whether inf counts too. An attention's mask of ``-inf`` is no error, for example.
+
+    Raises
+    ------
+    NonFiniteError
+        From what is computed inside.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> def loss(x):
+    ...     return np.sum(np.log(x - 1))
+    >>> with ta.debug_nans(), np.errstate(all="ignore"):
+    ...     ta.grad(loss)(np.array([2.0, 0.5]))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    tape_ad.base.errors.NonFiniteError: log gives nan, forward, at node %2, made at ...
+    """
+
+    def __init__(self, *, infs: bool = True) -> None:
+        super().__init__()
+        self.infs = infs
+
+    def asked(self, before: Wishes) -> Wishes:
+        """Add this to what was asked for outside."""
+        return evolve(before, nans=True, infs=self.infs)

@@ -1,0 +1,156 @@
+"""What is shown of a record: its nodes, as plain data."""
+
+import re
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from tape_ad.record.inspection.pages.figures import Range, bytes_as_text, count, shape_as_text
+from tape_ad.record.inspection.pages.layers import layers_of
+
+__all__ = ["Line", "Look", "Source", "bytes_held"]
+
+
+@frozen
+class Source:
+    """Where in the user's code a node was made.
+
+    Attributes
+    ----------
+    file : str
+    line : int
+    function : str
+    text : str
+        The line itself; empty where it cannot be read.
+    """
+
+    file: str
+    line: int
+    function: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        name = self.file.replace("\\", "/").rpartition("/")[2]
+        return f"{name}:{self.line}"
+
+
+@frozen
+class Line:
+    """One node.
+
+    Attributes
+    ----------
+    index : int
+    function : str
+        The name of the function; ``leaf`` for a leaf.
+    call : str
+        The call as it can be read: ``power %4, 2``.
+    parents : tuple of int
+    shape : tuple of int
+    dtype : str
+    nbytes : int
+        The bytes that its partials hold.
+    name : str
+        Where a leaf stands in what was bound, ``layers/0/w``; else empty.
+    held : bool
+        Whether its handle is alive.
+    values, gradient : Range or None
+        None where they are not known.
+    source : Source or None
+    arrays : tuple of (int, int)
+        What its partials hold: for each array a number that tells it from others, and its bytes.
+    """
+
+    index: int
+    function: str
+    call: str
+    parents: tuple[int, ...]
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    name: str = ""
+    held: bool = False
+    values: Range | None = None
+    gradient: Range | None = None
+    source: Source | None = None
+    arrays: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def space(self) -> str:
+        """The dtype and shape, as a record prints them."""
+        return f"{self.dtype}{shape_as_text(self.shape)}"
+
+    @property
+    def beside_data(self) -> bool:
+        """Whether a plain array stood beside the nodes that it was computed from."""
+        return re.search(r"\w\[[\d,]*\]", self.call) is not None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether nothing was called to make it."""
+        return not self.parents
+
+
+def bytes_held(lines: Iterable[Line]) -> int:
+    """Add up what some nodes hold, an array that several of them hold once."""
+    return sum(dict(array for line in lines for array in line.arrays).values())
+
+
+@frozen
+class Look:
+    """A look at a record.
+
+    Attributes
+    ----------
+    lines : tuple of Line
+        The nodes in the order of their making; line number i is of node i.
+    nbytes : int
+        The bytes that all partials hold, each array counted once.
+    nested : bool
+        Whether the record is within another.
+    root : int or None
+        The node that the gradients are of, if any were given.
+    """
+
+    lines: tuple[Line, ...]
+    nbytes: int
+    nested: bool = False
+    root: int | None = None
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What is to be said of all of it: a number each, and what it counts."""
+        leaves = sum(line.function == "leaf" for line in self.lines)
+        held = sum(line.held for line in self.lines)
+        shown = [
+            (f"{len(self.lines):,}", "node" if len(self.lines) == 1 else "nodes"),
+            (f"{leaves:,}", "leaf" if leaves == 1 else "leaves"),
+            (bytes_as_text(self.nbytes), "held by partials"),
+            (f"{held:,}", "handle alive" if held == 1 else "handles alive"),
+        ]
+        if self.root is not None:
+            known = sum(line.gradient is not None for line in self.lines)
+            shown.append((f"{known:,}", f"gradients of %{self.root}"))
+        return shown
+
+    @property
+    def layers(self) -> list[tuple[str, ...]]:
+        """The layer of each node."""
+        names = {line.index: line.name for line in self.lines if line.name}
+        beside = {line.index for line in self.lines if line.beside_data}
+        return layers_of([line.parents for line in self.lines], names, beside)
+
+    @property
+    def functions(self) -> list[tuple[str, int, int]]:
+        """What was called: each name, how often, and the bytes that its partials hold."""
+        found: dict[str, list[Line]] = {}
+        for line in self.lines:
+            found.setdefault(line.function, []).append(line)
+        counted = [(name, len(lines), bytes_held(lines)) for name, lines in found.items()]
+        return sorted(counted, key=lambda each: (each[2], each[1]), reverse=True)
+
+    @property
+    def title(self) -> str:
+        """One line about all of it."""
+        within = ", within another" if self.nested else ""
+        return f"A record of {count(len(self.lines), 'node')}{within}"

@@ -1,0 +1,1 @@
+"""What errors say: whose line it was, what was called there, and what to write instead."""

@@ -1,0 +1,86 @@
+"""Where in the user's code a handle was met."""
+
+import functools
+import sys
+from types import FrameType
+from typing import Any
+
+from tape_ad.base.naming import file_title
+
+__all__ = [
+    "caller",
+    "file_title",
+    "is_library",
+    "is_library_module",
+    "is_library_name",
+    "user_lines",
+]
+
+
+def caller() -> str:
+    """Name the line that called into NumPy or into this library, for an error.
+
+    Returns
+    -------
+    str
+        As ``line 3 of model.py``, or in a notebook ``line 3 of cell In[5]``.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and is_library(frame):
+        frame = frame.f_back
+    return f"line {frame.f_lineno} of {file_title(frame.f_code.co_filename)}"
+
+
+def user_lines() -> list[tuple[str, int, str]]:
+    """List the lines of the user's code that are being run, the innermost first.
+
+    They are those outside of this library, Python's own and what is installed. Where all code is
+    installed, what is neither NumPy nor this library counts, and at last the outermost line.
+
+    Returns
+    -------
+    list of tuple of str, int and str
+        File, line and function; at least one.
+    """
+    lines: list[tuple[str, int, str]] = []
+    installed: list[tuple[str, int, str]] = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        kind = kind_of(str(frame.f_globals.get("__name__")), code.co_filename)
+        last = (code.co_filename, frame.f_lineno, code.co_name)
+        if kind == "user":
+            lines.append(last)
+        elif kind == "installed":
+            installed.append(last)
+        frame = frame.f_back
+    return lines or installed[:1] or [last]
+
+
+@functools.lru_cache(4096)
+def kind_of(name: str, file: str) -> str:
+    """Tell whose code that of a module in a file is: ``user``, ``installed`` or ``library``."""
+    if is_library_name(name) or name.partition(".")[0] in ("numpy", "scipy"):
+        return "library"
+    return "installed" if "site-packages" in file or file.startswith("<frozen") else "user"
+
+
+def is_library(frame: FrameType) -> bool:
+    """Tell whether a frame is of code that users do not look into: ours, Python's, installed."""
+    name, file = str(frame.f_globals.get("__name__")), frame.f_code.co_filename
+    if file == "<string>":  # what a library has made of text: scipy.optimize.broyden1
+        file = str(getattr(sys.modules.get(name), "__file__", None))
+    return is_library_name(name) or "site-packages" in file
+
+
+def is_library_module(thing: Any) -> bool:
+    """Tell whether a module, or that of a function or class, is one that users do not look into."""
+    name = str(getattr(thing, "__module__", None) or getattr(thing, "__name__", ""))
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return is_library_name(name) or "site-packages" in str(file)
+
+
+def is_library_name(name: str) -> bool:
+    """Tell whether a module of this name is ours or Python's."""
+    package = name.partition(".")[0]
+    return package == "tape_ad" or (package in sys.stdlib_module_names and package != "__main__")

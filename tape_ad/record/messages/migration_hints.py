@@ -1,0 +1,360 @@
+"""What people write who come from another library, and what to write here instead: one table.
+
+The names are PyTorch's, JAX's, HIPS autograd's and MyGrad's. Where one of them is asked for, the
+error that is raised anyway goes on with what stands here.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NoReturn, TypeVar
+
+__all__ = ["HABITS", "Habit", "absent_from", "in_other_words", "there", "way_here"]
+
+MAKE_A_LEAF = "rec = ta.ComputationRecord(); x = rec.tensor(array)"
+TO_NUMPY = "t.data is the NumPy array, and t.item() the number"
+GRADIENTS = "grads = loss.grad(); grads.wrt(x) is the gradient with respect to x"
+NO_FLAG = "every leaf that rec.tensor(array) makes has a gradient, and rec.constant(array) has none"
+NO_ZEROING = "gradients do not add up: each record and each loss.grad() begins anew"
+PLAIN = (
+    "calculate with plain arrays (t.data, or the parameters' dict), of which nothing is recorded"
+)
+NUMPYS = "NumPy's own functions take handles: np.{name}"
+MODES = "a layer has no mode: say training=True in the call where it matters"
+ONE_RECORD = "a record lives as long as its handles: make a fresh one for every step"
+SCHEDULES = (
+    "optimizer.lr = schedule(step) before each step; see Constant, StepDecay, Cosine, WarmUp"
+)
+EXACT = "ta.grad, ta.jacobian and ta.hessian are exact, and take functions of handles"
+NO_DEVICES = "arrays are NumPy's, in the machine's own memory"
+
+METHODS = """
+    abs acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh ceil cos cosh cross diag
+    diff exp expm1 exp2 flip floor fmod hypot isfinite isinf isnan kron log log10 log1p log2
+    logaddexp maximum minimum median outer roll sign sin sinh sqrt square tan tanh tile trunc
+    vdot where
+"""
+
+OF_MODULES: Mapping[str, Mapping[str, str]] = {
+    "tape_ad": {
+        **dict.fromkeys(("tensor", "Variable", "as_tensor", "from_numpy", "astensor"), MAKE_A_LEAF),
+        **dict.fromkeys(("no_grad", "inference_mode", "no_autodiff", "set_grad_enabled"), PLAIN),
+        "enable_grad": "what is computed of handles is recorded, always",
+        **dict.fromkeys(
+            ("zeros", "ones", "arange", "linspace", "eye", "full", "rand", "randn"),
+            ("make arrays with NumPy, and leaves of them with rec.tensor(array)"),
+        ),
+        **dict.fromkeys(
+            ("sum", "mean", "exp", "log", "sin", "cos", "sqrt", "where", "matmul"),
+            ("NumPy's own functions take handles: import numpy as np"),
+        ),
+        **dict.fromkeys(
+            ("numpy", "jnp", "np"), ("NumPy's own functions take handles: import numpy as np")
+        ),
+        **dict.fromkeys(("cat", "concat"), "np.concatenate takes handles"),
+        **dict.fromkeys(("jit", "function"), "ta.compile(f)"),
+        **dict.fromkeys(("vmap", "pmap"), "ta.batched(f), with in_axes= and out_axes="),
+        **dict.fromkeys(("jacfwd", "jacrev"), "ta.jacobian(f), with mode= where it matters"),
+        **dict.fromkeys(("backward", "GradientTape"), GRADIENTS),
+        "elementwise_grad": "ta.grad(lambda x: np.sum(f(x))), or HIPS' own in ta.interop.autograd",
+        "egrad": "ta.grad(lambda x: np.sum(f(x)))",
+        "odeint": "ta.scipy.integrate.odeint",
+        "make_jvp": "ta.jvp(f, primals, tangents)",
+        "make_vjp": "ta.vjp(f, *primals)",
+        "hessian_vector_product": "ta.hvp(f, x, v)",
+        "grad_and_aux": "ta.value_and_grad(f, has_aux=True)",
+        **dict.fromkeys(("primitive", "defvjp", "defjvp"), "ta.custom_rule"),
+        "holomorphic_grad": "ta.vjp or ta.jvp; ta.jacobian says which parts it takes",
+        "autograd": "ta.grad(f), or the record's: loss.grad().wrt(t); ta.interop.autograd is HIPS'",
+        **dict.fromkeys(("save", "load"), "ta.parameters.save(path, params) and load(path)"),
+        "custom_vjp": "ta.custom_rule",
+        "custom_jvp": "ta.custom_rule",
+        "remat": "ta.checkpoint(f)",
+        "stop_grad": "ta.stop_gradient(t)",
+        "Linear": "ta.nn.Linear",
+        "relu": "ta.nn.relu",
+        "softmax": "ta.nn.softmax",
+        **dict.fromkeys(("Adam", "AdamW", "SGD"), "ta.optim has the optimizers"),
+        **dict.fromkeys(
+            ("lax", "scipy"),
+            (
+                "loops and branches are Python's; SciPy's functions are in ta.scipy.special, ta.scipy.linalg, "
+                "ta.scipy.stats and the other rooms under SciPy's names"
+            ),
+        ),
+        **dict.fromkeys(("random", "manual_seed"), "draw from np.random.default_rng(seed)"),
+        **dict.fromkeys(("device", "cuda"), NO_DEVICES),
+        **dict.fromkeys(
+            ("tree", "tree_util"),
+            "trees are plain dicts, lists and tuples; JAX's tree functions take them",
+        ),
+        "tree_map": "trees are plain dicts, lists and tuples; JAX's tree functions take them",
+    },
+    "tape_ad.scipy.signal": {
+        "place_poles": (
+            "solve np.poly(A - B @ K) == np.poly(poles) for K by ta.scipy.optimize.root, which is the "
+            "same for one input; SciPy's chooses among gains where there are more"
+        ),
+        "envelope": "np.abs(ta.scipy.signal.hilbert(x, axis=-1))",
+        **dict.fromkeys(
+            ("invres", "invresz"), "multiply out: np.polymul, np.polyadd and np.poly take handles"
+        ),
+        "closest_STFT_dual_window": (
+            "SciPy's of plain windows, or np.linalg.lstsq of what the windows have to add up to"
+        ),
+    },
+    "tape_ad.differentiate": {
+        **dict.fromkeys(("derivative", "jacobian", "hessian"), EXACT),
+    },
+    "tape_ad.scipy.integrate": {
+        **dict.fromkeys(("tanhsinh", "cubature", "qmc_quad"), "ta.scipy.integrate.quad, or nquad"),
+        "nsum": "np.sum of terms enough",
+        **dict.fromkeys(
+            ("ode", "complex_ode", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"),
+            "ta.scipy.integrate.solve_ivp, which has them as its methods",
+        ),
+    },
+    "tape_ad.model_selection": dict.fromkeys(
+        (
+            *("cross_val_score", "cross_validate", "GridSearchCV", "RandomizedSearchCV"),
+            *("HalvingGridSearchCV", "HalvingRandomSearchCV", "learning_curve"),
+            *("permutation_test_score", "validation_curve"),
+        ),
+        "loop over KFold().split(x.data), fit to handles in each turn, and score by a function of "
+        "tape_ad.interop.sklearn",
+    ),
+    "tape_ad.odr": {"ODR": "ta.scipy.optimize.curve_fit, or least_squares of both errors"},
+    "tape_ad.scipy.optimize": {
+        **dict.fromkeys(
+            ("fmin_cobyla", "fmin_slsqp"), "ta.scipy.optimize.minimize, which has it as a method"
+        ),
+    },
+    "tape_ad.scipy.optimize.elementwise": {
+        "find_root": "ta.scipy.optimize.newton, which takes arrays, or ta.scipy.optimize.root_scalar, by the "
+        "implicit function theorem",
+        "find_minimum": "ta.scipy.optimize.minimize_scalar, by the implicit function theorem",
+    },
+    "tape_ad.scipy.spatial": {
+        "cKDTree": "ta.scipy.spatial.KDTree",
+        **dict.fromkeys(
+            ("ConvexHull", "Delaunay", "HalfspaceIntersection", "SphericalVoronoi", "Voronoi"),
+            "which points are neighbours has no derivative: give it points.data, and calculate "
+            "areas and the like with points[simplices], in NumPy",
+        ),
+    },
+    "tape_ad.scipy.stats": {
+        **dict.fromkeys(
+            ("bootstrap", "permutation_test", "monte_carlo_test", "power", "sobol_indices"),
+            "draw which samples with NumPy, i = rng.integers(x.size, size=...), and calculate the "
+            "statistic of x[i] with handles",
+        ),
+    },
+    "tape_ad.scipy.stats.qmc": {
+        "scale": "the sample is plain: lower + (upper - lower) * sample keeps the gradient",
+        "discrepancy": "write its formula in NumPy, or give it sample.data",
+        "MultivariateNormalQMC": "mean + sample @ factor.T of a plain normal sample",
+    },
+    "tape_ad.scipy.sparse.linalg": {
+        **dict.fromkeys(
+            ("lsqr", "lsmr"),
+            "ta.scipy.sparse.linalg.spsolve(A.T @ A, A.T @ b), or ta.scipy.linalg.lstsq(A.toarray(), b)[0]",
+        ),
+        **dict.fromkeys(
+            ("eigsh", "lobpcg"),
+            "ta.scipy.linalg.eigh(A.toarray()), of which subset_by_index= takes some",
+        ),
+        "eigs": "ta.scipy.linalg.eig(A.toarray())",
+        "svds": "ta.scipy.linalg.svd(A.toarray(), full_matrices=False)",
+    },
+    "tape_ad.nn": {
+        "Module": "layers are values without data: keep parameters in a dict, and write functions",
+        "functional": "the functions are in ta.nn itself: ta.nn.relu, ta.nn.cross_entropy",
+        "ReLU": "ta.nn.relu is a function, and stands in ta.nn.Sequential as it is",
+        "Tanh": "np.tanh is a function, and stands in ta.nn.Sequential as it is",
+        "Sigmoid": "ta.nn.sigmoid is a function, and stands in ta.nn.Sequential as it is",
+        "Softmax": "ta.nn.softmax(x)",
+        "GELU": "ta.nn.gelu is a function, and stands in ta.nn.Sequential as it is",
+        "CrossEntropyLoss": "ta.nn.cross_entropy(logits, classes)",
+        "NLLLoss": "ta.nn.nll_loss(log_probabilities, classes)",
+        "MSELoss": "ta.nn.mse_loss(x, y)",
+        "L1Loss": "ta.nn.l1_loss(x, y)",
+        "BCEWithLogitsLoss": "ta.nn.binary_cross_entropy_with_logits(logits, targets)",
+        "LSTM": "ta.nn.LSTMCell, and a loop over the steps",
+        "GRU": "ta.nn.GRUCell, and a loop over the steps",
+        "RNN": "ta.nn.RNNCell, and a loop over the steps",
+        "ModuleList": "a list",
+        "MultiheadAttention": "ta.nn.MultiHeadAttention",
+        "Identity": "lambda x: x stands in ta.nn.Sequential as it is",
+        "Dense": "ta.nn.Linear",
+        "F": "the functions are in ta.nn itself: ta.nn.relu, ta.nn.cross_entropy",
+        "ModuleDict": "a dict",
+    },
+    "tape_ad.optim": {
+        **dict.fromkeys(("lr_scheduler", "StepLR", "CosineAnnealingLR"), SCHEDULES),
+        "clip_grad_norm_": "ta.optim.clip_by_global_norm",
+        "clip_grad_value_": "ta.optim.clip_by_value",
+        "adam": "ta.optim.Adam(lr=...)",
+        "adamw": "ta.optim.AdamW(lr=...)",
+        "sgd": "ta.optim.SGD(lr=...)",
+        "apply_updates": "optimizer.step(params, gradients) changes the arrays in place",
+    },
+}
+
+OF_HANDLES: Mapping[str, str] = {
+    **{name: NUMPYS.format(name=name) + "(t)" for name in METHODS.split()},
+    **dict.fromkeys(("backward", "gradient"), GRADIENTS),
+    **dict.fromkeys(("requires_grad", "requires_grad_", "is_leaf", "constant"), NO_FLAG),
+    **dict.fromkeys(("zero_grad", "null_grad", "null_gradients", "clear_graph"), NO_ZEROING),
+    **dict.fromkeys(("numpy", "to_numpy", "cpu", "detach_", "block_until_ready"), TO_NUMPY),
+    **dict.fromkeys(("cuda", "to"), f"{NO_DEVICES}; t.astype(np.float32) is another dtype"),
+    **dict.fromkeys(("float", "half", "double", "type"), "t.astype(np.float32)"),
+    **dict.fromkeys(
+        ("retain_grad", "register_hook"),
+        ("grads.wrt(t) gives the gradient of any handle that the program still holds"),
+    ),
+    **dict.fromkeys(("grad_fn", "creator"), "print(t.record) shows the nodes, and t.index which"),
+    "detach": "ta.stop_gradient(t), or t.data for the NumPy array",
+    "stop_gradient": "ta.stop_gradient(t)",
+    "clone": "t.copy()",
+    "at": "assign as to an array: t[i] = value, t[i] += value",
+    "unsqueeze": "t[:, np.newaxis], or np.expand_dims(t, axis)",
+    "permute": "np.transpose(t, axes)",
+    "expand": "np.broadcast_to(t, shape)",
+    "contiguous": "an array of any layout will do",
+    "masked_fill": "np.where(mask, value, t)",
+    "mm": "t @ other",
+    "bmm": "t @ other",
+    "matmul": "t @ other",
+    "pow": "t ** other",
+    "add_": "t += other",
+    "sub_": "t -= other",
+    "mul_": "t *= other",
+    "div_": "t /= other",
+    "dim": "t.ndim",
+    "numel": "t.size",
+    "norm": "np.linalg.norm(t)",
+    "softmax": "ta.nn.softmax(t)",
+    "log_softmax": "ta.nn.log_softmax(t)",
+    "relu": "ta.nn.relu(t)",
+    "sigmoid": "ta.nn.sigmoid(t)",
+}
+
+OF_OPTIMIZERS: Mapping[str, str] = {
+    "zero_grad": NO_ZEROING,
+    "param_groups": "an optimizer holds no parameters: step(params, gradients) is given them",
+    "state_dict": "optimizer.state is a plain dict of arrays",
+    "load_state_dict": "optimizer.state is a plain dict of arrays, and may be assigned to",
+    "update": "optimizer.step(params, gradients) changes the arrays in place",
+    "init": "an optimizer makes its state at the first step",
+}
+
+OF_LAYERS: Mapping[str, str] = {
+    "forward": "a layer is called: layer(params, x)",
+    "train": MODES,
+    "eval": MODES,
+    "state_dict": "parameters live in a dict of arrays: params = ta.nn.init(layer, rng)",
+    "load_state_dict": "parameters live in a dict of arrays; ta.parameters loads and saves it",
+    "zero_grad": NO_ZEROING,
+}
+
+OF_RECORDS: Mapping[str, str] = {
+    **dict.fromkeys(("reset", "clear"), ONE_RECORD),
+    **dict.fromkeys(("backward", "gradient", "grad"), GRADIENTS),
+    "leaf": "rec.tensor(array)",
+    "variable": "rec.tensor(array)",
+    "parameter": "rec.bind(params)",
+}
+
+HABITS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        **OF_MODULES,
+        "Tensor": OF_HANDLES,
+        "ComputationRecord": OF_RECORDS,
+        "Optimizer": OF_OPTIMIZERS,
+        "Layer": OF_LAYERS,
+        "argument": {
+            "dim": "axis=",
+            "keepdim": "keepdims=",
+            "input": "the operand without a name",
+        },
+    }
+)
+"""By where the name is asked for: a module, a class, or the arguments of NumPy's functions."""
+
+
+def way_here(place: str, name: str) -> str:
+    """Say what to write instead, as the end of an error; nothing where no habit is known.
+
+    Examples
+    --------
+    >>> way_here("argument", "dim"), way_here("argument", "axes")
+    ('; here, axis=', '')
+    """
+    words = HABITS.get(place, {}).get(name)
+    return f"; here, {words}" if words else ""
+
+
+def absent_from(module: str) -> Callable[[str], NoReturn]:
+    """Make a module's ``__getattr__``, which says what to write in place of what is not there.
+
+    A module of SciPy's of that name may have it, for plain arrays.
+    """
+    original = module.replace("tape_ad", "scipy", 1)
+
+    def __getattr__(name: str) -> NoReturn:  # noqa: N807 - it becomes one
+        words = way_here(module, name)
+        if not words and hasattr(sys.modules.get(original), name):
+            words = f"; {original}.{name} takes plain arrays, t.data for the value of a handle"
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{words}")
+
+    return __getattr__
+
+
+def listed(names: Iterable[str], *more: str) -> Callable[[], list[str]]:
+    """Make a module's ``__dir__``, which lists what is public in it and not what it is made of."""
+
+    def __dir__() -> list[str]:  # noqa: N807 - it becomes one
+        return sorted({*names, *more})
+
+    return __dir__
+
+
+class Habit:
+    """An attribute that objects of another library have; asking for it says what to write here.
+
+    Descriptors, and not ``__getattr__``, because a class with that method has slow attributes.
+    """
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+    def __get__(self, thing: Any, owner: type) -> NoReturn:
+        raise AttributeError(self.message)
+
+    def __set__(self, thing: Any, value: Any) -> NoReturn:
+        self.__get__(thing, type(thing))
+
+
+Class = TypeVar("Class", bound=type)
+
+
+def in_other_words(cls: Class) -> Class:
+    """Let a class answer to the names of its table; it is a decorator."""
+    for name, words in HABITS[cls.__name__].items():
+        setattr(cls, name, Habit(f"{cls.__name__} has no .{name}; here, {words}"))
+    if "__dir__" not in vars(cls):
+        setattr(cls, "__dir__", there)  # noqa: B010 - no class in general may be assigned to
+    return cls
+
+
+def there(thing: Any) -> list[str]:
+    """List the names of what an object has, and none that only say what to write instead."""
+    cls = type(thing)
+    return [
+        name
+        for name in object.__dir__(thing)
+        if not isinstance(inspect.getattr_static(cls, name, None), Habit)
+    ]

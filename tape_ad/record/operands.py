@@ -1,0 +1,197 @@
+"""What stands beside handles in a call, and which record the call belongs to."""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.batches import batch_of
+from tape_ad.base.arrays.overridable import BATCHES, below_records, is_dask
+from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
+from tape_ad.record.arena import Arena, innermost
+from tape_ad.record.array_operators import ArrayOperators
+from tape_ad.record.messages.refusals import misplaced_handle, raise_with_name, unrelated_records
+from tape_ad.record.primals import AS_THEY_ARE, primal
+from tape_ad.record.tensor import Tensor
+from tape_ad.record.ties import Tied
+from tape_ad.rules.base import Rule
+from tape_ad.rules.sparse_products import is_sparse
+
+__all__ = [
+    "as_operand",
+    "common_record",
+    "computed",
+    "decline",
+    "odd_one",
+    "told_apart",
+    "told_apart_with_care",
+]
+
+ABSENT = object()
+
+Apart = tuple[Any, list[tuple[int, Tensor]], list[Any]]
+"""A record, its handles behind their positions, and the values of all operands."""
+
+
+def as_operand(value: Any) -> Any:
+    """Take array-likes to arrays; Python numbers stay, and so do their weak dtypes.
+
+    Raises
+    ------
+    DtypeError
+        For masked arrays and matrices.
+    UnsupportedArgumentError
+        For sparse ones.
+    """
+    if type(value) in AS_THEY_ARE or isinstance(value, np.generic):
+        return value
+    if isinstance(value, (np.ma.MaskedArray, np.matrix)):
+        raise DtypeError(
+            f"a {type(value).__name__} has another arithmetic than the array; pass a plain array "
+            "(np.asarray of a matrix, .filled(...) of a masked array)"
+        )
+    if is_dask(type(value)):
+        return below_records(value)
+    if is_sparse(value):
+        raise UnsupportedArgumentError(
+            f"a {type(value).__name__} of scipy.sparse is no array: of a handle and it there are A "
+            "@ t, t @ A, A * t and A + t; write A.toarray() for other functions"
+        )
+    if not isinstance(value, np.ndarray) and hasattr(type(value), "__array_function__"):
+        return value
+    return np.asarray(value)
+
+
+def odd_one(args: tuple[Any, ...]) -> int | None:
+    """Find the one operand that needs a look, if it is just one; a lone operand is given as it is.
+
+    Returns
+    -------
+    int or None
+        Its position.
+    """
+    if len(args) == 1:
+        return 0
+    found = None
+    for position, operand in enumerate(args):
+        if type(operand) not in AS_THEY_ARE:
+            if found is not None:
+                return None
+            found = position
+    return found
+
+
+def told_apart(operands: tuple[Any, ...]) -> Apart | None:
+    """Tell handles from constants, where nothing else is among the operands.
+
+    Returns
+    -------
+    tuple or None
+        The record of all the handles, the handles behind their positions, and the values to
+        compute with; None where an operand needs a longer look.
+    """
+    record: Any = None
+    handles: list[tuple[int, Tensor]] = []
+    values: list[Any] = []
+    for position, operand in enumerate(operands):
+        kind = type(operand)
+        if kind is Tensor and (record is None or operand.record is record):
+            record = operand.record
+            handles.append((position, operand))
+            values.append(operand.data)
+        elif kind in AS_THEY_ARE:
+            values.append(operand)
+        else:
+            return None
+    return None if record is None else (record, handles, values)
+
+
+def told_apart_with_care(function: Callable[..., Any], operands: tuple[Any, ...]) -> Apart:
+    """Do what `told_apart` does where handles are of several records or array-likes are there."""
+    record: Any = common_record(function, operands)
+    handles = [(i, x) for i, x in enumerate(operands) if is_of(x, record)]
+    return record, handles, [x.data if is_of(x, record) else as_constant(x) for x in operands]
+
+
+def is_of(operand: Any, record: Arena) -> bool:
+    """Tell whether an operand is a handle of a record."""
+    return type(operand) is Tensor and operand.record is record
+
+
+def as_constant(operand: Any) -> Any:
+    """Give what a record holds of an operand that is a constant there.
+
+    Of a handle of an outer record it is the node that it stands for now, whatever is assigned to
+    it later.
+    """
+    return operand.snapshot() if type(operand) is Tensor else as_operand(operand)
+
+
+def common_record(function: Callable[..., Any], args: Iterable[Any]) -> Arena:
+    """Find the innermost of the records that a call's handles belong to.
+
+    Raises
+    ------
+    RecordMismatchError
+        When two of the records are not nested in each other.
+    UnsupportedArgumentError
+        When no operand is a handle, so the one that brought us here stands elsewhere.
+    """
+    record: Arena | None = None
+    for operand in args:
+        its = getattr(operand, "record", None)
+        if its is record or not isinstance(its, Arena):
+            continue
+        inner = its if record is None else innermost(record, its)
+        if inner is None:
+            raise unrelated_records(function)
+        record = inner
+    if record is None:
+        raise misplaced_handle(function)
+    return record
+
+
+def decline(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    """Tell whether an operand's own library is to have the say, as NumPy's arrays leave it to it.
+
+    In ufuncs that is so for types with an ``__array_ufunc__`` of their own, or with None in its
+    place, unless they lie below records: as arrays that look like NumPy's do, and those of a
+    handle's own kind. Other functions take what can be made an array of. A batch that goes on
+    around the handles' records has the say in all of them.
+
+    Notes
+    -----
+    The rules are those of NEP 13, https://numpy.org/neps/nep-0013-ufunc-overrides.html.
+    """
+    if BATCHES and batch_of(args) is not None:
+        return True
+    if not isinstance(function, np.ufunc):
+        return False
+    foreign = set(filter(is_foreign, map(type, args)))
+    own = {type(primal(each)) for each in args if hasattr(each, "record")} if foreign else set()
+    return not foreign <= own
+
+
+@functools.cache
+def is_foreign(kind: type) -> bool:
+    """Tell whether a type says itself how it takes part in arithmetic."""
+    if kind.__module__.partition(".")[0] == "pandas":
+        return False  # of a series or a frame the values are taken, and its labels left
+    if is_dask(kind):
+        return False  # it lies below records
+    protocol = getattr(kind, "__array_ufunc__", ABSENT)
+    if protocol is ABSENT or protocol is np.ndarray.__array_ufunc__:
+        return False
+    return not issubclass(kind, (ArrayOperators, Tied, np.generic))
+
+
+def computed(
+    function: Callable[..., Any], rule: Rule, values: Sequence[Any], options: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    """Compute what a call gives, and what its partials are made of."""
+    try:
+        out = (rule.compute or function)(*values, **options)
+    except ValueError as error:
+        raise_with_name(function, values, error)
+    return out if rule.saves else (out, out)

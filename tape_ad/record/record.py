@@ -1,0 +1,416 @@
+"""The record: an arena with leaves, made afresh for every step."""
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.base.arrays.batches import BATCHING
+from tape_ad.base.arrays.overridable import BATCHES, CAPTURES, asarray, boxed
+from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
+from tape_ad.base.threads import NEXT
+from tape_ad.base.trees import map_leaves
+from tape_ad.record.arena import CONSTANT, held_arrays
+from tape_ad.record.constants import plain
+from tape_ad.record.dispatch import NO_OPTIONS
+from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
+from tape_ad.record.inspection.observing import OBSERVING, observer_for
+from tape_ad.record.inspection.pages.plainly import shown_by_repr
+from tape_ad.record.inspection.views_of_records import Shown
+from tape_ad.record.locks import wait_for_turn
+from tape_ad.record.messages.migration_hints import in_other_words
+from tape_ad.record.messages.refusals import no_derivative
+from tape_ad.record.operands import as_operand
+from tape_ad.record.primals import is_number_like, memory_of
+from tape_ad.record.tensor import Tensor
+from tape_ad.record.watching import WHOLE, few_of
+
+if TYPE_CHECKING:
+    from tape_ad.base.tree_types import OverLeaves
+    from tape_ad.record.inspection.profiling import profile
+
+__all__ = ["ComputationRecord", "Node"]
+
+
+def binds(method: Any) -> "OverLeaves[np.ndarray | np.number | complex | Tensor, Tensor]":
+    """Say what becomes of the types of trees; the method stays as it is."""
+    bind: OverLeaves[Any, Tensor] = method
+    return bind
+
+
+FLOAT = np.dtype(np.float64)
+PUBLIC = (
+    *("bind", "check_inputs", "constant", "debug_nans", "nbytes", "profile", "show", "tensor"),
+    *("trace_source", "within"),
+)
+new = object.__new__
+
+
+@shown_by_repr
+@in_other_words
+@define(eq=False, repr=False)
+class ComputationRecord(Shown):
+    """An arena of nodes with their local partials: the graph, apart from the data.
+
+    Make a fresh one for every step. Threads that compute on one take turns; records know nothing of
+    each other, except that one may be made `within` another for higher derivatives.
+
+    Parameters
+    ----------
+    within : ComputationRecord, optional
+        An enclosing record. Leaves of this one may then hold its handles as data, and gradients
+        taken here are handles there, to be differentiated again.
+    check_inputs : bool, optional
+        Which arrays a sweep compares with what they were, to raise `MutatedInputError` if one was
+        written to. The record never copies the arrays that it is given, so a gradient would be of
+        something else then. When left out, a few elements of what each leaf was made of, in a
+        fraction of a microsecond: small arrays as a whole, and of large ones the first and last
+        element and some between. With True, all elements of leaves and of every other array that
+        an operation used, constants among them, at the price of hashing each of them twice. With
+        False, none.
+    trace_source : bool
+        Keep the line of your code that each node was made in. `print` shows it, and so do errors
+        of the sweep.
+    debug_nans : bool
+        Raise `NonFiniteError` at the first value or derivative that is nan or inf, as
+        `tape_ad.debug_nans` does for all records made in it.
+
+    Examples
+    --------
+    >>> rec = ComputationRecord()
+    >>> x = rec.tensor([1.0, 2.0, 3.0])
+    >>> y = np.sum(np.exp(x) * 2)
+    >>> print(rec)
+    %0: float64[3] = leaf
+    %1: float64[3] = exp %0
+    %2: float64[3] = multiply %1, 2
+    %3: float64[] = sum %2
+    """
+
+    check_inputs: bool | None = field(default=None, kw_only=True)
+    trace_source: bool = field(default=False, kw_only=True)
+    debug_nans: bool = field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self.within is not None and not isinstance(self.within, ComputationRecord):
+            raise TypeError(f"within= takes a ComputationRecord, got {type(self.within).__name__}")
+        if self.check_inputs is not None and type(self.check_inputs) is not bool:
+            raise TypeError(
+                "check_inputs= is True for all elements, False for none, or None for a few of each "
+                f"leaf, got {type(self.check_inputs).__name__}"
+            )
+        if BATCHES:
+            self.batch = BATCHING.get()
+        asked = self.check_inputs or self.trace_source or self.debug_nans
+        if asked or OBSERVING or (self.within is not None and self.within.observer is not None):
+            self.observer = observer_for(
+                self.within,
+                check_inputs=bool(self.check_inputs),
+                trace_source=self.trace_source,
+                debug_nans=self.debug_nans,
+            )
+
+    def tensor(self, data: Any) -> Tensor:
+        """Make a leaf: something to differentiate with respect to.
+
+        Parameters
+        ----------
+        data : array_like, any shape, or a Tensor of an enclosing record
+            Floating and complex dtypes are kept; integers and bools become float64. An array is
+            not copied and never written to: do not write to it either before the sweep, which
+            would raise `MutatedInputError`.
+
+        Returns
+        -------
+        Tensor
+
+        Raises
+        ------
+        DtypeError
+            When the data has no derivative: objects, strings, dates, masked arrays, matrices.
+        RecordMismatchError
+            When the data is a handle of a record that does not enclose this one.
+
+        Examples
+        --------
+        >>> ComputationRecord().tensor([1, 2])
+        Tensor(%0, float64[2], [1. 2.])
+        """
+        leaf = self.note(None, (), NO_OPTIONS, self._data_of(data, ""))
+        self._note_elements((leaf,))
+        return leaf
+
+    def constant(self, data: Any) -> Tensor:
+        """Make a handle that nothing is differentiated with respect to, to be filled by code.
+
+        Parameters
+        ----------
+        data : array_like, any shape
+            As for `tensor`.
+
+        Returns
+        -------
+        Tensor
+            Assigning handles to its parts makes it depend on them.
+
+        Raises
+        ------
+        DtypeError, RecordMismatchError
+            As for `tensor`.
+
+        Examples
+        --------
+        >>> rec = ComputationRecord()
+        >>> x = rec.tensor(3.0)
+        >>> powers = rec.constant(np.zeros(3))
+        >>> for i in range(3):
+        ...     powers[i] = x**i
+        >>> np.sum(powers).grad().wrt(x)
+        array(7.)
+        """
+        return self.note(CONSTANT, (), NO_OPTIONS, self._data_of(data, ""))
+
+    @binds
+    def bind(self, tree: Any) -> Any:
+        """Make a leaf of every array in a nested structure.
+
+        Parameters
+        ----------
+        tree : dict, list, tuple, named tuple, attrs class or dataclass of arrays, nested
+            A parameter store, for example. Python numbers count as arrays; None, strings, bools
+            and other objects stay as they are.
+
+        Returns
+        -------
+        The same structure, with handles.
+
+        Raises
+        ------
+        DtypeError, RecordMismatchError
+            As `tensor`, naming the place in the structure; nothing is recorded then.
+
+        Examples
+        --------
+        >>> p = ComputationRecord().bind({"w": np.zeros((3, 2)), "b": np.zeros(2)})
+        >>> p["w"].shape
+        (3, 2)
+        """
+        if NEXT.asked:  # a training loop looks at one record, for a hint about threads
+            NEXT.note(self)
+        length, leaves = len(self), []
+
+        def leaf_of(leaf: Any, path: str) -> Any:
+            if not (type(leaf) is np.ndarray or is_number_like(leaf)):
+                return leaf
+            data = self._data_of(leaf, path)
+            handle = self.note(None, (), NO_OPTIONS, data, (), (), None, path or None)
+            leaves.append(handle)
+            return handle
+
+        try:
+            bound = map_leaves(leaf_of, tree)
+        except BaseException:
+            self._withdraw(length, len(leaves))
+            raise
+        self._note_elements(leaves)
+        return bound
+
+    def note(
+        self,
+        function: Any,
+        operands: tuple[Any, ...],
+        options: Mapping[str, Any],
+        data: Any,
+        parents: Any = (),
+        partials: Any = (),
+        output: int | None = None,
+        beside: Any = None,
+    ) -> Tensor:
+        """Append the node of a call and make its handle: the one place where that is done.
+
+        Either all of the node is there afterwards or, when an interrupt comes between, nothing.
+        Several threads may do so at once: they take turns.
+
+        Parameters
+        ----------
+        function : callable, None or str
+            What was called; None for a leaf, `CONSTANT` for what nothing depends on.
+        operands, options
+            What it was called with; handles where the user passed handles.
+        data : array
+            What it gave.
+        parents : int or sequence of int
+        partials : LinearMap or array, or a sequence of them
+            One edge each, to the nodes of this record that the result depends on; a lone edge is
+            given as it is, as most nodes have just one.
+        output : int, optional
+            Which one of several outputs `data` is.
+        beside : object, optional
+            What stood beside the handles, or the path of a leaf, in an object of its own; see
+            `tape_ad.record.call_metadata`.
+
+        Returns
+        -------
+        Tensor
+
+        Raises
+        ------
+        DtypeError
+            When the result is no number.
+        """
+        functions = self.functions
+        handle: Tensor = new(Tensor)  # its __init__ would take as long again
+        handle.mark = mark = object() if beside is None else beside
+        shape, dtype = data.shape, data.dtype
+        if dtype is not FLOAT and dtype.kind not in "fc":
+            raise no_derivative(function, dtype)
+        while self.turn is not None:
+            wait_for_turn(self, TAKING_TURNS)
+        self.turn = handle
+        index = len(functions)
+        try:
+            handle.record, handle.index, handle.data = self, index, data
+            edges = self.parents
+            if type(parents) is int:
+                edges.append(parents)
+                self.partials.append(partials)
+            else:
+                edges += parents
+                self.partials += partials
+            self.starts.append(len(edges))
+            self.shapes.append(shape)
+            self.dtypes.append(dtype)
+            self.marks.append(mark)
+            functions.append(function)
+            self.turn = None
+        except BaseException:  # no call here, as this may be the end of stack or memory
+            del functions[index:], self.marks[index:], self.dtypes[index:], self.shapes[index:]
+            del self.starts[index + 1 :]
+            del self.parents[self.starts[index] :], self.partials[self.starts[index] :]
+            self.turn = None
+            raise
+        if self.observer is not None:
+            self.observer.noted(handle, function, operands, options)
+        return handle
+
+    def _withdraw(self, length: int, count: int) -> None:
+        """Take `count` nodes back, if those from `length` on are these and no other thread's."""
+        while self.turn is not None:
+            wait_for_turn(self, TAKING_TURNS)
+        self.turn = self
+        try:
+            if len(self) == length + count:
+                self.truncate(length)
+        finally:
+            self.turn = None
+
+    def __len__(self) -> int:
+        """Count the nodes."""
+        return len(self.functions)
+
+    def __getitem__(self, index: int) -> Node:
+        """Look at a node; negative indices count from the end."""
+        return node_of(self, range(len(self))[operator.index(index)])
+
+    def __contains__(self, handle: Any) -> bool:
+        """Tell whether a handle is of this record."""
+        return type(handle) is Tensor and handle.record is self
+
+    def __iter__(self) -> Iterator[Node]:
+        """Go through the nodes in the order of their making."""
+        return (self[index] for index in range(len(self)))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays that the partials hold, each array counted once."""
+        return held_bytes(held_arrays(self.partials))
+
+    def profile(self) -> "profile":
+        """Look at the bytes of this record's nodes, and take times of what runs on it in a context.
+
+        Returns
+        -------
+        profile
+            As `tape_ad.profile` gives for all records made in it: ``with rec.profile() as p: ...``.
+        """
+        from tape_ad.record.inspection.profiling import profile  # noqa: PLC0415 - it knows records' handles
+
+        return profile.of(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise ConversionError(
+            "a record cannot be copied or pickled, for handles belong to the very one; copy or "
+            "pickle the parameters, and make a fresh record from them"
+        )
+
+    def __dir__(self) -> list[str]:
+        """List what users ask a record for; the arena's columns are for the library."""
+        return [*filter(lambda name: name[:2] == "__", object.__dir__(self)), *PUBLIC]
+
+    def __repr__(self) -> str:
+        leaves = sum(function is None for function in self.functions)
+        nested = ", within another" if self.within is not None else ""
+        return (
+            f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
+        )
+
+    def _note_elements(self, leaves: Iterable[Tensor]) -> None:
+        """Keep a few elements of what leaves were made of, which a sweep compares."""
+        if self.check_inputs is not None:  # as an observer sees all of them, or nobody does
+            return
+        noted = self.inputs
+        for leaf in leaves:
+            data = leaf.data
+            while type(data) is Tensor:
+                data = data.data
+            if type(data) is not np.ndarray:  # a number, or what is not NumPy's
+                continue
+            if data.nbytes <= WHOLE:
+                noted.append((leaf.index, data, data.tobytes()))
+            else:
+                noted += [(leaf.index, few, few.tobytes()) for few in few_of(data)]
+
+    def _data_of(self, leaf: Any, path: str) -> Any:
+        if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
+            return boxed(leaf) if CAPTURES else leaf
+        if type(leaf) is not Tensor:
+            return boxed(as_data(plain(leaf), path))
+        if leaf.record is self:
+            raise RecordMismatchError(
+                f"{place(path)} is a handle of this very record; use it as it is, or pass .data "
+                "for a new leaf of the same value"
+            )
+        if not self.is_within(leaf.record):
+            raise RecordMismatchError(
+                f"{place(path)} is a handle of another record; pass .data for its value alone, or "
+                "make this record with ComputationRecord(within=...) to differentiate through it"
+            )
+        return leaf.snapshot()
+
+
+TAKING_TURNS = {ComputationRecord.note.__code__, ComputationRecord._withdraw.__code__}
+
+
+def as_data(data: Any, path: str) -> Any:
+    """Take array-likes to arrays that can be differentiated; copies floating arrays never."""
+    try:
+        data = as_operand(data)
+    except DtypeError as error:
+        raise DtypeError(f"{place(path)} cannot be differentiated: {error}") from None
+    if not hasattr(data, "dtype") or isinstance(memory_of(data), np.generic):
+        data = asarray(data)
+    if data.dtype.kind in "biu":
+        return data.astype(np.float64)
+    if data.dtype.kind not in "fc":
+        raise DtypeError(
+            f"{place(path)} has dtype {data.dtype}, which has no derivative; pass numbers, of a "
+            "floating or complex dtype"
+        )
+    return data
+
+
+def place(path: str) -> str:
+    """Name a place in a structure, for an error."""
+    return f"the entry {path}" if path else "the data of a leaf"

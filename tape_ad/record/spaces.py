@@ -1,0 +1,144 @@
+"""Tangents and cotangents that users hand in, brought into the spaces that they belong to."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import (
+    CAPTURES,
+    NOTING,
+    asarray,
+    below_records,
+    boxed,
+    boxed_number,
+)
+from tape_ad.base.errors import SeedError
+from tape_ad.base.trees import paired
+from tape_ad.record.unbroadcasting import conform
+from tape_ad.rules.maps import Array
+
+__all__ = ["dtype_of", "fitted", "float_to_array", "inexact", "matched", "seed_of", "shape_of"]
+
+
+def shape_of(leaf: Any) -> tuple[int, ...]:
+    """Give the shape of an array, a handle or a number."""
+    shape: tuple[int, ...] = leaf.shape if hasattr(leaf, "shape") else np.shape(leaf)
+    return shape
+
+
+def inexact(leaf: Any) -> np.dtype[Any]:
+    """Give the dtype of tangents of a constant."""
+    dtype = dtype_of(leaf)
+    return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
+def dtype_of(leaf: Any) -> np.dtype[Any]:
+    """Give the dtype of an array, a handle or a number."""
+    dtype: np.dtype[Any] = leaf.dtype if hasattr(leaf, "dtype") else asarray(leaf).dtype
+    return dtype
+
+
+def float_to_array(leaf: Any, path: str = "") -> Any:
+    """Take Python's floats to arrays, which have derivatives; leave all else as it is."""
+    return asarray(leaf) if isinstance(leaf, (float, complex)) else leaf
+
+
+def matched(
+    tree: Any, other: Any, what: str, name: Callable[[], str]
+) -> list[tuple[str, Any, Any]]:
+    """Pair the leaves of two trees of one structure, with their paths; see `paired`.
+
+    For an error, `what` says what the leaves are, and `name` finds out for what.
+
+    Raises
+    ------
+    SeedError
+        When the structures differ.
+    """
+    try:
+        return paired(tree, other)
+    except ValueError as error:
+        raise SeedError(
+            f"the {what} for {name()} have another structure than they need: {error}"
+        ) from None
+
+
+def fitted(
+    value: Any, space: Any, stack: tuple[int, ...] | None, what: str
+) -> tuple[Array, tuple[int, ...]]:
+    """Bring a tangent or cotangent into the space of a node.
+
+    Parameters
+    ----------
+    value : array_like, shape stack + space.shape
+    space : Tensor, array or number
+        What it is a tangent or cotangent of.
+    stack : tuple of int or None
+        The leading axes that it must have; None if that is not known yet.
+    what : str
+        For errors.
+
+    Returns
+    -------
+    tuple of array and tuple of int
+        The array, of the space's dtype, and its leading axes.
+
+    Raises
+    ------
+    SeedError
+        When shape or dtype do not fit.
+    """
+    value = below_records(value) if hasattr(value, "shape") else asarray(value)
+    if CAPTURES:
+        value = boxed(value)
+    shape, dtype = shape_of(space), inexact(space)
+    ndim = value.ndim - len(shape)
+    if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):
+        stacked = f" behind {stack}, as the others have" if stack else ""
+        raise SeedError(
+            f"{what} has shape {value.shape}; it must be {shape}{stacked}, with the same further "
+            "axes in front everywhere for a stack of them"
+        )
+    if value.dtype.kind not in "biufc" or (value.dtype.kind == "c" and dtype.kind != "c"):
+        raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}")
+    start = conform(value, shape, dtype, ndim)
+    if start is value and (type(value) is np.ndarray or type(value) in NOTING):
+        start = value.copy()  # the result may be this very array, and the caller may write to it
+    return start, value.shape[:ndim]
+
+
+def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
+    """Bring a seed into the space of a node, or make the one that a real scalar starts from.
+
+    Parameters
+    ----------
+    root : Tensor
+    seed : array_like, shape stack + root.shape, or None
+
+    Returns
+    -------
+    tuple of array and tuple of int
+        The seed, and its leading axes.
+
+    Raises
+    ------
+    SeedError
+        When the seed is missing or does not fit.
+    """
+    if seed is not None:
+        data, seed = root.data, boxed(seed) if CAPTURES else seed
+        if type(seed) is np.ndarray and seed.shape == data.shape and seed.dtype is data.dtype:
+            return seed.copy(), ()  # as in `fitted`, where all others go
+        return fitted(seed, root, None, "the seed")
+    if root.shape != ():
+        raise SeedError(
+            f"grad() of a handle of shape {root.shape} needs a seed of that shape (its "
+            "cotangent); write np.sum(t).grad(), or t.grad(seed=np.ones(t.shape)) for the same"
+        )
+    if root.dtype.kind == "c":
+        raise SeedError(
+            "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
+            "of the real part, or t.grad(seed=1j) for that of the imaginary part"
+        )
+    return boxed_number(root.dtype.type(1)), ()

@@ -1,0 +1,149 @@
+"""Handles."""
+
+import re
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+from weakref import ref
+
+from attrs import define, field
+
+from tape_ad.base.errors import RecordMismatchError
+from tape_ad.record.arena import Arena
+from tape_ad.record.array_interface import ArrayInterface
+from tape_ad.record.gradients import Gradients
+from tape_ad.record.inspection.pages.arrays import array_html
+from tape_ad.record.inspection.pages.plainly import shown_by_repr
+from tape_ad.record.messages.libraries import in_a_library
+from tape_ad.record.messages.library_answers import answer_to_scipy
+from tape_ad.record.messages.migration_hints import in_other_words, there
+from tape_ad.record.namespaces import namespace_beside_arrays, namespace_of
+from tape_ad.record.spaces import seed_of
+from tape_ad.record.sweeps import reverse_sweep
+from tape_ad.rules.maps import Array
+
+if TYPE_CHECKING:
+    from _tape_ad_stubs import AsArray  # is there where the stubs have been written, else Any
+
+__all__ = ["Tensor"]
+
+INNER = frozenset(["answer_with", "earlier", "mark", "snapshot", "view_base"])
+"""What only the library asks a handle for."""
+
+
+@shown_by_repr
+@in_other_words
+@define(eq=False, repr=False, weakref_slot=True)
+class Tensor(ArrayInterface):
+    """A handle: an index into a record, and the primal that was computed there.
+
+    It looks like an ndarray. Handles are made by `ComputationRecord.tensor`, by
+    `ComputationRecord.bind`, and by calling NumPy on handles.
+
+    Attributes
+    ----------
+    record : ComputationRecord
+        The record that the node stands in.
+    index : int
+        The node's index there.
+    data : array
+        The primal. It lives as long as the handle, or as a partial that needs it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tape_ad as ta
+    >>> x = ta.ComputationRecord().tensor([1.0, 2.0])
+    >>> y = np.sum(x * x)
+    >>> y
+    Tensor(%2, float64[], 5.)
+    >>> y.grad().wrt(x)
+    array([2., 4.])
+    """
+
+    if TYPE_CHECKING:
+
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> AsArray:
+            """Be no array-like to the stubs of `tape_ad.interop.stubs`, and one to NumPy's own."""
+
+    record: Any
+    index: int
+    data: Array
+    mark: object = field(init=False)
+    """What the record has for this node too, see `Arena`; a snapshot has one of its own."""
+    view_base: Self = field(init=False)
+    """For a view of what may be assigned to, the handle that it is a view of; else not set."""
+    earlier: list[tuple[Any, int]] = field(init=False)
+    """The records and indices that the handle stood for before it was assigned to, if it was."""
+
+    def grad(self, seed: Any = None, *, release: bool = False) -> Gradients:
+        """Sweep back from this handle and give the gradients of all handles that are alive.
+
+        Parameters
+        ----------
+        seed : array, shape stack + self.shape, optional
+            The cotangent to start from; 1 for a scalar when left out. Any leading axes are a
+            stack of seeds, swept at once, and the gradients have them too.
+        release : bool
+            Free each partial as soon as it is used. Those nodes cannot be swept again.
+
+        Returns
+        -------
+        Gradients
+            The gradient of the real part of ``sum(conj(seed) * self)``. For complex handles it is
+            the one under the real inner product, so that ``z -= rate * gradient`` descends.
+
+        Raises
+        ------
+        SeedError
+            When a handle that is not a real scalar gets no seed, or a seed does not fit.
+        ReleasedError
+            When the sweep meets a node that an earlier one has released.
+        MutatedInputError
+            When an array that a leaf was made of was written to meanwhile; see `check_inputs` of
+            `ComputationRecord`.
+        """
+        record: Arena = self.record
+        if hasattr(seed, "record") and seed.record is None:
+            seed = seed.data
+        if hasattr(seed, "record") and not record.is_within(seed.record):
+            raise RecordMismatchError(
+                "a seed may be a handle only of a record that encloses the one it is swept on; "
+                "pass seed.data if it is meant as a constant, and write t.grad().wrt(x) for the "
+                "gradient with respect to a handle"
+            )
+        start, stack = seed_of(self, seed)
+        cotangents = reverse_sweep(record, self.index, start, release=release)
+        return Gradients(ref(record), len(record.functions), self.index, stack, cotangents)
+
+    def __hash__(self) -> NoReturn:  # type: ignore[override]  # == is elementwise, as for ndarray
+        raise TypeError(
+            f"{in_a_library()}a handle is unhashable, for == compares its elements and it may be "
+            "assigned to; write t.item() for a number to be looked up"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the node, the range of the values and the values, in a notebook."""
+        if self.record is None or self.index < 0:  # a constant
+            return array_html(repr(self).partition(",")[0].removeprefix("Tensor("), self.data)
+        return array_html(str(self.record[self.index]), self.data)
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
+        answer_to_scipy("namespace", self)
+        beside = namespace_beside_arrays(sys._getframe(1))
+        return beside or namespace_of(self.record, api_version)
+
+    def snapshot(self) -> Self:
+        """Give a handle of the same node, which nobody assigns to; it gets no gradients."""
+        same = type(self)(self.record, self.index, self.data)
+        same.mark = object()
+        if hasattr(self, "view_base"):  # a view of the snapshot is a view of that as well
+            same.view_base = self.view_base
+        return same
+
+    def __dir__(self) -> list[str]:
+        """List what users ask a handle for."""
+        return [name for name in there(self) if name not in INNER and re.match("__|[^_]", name)]
+
+
+Tensor.__name__ = "tape_ad.Tensor"  # C code says it: "argument 1 must be numpy.ndarray, not ..."

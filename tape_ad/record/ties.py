@@ -1,0 +1,196 @@
+"""Exact ties that decide a branch: ``if scale == 1.0`` where `scale` is a handle of 1.0.
+
+The derivative of the branch that is taken need not be the function's, as the other one is taken
+on all sides. So a comparison in which numbers are equal remembers what it would have given had
+they differed, through ``&``, `numpy.all` and the like, and says so if a branch depends on that.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.errors import TieError, TieWarning
+from tape_ad.base.naming import file_title
+from tape_ad.record.arena import CONSTANT
+from tape_ad.record.messages.callers import is_library
+from tape_ad.record.messages.libraries import FOR_THE_VALUE, library_call
+from tape_ad.record.primals import primal
+
+__all__ = ["EQUALITIES", "Tied", "with_ties"]
+
+EQUALITIES = frozenset({np.equal, np.not_equal})
+
+ASSERTING = ("_pytest.", "doctest", "numpy.testing.", "unittest.")
+"""The modules that compare to say what is wrong, and calculate nothing."""
+
+Plain = np.ndarray[Any, Any]
+
+
+class Tied(np.ndarray[Any, np.dtype[np.bool_]]):
+    """What an array comparison with equal numbers gives: NumPy's flags, and those without ties.
+
+    Attributes
+    ----------
+    apart : array or None
+        What the flags were if no two numbers were equal; None where that is not known any more.
+    """
+
+    apart: Plain | None
+
+    def __array_finalize__(self, of: Any) -> None:
+        self.apart = None
+
+    def __bool__(self) -> bool:
+        value = bool(flags_of(self))
+        if self.apart is not None and bool(self.apart) is not value:
+            tell(sys._getframe(1))
+        return value
+
+    def __hash__(self) -> int:  # type: ignore[override]  # of one flag, as NumPy's scalars have it
+        return hash(flags_of(self)[()])
+
+    def __repr__(self) -> str:
+        return repr(flags_of(self)[()])
+
+    def __reduce__(self) -> Any:
+        return flags_of(self).__reduce__()
+
+    def __getitem__(self, key: Any) -> Any:
+        found = flags_of(self)[key]
+        return found if self.apart is None else marked(found, self.apart[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        flags_of(self)[key] = value
+        self.apart = None
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), **options: Any
+    ) -> Any:
+        call: Callable[..., Any] = getattr(ufunc, method)
+        operands = [flags_of(each) for each in inputs]
+        if out:
+            for each in out:
+                if type(each) is Tied:
+                    each.apart = None
+            call(*operands, out=tuple(map(flags_of, out)), **options)
+            return out[0] if len(out) == 1 else out
+        result = call(*operands, **options)
+        if type(result) not in (np.ndarray, np.bool_) or result.dtype != bool:
+            return result
+        return marked(result, call(*map(apart_of, inputs), **options))
+
+
+def flags_of(value: Any) -> Any:
+    """Give the plain flags; anything else as it is."""
+    return value.view(np.ndarray) if type(value) is Tied else value
+
+
+def apart_of(value: Any) -> Any:
+    """Give what flags were without ties; anything else as it is."""
+    return value.apart if type(value) is Tied and value.apart is not None else flags_of(value)
+
+
+def marked(flags: Any, apart: Any) -> Any:
+    """Remember what flags were without ties, if that is anything else."""
+    if np.array_equal(flags, apart):
+        return flags
+    tied: Any = np.asarray(flags).view(Tied)
+    tied.apart = np.asarray(apart)
+    return tied
+
+
+def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
+    """Remember the ties of a comparison for equality, if there are any.
+
+    Parameters
+    ----------
+    function : ufunc
+        `numpy.equal` or `numpy.not_equal`.
+    flags : array or bool
+        What it gives.
+    x, y : array or Tensor
+        The operands. Two handles of one node are no tie, and nor are infinities and constants.
+    """
+    if not (has_tie(function, flags) and (depends(x) or depends(y))):
+        return flags
+    ties = flags if function is np.equal else np.logical_not(flags)
+    asking = asker(sys._getframe(1))
+    if name_of(asking).startswith("tape_ad.") or (ties.ndim and not is_library(asking)):
+        return flags  # our own code knows of ties, and arrays of users are NumPy's
+    if getattr(x, "record", x) is getattr(y, "record", y) and x.index == y.index:
+        return flags
+    ties = ties & np.isfinite(primal(x))
+    return marked(flags, np.logical_xor(flags, ties))
+
+
+def has_tie(function: np.ufunc, flags: Any) -> bool:
+    """Tell whether numbers were equal; not of arrays that are no plain ones."""
+    if type(flags) is np.bool_:
+        return bool(flags) is (function is np.equal)
+    if type(flags) is not np.ndarray or not flags.size:
+        return False
+    first = flags.argmax() if function is np.equal else flags.argmin()  # which stop where it is
+    return bool(flags.item(first)) is (function is np.equal)
+
+
+def depends(x: Any) -> bool:
+    """Tell whether something is a handle of what depends on a leaf."""
+    record = getattr(x, "record", None)
+    return record is not None and record.functions[x.index] is not CONSTANT
+
+
+def tell(frame: FrameType) -> None:
+    """Say that a tie decides a branch: by an error to libraries, by a warning to users.
+
+    Raises
+    ------
+    TieError
+    """
+    asking = asker(frame)
+    name = name_of(asking)
+    if name.startswith("tape_ad.") or f"{name}.".startswith(ASSERTING):
+        return
+    if not is_library(asking):
+        line, file = asking.f_lineno, asking.f_code.co_filename
+        warnings.warn_explicit(
+            f"a branch is decided by numbers that are exactly equal (line {line} of "
+            f"{file_title(file)}): the derivative is that of the branch, which need not be the "
+            "function's; compare t.data where that is meant, or write np.where or < and >",
+            TieWarning,
+            file,
+            line,
+            name,
+            asking.f_globals.setdefault("__warningregistry__", {}),
+        )
+        return
+    call = library_call(asking)
+    what = name if call is None else call.name
+    instead = call.replacement if call is not None else None
+    advice = f"{instead}, which is right there, or " if instead else ""
+    raise TieError(
+        f"{what} branches on numbers that are exactly equal ({user_line(asking)}), and the "
+        f"derivative of that branch need not be the function's; write {advice}{FOR_THE_VALUE}"
+    )
+
+
+def asker(frame: FrameType) -> FrameType:
+    """Find who has called a handle."""
+    while frame.f_back is not None and name_of(frame).startswith("tape_ad.record."):
+        frame = frame.f_back
+    return frame
+
+
+def name_of(frame: FrameType) -> str:
+    """Name the module that a frame runs in."""
+    return str(frame.f_globals.get("__name__"))
+
+
+def user_line(frame: FrameType) -> str:
+    """Name the user's line that a library has been called from."""
+    while frame.f_back is not None and is_library(frame):
+        frame = frame.f_back
+    return f"line {frame.f_lineno} of {file_title(frame.f_code.co_filename)}"

@@ -1,0 +1,132 @@
+"""Finding out that somebody wrote to an array that a sweep still relies on."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.base.errors import MutatedInputError
+from tape_ad.base.naming import line_name
+from tape_ad.record.arena import Arena
+from tape_ad.record.call_metadata import name_of
+
+__all__ = ["WHOLE", "Watch", "few_of", "leaf_name", "require_unchanged"]
+
+Plain = np.ndarray[Any, Any]
+
+WHOLE = 8192
+"""The bytes of an array that is compared as a whole, which is quicker than to pick elements."""
+
+PARTS = (1, 32, 6, 3, 2, 2)
+"""Into how many parts each axis is divided, by the number of axes, to pick a few elements."""
+
+
+def few_of(array: Plain, count: int = 32) -> tuple[Plain, Plain]:
+    """View the first element of a large array and some on the way to the last, and that."""
+    if array.flags.forc:
+        array = array.ravel("K")  # a view, as the elements lie side by side
+        return array[:: len(array) // count or 1], array[-1:]
+    parts = PARTS[array.ndim] if array.ndim < len(PARTS) else 1
+    among = tuple([slice(None, None, max(1, n // parts)) for n in array.shape])
+    return array[among], array[(slice(-1, None),) * array.ndim]
+
+
+def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
+    """Compare the elements that were noted of leaves with what is there now, before a sweep.
+
+    Parameters
+    ----------
+    arena : Arena
+    ends : iterable of int
+        The nodes that are swept from, or to: what none of them depends on may have changed.
+
+    Raises
+    ------
+    MutatedInputError
+        It names the first leaf that has changed.
+    """
+    changed = [node for node, array, noted in arena.inputs if array.tobytes() != noted]
+    needed = sources_of(arena, [*ends]) if changed else ()
+    for node in changed:
+        if node in needed:
+            raise MutatedInputError(
+                f"the array of {leaf_name(arena, node)} was written to after the leaf was made, so "
+                "the derivative would be of something else; take the gradient before the update in "
+                "place, or make the leaf of a copy, array.copy()"
+            )
+
+
+def sources_of(arena: Arena, waiting: list[int]) -> set[int]:
+    """Find the nodes that some nodes depend on, themselves among them."""
+    found: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += arena.parents[arena.starts[node] : arena.starts[node + 1]]
+    return found
+
+
+def leaf_name(arena: Arena, leaf: int) -> str:
+    """Name a leaf, its space and the line that it was made in, for an error."""
+    mark, source = arena.marks[leaf], arena.sources.get(leaf)
+    name = f" {name_of(mark)}" if type(mark) is str else ""
+    axes = ",".join(map(str, arena.shapes[leaf]))
+    made = f", made at {line_name(source)}," if source else ""
+    return f"the leaf{name} (%{leaf}: {arena.dtypes[leaf]}[{axes}]){made}"
+
+
+@define(eq=False)
+class Watch:
+    """Fingerprints of arrays, taken when a leaf was made of them or an operation used them.
+
+    The arrays are kept alive, and each is hashed once when it is first seen and once in every
+    check: this is for finding a bug, not for daily use.
+    """
+
+    _seen: dict[int, tuple[Plain, int]] = field(factory=dict, init=False)
+    _leaves: dict[int, str] = field(factory=dict, init=False)
+    _uses: dict[int, str] = field(factory=dict, init=False)
+
+    def see_leaf(self, data: Any, name: str) -> None:
+        """Take the fingerprint of what a leaf was made of, if that is a plain array."""
+        if isinstance(data, np.ndarray):
+            self._leaves.setdefault(id(data), name)
+            self._see(data)
+
+    def see(self, values: Any, use: str) -> None:
+        """Take the fingerprints of the plain arrays in nested tuples, which `use` has used."""
+        for value in values:
+            if isinstance(value, (tuple, list)):
+                self.see(value, use)
+            elif isinstance(value, np.ndarray):
+                self._uses.setdefault(id(value), use)
+                self._see(value)
+
+    def _see(self, array: Plain) -> None:
+        if id(array) not in self._seen:
+            self._seen[id(array)] = (array, fingerprint(array))
+
+    def check(self) -> None:
+        """Compare every array with its fingerprint.
+
+        Raises
+        ------
+        MutatedInputError
+            It names the first array that has changed by its leaf and by where it was used.
+        """
+        for key, (array, before) in self._seen.items():
+            if fingerprint(array) != before:
+                leaf, use = self._leaves.get(key), self._uses.get(key)
+                raise MutatedInputError(
+                    f"an array of shape {array.shape}{f', of {leaf},' if leaf else ''} was written "
+                    f"to after {f'{use} used it' if use else 'the leaf was made'}, so the gradient "
+                    "would belong to another value; sweep before you update in place, or hand a "
+                    "copy to the record"
+                )
+
+
+def fingerprint(array: Plain) -> int:
+    """Hash the bytes of an array, to 64 bits."""
+    return hash(array.tobytes())

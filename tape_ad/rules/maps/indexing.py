@@ -1,0 +1,185 @@
+"""Picking elements, and adding elements into zeros."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.base.arrays.overridable import (
+    BATCHES,
+    CAPTURES,
+    CAPTURING,
+    NOTING,
+    as_in_key,
+    as_one_call,
+    batch_in,
+    overridable,
+)
+from tape_ad.rules.maps.base import Array, Shape
+from tape_ad.rules.maps.layouts import writeable_copy
+from tape_ad.rules.maps.patterns import moved
+from tape_ad.rules.maps.places import names_each_once, places
+
+__all__ = ["FEW", "Index", "added_at", "scatter"]
+
+FEW = 1000
+"""How many elements are added in the plain way, for what is faster for many is not for few."""
+
+
+@define(eq=False, repr=False)
+class Index:
+    """``parent[key]``, for a key of any NumPy kind.
+
+    Parameters
+    ----------
+    key : tuple
+        Slices, integers, None, integer arrays and boolean arrays, one entry for each axis of the
+        parent, and an ellipsis only where it stands for none (`rules.indexing` expands keys to
+        this form).
+    parent, node : tuple of int
+        The shapes on both sides.
+    repeats : bool
+        Whether `key` may name an element more than once.
+    front : int
+        How many axes NumPy puts first because advanced indices stand apart (``x[0, :, [1, 2]]``);
+        0 where they stay in place.
+    by_truth : bool
+        Whether a mask is in the key, so that what it leaves out is not meant to matter.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    fresh: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
+    pattern = moved
+    key: tuple[Any, ...]
+    parent: Shape
+    node: Shape
+    repeats: bool = False
+    front: int = 0
+    by_truth: bool = False
+
+    @property
+    def hides(self) -> bool:
+        return self.by_truth
+
+    def push(self, t: Array) -> Array:
+        if BATCHES and is_below_batches(t):
+            t = as_in_key(t, self.key)
+        if CAPTURES and CAPTURING.get() is not None and type(t) is np.ndarray:
+            noted = as_one_call(pushed_plainly, t, self)
+            if noted is not NotImplemented:
+                return noted
+        stack = t.ndim - len(self.parent)
+        if 0 in self.node:  # np.take gives that where indexing finds nothing to pick
+            return np.zeros(t.shape[:stack] + self.node, t.dtype)
+        if stack == 0:
+            return t[self.key]
+        picked = t[(slice(None),) * stack + self.key]
+        if self.front == 0:
+            return picked
+        return np.moveaxis(picked, range(self.front), range(stack, stack + self.front))
+
+    def pull(self, ct: Array) -> Array:
+        if BATCHES and is_below_batches(ct):
+            ct = as_in_key(ct, self.key)
+        if CAPTURES and CAPTURING.get() is not None:
+            noted = as_one_call(scatter, ct, self)
+            if noted is not NotImplemented:
+                return noted
+        return scatter(ct, self)
+
+    def pull_into(self, ct: Array) -> Array:
+        """Pull as ever: zeros elsewhere need memory of their own."""
+        return scatter(ct, self)
+
+    def add_into(self, total: Array, ct: Array) -> None:
+        """Add what `pull` gives to a plain array, without making it."""
+        if ct.size == 0:  # NumPy picks anything of an array without elements
+            return
+        stack = ct.ndim - len(self.node)
+        key = (slice(None),) * stack + self.key if stack else self.key
+        if stack and self.front:
+            ct = np.moveaxis(ct, range(stack, stack + self.front), range(self.front))
+        if self.repeats:
+            add_repeated(total, key, ct, self.front > 0)
+        else:
+            total[key] += ct
+
+
+def is_below_batches(array: Any) -> bool:
+    """Tell whether an array is plain, or captured, and so is none of a batch's."""
+    return isinstance(array, (np.ndarray, np.generic)) or type(array) in NOTING
+
+
+def pushed_plainly(t: Array, index: Index) -> Array:
+    """Push a plain tangent by a key that arrays which note calls are in."""
+    return index.push(t)
+
+
+@overridable
+def scatter(ct: Array, index: Index) -> Array:
+    """Add the elements of `ct` into zeros of the shape that `index` picks from.
+
+    Parameters
+    ----------
+    ct : array, shape stack + index.node
+    index : Index
+
+    Returns
+    -------
+    array, shape stack + index.parent
+    """
+    if BATCHES and batch_in(index.key) is not None:
+        return scatter(as_in_key(ct, index.key), index)
+    stack = ct.ndim - len(index.node)
+    zeros = np.zeros(ct.shape[:stack] + index.parent, ct.dtype)
+    key = (slice(None),) * stack + index.key
+    if stack and index.front:
+        ct = np.moveaxis(ct, range(stack, stack + index.front), range(index.front))
+    if ct.size == 0:  # NumPy picks anything of an array without elements
+        return zeros
+    if not index.repeats or names_each_once(key, zeros.shape):
+        zeros[key] = ct
+        return zeros
+    add_repeated(zeros, key, ct, index.front > 0)
+    return zeros
+
+
+@overridable
+def added_at(total: Array, ct: Array, linear: Any) -> Array:
+    """Add what a map pulls to a copy of a cotangent.
+
+    A sweep of plain arrays adds it to the cotangent itself, by the map's ``add_into``, and so gets
+    the same numbers: elsewhere, even -0.0 stays as it is.
+
+    Parameters
+    ----------
+    total : array, shape stack + (the parent's shape)
+    ct : array, shape stack + (the node's shape)
+    linear : LinearMap
+        It has ``add_into``, as `Index` does.
+
+    Returns
+    -------
+    array, shape and dtype of `total`
+    """
+    if type(total) is not np.ndarray or (BATCHES and batch_in(linear.key) is not None):
+        return total + linear.pull(ct)
+    result = writeable_copy(total)
+    linear.add_into(result, ct)
+    return result
+
+
+def add_repeated(total: Array, key: tuple[Any, ...], ct: Array, front: bool) -> None:
+    """Add to the elements of a plain array that a key names, to some of them more than once."""
+    plain = ct.size < FEW or total.ndim == 1 or not total.flags.c_contiguous
+    if plain or any(is_truth(entry) for entry in key):
+        np.add.at(total, key, ct)
+    else:
+        where = places(key, total.shape, front)
+        np.add.at(total.reshape(-1), where.reshape(-1), ct.reshape(-1))
+
+
+def is_truth(entry: Any) -> bool:
+    """Tell whether an entry of a key is a mask without axes, which adds one to the result."""
+    return isinstance(entry, np.ndarray) and entry.ndim == 0 and entry.dtype == bool

@@ -1,0 +1,97 @@
+"""Other shapes for the same elements."""
+
+import functools
+from typing import ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.rules.maps.base import Array, Shape
+from tape_ad.rules.maps.patterns import moved
+
+__all__ = ["Reshape", "Stretch", "Transpose", "inverse"]
+
+
+@define(eq=False, repr=False)
+class Reshape:
+    """The same elements, in the same order, in another shape."""
+
+    broadcasts: ClassVar[bool] = False
+    rearranges: ClassVar[bool] = True
+    pattern = moved
+    parent: Shape
+    node: Shape
+
+    def push(self, t: Array) -> Array:
+        return t.reshape(t.shape[: t.ndim - len(self.parent)] + self.node)
+
+    def pull(self, ct: Array) -> Array:
+        return ct.reshape(ct.shape[: ct.ndim - len(self.node)] + self.parent)
+
+
+@define(eq=False, repr=False)
+class Transpose:
+    """A permutation: axis i of the node is axis ``axes[i]`` of the parent, a negative number."""
+
+    broadcasts: ClassVar[bool] = False
+    rearranges: ClassVar[bool] = True
+    pattern = moved
+    axes: tuple[int, ...]
+
+    def push(self, t: Array) -> Array:
+        return t.transpose(behind_stack(self.axes, t.ndim))
+
+    def pull(self, ct: Array) -> Array:
+        return ct.transpose(behind_stack(inverse(self.axes), ct.ndim))
+
+
+@functools.lru_cache(maxsize=256)
+def behind_stack(axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """Permute the last axes of an array, which has `ndim`."""
+    return (*range(ndim - len(axes)), *(ndim + axis for axis in axes))
+
+
+@functools.lru_cache(maxsize=256)
+def inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Turn a permutation, in negative numbers, around.
+
+    Examples
+    --------
+    >>> inverse((-1, -3, -2))
+    (-2, -1, -3)
+    """
+    count = len(axes)
+    return tuple(i - count for i in sorted(range(count), key=lambda i: axes[i]))
+
+
+@define(eq=False, repr=False)
+class Stretch:
+    """Broadcasting to another shape, as a map of its own; elementwise maps broadcast unasked.
+
+    As in an assignment, the parent may have more axes than the node if they have length one.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    rearranges: ClassVar[bool] = True
+    pattern = moved
+    parent: Shape
+    node: Shape
+
+    @property
+    def lengths(self) -> Shape:
+        """The parent's shape, with as many axes as the node."""
+        missing = len(self.node) - len(self.parent)
+        return (1,) * missing + self.parent[max(-missing, 0) :]
+
+    def push(self, t: Array) -> Array:
+        stack = t.shape[: t.ndim - len(self.parent)]
+        return np.broadcast_to(t.reshape(stack + self.lengths), stack + self.node)
+
+    def pull(self, ct: Array) -> Array:
+        axes = tuple(
+            axis - len(self.node)
+            for axis, (have, want) in enumerate(zip(self.node, self.lengths, strict=True))
+            if want == 1 and have != 1
+        )
+        ct = np.add.reduce(ct, axis=axes, keepdims=True)
+        return ct.reshape(ct.shape[: ct.ndim - len(self.node)] + self.parent)

@@ -1,1 +1,0 @@
-"""Sparse arrays whose elements may be a handle; `tape_ad.sparse` publishes them."""

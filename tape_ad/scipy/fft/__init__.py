@@ -1,0 +1,134 @@
+"""Discrete transforms: functions of `scipy.fft` on handles.
+
+They have SciPy's names and arguments, give SciPy's results for plain arrays, and record one node
+for handles. ``import tape_ad.scipy.fft`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+
+Once this module has been imported, SciPy's own functions take handles too: `scipy.fft` asks the
+backends that are registered with it, and one of them is ours, which answers for handles alone.
+Plain arrays give what they gave, a microsecond later, and the backends that a user sets come first,
+as they did.
+
+Examples
+--------
+>>> import numpy as np
+>>> import scipy.fft
+>>> import tape_ad as ta
+>>> import tape_ad.scipy.fft
+>>> x = ta.ComputationRecord().tensor(np.array([1.0, 2.0, 3.0]))
+>>> scipy.fft.dct(x)[0].grad().wrt(x)
+array([2., 2., 2.])
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.extras import extra
+from tape_ad.record.messages.migration_hints import absent_from, listed
+
+with extra("scipy", "tape_ad.scipy.fft"):
+    import scipy.fft
+
+from tape_ad.base.arrays.overridable import NOTING
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules import add_rules
+from tape_ad.scipy.fft.fourier import (
+    fft,
+    fft2,
+    fftfreq,
+    fftn,
+    fftshift,
+    hfft,
+    hfft2,
+    hfftn,
+    ifft,
+    ifft2,
+    ifftn,
+    ifftshift,
+    ihfft,
+    ihfft2,
+    ihfftn,
+    irfft,
+    irfft2,
+    irfftn,
+    rfft,
+    rfft2,
+    rfftfreq,
+    rfftn,
+)
+from tape_ad.scipy.fft.hankel import fht, fhtoffset, ifht
+from tape_ad.scipy.fft.rules import FFT
+from tape_ad.scipy.fft.trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
+from tape_ad.scipy.installed import scipy
+
+get_workers = scipy.fft.get_workers
+next_fast_len = scipy.fft.next_fast_len
+prev_fast_len = scipy.fft.prev_fast_len
+set_workers = scipy.fft.set_workers
+
+__all__ = [
+    "dct",
+    "dctn",
+    "dst",
+    "dstn",
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "fht",
+    "fhtoffset",
+    "get_workers",
+    "hfft",
+    "hfft2",
+    "hfftn",
+    "idct",
+    "idctn",
+    "idst",
+    "idstn",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ifht",
+    "ihfft",
+    "ihfft2",
+    "ihfftn",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "next_fast_len",
+    "prev_fast_len",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+    "set_workers",
+]
+
+add_rules(FFT)
+
+
+class Backend:
+    """What `scipy.fft` asks for its functions on handles; see uarray, which it is built on."""
+
+    __ua_domain__ = "numpy.scipy.fft"
+
+    @staticmethod
+    def __ua_function__(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Answer a call of a function of SciPy's, if a handle is among its arguments."""
+        if len(args) == 1 and not kwargs and type(args[0]) is np.ndarray:
+            return NotImplemented  # the usual call loses little time here
+        for argument in (*args, *kwargs.values()):
+            kind = type(argument)
+            if kind is Tensor or kind in NOTING:
+                return globals()[method.__name__](*args, **kwargs)
+        return NotImplemented
+
+
+if scipy.fft.register_backend:
+    scipy.fft.register_backend(Backend)
+
+__getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

@@ -1,0 +1,384 @@
+"""The Sylvester equation, and functions of matrices with their Frechet derivatives.
+
+The derivative of f at A in the direction E is a block of f([[A, E], [0, A]]), and so is the
+derivative of that (Mathias 1996, "A chain rule for matrix functions and applications"; Higham
+2008, *Functions of Matrices*, section 3.2). Its adjoint is the derivative at A^H, or, where f is
+not defined alike on both sides of a branch cut, the conjugate of that at A^T.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.linalg
+from attrs import define
+
+from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, overridable
+from tape_ad.base.errors import ShapeError
+from tape_ad.rules.base import Call, Entry, refuse, rule
+from tape_ad.rules.maps import Array, LinearMap, adjoint
+from tape_ad.rules.maps.patterns import batched
+from tape_ad.scipy.counterparts import takes_lists
+from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, outer
+
+__all__ = [
+    "FUNCTIONS",
+    "expm",
+    "expm_derivative",
+    "logm",
+    "logm_derivative",
+    "solve_sylvester",
+    "sqrtm",
+]
+
+
+# The Sylvester equation
+
+
+@takes_lists
+def solve_sylvester(a: Array, b: Array, q: Array) -> Array:
+    """Solve ``a @ x + x @ b = q``, as `scipy.linalg.solve_sylvester` does.
+
+    Parameters
+    ----------
+    a : array or Tensor, shape (m, m)
+    b : array or Tensor, shape (n, n)
+    q : array or Tensor, shape (m, n), or stack + (m, n)
+
+    Returns
+    -------
+    array or Tensor, shape of `q`
+
+    Notes
+    -----
+    SciPy's own function is wrong where `a` or `b` is real and has complex eigenvalues while
+    another argument is complex; so all three are taken to one dtype first.
+
+    Examples
+    --------
+    >>> solve_sylvester(np.eye(2), np.array([[2.0]]), np.array([[3.0], [6.0]]))
+    array([[1.], [2.]])
+    """
+    a, b, q = np.asarray(a), np.asarray(b), np.asarray(q)
+    check_sylvester(a, b, q)
+    if {each.dtype.kind for each in (a, b, q)} > {"c"}:
+        common = np.result_type(a, b, q)
+        a, b, q = a.astype(common), b.astype(common), q.astype(common)
+    if q.ndim == 2 or a.ndim > 2 or b.ndim > 2:
+        return scipy.linalg.solve_sylvester(a, b, q)
+    if q.size == 0:
+        return np.zeros(q.shape, np.result_type(a, b, q))
+    # As SciPy does it (Bartels & Stewart 1972), with one factorisation for the whole stack
+    r, u = scipy.linalg.schur(a)
+    s, v = scipy.linalg.schur(adjoint(b))
+    f = np.matmul(np.matmul(adjoint(u), q), v)
+    (trsyl,) = scipy.linalg.get_lapack_funcs(("trsyl",), (r, s, f))
+    solved = [trsyl(r, s, each, tranb="C")[:2] for each in f.reshape((-1, *f.shape[-2:]))]
+    y = np.stack([y * scale for y, scale in solved]).reshape(f.shape)
+    return np.matmul(np.matmul(u, y), adjoint(v))
+
+
+def check_sylvester(a: Array, b: Array, q: Array) -> None:
+    """Refuse shapes that do not fit; LAPACK reads what is beyond an array that is too small.
+
+    Raises
+    ------
+    ShapeError
+    """
+    m, n, mn = a.shape[-2:], b.shape[-2:], q.shape[-2:]
+    if not (len(m) == len(n) == len(mn) == 2 and m == (mn[0], mn[0]) and n == (mn[1], mn[1])):
+        raise ShapeError(
+            "solve_sylvester takes shapes (m, m), (n, n) and (m, n), got "
+            f"{a.shape}, {b.shape} and {q.shape}"
+        )
+
+
+@define(eq=False, repr=False)
+class Sylvester:
+    """The linear system that a Sylvester equation is; what it holds is a or b, as `right` says."""
+
+    trans: ClassVar[str] = "N"
+    a: Array
+    b: Array
+    right: bool = False
+
+    def solve(self, b: Array) -> Array:
+        return solve_sylvester(self.a, self.b, b)
+
+    def adjoint(self) -> Self:
+        return type(self)(adjoint(self.a), adjoint(self.b), self.right)
+
+    def times(self, t: Array, x: Array) -> Array:
+        return np.matmul(x, t) if self.right else np.matmul(t, x)
+
+    def adjoint_times(self, t: Array, x: Array) -> Array:
+        return self.times(adjoint(t), x)
+
+    def gradient(self, g: Array, x: Array) -> Array:
+        return np.matmul(adjoint(x), g) if self.right else outer(g, x)
+
+
+# Functions of matrices
+
+
+@takes_lists
+def expm(A: Array) -> Array:  # noqa: N803 - SciPy's name
+    """Compute the exponential of a matrix, as `scipy.linalg.expm` does.
+
+    Parameters
+    ----------
+    A : array or Tensor, shape (..., n, n)
+
+    Returns
+    -------
+    array or Tensor, shape of `A`
+
+    Notes
+    -----
+    The derivative is computed by the algorithm of Al-Mohy & Higham 2009, "Computing the Frechet
+    derivative of the matrix exponential, with an application to condition number estimation".
+
+    Examples
+    --------
+    >>> expm(np.array([[0.0, 1.0], [0.0, 0.0]]))
+    array([[1., 1.], [0., 1.]])
+    """
+    return scipy.linalg.expm(A)
+
+
+@takes_lists
+def logm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
+    """Compute the principal logarithm of a matrix, as `scipy.linalg.logm` does.
+
+    Parameters
+    ----------
+    A : array or Tensor, shape (n, n)
+    options
+        Passed on to SciPy; handles take none.
+
+    Returns
+    -------
+    array or Tensor, shape of `A`, in double precision
+
+    Notes
+    -----
+    Single precision is taken to double before, and not after, as SciPy does; the derivative is
+    computed from the logarithm of a block matrix.
+
+    Examples
+    --------
+    >>> logm(np.array([[1.0, 1.0], [0.0, 1.0]]))
+    array([[0., 1.], [0., 0.]])
+    """
+    return scipy.linalg.logm(double(matrix_of("logm", A)), **options)
+
+
+@takes_lists
+def sqrtm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
+    """Compute the principal square root of a matrix, as `scipy.linalg.sqrtm` does.
+
+    Parameters
+    ----------
+    A : array or Tensor, shape (n, n)
+    options
+        Passed on to SciPy; handles take none.
+
+    Returns
+    -------
+    array or Tensor, shape of `A`
+
+    Notes
+    -----
+    From X X = A follows X dX + dX X = dA, a Sylvester equation.
+
+    Examples
+    --------
+    >>> sqrtm(np.array([[4.0, 4.0], [0.0, 4.0]]))
+    array([[2., 1.], [0., 2.]])
+    """
+    return scipy.linalg.sqrtm(native(matrix_of("sqrtm", A)), **options)
+
+
+@overridable
+def expm_derivative(a: Array, e: Array) -> Array:
+    """Compute the derivative of `expm` at `a` in the direction `e`.
+
+    Parameters
+    ----------
+    a : array, shape (..., n, n)
+    e : array, shape (..., n, n)
+
+    Returns
+    -------
+    array, their shapes broadcast
+    """
+
+    def one(a: Array, e: Array) -> Array:
+        return scipy.linalg.expm_frechet(a, e, compute_expm=False, check_finite=False)
+
+    return one_by_one(one, at_least_single(a), at_least_single(e))
+
+
+@overridable
+def logm_derivative(a: Array, e: Array) -> Array:
+    """Compute the derivative of `logm` at `a` in the direction `e`; see `expm_derivative`."""
+
+    def one(a: Array, e: Array) -> Array:
+        n, size = a.shape[-1], np.abs(e).max()
+        scale = np.abs(a).max() / size if size else 1.0  # the block is to be no smaller than a
+        block = np.block([[a, e * scale], [np.zeros_like(a), a]])
+        return scipy.linalg.logm(block)[:n, n:] / scale
+
+    return one_by_one(one, double(a), double(e))
+
+
+TYPED_BY_VALUES.update((logm, logm_derivative, sqrtm))
+
+
+def native(a: Array) -> Array:
+    """Bring an array to the machine's byte order; of any other SciPy's `sqrtm` makes nonsense."""
+    return a if a.dtype.isnative else a.astype(a.dtype.newbyteorder("="))
+
+
+def matrix_of(name: str, a: Array) -> Array:
+    """Take what holds a matrix to an array; of anything else SciPy's `sqrtm` makes nonsense.
+
+    Raises
+    ------
+    ShapeError
+    """
+    a = np.asarray(a)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"{name} takes a square matrix, got shape {a.shape}")
+    return a
+
+
+def at_least_single(a: Array) -> Array:
+    """Take half precision, in which the coefficients overflow, to single."""
+    return a.astype(np.result_type(a, np.float32)) if a.dtype == np.float16 else a
+
+
+def double(a: Array) -> Array:
+    """Take single precision to double."""
+    return a.astype(np.result_type(a, np.float64))
+
+
+def one_by_one(function: Callable[..., Array], a: Array, e: Array) -> Array:
+    """Call a function of two matrices for each of a stack of them."""
+    stack = np.broadcast_shapes(a.shape[:-2], e.shape[:-2])
+    shape = (*stack, *a.shape[-2:])
+    if 0 in shape:
+        return np.zeros(shape, np.result_type(a, e))
+    a, e = (np.broadcast_to(m, shape).reshape((-1, *shape[-2:])) for m in (a, e))
+    return np.stack([function(*pair) for pair in zip(a, e, strict=True)]).reshape(shape)
+
+
+@define(eq=False, repr=False)
+class Derivative:
+    """The derivative of a function of matrices at `a`, in its direction.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(a, e)`` is the derivative at `a` in the direction e.
+    a : array, shape (..., n, n)
+
+    Notes
+    -----
+    Rounding must not move negative eigenvalues off the branch cut, which it does when it splits
+    the equal ones of a block matrix. So, at a real `a`, the parts of a complex direction are taken
+    one by one, and `a` is transposed along its other diagonal: what is block triangular, where `a`
+    is a block matrix itself, stays so, and the equal eigenvalues are found apart.
+    """
+
+    broadcasts: ClassVar[bool] = True
+    pattern = batched(2, 2)
+    function: Callable[..., Array]
+    a: Array
+
+    def push(self, t: Array) -> Array:
+        return self.along(self.a, t)
+
+    def pull(self, ct: Array) -> Array:
+        transpose = turned(np.swapaxes(self.a, -1, -2))
+        return turned(self.along(transpose, turned(ct.conjugate()))).conjugate()
+
+    def along(self, a: Array, e: Array) -> Array:
+        """Compute the derivative at `a`, or at its transpose, in the direction `e`."""
+        if e.dtype.kind == "c" and a.dtype.kind != "c":
+            return self.function(a, e.real) + 1j * self.function(a, e.imag)
+        return self.function(a, e)
+
+
+def turned(a: Array) -> Array:
+    """Turn a matrix upside down and left to right, which is a similarity."""
+    return a[..., ::-1, ::-1]
+
+
+@define(eq=False, repr=False)
+class SecondDerivative:
+    """The derivative of a function of matrices at `a` in the direction `e`, in `a`."""
+
+    broadcasts: ClassVar[bool] = True
+    pattern = batched(2, 2)
+    function: Callable[..., Array]
+    a: Array
+    e: Array
+
+    def push(self, t: Array) -> Array:
+        n, zero = self.a.shape[-1], np.zeros(self.a.shape[-2:], self.a.dtype)
+        direction = block(t, zero, t)
+        return self.function(block(self.a, self.e, self.a), direction)[..., :n, n:]
+
+    def pull(self, ct: Array) -> Array:
+        n, zero = self.a.shape[-1], np.zeros(self.a.shape[-2:], self.a.dtype)
+        linear = Derivative(self.function, block(self.a, self.e, self.a))
+        pulled = linear.pull(block(zero, ct, zero))
+        return pulled[..., :n, :n] + pulled[..., n:, n:]
+
+
+def block(a: Array, e: Array, d: Array) -> Array:
+    """Write stacks of matrices as [[a, e], [0, d]]."""
+    stack = np.broadcast_shapes(*(m.shape[:-2] for m in (a, e, d)))
+    a, e, d = (np.broadcast_to(m, stack + m.shape[-2:]) for m in (a, e, d))
+    zero = np.zeros(a.shape, a.dtype)
+    return np.concatenate(
+        (np.concatenate((a, e), axis=-1), np.concatenate((zero, d), axis=-1)), axis=-2
+    )
+
+
+def sqrtm_partial(out: Array, a: Array) -> LinearMap:
+    """Make the partial of `sqrtm`."""
+    return RightHandSide(Sylvester(out, out), vector=False)
+
+
+def only_matrix(name: str) -> Callable[..., Call]:
+    """Make the signature of a function of one matrix, or for `expm` of its only element."""
+
+    def signature(A: Array, **options: Any) -> Call:  # noqa: N803 - SciPy's name
+        refuse(name, **options)
+        only = name == "expm" and A.ndim < 2 and A.size == 1
+        return (double(np.reshape(A, (1, 1))) if only else A,), {}
+
+    return signature
+
+
+FUNCTIONS: dict[Any, Entry] = {
+    solve_sylvester: rule(
+        lambda out, a, b, q: Coefficients(Sylvester(a, b), out, vector=False),
+        lambda out, a, b, q: Coefficients(Sylvester(a, b, right=True), out, vector=False),
+        lambda out, a, b, q: RightHandSide(Sylvester(a, b), vector=False),
+        signature=lambda a, b, q: ((a, b, q), {}),
+    ),
+    expm: rule(lambda out, a: Derivative(expm_derivative, a), signature=only_matrix("expm")),
+    logm: rule(lambda out, a: Derivative(logm_derivative, a), signature=only_matrix("logm")),
+    sqrtm: rule(sqrtm_partial, signature=only_matrix("sqrtm")),
+    **{
+        function: rule(
+            lambda out, a, e, function=function: SecondDerivative(function, a, e),
+            lambda out, a, e, function=function: Derivative(function, a),
+            signature=lambda a, e: ((a, e), {}),
+        )
+        for function in (expm_derivative, logm_derivative)
+    },
+}

@@ -1,0 +1,150 @@
+"""Trigonometric and other functions of matrices, composed of the exponential and its like."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, takes_over
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import Entry, Refused, as_array
+from tape_ad.rules.linalg.spectra import indistinct
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.linalg.basics import ROOM
+from tape_ad.scipy.linalg.functions import expm, expm_derivative, logm, sqrtm
+from tape_ad.scipy.linalg.spectral import vectors
+from tape_ad.scipy.mirrored import mirrored
+
+__all__ = [
+    "FURTHER_FUNCTIONS",
+    "coshm",
+    "cosm",
+    "expm_cond",
+    "expm_frechet",
+    "fractional_matrix_power",
+    "funm",
+    "ordqz",
+    "qz",
+    "schur",
+    "signm",
+    "sinhm",
+    "sinm",
+    "tanhm",
+    "tanm",
+]
+
+cosm = mirrored(scipy.linalg.cosm, ROOM, "A")
+sinm = mirrored(scipy.linalg.sinm, ROOM, "A")
+tanm = mirrored(scipy.linalg.tanm, ROOM, "A")
+coshm = mirrored(scipy.linalg.coshm, ROOM, "A")
+sinhm = mirrored(scipy.linalg.sinhm, ROOM, "A")
+tanhm = mirrored(scipy.linalg.tanhm, ROOM, "A")
+signm = mirrored(scipy.linalg.signm, ROOM, "A")
+fractional_matrix_power = mirrored(scipy.linalg.fractional_matrix_power, ROOM, "A t")
+expm_frechet = mirrored(scipy.linalg.expm_frechet, ROOM, "A E")
+expm_cond = mirrored(scipy.linalg.expm_cond, ROOM, "A")
+funm = mirrored(scipy.linalg.funm, ROOM, "A")
+ordqz = mirrored(scipy.linalg.ordqz, ROOM)
+qz = mirrored(scipy.linalg.qz, ROOM)
+schur = mirrored(scipy.linalg.schur, ROOM)
+
+TYPED_BY_VALUES.update((funm, signm, fractional_matrix_power, tanm, tanhm))
+
+
+def waves(a: Array) -> tuple[Array, Array]:
+    """Compute the cosine and the sine."""
+    a = as_array(a)
+    if a.dtype.kind == "c":
+        ahead, back = expm(1j * a), expm(-1j * a)
+        return 0.5 * (ahead + back), -0.5j * (ahead - back)
+    ahead = expm(1j * a)
+    return np.real(ahead), np.imag(ahead)
+
+
+def hyperbolic(a: Array) -> tuple[Array, Array]:
+    """Compute the hyperbolic cosine and sine."""
+    ahead, back = expm(as_array(a)), expm(-as_array(a))
+    return 0.5 * (ahead + back), 0.5 * (ahead - back)
+
+
+def quotient(parts: tuple[Array, Array]) -> Array:
+    """Divide the second by the first, from the left."""
+    return np.linalg.solve(*parts)
+
+
+def sign(a: Array, *options: Any) -> Array:
+    """Divide by the root of the square."""
+    a = as_array(a)
+    return a @ np.linalg.inv(sqrtm(a @ a))
+
+
+def power(a: Array, t: Any) -> Array:
+    """Multiply by itself, or take the exponential of a multiple of the logarithm."""
+    a = as_array(a)
+    if not takes_over(type(t)) and float(t).is_integer():
+        return np.linalg.matrix_power(a, operator.index(int(t)))
+    return expm(as_array(t) * logm(a))
+
+
+def frechet(a: Array, e: Array, method: Any, compute_expm: bool, check_finite: bool) -> Any:
+    """Compute the derivative of the exponential, and that."""
+    a, e = as_array(a), as_array(e)
+    derivative = expm_derivative(a, e)
+    return (expm(a), derivative) if compute_expm else derivative
+
+
+def condition(a: Array, check_finite: bool) -> Array:
+    """Compute the norm of the derivative of the exponential, by its own norm and the matrix's."""
+    a = as_array(a)
+    n = a.shape[-1]
+    units = np.eye(n * n).reshape((n * n, n, n))
+    whole = np.matrix_transpose(expm_derivative(a, units)).reshape((n * n, n * n))
+    return np.linalg.norm(whole, 2) * np.linalg.norm(a) / np.linalg.norm(expm(a))
+
+
+def function_of_matrix(a: Array, func: Any, disp: bool) -> Any:
+    """Call the function with the eigenvalues.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        Where two of them are equal, so that the derivative is not made of the function's values.
+    """
+    a = as_array(a)
+    w, v = vectors(a)
+    if np.any(np.add.reduce(indistinct(w), axis=-1) > 1):
+        raise UnsupportedArgumentError(
+            "tape_ad.scipy.linalg.funm: eigenvalues of this matrix are equal, where the derivative is "
+            "not made of values of the function; write it with expm, logm, sqrtm or products"
+        )
+    out = np.linalg.solve(np.matrix_transpose(v), np.matrix_transpose(v * func(w)))
+    out = np.matrix_transpose(out)
+    size = 1e3 * float(np.finfo(out.dtype).eps) * max(1.0, np.max(np.abs(out)).item())
+    if a.dtype.kind != "c" and np.all(np.abs(np.imag(out)) <= size):
+        out = np.real(out)
+    return out if disp else (out, None)
+
+
+funm.closing = function_of_matrix  # type: ignore[attr-defined]  # which `mirrored` looks for
+
+BASES = (
+    "the bases that it finds have no derivative here, as they may be others for a matrix near by; "
+    "write what is made of them by np.linalg.svd, np.linalg.eigh or np.linalg.qr"
+)
+
+FURTHER_FUNCTIONS: dict[Any, Entry] = {
+    cosm: exactly(cosm, lambda a: waves(a)[0]),
+    sinm: exactly(sinm, lambda a: waves(a)[1]),
+    tanm: exactly(tanm, lambda a: quotient(waves(a))),
+    coshm: exactly(coshm, lambda a: hyperbolic(a)[0]),
+    sinhm: exactly(sinhm, lambda a: hyperbolic(a)[1]),
+    tanhm: exactly(tanhm, lambda a: quotient(hyperbolic(a))),
+    signm: exactly(signm, sign),
+    fractional_matrix_power: exactly(fractional_matrix_power, power),
+    expm_frechet: exactly(expm_frechet, frechet),
+    **{function: Refused(BASES) for function in (ordqz, qz, schur)},
+    funm: exactly(funm, function_of_matrix, anchor=False),  # its function may close over handles
+    expm_cond: exactly(expm_cond, condition),
+}

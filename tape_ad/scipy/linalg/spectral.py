@@ -1,0 +1,275 @@
+"""Eigenvalues and singular values, whose vectors are SciPy's, and the partials made of them."""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import NOTING, SHAPED_BY_VALUES, TYPED_BY_VALUES, overridable
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, outputs
+from tape_ad.rules.linalg.singular_values import triplets_partial
+from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
+from tape_ad.rules.maps import Array, Deferred, LinearMap, adjoint
+from tape_ad.rules.maps.patterns import batched
+from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.linalg.basics import ROOM, as_assumed, refuse
+from tape_ad.scipy.mirrored import mirrored
+
+__all__ = [
+    "SPECTRAL",
+    "as_generalised",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "hermitian_vectors",
+    "singular_vectors",
+    "subspace_angles",
+    "svd",
+    "svdvals",
+    "vectors",
+]
+
+eig = mirrored(scipy.linalg.eig, ROOM, "a b")
+eigh = mirrored(scipy.linalg.eigh, ROOM, "a b")
+eigvals = mirrored(scipy.linalg.eigvals, ROOM, "a b")
+eigvalsh = mirrored(scipy.linalg.eigvalsh, ROOM, "a b")
+subspace_angles = mirrored(scipy.linalg.subspace_angles, ROOM, "A B")
+svd = mirrored(scipy.linalg.svd, ROOM, "a")
+svdvals = mirrored(scipy.linalg.svdvals, ROOM, "a")
+
+SHAPED_BY_VALUES.update((eigh, eigvalsh, subspace_angles))
+TYPED_BY_VALUES.update((eig, eigvals))
+
+
+@overridable
+def hermitian_vectors(
+    a: Array, *, lower: bool = True, options: Any = None, ties: float = np.nan
+) -> Any:
+    """Compute SciPy's `eigh` of one matrix.
+
+    Parameters
+    ----------
+    a : array or Tensor, shape (..., n, n)
+    lower : bool
+    options : dict, optional
+        Further arguments of SciPy's.
+    ties : float
+        What 1 / (w_j - w_i) counts as for equal values.
+
+    Returns
+    -------
+    w : array or Tensor, shape (..., n)
+    v : array or Tensor, shape (..., n, n)
+    """
+    return scipy.linalg.eigh(a, lower=lower, **(options or {}))
+
+
+@overridable
+def vectors(a: Array, *, ties: float = np.nan) -> Any:
+    """Compute SciPy's `eig` of one matrix, with the vectors on the right; see above."""
+    return scipy.linalg.eig(a)
+
+
+@overridable
+def singular_vectors(
+    a: Array, full_matrices: bool, *, driver: str = "gesdd", ties: float = np.nan
+) -> Any:
+    """Compute SciPy's `svd` with vectors; see above."""
+    return scipy.linalg.svd(a, full_matrices=full_matrices, lapack_driver=driver)
+
+
+TYPED_BY_VALUES.add(vectors)
+
+
+def hermitian_spectrum(
+    a: Array,
+    b: Array | None = None,
+    *,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    type: int = 1,  # noqa: A002 - SciPy's name
+    subset_by_index: Any = None,
+    subset_by_value: Any = None,
+    driver: Any = None,
+    **overwrite: Any,
+) -> Any:
+    """Compute eigenvalues, and vectors; of two matrices by the factor of the second."""
+    a, upper = as_array(a), np.eye(1)  # which is not used then
+    if b is not None:
+        upper = np.linalg.cholesky(as_assumed(as_array(b), "her", lower), upper=True)
+        a = as_assumed(a, "her", lower)
+        back = np.linalg.inv(upper)
+        a = adjoint(back) @ a @ back if type == 1 else upper @ a @ adjoint(upper)
+    w, v = hermitian_vectors(a, lower=lower)
+    if b is not None and not eigvals_only:
+        v = np.linalg.solve(upper, v) if type in (1, 2) else adjoint(upper) @ v
+    if subset_by_index is not None:
+        low, high = subset_by_index
+        w, v = w[..., low : high + 1], v[..., low : high + 1]
+    if subset_by_value is not None:
+        low, high = subset_by_value
+        kept = np.flatnonzero((w > low) & (w <= high))
+        w, v = w[kept], v[:, kept]
+    return w if eigvals_only else (w, v)
+
+
+def general_spectrum(
+    a: Array,
+    b: Any = None,
+    left: bool = False,
+    right: bool = True,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    homogeneous_eigvals: bool = False,
+) -> Any:
+    """Compute eigenvalues, and the vectors on either side; of two by their quotient."""
+    a = as_array(a)
+    if b is None:
+        w, v = vectors(a)
+    else:
+        refuse("eig", homogeneous_eigvals=homogeneous_eigvals)
+        b = as_array(b)
+        order = as_generalised(a, b)
+        if np.any(np.less(order, 0)):
+            raise UnsupportedArgumentError(
+                "tape_ad.scipy.linalg.eig: b= is singular, and eigenvalues that are infinite have no "
+                "derivative; exchange the two for the reciprocals of the eigenvalues"
+            )
+        w, v = vectors(np.linalg.solve(b, a))
+        w, v = w[order], v[:, order]
+    if homogeneous_eigvals:
+        w = np.stack([w, np.ones_like(w)])
+    if not left:
+        return (w, v) if right else w
+    other = adjoint(np.linalg.inv(v if b is None else b @ v))
+    other = other / np.linalg.norm(other, axis=-2, keepdims=True)
+    return (w, other, v) if right else (w, other)
+
+
+@overridable
+def as_generalised(a: Array, b: Array) -> Array:
+    """Find where SciPy's eigenvalues of two matrices stand among those of their quotient.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        -1 where the second one is singular, so that an eigenvalue is infinite.
+    """
+    wanted = scipy.linalg.eigvals(a, b)
+    if not np.all(np.isfinite(wanted)):
+        return np.full(wanted.shape, -1)
+    found = scipy.linalg.eig(np.linalg.solve(b, a))[0]
+    order = []
+    for each in wanted:
+        nearest = int(np.argmin(np.abs(found - each)))
+        order.append(nearest)
+        found[nearest] = np.inf
+    return np.array(order, dtype=int)
+
+
+def general_values(a: Array, b: Any, *options: bool) -> Array:
+    """Compute eigenvalues; SciPy 1.18 has one option more before the last, homogeneous_eigvals."""
+    return general_spectrum(a, b, right=False, homogeneous_eigvals=options[-1])
+
+
+def either(public: Any, composition: Any, takes_more: Any) -> Derivation:
+    """Make the entry of a composition that has SciPy's value, but where it is given more."""
+    plain = exactly(public, composition, anchor=False).compute
+    with_more = exactly(public, composition, axes={1: -2, 2: -2}).compute
+
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        return (with_more if takes_more(*args, **kwargs) else plain)(*args, **kwargs)
+
+    return Derivation(derived)
+
+
+def singular_parts(
+    a: Array,
+    full_matrices: bool,
+    compute_uv: bool,
+    overwrite_a: bool,
+    check_finite: bool,
+    lapack_driver: str,
+) -> Any:
+    """Compute singular values, and vectors."""
+    if not compute_uv:
+        return np.linalg.svdvals(as_array(a))
+    return singular_vectors(as_array(a), bool(full_matrices), driver=lapack_driver)
+
+
+def angles(a: Array, b: Array) -> Array:
+    """Compute the angles between the spaces that columns span, by sines where they are small.
+
+    An angle of 0 is a corner, as a distance of 0 is, and has no slope. One that is rounding counts
+    as 0, for its directions are rounding too.
+    """
+    a, b = np.linalg.qr(as_array(a))[0], np.linalg.qr(as_array(b))[0]
+    cosines = np.linalg.svdvals(adjoint(a) @ b)
+    outside = b - a @ (adjoint(a) @ b) if a.shape[-1] >= b.shape[-1] else a - b @ (adjoint(b) @ a)
+    sines = np.linalg.svdvals(outside)
+    k = cosines.shape[-1]
+    rounding = 10 * outside.shape[-2] * np.finfo(outside.dtype).eps
+    by_sine = np.arcsin(np.clip(np.where(sines <= rounding, 0.0, sines)[..., :k], -1.0, 1.0))
+    by_cosine = np.arccos(np.clip(cosines[..., ::-1], -1.0, 1.0))
+    return np.where(np.square(cosines[..., ::-1]) >= 0.5, by_sine, by_cosine)
+
+
+def spectrum_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap:
+    """Make the partial of the eigenvalues or of the vectors; see `eig_partial`."""
+    if output == 1:
+        return eig_partial(output, outs, a, ties)
+    v = outs[1]
+    if type(a) is np.ndarray or type(a) in NOTING:
+        return Deferred(eigenvalues_map, (v, v), batched(2, 1))
+    return Deferred(values_map, (a,), batched(2, 1))
+
+
+def values_map(a: Array) -> LinearMap:
+    """Make the partial of the eigenvalues of a handle, with vectors that are nodes of their own."""
+    return eigenvalues_map(vectors(a)[1], vectors(a)[1])
+
+
+def one_matrix(a: Array, *args: Any, ties: float = np.nan, **options: Any) -> Call:
+    """Sort the arguments of a function of one matrix."""
+    return (a,), {**options, "ties": ties}
+
+
+SPECTRAL: dict[Any, Entry] = {
+    subspace_angles: exactly(subspace_angles, angles),
+    hermitian_vectors: outputs(
+        lambda output, outs, a, lower, options, ties: hermitian_partial(
+            output, outs, a, "L" if lower else "U", ties
+        ),
+        signature=lambda a, *, lower=True, options=None, ties=np.nan: (
+            (a,),
+            {"lower": lower, "options": options, "ties": ties},
+        ),
+    ),
+    vectors: outputs(spectrum_partial, signature=one_matrix),
+    singular_vectors: outputs(
+        lambda output, outs, a, driver, ties, full_matrices: triplets_partial(
+            output, outs, a, hermitian=False, ties=ties
+        ),
+        signature=lambda a, full_matrices, *, driver="gesdd", ties=np.nan: (
+            (a,),
+            {"full_matrices": full_matrices, "driver": driver, "ties": ties},
+        ),
+    ),
+    eigh: exactly(eigh, hermitian_spectrum, axes={1: -2}),
+    eigvalsh: exactly(
+        eigvalsh,
+        lambda a, b=None, **options: hermitian_spectrum(a, b, eigvals_only=True, **options),
+    ),
+    eig: either(
+        eig,
+        general_spectrum,
+        lambda a, b=None, left=False, *args, **kwargs: b is not None or left,
+    ),
+    eigvals: either(eigvals, general_values, lambda a, b=None, *args, **kwargs: b is not None),
+    as_generalised: Constant(),
+    svd: exactly(svd, singular_parts, anchor=False),
+    svdvals: exactly(svdvals, lambda a, *options: np.linalg.svdvals(as_array(a))),
+}

@@ -1,0 +1,218 @@
+"""Arrays extended beyond their edges, and windows that slide over what comes of that."""
+
+import itertools
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import Entry, along, rule
+from tape_ad.rules.maps import Array, LinearMap, Shape
+from tape_ad.rules.maps.patterns import Pattern, banded, by_batch, moved, reads, separable
+from tape_ad.rules.plain_maps import PlainMap, summed_by_index
+
+__all__ = [
+    "OUTSIDE",
+    "SLIDING",
+    "Extension",
+    "InSignal",
+    "InWindow",
+    "extension",
+    "folded",
+    "slid",
+]
+
+OUTSIDE = -1
+"""The index of what stands for the constant that an array is extended by."""
+
+
+def folded(places: Array, length: int, mode: str) -> Array:
+    """Bring indices beyond the edges of an axis to where SciPy's modes find their values.
+
+    Parameters
+    ----------
+    places : array of int
+    length : int
+        Not 0.
+    mode : str
+
+    Returns
+    -------
+    array of int
+        `OUTSIDE` where the mode has a constant.
+
+    Examples
+    --------
+    >>> folded(np.arange(-2, 5), 3, "mirror")
+    array([2, 1, 0, 1, 2, 1, 0])
+    """
+    if mode in ("reflect", "grid-mirror"):
+        places = places % (2 * length)
+        return np.minimum(places, 2 * length - 1 - places)
+    if mode == "mirror":
+        period = max(2 * length - 2, 1)
+        places = places % period
+        return np.minimum(places, period - places) if length > 1 else places
+    if mode == "nearest":
+        return places.clip(0, length - 1)
+    if mode in ("wrap", "grid-wrap"):
+        return places % length
+    if mode in ("constant", "grid-constant"):
+        return np.where((places >= 0) & (places < length), places, OUTSIDE)
+    raise UnsupportedArgumentError(f"ndimage has no boundary mode {mode!r}")
+
+
+@define(eq=False, repr=False)
+class Extension(PlainMap):
+    """The last axes of an array, extended: elements picked along each, zeros beyond.
+
+    Parameters
+    ----------
+    indices : tuple of array of int
+        For each of the last axes, where its elements are from, or `OUTSIDE`.
+    shape : tuple of int
+        The last axes of the parent.
+    """
+
+    pattern = moved
+    indices: tuple[Array, ...]
+    shape: Shape
+
+    def _changed(self) -> list[tuple[int, Array, int]]:
+        rank = len(self.shape)
+        every = zip(range(-rank, 0), self.indices, self.shape, strict=True)
+        return [each for each in every if not np.array_equal(each[1], np.arange(each[2]))]
+
+    def forward(self, t: Array) -> Array:
+        """Pick."""
+        for axis, index, _ in self._changed():
+            t = np.take(t, index.clip(0), axis=axis)
+            if (index == OUTSIDE).any():
+                t[along(axis, index == OUTSIDE)] = 0
+        return t
+
+    def backward(self, ct: Array) -> Array:
+        """Add up what was picked from the same place."""
+        for axis, index, length in self._changed():
+            inside = np.flatnonzero(index != OUTSIDE)
+            shape = list(ct.shape)
+            shape[axis] = length
+            total = np.zeros(shape, ct.dtype)
+            if ct.size and inside.size:
+                chosen = ct if inside.size == index.size else np.take(ct, inside, axis=axis)
+                places, sums = summed_by_index(chosen, index[inside], axis)
+                total[along(axis, places)] = sums
+            ct = total
+        return ct
+
+
+def extension(shape: Shape, margins: list[tuple[int, int]], modes: list[str]) -> Extension:
+    """Make the extension of an array by two margins for each axis."""
+    indices = tuple(
+        folded(np.arange(-before, length + after), length, mode)
+        for length, (before, after), mode in zip(shape, margins, modes, strict=True)
+    )
+    return Extension(indices, shape)
+
+
+@overridable
+def slid(x: Array, w: Array, rank: int) -> Array:
+    """Let a window slide over an array, and add up products where it lies inside.
+
+    ``out[i] = sum(w[k] * x[i + k])``, over the last axes.
+
+    Parameters
+    ----------
+    x : array, shape (..., n1, n2, ...)
+    w : array, shape (..., m1, m2, ...)
+        None of its lengths is larger.
+    rank : int
+        The number of axes that it slides along; those before them broadcast.
+
+    Returns
+    -------
+    array, shape (..., n1 - m1 + 1, n2 - m2 + 1, ...)
+    """
+    window = w.shape[w.ndim - rank :]
+    size = tuple(n - m + 1 for n, m in zip(x.shape[x.ndim - rank :], window, strict=True))
+    stack = np.broadcast_shapes(x.shape[: x.ndim - rank], w.shape[: w.ndim - rank])
+    out = np.zeros(stack + size, np.result_type(x, w))
+    if math.prod(window) <= math.prod(size):
+        for place in itertools.product(*map(range, window)):
+            part = tuple(slice(k, k + n) for k, n in zip(place, size, strict=True))
+            out += x[(..., *part)] * w[(..., *place, *(None,) * rank)]
+        return out
+    axes = tuple(range(-rank, 0))
+    for place in itertools.product(*map(range, size)):
+        part = tuple(slice(k, k + m) for k, m in zip(place, window, strict=True))
+        key: Any = (..., *place)
+        out[key] = np.add.reduce(x[(..., *part)] * w, axis=axes)
+    return out
+
+
+@define(eq=False, repr=False)
+class InSignal:
+    """`slid` in what the window slides over."""
+
+    broadcasts: ClassVar[bool] = True
+    w: Array
+    rank: int
+
+    @reads("w.shape", "w.ndim", "rank")
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell that an element depends on those in its window."""
+        sizes = zip(range(-self.rank, 0), self.w.shape[self.w.ndim - self.rank :], strict=True)
+        own = {axis: banded(parent[axis], node[axis], range(size)) for axis, size in sizes}
+        return separable(parent, node, own)
+
+    def push(self, t: Array) -> Array:
+        """Slide the window over a tangent."""
+        return slid(t, self.w, rank=self.rank)
+
+    def pull(self, ct: Array) -> Array:
+        """Spread a cotangent by the window, which is turned around for it."""
+        rank, w = self.rank, self.w
+        margins = [(m - 1, m - 1) for m in w.shape[w.ndim - rank :]]
+        padded = np.pad(ct, [(0, 0)] * (ct.ndim - rank) + margins)
+        turned = w[(..., *(slice(None, None, -1),) * rank)]
+        return slid(padded, turned.conjugate(), rank=rank)
+
+
+@define(eq=False, repr=False)
+class InWindow:
+    """`slid` in the window."""
+
+    broadcasts: ClassVar[bool] = True
+    x: Array
+    rank: int
+
+    @reads("rank")
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell that an element depends on all of the window."""
+        return by_batch(parent, node, self.rank, self.rank)
+
+    def push(self, t: Array) -> Array:
+        """Slide a change of the window."""
+        return slid(self.x, t, rank=self.rank)
+
+    def pull(self, ct: Array) -> Array:
+        """Slide the cotangent."""
+        return slid(self.x.conjugate(), ct, rank=self.rank)
+
+
+def slid_signal(out: Array, x: Array, w: Array, rank: int) -> LinearMap:
+    """Make the partial of `slid` in the signal."""
+    return InSignal(w, rank)
+
+
+def slid_window(out: Array, x: Array, w: Array, rank: int) -> LinearMap:
+    """Make the partial of `slid` in the window."""
+    return InWindow(x, rank)
+
+
+SLIDING: dict[Any, Entry] = {
+    slid: rule(slid_signal, slid_window, signature=lambda x, w, rank: ((x, w), {"rank": rank})),
+}

@@ -1,0 +1,340 @@
+"""Filters that are a few correlations along axes, as SciPy writes them."""
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules.base import Derivation, Entry, as_array
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.mirrored import checked_call, mirrored
+from tape_ad.scipy.ndimage.axes import axes_of, numbers, one_axis, per_axis
+from tape_ad.scipy.ndimage.correlation import ROOM, correlate1d, uniform_filter1d
+
+__all__ = [
+    "FILTERS",
+    "gaussian_filter",
+    "gaussian_filter1d",
+    "gaussian_gradient_magnitude",
+    "gaussian_laplace",
+    "gaussian_weights",
+    "generic_gradient_magnitude",
+    "generic_laplace",
+    "laplace",
+    "prewitt",
+    "sobel",
+    "uniform_filter",
+]
+
+uniform_filter = mirrored(scipy.ndimage.uniform_filter, ROOM, "input cval")
+gaussian_filter1d = mirrored(scipy.ndimage.gaussian_filter1d, ROOM, "input sigma cval")
+gaussian_filter = mirrored(scipy.ndimage.gaussian_filter, ROOM, "input sigma cval")
+prewitt = mirrored(scipy.ndimage.prewitt, ROOM, "input cval")
+sobel = mirrored(scipy.ndimage.sobel, ROOM, "input cval")
+laplace = mirrored(scipy.ndimage.laplace, ROOM, "input cval")
+gaussian_laplace = mirrored(scipy.ndimage.gaussian_laplace, ROOM, "input sigma cval")
+gaussian_gradient_magnitude = mirrored(
+    scipy.ndimage.gaussian_gradient_magnitude, ROOM, "input sigma cval"
+)
+generic_laplace = mirrored(scipy.ndimage.generic_laplace, ROOM, "input cval extra_arguments")
+generic_gradient_magnitude = mirrored(scipy.ndimage.generic_gradient_magnitude, ROOM, "input cval")
+
+Derivative = Callable[..., Array]
+
+NO_STEP = 1e-15
+"""A deviation so small is none, and nothing is filtered."""
+
+
+def uniform_filter_of_handle(
+    input: Array,  # noqa: A002 - SciPy's name
+    size: Any,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    origin: Any,
+    *,
+    axes: Any = None,
+) -> Array:
+    """Take means along one axis after another."""
+    named = axes_of(input.ndim, axes)
+    n = len(named)
+    plans = zip(named, per_axis(size, n), per_axis(mode, n), per_axis(origin, n), strict=True)
+    out = input.astype(output)
+    for axis, length, each, shift in plans:
+        if length > 1:
+            out = uniform_filter1d(out, int(length), axis, None, each, cval, shift)
+    return out
+
+
+@overridable
+def gaussian_weights(sigma: Array, order: int, radius: int) -> Array:
+    """Compute the weights of `gaussian_filter1d`, which it gives to `correlate1d`.
+
+    Parameters
+    ----------
+    sigma : array or Tensor, shape ()
+    order, radius : int
+
+    Returns
+    -------
+    array or Tensor, shape (2 * radius + 1,)
+
+    Examples
+    --------
+    >>> gaussian_weights(np.array(1.0), 1, 1).round(3)
+    array([-0.274,  0.   ,  0.274])
+    """
+    impulse = np.zeros(2 * radius + 1)
+    impulse[radius] = 1
+    given = {"order": order, "mode": "constant", "radius": radius}
+    return scipy.ndimage.gaussian_filter1d(impulse, sigma, **given)[::-1]
+
+
+def gaussian_weights_of_handle(sigma: Array, order: int, radius: int) -> Array:
+    """Compute them as a derivative of the Gaussian, a polynomial times the Gaussian.
+
+    With each further derivative the polynomial q becomes q' - q x / sigma^2.
+    """
+    square = sigma * sigma
+    x = np.arange(-radius, radius + 1)
+    gauss = np.exp(-0.5 / square * x**2)
+    gauss = gauss / np.sum(gauss)
+    polynomial: list[Any] = [1.0, *([0.0] * order)]
+    for _ in range(order):
+        risen = [0.0, *[each * (-1 / square) for each in polynomial[:-1]]]
+        fallen = [*[i * each for i, each in enumerate(polynomial)][1:], 0.0]
+        polynomial = [a + b for a, b in zip(fallen, risen, strict=True)]
+    total = sum(each * x.astype(float) ** i for i, each in enumerate(polynomial))
+    return (total * gauss)[::-1]
+
+
+def gaussian_filter1d_of_handle(
+    input: Array,  # noqa: A002 - SciPy's name
+    sigma: Array,
+    axis: int,
+    order: int,
+    output: Any,
+    mode: str,
+    cval: Any,
+    truncate: float,
+    *,
+    radius: int | None,
+) -> Array:
+    """Correlate with a Gaussian; how far it reaches is piecewise constant in its deviation."""
+    sigma = as_array(sigma)
+    reach = int(truncate * sigma.item() + 0.5) if radius is None else operator.index(radius)
+    if reach < 0:
+        raise ValueError("gaussian_filter1d takes a radius that is not negative")
+    weights = gaussian_weights(sigma, operator.index(order), reach)
+    return correlate1d(input, weights, axis, output, mode, cval, 0)
+
+
+def gaussian_filter_of_handle(
+    input: Array,  # noqa: A002 - SciPy's name
+    sigma: Any,
+    order: Any,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    truncate: float,
+    *,
+    radius: Any,
+    axes: Any = None,
+) -> Array:
+    """Filter along one axis after another."""
+    named = axes_of(input.ndim, axes)
+    n = len(named)
+    plans = zip(
+        named,
+        *(numbers(sigma, n), per_axis(order, n), per_axis(mode, n), per_axis(radius, n)),
+        strict=True,
+    )
+    out, filtered = input, False
+    for axis, deviation, each, extended, reach in plans:
+        if deviation > NO_STEP:
+            out = gaussian_filter1d(
+                out, deviation, axis, each, output, extended, cval, truncate, radius=reach
+            )
+            filtered = True
+    return out if filtered else out.astype(output)
+
+
+def edges(weights: Sequence[float], *arguments: Any) -> Array:
+    """Take differences along one axis, and smooth along all others."""
+    image, axis, output, mode, cval = arguments
+    axis, modes = one_axis(image.ndim, axis), per_axis(mode, image.ndim)
+    out = correlate1d(image, [-1.0, 0.0, 1.0], axis, output, modes[axis], cval, 0)
+    for other in range(image.ndim):
+        if other != axis:
+            out = correlate1d(out, weights, other, None, modes[other], cval, 0)
+    return out
+
+
+def prewitt_of_handle(*arguments: Any) -> Array:
+    """See `edges`."""
+    return edges([1.0, 1.0, 1.0], *arguments)
+
+
+def sobel_of_handle(*arguments: Any) -> Array:
+    """See `edges`."""
+    return edges([1.0, 2.0, 1.0], *arguments)
+
+
+# Sums over axes of what a function gives for each
+
+
+def along_axes(
+    combine: Callable[[list[Array]], Array],
+    derivative: Derivative,
+    image: Array,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    extra: Sequence[Any],
+    named: dict[str, Any] | None,
+    axes: Any,
+) -> Array:
+    """Put together what a function of the user's gives for each axis; it may be given handles."""
+    numbered = axes_of(image.ndim, axes)
+    if not numbered:
+        return image.astype(output)
+    parts = [
+        derivative(image, axis, output.type, each, cval, *extra, **(named or {}))
+        for axis, each in zip(numbered, per_axis(mode, len(numbered)), strict=True)
+    ]
+    return combine(parts)
+
+
+def added(parts: list[Array]) -> Array:
+    """Add up."""
+    return functools.reduce(operator.add, parts)
+
+
+def length_of(parts: list[Array]) -> Array:
+    """Take the length of a vector, which has the gradient 0 at 0."""
+    return root(added([part * part for part in parts]))
+
+
+def root(x: Array) -> Array:
+    """Take the square root, with the derivative 0 at 0."""
+    none = np.equal(x, 0)
+    return np.where(none, 0, np.sqrt(np.where(none, 1, x)))
+
+
+def generic_laplace_of_handle(
+    input: Array,  # noqa: A002 - SciPy's name
+    derivative2: Derivative,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    extra_arguments: Sequence[Any],
+    extra_keywords: dict[str, Any] | None,
+    *,
+    axes: Any = None,
+) -> Array:
+    """Add up second derivatives."""
+    extra = extra_arguments, extra_keywords
+    return along_axes(added, derivative2, input, output, mode, cval, *extra, axes)
+
+
+def generic_gradient_magnitude_of_handle(
+    input: Array,  # noqa: A002 - SciPy's name
+    derivative: Derivative,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    extra_arguments: Sequence[Any],
+    extra_keywords: dict[str, Any] | None,
+    *,
+    axes: Any = None,
+) -> Array:
+    """Take the length of a gradient."""
+    extra = extra_arguments, extra_keywords
+    return along_axes(length_of, derivative, input, output, mode, cval, *extra, axes)
+
+
+def laplace_of_handle(
+    input: Array,  # noqa: A002 - SciPy's name
+    output: Any,
+    mode: Any,
+    cval: Any,
+    *,
+    axes: Any = None,
+) -> Array:
+    """Add up second differences."""
+
+    def second(image: Array, axis: int, *others: Any) -> Array:
+        return correlate1d(image, [1.0, -2.0, 1.0], axis, *others, 0)
+
+    return along_axes(added, second, input, output, mode, cval, (), None, axes)
+
+
+def of_order(order: int) -> Derivative:
+    """Make the derivative by one axis of an image that a Gaussian smooths along all of them."""
+
+    def derivative(
+        image: Array, axis: int, output: Any, mode: Any, cval: Any, sigma: Any, **kwargs: Any
+    ) -> Array:
+        orders = [0] * image.ndim
+        orders[axis] = order
+        return gaussian_filter(image, sigma, orders, output, mode, cval, **kwargs)
+
+    return derivative
+
+
+def gaussian_laplace_of_handle(
+    input: Array,  # noqa: A002 - SciPy's name
+    sigma: Any,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    *,
+    axes: Any = None,
+    **kwargs: Any,
+) -> Array:
+    """Add up second derivatives; what is not named among the axes is not smoothed."""
+    numbered = axes_of(input.ndim, axes)
+    deviations: list[Any] = [0.0] * input.ndim
+    for axis, deviation in zip(numbered, numbers(sigma, len(numbered)), strict=True):
+        deviations[axis] = deviation
+    return along_axes(
+        added, of_order(2), input, output, mode, cval, (deviations,), kwargs, numbered
+    )
+
+
+def gaussian_gradient_magnitude_of_handle(
+    input: Array,  # noqa: A002 - SciPy's name
+    sigma: Any,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    *,
+    axes: Any = None,
+    **kwargs: Any,
+) -> Array:
+    """Take the length of a gradient."""
+    return along_axes(length_of, of_order(1), input, output, mode, cval, (sigma,), kwargs, axes)
+
+
+FILTERS: dict[Any, Entry] = {
+    gaussian_weights: Derivation(gaussian_weights_of_handle),
+    **{
+        public: Derivation(checked_call(public, compute))
+        for public, compute in (
+            (uniform_filter, uniform_filter_of_handle),
+            (gaussian_filter1d, gaussian_filter1d_of_handle),
+            (gaussian_filter, gaussian_filter_of_handle),
+            (prewitt, prewitt_of_handle),
+            (sobel, sobel_of_handle),
+            (laplace, laplace_of_handle),
+            (gaussian_laplace, gaussian_laplace_of_handle),
+            (gaussian_gradient_magnitude, gaussian_gradient_magnitude_of_handle),
+            (generic_gradient_magnitude, generic_gradient_magnitude_of_handle),
+            (generic_laplace, generic_laplace_of_handle),
+        )
+    },
+}

@@ -1,0 +1,168 @@
+"""Grey morphology, made of erosion and dilation, and binary morphology, which is constant."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.naming import called
+from tape_ad.rules.base import Derivation, Entry, as_array, constants
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.counterparts import is_handle, joined
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.mirrored import checked_call, mirrored, refuse_elsewhere
+from tape_ad.scipy.ndimage.correlation import ROOM
+from tape_ad.scipy.ndimage.ranks import grey_dilation, grey_erosion
+
+__all__ = [
+    "MORPHOLOGY",
+    "binary_closing",
+    "binary_dilation",
+    "binary_erosion",
+    "binary_fill_holes",
+    "binary_hit_or_miss",
+    "binary_opening",
+    "binary_propagation",
+    "black_tophat",
+    "distance_transform_bf",
+    "distance_transform_cdt",
+    "distance_transform_edt",
+    "grey_closing",
+    "grey_opening",
+    "morphological_gradient",
+    "morphological_laplace",
+    "white_tophat",
+]
+
+GIVEN = "input structure cval"
+
+grey_opening = mirrored(scipy.ndimage.grey_opening, ROOM, GIVEN)
+grey_closing = mirrored(scipy.ndimage.grey_closing, ROOM, GIVEN)
+morphological_gradient = mirrored(scipy.ndimage.morphological_gradient, ROOM, GIVEN)
+morphological_laplace = mirrored(scipy.ndimage.morphological_laplace, ROOM, GIVEN)
+white_tophat = mirrored(scipy.ndimage.white_tophat, ROOM, GIVEN)
+black_tophat = mirrored(scipy.ndimage.black_tophat, ROOM, GIVEN)
+binary_closing = mirrored(scipy.ndimage.binary_closing, ROOM)
+binary_dilation = mirrored(scipy.ndimage.binary_dilation, ROOM)
+binary_erosion = mirrored(scipy.ndimage.binary_erosion, ROOM)
+binary_fill_holes = mirrored(scipy.ndimage.binary_fill_holes, ROOM)
+binary_hit_or_miss = mirrored(scipy.ndimage.binary_hit_or_miss, ROOM)
+binary_opening = mirrored(scipy.ndimage.binary_opening, ROOM)
+binary_propagation = mirrored(scipy.ndimage.binary_propagation, ROOM)
+distance_transform_bf = mirrored(scipy.ndimage.distance_transform_bf, ROOM, "input sampling")
+distance_transform_cdt = mirrored(scipy.ndimage.distance_transform_cdt, ROOM)
+distance_transform_edt = mirrored(scipy.ndimage.distance_transform_edt, ROOM, "input sampling")
+
+Arguments = tuple[Any, ...]
+
+
+def split(arguments: Arguments) -> tuple[Array, Arguments, Any, Arguments]:
+    """Take apart the arguments that all of these have: the output stands among others."""
+    image, size, footprint, structure, output, *others = arguments
+    return image, (size, footprint, structure), output, tuple(others)
+
+
+def opened(*arguments: Any, **named: Any) -> Array:
+    """Erode, then dilate."""
+    image, shape, output, others = split(arguments)
+    eroded = grey_erosion(image, *shape, None, *others, **named)
+    return grey_dilation(eroded, *shape, output, *others, **named)
+
+
+def closed(*arguments: Any, **named: Any) -> Array:
+    """Dilate, then erode."""
+    image, shape, output, others = split(arguments)
+    dilated = grey_dilation(image, *shape, None, *others, **named)
+    return grey_erosion(dilated, *shape, output, *others, **named)
+
+
+def gradient(*arguments: Any, **named: Any) -> Array:
+    """Subtract the erosion from the dilation."""
+    image, shape, output, others = split(arguments)
+    dilated = grey_dilation(image, *shape, None, *others, **named)
+    return (dilated - grey_erosion(image, *shape, None, *others, **named)).astype(output)
+
+
+def laplacian(*arguments: Any, **named: Any) -> Array:
+    """Add up both, less the image twice."""
+    image, shape, output, others = split(arguments)
+    dilated = grey_dilation(image, *shape, None, *others, **named)
+    eroded = grey_erosion(image, *shape, None, *others, **named)
+    return (dilated + eroded - image - image).astype(output)
+
+
+def above(*arguments: Any, **named: Any) -> Array:
+    """Subtract the opening from the image."""
+    return arguments[0] - opened(*arguments, **named)
+
+
+def below(*arguments: Any, **named: Any) -> Array:
+    """Subtract the image from the closing."""
+    return closed(*arguments, **named) - arguments[0]
+
+
+@overridable
+def transformed(function: Any, arguments: dict[str, Any], image: Array, sampling: Any) -> Any:
+    """Call a distance transform with two of its arguments, by which it moves nothing."""
+    if sampling is not None:  # SciPy 1.14 takes no array without axes
+        sampling = np.broadcast_to(sampling, (image.ndim,))
+    return function(image, sampling=sampling, **arguments)
+
+
+def distances_by_sampling(function: Any) -> Derivation:
+    """Make the entry of a distance transform, which is smooth in the size of an element alone.
+
+    Between elements that do not change, the distance is the length of a vector.
+    """
+    signature = inspect.signature(function)
+
+    def compute(*args: Any, **kwargs: Any) -> Any:
+        arguments = dict(signature.bind(*args, **kwargs).arguments)
+        refuse_elsewhere(function, arguments)
+        image, sampling = as_array(arguments.pop("input")), arguments.pop("sampling", None)
+        sampling = joined(sampling)
+        if not is_handle(sampling) or arguments.get("metric", "euclidean") != "euclidean":
+            return transformed(function, arguments, image, sampling)
+        if any(arguments.get(name) is not None for name in ("distances", "indices")):
+            raise UnsupportedArgumentError(
+                f"{called(function)}: distances= and indices= are plain arrays, which cannot hold "
+                "a gradient; leave them out, and use what the function returns"
+            )
+        wanted = {"return_distances": False, "return_indices": True}
+        nearest = transformed(function, {**arguments, **wanted}, image, sampling)
+        if not arguments.get("return_distances", True):
+            return nearest
+        steps = (nearest - np.indices(image.shape)).astype(float)
+        sizes = np.broadcast_to(sampling, (image.ndim,)).reshape((-1,) + (1,) * image.ndim)
+        apart = np.any(nearest != np.indices(image.shape), axis=0)
+        squares = np.add.reduce((steps * sizes) ** 2, axis=0)
+        distance = np.where(apart, np.sqrt(np.where(apart, squares, 1.0)), 0.0)
+        return (distance, nearest) if arguments.get("return_indices") else distance
+
+    return Derivation(compute)
+
+
+MORPHOLOGY: dict[Any, Entry] = {
+    **{
+        public: Derivation(checked_call(public, compute))
+        for public, compute in (
+            (grey_opening, opened),
+            (grey_closing, closed),
+            (morphological_gradient, gradient),
+            (morphological_laplace, laplacian),
+            (white_tophat, above),
+            (black_tophat, below),
+        )
+    },
+    **constants(
+        *(binary_closing, binary_dilation, binary_erosion, binary_fill_holes),
+        *(binary_hit_or_miss, binary_opening, binary_propagation, distance_transform_cdt),
+    ),
+    **{
+        each: distances_by_sampling(each)
+        for each in (distance_transform_bf, distance_transform_edt)
+    },
+    **constants(transformed),
+}

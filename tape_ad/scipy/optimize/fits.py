@@ -1,0 +1,306 @@
+"""Least squares that SciPy has found, as handles; see `stationary`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.trees import is_leaf
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.optimize.roots import as_tuple
+from tape_ad.scipy.optimize.sparse_fits import fitted_over_tree
+from tape_ad.scipy.optimize.stationary import Constraint, box, stationary, warn_if_not
+from tape_ad.transforms.gradients import grad
+from tape_ad.transforms.implicit import (
+    any_handle,
+    as_constant_handle,
+    joined,
+    on_plain_arrays,
+    plain,
+    refuse_handles,
+    valued,
+    warn_unconverged,
+)
+from tape_ad.transforms.jacobians import jacobian
+
+__all__ = ["curve_fit", "least_squares", "leastsq"]
+
+Function = Callable[..., Any]
+
+LOSSES: dict[str, Function] = {
+    "linear": lambda z: z,
+    "soft_l1": lambda z: 2 * ((1 + z) ** 0.5 - 1),
+    "huber": lambda z: np.where(z <= 1, z, 2 * np.where(z <= 1, 1.0, z) ** 0.5 - 1),
+    "cauchy": np.log1p,
+    "arctan": np.arctan,
+}
+"""What SciPy makes of a squared residual."""
+
+
+def least_squares(
+    fun: Function,
+    x0: Any,
+    jac: Any = None,
+    bounds: Any = (-np.inf, np.inf),
+    *,
+    args: Any = (),
+    kwargs: Any = None,
+    loss: Any = "linear",
+    f_scale: Any = 1.0,
+    **options: Any,
+) -> Any:
+    """Minimize a sum of squares, as `scipy.optimize.least_squares` does.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args, **kwargs)``, an array; it may close over handles.
+    x0 : array, shape (n,), or tree of real arrays
+        Where to start. The minimum does not depend on it. With a tree, `fun` takes one and may
+        return one, and `x` in the result is one.
+    jac : {"2-point", "3-point", "cs", "sparse"} or callable, optional
+        As in SciPy; or "sparse", for the exact Jacobian by `tape_ad.sparse_jacobian`. Left out, it
+        is SciPy's "2-point"; with a tree it is the exact Jacobian, a dense matrix where that is
+        small, and a sparse one else. A function is called as `fun` is, and "cs" is not for trees.
+    bounds : pair of array or Bounds
+        May be handles. With a tree, `x0` with a pair (lower, upper) in place of each array.
+    args, kwargs : tuple and dict
+        Further arguments, with handles among them.
+    loss : str
+        One of SciPy's. A function of one's own is not for handles.
+    f_scale : float
+    **options
+        All others of SciPy's, by name.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        SciPy's; with handles, `x`, `fun` and `cost` are.
+
+    Raises
+    ------
+    SingularJacobianError
+        Where the Hessian of the cost is singular at the minimum.
+    UnsupportedArgumentError
+        For a loss of one's own, and for a handle in an option.
+    ValueError
+        For another `jac`.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> def mean(data):
+    ...     return least_squares(lambda x: x - data, [0.0]).x[0]
+    >>> ta.grad(mean)(np.array([1.0, 2.0])).round(6)
+    array([0.5, 0.5])
+    """
+    kwargs = {} if kwargs is None else kwargs
+    refuse_handles("least_squares", {**options, "f_scale": f_scale, "loss": loss})
+    if (isinstance(jac, str) and jac == "sparse") or not is_vector(x0):
+        options |= {"f_scale": f_scale, "loss": loss}
+        return fitted_over_tree(fun, x0, jac, bounds, as_tuple(args), kwargs, **options)
+    searched = on_plain_arrays(fun)
+    result = scipy.optimize.least_squares(
+        searched,
+        plain(joined(x0)),
+        on_plain_arrays(jac) if callable(jac) else "2-point" if jac is None else jac,
+        plain_pair(bounds),
+        args=plain(args),
+        kwargs=plain(kwargs),
+        loss=loss,
+        f_scale=f_scale,
+        **options,
+    )
+    limits = pair_of(bounds)
+    handles = x0, args, kwargs, [(each.lower, each.upper) for each in limits]
+    if not (searched.found or any_handle(handles)):
+        return result
+    if callable(loss):
+        raise UnsupportedArgumentError(
+            f"least_squares: loss= is a function of its own, which has no derivative here; write "
+            f"one of {', '.join(LOSSES)}, or ta.scipy.optimize.minimize of the cost"
+        )
+    if not result.success:
+        warn_unconverged("least_squares", result.message)
+
+    def residual(x: Any) -> Any:
+        return joined(fun(x, *args, **kwargs)).reshape(-1)
+
+    def cost(x: Any) -> Any:
+        return f_scale**2 * np.sum(LOSSES[loss]((residual(x) / f_scale) ** 2)) / 2
+
+    x = minimum("least_squares", cost, result.x, limits)
+    result.x = as_constant_handle(x, handles)
+    result.fun, result.cost = residual(result.x), cost(result.x)
+    return result
+
+
+def is_vector(x0: Any) -> bool:
+    """Tell whether SciPy takes something for a vector: an array, a number, a list of numbers."""
+    return is_leaf(x0) or (isinstance(x0, (list, tuple)) and all(map(is_leaf, x0)))
+
+
+def leastsq(
+    func: Function,
+    x0: Any,
+    args: Any = (),
+    Dfun: Any = None,  # noqa: N803 - the name that SciPy gives it
+    full_output: Any = False,
+    **more: Any,
+) -> Any:
+    """Minimize a sum of squares, as `scipy.optimize.leastsq`; see `least_squares`.
+
+    Examples
+    --------
+    >>> leastsq(lambda x: x - np.array([1.0, 2.0]), [0.0])[0].round(6)
+    array([1.5])
+    """
+    args = as_tuple(args)
+    searched = on_plain_arrays(func)
+    refuse_handles("leastsq", more)
+    x, *rest = scipy.optimize.leastsq(
+        searched,
+        plain(joined(x0)),
+        plain(args),
+        Dfun and on_plain_arrays(Dfun),
+        full_output,
+        **more,
+    )
+    if searched.found or any_handle((x0, args)):
+        cost = lambda x: np.sum(joined(func(x, *args)) ** 2) / 2  # noqa: E731 - it is short
+        x = as_constant_handle(minimum("leastsq", cost, x, []), (x0, args))
+    return x, *rest
+
+
+def minimum(name: str, cost: Function, x: Array, limits: list[Constraint]) -> Any:
+    """Make a handle of what minimizes a cost."""
+    handle, holds = stationary(grad(cost), np.asarray(x, float), limits, name)
+    warn_if_not(holds, name)
+    return handle
+
+
+def pair_of(bounds: Any) -> list[Constraint]:
+    """Read bounds that are a pair of arrays, or a `Bounds`; none where they are infinite."""
+    pair = (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
+    found = [box(*map(joined, pair))]
+    ends = plain((found[0].lower, found[0].upper))
+    return found if any(np.isfinite(end).any() for end in ends) else []
+
+
+def plain_pair(bounds: Any) -> Any:
+    """Give bounds that are a pair of arrays, or a `Bounds`, without handles."""
+    if hasattr(bounds, "lb"):
+        return type(bounds)(plain(joined(bounds.lb)), plain(joined(bounds.ub)))
+    return tuple(plain(joined(bound)) if any_handle(bound) else bound for bound in bounds)
+
+
+# Curves
+
+
+def curve_fit(
+    f: Function,
+    xdata: Any,
+    ydata: Any,
+    p0: Any = None,
+    sigma: Any = None,
+    absolute_sigma: bool = False,
+    check_finite: bool | None = None,
+    bounds: Any = (-np.inf, np.inf),
+    method: str | None = None,
+    jac: Any = None,
+    *,
+    full_output: bool = False,
+    nan_policy: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Fit a curve to data, as `scipy.optimize.curve_fit` does.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(xdata, *parameters)``, written in NumPy where derivatives are asked for.
+    xdata : array or any
+        May be a handle, or a tree of them.
+    ydata : array, shape (m,)
+        May be a handle.
+    p0 : array, optional
+        Where to start. The fit does not depend on it.
+    sigma : number, array of shape (m,) or (m, m), optional
+        Standard deviations, or covariances. May be a handle.
+    absolute_sigma, check_finite, bounds, method, jac, full_output
+        As in SciPy; bounds may be handles.
+    nan_policy : str, optional
+        As in SciPy; "omit" is not for handles.
+    **kwargs
+        Options of `leastsq` or `least_squares`.
+
+    Returns
+    -------
+    popt : array or Tensor, shape (n,)
+        The parameters.
+    pcov : array or Tensor, shape (n, n)
+        Their covariances: SciPy's numbers, with the derivatives of the formula for them.
+    more
+        With `full_output`, as in SciPy.
+
+    Raises
+    ------
+    SingularJacobianError
+        Where the data do not determine the parameters.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> x = np.array([0.0, 1.0, 2.0])
+    >>> slope = lambda y: curve_fit(lambda x, a, b: a * x + b, x, y)[0][0]
+    >>> ta.grad(slope)(np.array([1.0, 3.0, 5.5])).round(6) + 0.0
+    array([-0.5,  0. ,  0.5])
+    """
+    refuse_handles("curve_fit", kwargs)
+    searched = on_plain_arrays(f)
+    popt, pcov, *rest = scipy.optimize.curve_fit(
+        searched,
+        *plain((xdata, ydata if not any_handle(ydata) else joined(ydata))),
+        plain(p0),
+        plain(sigma if not any_handle(sigma) else joined(sigma)),
+        absolute_sigma,
+        check_finite,
+        plain_pair(bounds),
+        method,
+        on_plain_arrays(jac) if callable(jac) else jac,
+        full_output=full_output,
+        nan_policy=nan_policy,
+        **kwargs,
+    )
+    limits = pair_of(bounds)
+    handles = xdata, ydata, p0, sigma, [(each.lower, each.upper) for each in limits]
+    if not (searched.found or any_handle(handles)):
+        return popt, pcov, *rest
+    if nan_policy == "omit" and np.isnan(plain(joined(ydata))).any():
+        raise UnsupportedArgumentError(
+            'curve_fit: nan_policy="omit" is not for handles; leave the nan out of the data'
+        )
+    if isinstance(xdata, (list, tuple)):
+        xdata = joined(xdata)
+
+    def residual(p: Any) -> Any:
+        difference = joined(f(xdata, *p)) - joined(ydata)
+        if sigma is None:
+            return difference
+        spread = joined(sigma)
+        if spread.size == 1 or spread.ndim < 2:
+            return difference / spread
+        return np.linalg.solve(np.linalg.cholesky(spread), difference)
+
+    popt = minimum("curve_fit", lambda p: np.sum(residual(p) ** 2) / 2, popt, limits)
+    popt = as_constant_handle(popt, handles)
+    if np.all(np.isfinite(pcov)):
+        slopes = jacobian(residual)(popt)
+        covariance = np.linalg.inv(slopes.mT @ slopes)
+        if not absolute_sigma:
+            freedom = slopes.shape[0] - slopes.shape[1]
+            covariance = covariance * (np.sum(residual(popt) ** 2) / freedom)
+        pcov = as_constant_handle(valued(covariance, pcov), handles)
+    return popt, pcov, *rest

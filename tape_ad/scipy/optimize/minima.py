@@ -1,0 +1,294 @@
+"""SciPy's `minimize` over trees, with derivatives into it and through it."""
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from tape_ad.base.trees import flatten
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.optimize.objectives import ScipyObjective, searched
+from tape_ad.scipy.optimize.stationary import Constraint, boxed_in, stationary, warn_if_not
+from tape_ad.scipy.optimize.tree_bounds import in_a_row
+from tape_ad.transforms.gradients import grad
+from tape_ad.transforms.implicit import (
+    any_handle,
+    as_constant_handle,
+    joined,
+    on_plain_arrays,
+    plain,
+    refuse_handles,
+    warn_unconverged,
+)
+from tape_ad.transforms.tracing import check_callable
+
+__all__ = ["minimize"]
+
+Function = Callable[..., Any]
+
+
+def minimize(
+    f: Function,
+    x0: Any,
+    method: Any = None,
+    *,
+    args: Any = (),
+    compile: bool = False,  # noqa: A002 - named as ta.compile is
+    **options: Any,
+) -> Any:
+    """Minimize with `scipy.optimize.minimize`, giving it the derivatives that the method takes.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x, *args)``, a function of an array or tree that returns one real number.
+    x0 : array or tree of real arrays and numbers
+        Where to start. A list of numbers is a vector, as it is for SciPy.
+    method : str or callable, optional
+        SciPy's; its default is BFGS, L-BFGS-B or SLSQP. Most methods get the gradient; Newton-CG,
+        trust-ncg, trust-krylov and trust-constr get products with the Hessian too, dogleg and
+        trust-exact the Hessian itself.
+    args : tuple
+        Further arguments of `f`, and of a `jac`, `hess` or `hessp` that is given. There may be
+        handles among them, and `f` and constraints may close over handles: the minimum then is a
+        handle too, by the conditions that hold at it. So may `bounds` be handles.
+    compile : bool
+        Whether to compile `f` and its derivatives, and those of constraints, by `tape_ad.compile`:
+        the first two calls of each capture it, and later ones replay that, by native code where
+        the extra `compile` is installed. Without it the numbers are the same, to the bit; with it
+        up to rounding, so that a search may take other steps. A `jac`, `hess` or `hessp` that is
+        given is called as it is.
+    **options
+        SciPy's `bounds`, `constraints`, `tol`, `callback` and `options`, and `jac`, `hess` or
+        `hessp` to be used in place of ours. With ``jac=True``, `f` returns the number and its
+        gradient, a tree, as what `tape_ad.interop.dask.value_and_grad` makes does. A
+        `LinearConstraint` is about the elements of all arrays in a row, and so are the matrices
+        that a `hess` gives. Bounds may be, too, or the tree `x0` with a pair (lower, upper) in
+        place of each array. All functions take trees. The
+        Jacobians of constraints are derived unless they are given.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        SciPy's, where `x` has the structure of `x0`. With handles, the arrays in `x` are handles,
+        and so is `fun`. Constraints and bounds that the minimum is at, and that hold it back, go on
+        to hold; one without effect (a multiplier of zero) is taken for absent.
+
+    Raises
+    ------
+    ImportError
+        When SciPy is not installed.
+    TypeError
+        For ``jac=True`` with handles, with ``compile=True``, with a method that takes more than a
+        gradient, or with a function that returns no pair.
+    DtypeError
+        When `x0` has complex elements.
+    SingularJacobianError
+        With handles, where the Hessian is singular, so that the minimum is not the only one near
+        by, or where constraints that hold it back depend on each other.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When the search has not succeeded, and there are handles.
+
+    Examples
+    --------
+    >>> result = minimize(lambda p: (p["a"] - 3) ** 2 + p["b"] ** 2, {"a": 0.0, "b": 1.0})
+    >>> {name: round(float(value), 6) + 0.0 for name, value in result.x.items()}
+    {'a': 3.0, 'b': 0.0}
+
+    The derivative of where the minimum is:
+
+    >>> import tape_ad as ta
+    >>> best = lambda a: minimize(lambda x, a: np.cosh(x - a), 0.0, args=(a,), tol=1e-10).x
+    >>> ta.grad(best)(2.0).round(6)
+    np.float64(1.0)
+    """
+    args = args if isinstance(args, tuple) else (args,)
+    check_callable("scipy_objective", f)
+    x0 = row_of_numbers(x0)
+    if "bounds" in options:
+        options["bounds"] = in_a_row(options["bounds"], x0)
+    kind = WithGradient if options.get("jac") is True else Plain
+    if kind is WithGradient:
+        del options["jac"]
+        refuse_handles("minimize, with jac=True,", {"x0": x0, "args": args})
+    objective = kind(f, plain(x0), plain(args), compile)
+    refuse_handles("minimize", {name: options.get(name) for name in ("tol", "options")})
+    result = searched(objective, method, without_handles(options, objective))
+    x, result.x = result.x, objective.tree(result.x)
+    constraints = constraints_of(options, objective.tree, x.size)
+    limits = [(each.lower, each.upper) for each in constraints]
+    given = x0, args, limits, objective.found, [each.found for each in objective.functions]
+    if not any_handle(given):
+        return result
+    if kind is WithGradient:
+        refuse_handles("minimize, with jac=True,", {"bounds or a closure": given})
+    if not result.success:
+        warn_unconverged("minimize", result.message)
+    through = ScipyObjective(f, plain(x0), args)
+    slopes = grad(lambda tree: f(tree, *args))
+    if any_handle(given[1:]):  # a start alone has no influence
+        x, holds = stationary(
+            lambda x: through.vector(slopes(through.tree(x))),
+            x,
+            constraints,
+            "minimize",
+            reached=bool(result.success),
+        )
+        warn_if_not(holds or not result.success, "minimize")
+    result.x = through.tree(as_constant_handle(x, given))
+    result.fun = f(result.x, *args)
+    return result
+
+
+def row_of_numbers(x0: Any) -> Any:
+    """Return a vector for a list of plain numbers, which SciPy takes for one, and else `x0`.
+
+    Programs written for SciPy start at ``[0.0, 1.0]`` and do arithmetic with the whole point.
+    """
+    if not isinstance(x0, (list, tuple)) or hasattr(x0, "_fields") or not x0:
+        return x0
+    numbers = all(isinstance(each, (int, float, np.integer, np.floating)) for each in x0)
+    return np.asarray(x0, float) if numbers else x0
+
+
+@define(eq=False)
+class Plain(ScipyObjective):
+    """An objective that gives plain numbers, whatever its function closes over.
+
+    Attributes
+    ----------
+    found : list
+        A handle that the function gave, if it ever did.
+    functions : list of callable
+        What else SciPy calls; each has such a list, too.
+    """
+
+    found: list[Any] = field(factory=list, init=False)
+    functions: list[Any] = field(factory=list, init=False)
+
+    def wrapped(self, function: Any) -> Any:
+        """Let a function give plain numbers; anything else stays as it is."""
+        if not callable(function) or isinstance(function, type):
+            return function
+        self.functions.append(on_plain_arrays(function))
+        return self.functions[-1]
+
+    def _settled(self, constraints: Any) -> Any:
+        if isinstance(constraints, (list, tuple)):
+            return [self._settled(each) for each in constraints]
+        if isinstance(constraints, Mapping):
+            functions = {name: self.wrapped(constraints[name]) for name in ("fun", "jac")}
+            return {**constraints, **functions}
+        for name in ("fun", "jac"):
+            if hasattr(constraints, name):
+                setattr(constraints, name, self.wrapped(getattr(constraints, name)))
+        return constraints
+
+    def _run(self, name: str, function: Function, *vectors: Array) -> Any:
+        return self._plain(ScipyObjective._run(self, name, function, *vectors))
+
+    def hessp(self, x: Array, p: Array) -> Array:
+        """Compute the product of the Hessian with a vector, shape (n,)."""
+        product: Array = self._plain(ScipyObjective.hessp(self, x, p))
+        return product
+
+    def _plain(self, value: Any) -> Any:
+        if any_handle(value):
+            self.found = [leaf for leaf in flatten(value) if any_handle(leaf)][:1]
+        return plain(value)
+
+
+@define(eq=False)
+class WithGradient(Plain):
+    """An objective whose function returns its gradient as well."""
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.compile:
+            raise TypeError("with jac=True a function is called as it is: leave compile=True out")
+
+    def _value(self, x: Array, *args: Any) -> Any:
+        return self._value_and_slopes(x, *args)[0]
+
+    def _value_and_slopes(self, x: Array, *args: Any) -> tuple[Any, Array]:
+        pair = self.f(self.tree(x), *args)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(
+                f"with jac=True a function returns a number and its gradient, not a "
+                f"{type(pair).__name__}; leave jac=True out, and it is differentiated"
+            )
+        return pair[0], self.vector(pair[1])
+
+    def _pull(self, x: Array, args: tuple[Any, ...]) -> Function:
+        raise TypeError(
+            "this method takes second derivatives, and with jac=True there are none: take "
+            "another, such as L-BFGS-B, or give hess= or hessp="
+        )
+
+    def _hess(self, x: Array, *args: Any) -> Array:
+        self._pull(x, args)
+        raise AssertionError("which raises")
+
+
+def without_handles(options: Mapping[str, Any], objective: Plain) -> dict[str, Any]:
+    """Let SciPy have plain numbers for bounds, and functions that give them."""
+    options = {
+        name: objective.wrapped(value) if name in {"jac", "hess", "hessp"} else value
+        for name, value in options.items()
+    }
+    if options.get("bounds") is not None:
+        options["bounds"] = plain_bounds(options["bounds"])
+    if "constraints" in options:
+        options["constraints"] = plain_constraints(options["constraints"])
+    return options
+
+
+def plain_bounds(bounds: Any) -> Any:
+    """Give what SciPy takes for bounds without the handles in it."""
+    if not hasattr(bounds, "lb"):
+        return plain(bounds)
+    return type(bounds)(plain(joined(bounds.lb)), plain(joined(bounds.ub)), bounds.keep_feasible)
+
+
+def plain_constraints(constraints: Any) -> Any:
+    """Give constraints without the handles in their further arguments, matrices and bounds."""
+    if isinstance(constraints, (list, tuple)):
+        return [plain_constraints(each) for each in constraints]
+    if isinstance(constraints, Mapping):
+        return {**constraints, "args": plain(constraints.get("args", ()))}
+    own = copy.copy(constraints)
+    for name in ("A", "lb", "ub"):
+        if any_handle(getattr(own, name, None)):
+            setattr(own, name, plain(joined(getattr(own, name))))
+    return own
+
+
+def constraints_of(options: Mapping[str, Any], tree: Function, size: int) -> list[Constraint]:
+    """List bounds and constraints, with handles, as functions of a vector."""
+    given = options.get("constraints", ())
+    listed = given if isinstance(given, (list, tuple)) else [given]
+    return [
+        *boxed_in(options.get("bounds"), size),
+        *(constraint_of(each, tree) for each in listed),
+    ]
+
+
+def constraint_of(constraint: Any, tree: Function) -> Constraint:
+    """Read one of SciPy's constraints."""
+    fun: Function
+    if isinstance(constraint, Mapping):
+        fun, args = constraint["fun"], constraint.get("args", ())
+        upper = 0.0 if constraint["type"].lower() == "eq" else np.inf
+        return Constraint(lambda x: fun(tree(x), *args), 0.0, upper)
+    if hasattr(constraint, "A"):
+        matrix = constraint.A
+        dense = matrix.toarray() if hasattr(matrix, "toarray") else joined(matrix)
+        return Constraint(lambda x: dense @ x, joined(constraint.lb), joined(constraint.ub))
+    return Constraint(
+        lambda x: constraint.fun(tree(x)), joined(constraint.lb), joined(constraint.ub)
+    )

@@ -1,0 +1,372 @@
+"""Roots and fixed points that SciPy finds, as handles; see `tape_ad.transforms.implicit`."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.scipy.installed import scipy
+from tape_ad.transforms.implicit import (
+    any_handle,
+    as_constant_handle,
+    implicit,
+    joined,
+    lent,
+    on_plain_arrays,
+    plain,
+    refuse_handles,
+    valued,
+    warn_unconverged,
+)
+
+__all__ = [
+    "bisect",
+    "brenth",
+    "brentq",
+    "fixed_point",
+    "fsolve",
+    "newton",
+    "ridder",
+    "root",
+    "root_scalar",
+    "toms748",
+]
+
+Function = Callable[..., Any]
+
+
+def root(fun: Function, x0: Any, args: Any = (), method: str = "hybr", **options: Any) -> Any:
+    """Find a root of a vector function, as `scipy.optimize.root` does.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args)``, written in NumPy where derivatives are asked for.
+    x0 : array, shape (n,)
+        Where to start. The solution does not depend on it.
+    args : tuple
+        Further arguments: handles, or trees of them. `fun` may close over handles, too; each of
+        its calls is recorded then, so that `args` are quicker.
+    method : str
+        Any of SciPy's.
+    **options
+        SciPy's `jac`, `tol`, `callback` and `options`.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        SciPy's. With handles, `x` is one, and so is `fun`; all else is about the search.
+
+    Raises
+    ------
+    SingularJacobianError
+        Where the Jacobian of `fun` by x is singular at the solution.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When the search has not succeeded, and there are handles.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> def side(area):
+    ...     return root(lambda x, area: x**2 - area, [1.0], args=(area,)).x[0]
+    >>> ta.grad(side)(9.0).round(6)
+    np.float64(0.166667)
+    """
+    args = as_tuple(args)
+    refuse_handles("root", options)
+    searched = on_plain_arrays(fun)
+    if callable(options.get("jac")):
+        options["jac"] = on_plain_arrays(options["jac"])
+    with lent(searched) as borrowed:
+        result = scipy.optimize.root(borrowed, plain(joined(x0)), plain(args), method, **options)
+    handles = (x0, args)
+    if not (searched.found or any_handle(handles)):
+        return result
+    if not result.success:
+        warn_unconverged("root", result.message)
+    both = options.get("jac") is True
+
+    def residual(x: Any) -> Any:
+        value = fun(x, *args)
+        return joined(value[0] if both else value)
+
+    result.x = as_constant_handle(implicit(residual, result.x, "root"), handles)
+    value = residual(result.x)
+    if any_handle(value) and np.size(result.fun) == value.size:
+        result.fun = valued(value.reshape(np.shape(result.fun)), result.fun)
+    return result
+
+
+def fsolve(
+    func: Function,
+    x0: Any,
+    args: Any = (),
+    fprime: Function | None = None,
+    full_output: Any = 0,
+    **options: Any,
+) -> Any:
+    """Find a root of a vector function, as `scipy.optimize.fsolve` does; see `root`.
+
+    Examples
+    --------
+    >>> fsolve(lambda x: x**2 - 4, [1.0]).round(6)
+    array([2.])
+    """
+    args = as_tuple(args)
+    refuse_handles("fsolve", options)
+    searched = on_plain_arrays(func)
+    fprime = fprime and on_plain_arrays(fprime)
+    found = scipy.optimize.fsolve(
+        searched, plain(joined(x0)), plain(args), fprime, full_output, **options
+    )
+    x, *rest = found if full_output else (found,)
+    if searched.found or any_handle((x0, args)):
+        if full_output and rest[1] != 1:  # without it SciPy warns
+            warn_unconverged("fsolve", rest[2])
+        x = implicit(lambda x: func(x, *args), x, "fsolve")
+        x = as_constant_handle(x, (x0, args))
+    return (x, *rest) if full_output else x
+
+
+def newton(
+    func: Function,
+    x0: Any,
+    fprime: Function | None = None,
+    args: Any = (),
+    tol: float = 1.48e-8,
+    maxiter: int = 50,
+    fprime2: Function | None = None,
+    x1: Any = None,
+    rtol: float = 0.0,
+    full_output: bool = False,
+    disp: bool = True,
+) -> Any:
+    """Find a root of a function of one number, or of each of many, as `scipy.optimize.newton`.
+
+    Parameters
+    ----------
+    func, fprime, fprime2 : callable
+        ``func(x, *args)``; of an array `x0`, element by element.
+    x0, x1 : number or array
+        Where to start. The solution does not depend on it.
+    args : tuple
+        Further arguments, with handles among them.
+    tol, maxiter, rtol, full_output, disp
+        As in SciPy.
+
+    Returns
+    -------
+    root : number, array or Tensor
+    more
+        With `full_output`, as in SciPy.
+
+    Raises
+    ------
+    SingularJacobianError
+        At a root where the derivative by x vanishes.
+
+    Examples
+    --------
+    >>> newton(lambda x, a: x**2 - a, np.array([1.0, 1.0]), args=(np.array([4.0, 9.0]),))
+    array([2., 3.])
+    """
+    args = as_tuple(args)
+    refuse_handles("newton", {"tol": tol, "rtol": rtol, "maxiter": maxiter})
+    searched = on_plain_arrays(func)
+    found = scipy.optimize.newton(
+        searched,
+        plain(x0 if not any_handle(x0) else joined(x0)),
+        fprime=fprime and on_plain_arrays(fprime),
+        args=plain(args),
+        tol=tol,
+        maxiter=maxiter,
+        fprime2=fprime2 and on_plain_arrays(fprime2),
+        x1=plain(x1),
+        rtol=rtol,
+        full_output=full_output,
+        disp=disp,
+    )
+    several = isinstance(found, tuple)
+    x, *rest = found if several else (found,)
+    handles = (x0, x1, args)
+    if searched.found or any_handle(handles):
+        x = implicit(lambda x: func(x, *args), x, "newton", elementwise=True)
+        x = as_constant_handle(x, handles)
+        if several and hasattr(rest[0], "root"):
+            warn_if_unconverged("newton", rest[0])
+            rest[0].root = x
+    return type(found)(*(x, *rest)) if hasattr(found, "_fields") else (x, *rest) if several else x
+
+
+def fixed_point(
+    func: Function,
+    x0: Any,
+    args: Any = (),
+    xtol: float = 1e-8,
+    maxiter: int = 500,
+    method: str = "del2",
+) -> Any:
+    """Find a fixed point of a function, as `scipy.optimize.fixed_point` does.
+
+    Parameters
+    ----------
+    func : callable
+        ``func(x, *args)``
+    x0 : array or number
+        Where to start. The solution does not depend on it.
+    args : tuple
+        Further arguments, with handles among them.
+    xtol, maxiter, method
+        As in SciPy.
+
+    Returns
+    -------
+    array or Tensor
+
+    Raises
+    ------
+    SingularJacobianError
+        Where the derivative of `func` by x has an eigenvalue 1.
+
+    Examples
+    --------
+    >>> fixed_point(lambda x, p: (x + p / x) / 2, 1.0, args=(4.0,))
+    array(2.)
+    """
+    args = as_tuple(args)
+    refuse_handles("fixed_point", {"xtol": xtol, "maxiter": maxiter})
+    searched = on_plain_arrays(func)
+    x = scipy.optimize.fixed_point(searched, plain(joined(x0)), plain(args), xtol, maxiter, method)
+    if searched.found or any_handle((x0, args)):
+        x = implicit(lambda x: joined(func(x, *args)) - x, x, "fixed_point")
+        x = as_constant_handle(x, (x0, args))
+    return x
+
+
+# Brackets
+
+
+def bracketing(search: Function) -> Function:
+    """Let one of SciPy's functions ``f(a, b, args)`` take handles among the `args`."""
+    name, signature = search.__name__, inspect.signature(search)
+
+    def found(f: Function, a: Any, b: Any, args: Any = (), *more: Any, **options: Any) -> Any:
+        args = as_tuple(args)
+        given = signature.bind(f, a, b, args, *more, **options).arguments
+        refuse_handles(name, {each: given[each] for each in list(given)[4:]})
+        searched = on_plain_arrays(f)
+        bracket = plain((a, b))
+        result = search(searched, *map(as_number, bracket), plain(args), *more, **options)
+        if not (searched.found or any_handle((a, b, args))):
+            return result
+        x, *rest = result if isinstance(result, tuple) else (result,)
+        x = implicit(lambda x: f(x, *args), x, name)
+        x = as_constant_handle(x, (a, b, args))
+        if not rest:
+            return x
+        warn_if_unconverged(name, rest[0])
+        rest[0].root = x
+        return x, *rest
+
+    found.__name__ = found.__qualname__ = name
+    found.__signature__ = signature  # type: ignore[attr-defined]  # it is SciPy's
+    found.__doc__ = f"""Find a root of a function of one number, as `scipy.optimize.{name}` does.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x, *args)``
+    a, b : float
+        Where it has values of different signs. The root does not depend on them.
+    args : tuple
+        Further arguments, with handles among them.
+    more
+        As in SciPy.
+
+    Returns
+    -------
+    float or Tensor
+        With ``full_output``, a pair of that and of SciPy's ``RootResults``.
+
+    Raises
+    ------
+    SingularJacobianError
+        At a root where the derivative by x vanishes.
+
+    Examples
+    --------
+    >>> bool(np.isclose({name}(lambda x, a: x**3 - a, 0.0, 3.0, args=(8.0,)), 2.0))
+    True
+    """
+    return found
+
+
+brentq = bracketing(scipy.optimize.brentq)
+brenth = bracketing(scipy.optimize.brenth)
+ridder = bracketing(scipy.optimize.ridder)
+bisect = bracketing(scipy.optimize.bisect)
+toms748 = bracketing(scipy.optimize.toms748)
+
+
+def root_scalar(f: Function, args: Any = (), method: Any = None, **options: Any) -> Any:
+    """Find a root of a function of one number, as `scipy.optimize.root_scalar` does.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x, *args)``
+    args : tuple
+        Further arguments, with handles among them.
+    method : str, optional
+        Any of SciPy's.
+    **options
+        SciPy's `bracket`, `fprime`, `x0` and so on. The root depends on none of them.
+
+    Returns
+    -------
+    scipy.optimize.RootResults
+        SciPy's; with handles, `root` is one.
+
+    Examples
+    --------
+    >>> round(root_scalar(lambda x: x**3 - 8, bracket=[0.0, 3.0]).root, 6)
+    2.0
+    """
+    args = as_tuple(args)
+    starts = {"bracket", "x0", "x1"}
+    refuse_handles("root_scalar", {n: v for n, v in options.items() if n not in starts})
+    searched = on_plain_arrays(f)
+    first = options.get("fprime") is True or options.get("fprime2") is True
+    for name in ("fprime", "fprime2"):
+        if callable(options.get(name)):
+            options[name] = on_plain_arrays(options[name])
+    result = scipy.optimize.root_scalar(searched, plain(args), method, **plain(options))
+    handles = (args, options)
+    if searched.found or any_handle(handles):
+        warn_if_unconverged("root_scalar", result)
+        x = implicit(lambda x: f(x, *args)[0] if first else f(x, *args), result.root, "root_scalar")
+        result.root = as_constant_handle(x, handles)
+    return result
+
+
+# What these have in common
+
+
+def as_tuple(args: Any) -> tuple[Any, ...]:
+    """Take a single further argument for a tuple of it, as SciPy does."""
+    return args if isinstance(args, tuple) else (args,)
+
+
+def as_number(value: Any) -> Any:
+    """Give the number in an array of none or one axis, which was a handle; else the value."""
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+
+
+def warn_if_unconverged(name: str, result: Any) -> None:
+    """Warn by what a scalar solver says of itself."""
+    if not np.all(result.converged):
+        warn_unconverged(name, result.flag)

@@ -1,0 +1,309 @@
+"""SciPy's further searches, each by what it finds: a root, a minimum, or one within bounds."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.optimize.roots import as_tuple
+from tape_ad.scipy.optimize.stationary import boxed_in, stationary, warn_if_not
+from tape_ad.transforms.gradients import grad
+from tape_ad.transforms.implicit import (
+    any_handle,
+    as_constant_handle,
+    implicit,
+    joined,
+    on_plain_arrays,
+    plain,
+    refuse_handles,
+)
+
+__all__ = [
+    "anderson",
+    "basinhopping",
+    "broyden1",
+    "broyden2",
+    "brute",
+    "diagbroyden",
+    "differential_evolution",
+    "direct",
+    "dual_annealing",
+    "excitingmixing",
+    "fmin",
+    "fmin_bfgs",
+    "fmin_cg",
+    "fmin_l_bfgs_b",
+    "fmin_ncg",
+    "fmin_powell",
+    "fmin_tnc",
+    "line_search",
+    "linearmixing",
+    "newton_krylov",
+    "shgo",
+]
+
+Function = Callable[..., Any]
+
+DOCUMENTATION = """{title}, as `scipy.optimize.{name}` does.
+
+    Its arguments are SciPy's. There may be handles among the further arguments of the function
+    (`args`), in its closure and in bounds; what is found is a handle then, and {rule}. It depends
+    on no other argument.
+
+    Returns
+    -------
+    as in SciPy
+        With a handle, or a result that has handles as `x` and `fun`, where there are handles.
+
+    Raises
+    ------
+    SingularJacobianError
+        Where that does not say how it moves.
+    """
+
+
+def search(theirs: Function, title: str, rule: str, handle: Function) -> Function:
+    """Let one of SciPy's functions take handles.
+
+    Parameters
+    ----------
+    theirs : callable
+        Its first argument is a function.
+    title, rule : str
+        What it does, and what gives the derivatives, for its documentation.
+    handle : callable
+        ``handle(name, function, x, bounds)`` makes a handle of what it has found.
+    """
+    name, signature = theirs.__name__, inspect.signature(theirs)
+
+    def found(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        given = bound.arguments
+        first = next(iter(given))
+        inner = given.get("minimizer_kwargs") or {}
+        further = as_tuple(given.get("args", inner.get("args", ())))
+        bounds = given.get("bounds")
+        function, handles = given[first], list(given.values())
+        searched = [on_plain_arrays(function)]
+        given[first] = searched[0]
+        for each in ("fprime", "fhess", "fhess_p"):
+            if given.get(each) is not None and callable(given[each]):
+                searched.append(on_plain_arrays(given[each]))
+                given[each] = searched[-1]
+        for each, value in given.items():
+            if any_handle(value):
+                given[each] = without_handles(name, each, value)
+        result = theirs(*bound.args, **bound.kwargs)
+        handles += [each.found for each in searched]
+        if not any_handle(handles):
+            return result
+        both = given.get("fprime", 0) is None and name in WITH_GRADIENT
+
+        def alone(x: Any) -> Any:
+            out = function(x, *further)
+            return out[0] if both and not given.get("approx_grad") else out
+
+        return with_handle(name, alone, result, bounds, handles, handle)
+
+    found.__name__ = found.__qualname__ = name
+    found.__signature__ = signature  # type: ignore[attr-defined]  # it is SciPy's
+    found.__doc__ = DOCUMENTATION.format(title=title, name=name, rule=rule)
+    return found
+
+
+def without_handles(name: str, argument: str, value: Any) -> Any:
+    """Give an argument without handles, or refuse them."""
+    if argument in STARTS:
+        return plain(joined(value))
+    if argument == "minimizer_kwargs":
+        refuse_handles(f"{name}, in minimizer_kwargs", {**value, "args": ()})
+    elif argument not in {"args", "bounds"}:
+        refuse_handles(name, {argument: value})
+    return plain(value)
+
+
+STARTS = frozenset({"x0", "xin"})
+"""What a search starts from, which has no influence on what it finds."""
+
+WITH_GRADIENT = frozenset({"fmin_l_bfgs_b", "fmin_tnc"})
+"""Those whose function gives a pair, of the value and the gradient, where it is given alone."""
+
+
+def with_handle(
+    name: str, value: Function, result: Any, bounds: Any, handles: Any, handle: Function
+) -> Any:
+    """Put handles into what SciPy gives: a result, the solution, or a tuple that begins with it."""
+    if hasattr(result, "x"):
+        result.x = as_constant_handle(handle(name, value, result.x, bounds), handles)
+        result.fun = joined(value(result.x)).reshape(np.shape(result.fun))
+        return result
+    x, *rest = result if isinstance(result, tuple) else (result,)
+    x = as_constant_handle(handle(name, value, x, bounds), handles)
+    if rest and np.ndim(plain(rest[0])) == 0 and name in VALUED:
+        rest[0] = value(x)
+    return (x, *rest) if isinstance(result, tuple) else x
+
+
+VALUED = frozenset(["fmin", "fmin_bfgs", "fmin_cg", "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell"])
+"""Those which give the least value behind the minimum, in a full output."""
+
+
+def as_root(name: str, function: Function, x: Any, bounds: Any) -> Any:
+    """Make a handle of a root."""
+    return implicit(function, x, name)
+
+
+def as_minimum(name: str, function: Function, x: Any, bounds: Any) -> Any:
+    """Make a handle of a minimum."""
+    x = np.asarray(x, float)
+    start: Any
+    slope = grad(lambda x: joined(function(x.reshape(np.shape(start)))).reshape(()))
+    start, flat = x, x.reshape(-1)
+    handle, holds = stationary(slope, flat, boxed_in(bounds, flat.size), name)
+    warn_if_not(holds, name)
+    return handle.reshape(np.shape(start)) if any_handle(handle) else start
+
+
+ROOT = "Find a root", "the equation gives it derivatives", as_root
+MINIMUM = "Minimize", "the conditions of first order give it derivatives", as_minimum
+
+anderson = search(scipy.optimize.anderson, *ROOT)
+broyden1 = search(scipy.optimize.broyden1, *ROOT)
+broyden2 = search(scipy.optimize.broyden2, *ROOT)
+diagbroyden = search(scipy.optimize.diagbroyden, *ROOT)
+excitingmixing = search(scipy.optimize.excitingmixing, *ROOT)
+linearmixing = search(scipy.optimize.linearmixing, *ROOT)
+newton_krylov = search(scipy.optimize.newton_krylov, *ROOT)
+
+fmin = search(scipy.optimize.fmin, *MINIMUM)
+fmin_bfgs = search(scipy.optimize.fmin_bfgs, *MINIMUM)
+fmin_cg = search(scipy.optimize.fmin_cg, *MINIMUM)
+fmin_l_bfgs_b = search(scipy.optimize.fmin_l_bfgs_b, *MINIMUM)
+fmin_ncg = search(scipy.optimize.fmin_ncg, *MINIMUM)
+fmin_powell = search(scipy.optimize.fmin_powell, *MINIMUM)
+fmin_tnc = search(scipy.optimize.fmin_tnc, *MINIMUM)
+
+basinhopping = search(scipy.optimize.basinhopping, *MINIMUM)
+differential_evolution = search(scipy.optimize.differential_evolution, *MINIMUM)
+direct = search(scipy.optimize.direct, *MINIMUM)
+dual_annealing = search(scipy.optimize.dual_annealing, *MINIMUM)
+shgo = search(scipy.optimize.shgo, *MINIMUM)
+
+
+def brute(
+    func: Function,
+    ranges: Any,
+    args: Any = (),
+    Ns: int = 20,  # noqa: N803 - the name that SciPy gives it
+    full_output: Any = 0,
+    finish: Any = scipy.optimize.fmin,
+    disp: bool = False,
+    workers: Any = 1,
+) -> Any:
+    """Minimize over a grid, as `scipy.optimize.brute` does.
+
+    Parameters
+    ----------
+    func : callable
+        ``func(x, *args)``, which may close over handles.
+    ranges : tuple
+        Of the grid, which is no handle.
+    args : tuple
+        May hold handles.
+    Ns, full_output, disp, workers
+        As in SciPy.
+    finish : callable or None
+        As in SciPy. The conditions of first order give what it finds its derivatives; without it
+        the minimum is a point of the grid, which does not move.
+
+    Returns
+    -------
+    as in SciPy
+        With a handle for the minimum, and one for the least value.
+
+    Raises
+    ------
+    SingularJacobianError
+        Where the conditions do not say how the minimum moves.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> best = lambda p: brute(lambda x: np.cosh(x[0] - p), ((-2, 2),))[0]
+    >>> ta.grad(best)(0.7).round(4)
+    np.float64(1.0)
+    """
+    refuse_handles("brute", {"ranges": ranges})
+    args = as_tuple(args)
+    searched = on_plain_arrays(func)
+    found = scipy.optimize.brute(
+        searched, ranges, plain(args), Ns, full_output, finish, disp, workers
+    )
+    if not (searched.found or any_handle(args)):
+        return found
+
+    def alone(x: Any) -> Any:
+        return func(x, *args)
+
+    x, *rest = found if full_output else (found,)
+    if finish is not None:
+        x = as_minimum("brute", alone, x, None)
+    x = as_constant_handle(x, args, searched.found)
+    return (x, joined(alone(x)).reshape(np.shape(rest[0])), *rest[1:]) if full_output else x
+
+
+def line_search(
+    f: Function,
+    myfprime: Function,
+    xk: Any,
+    pk: Any,
+    gfk: Any = None,
+    old_fval: Any = None,
+    old_old_fval: Any = None,
+    args: Any = (),
+    *more: Any,
+    **options: Any,
+) -> Any:
+    """Find a step that meets Wolfe's conditions, as `scipy.optimize.line_search` does.
+
+    Parameters
+    ----------
+    f, myfprime : callable
+        The function and its gradient.
+    xk, pk : array or Tensor, shape (n,)
+        The start and the direction.
+    gfk, old_fval, old_old_fval
+        The gradient and the values at the start and before it, if they are known.
+    args : tuple
+        May hold handles. Handles pass through the search itself, whose choices do not change.
+    *more, **options
+        As in SciPy.
+
+    Returns
+    -------
+    tuple
+        As in SciPy.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> square = lambda x: np.sum(x**2)
+    >>> after = lambda x: line_search(square, lambda x: 2 * x, x, np.array([-1.0]))[3]
+    >>> ta.grad(after)(np.array([1.8])).round(9)
+    array([1.6])
+    """
+    given: list[Any] = []
+
+    def slopes(*at: Any) -> Any:
+        given.append(myfprime(*at))
+        return joined(given[-1])
+
+    refuse_handles("line_search", {"further arguments": more, **options})
+    xk, pk = joined(xk), joined(pk)
+    gfk = None if gfk is None else joined(gfk)
+    *found, slope = scipy.optimize.line_search(
+        f, slopes, xk, pk, gfk, old_fval, old_old_fval, as_tuple(args), *more, **options
+    )
+    return *found, None if slope is None else given[-1]

@@ -1,0 +1,272 @@
+"""Convolution and correlation of arrays of any rank; see `sections`."""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.errors import ShapeError
+from tape_ad.rules.base import Constant, Entry, as_array, axes_of
+from tape_ad.rules.maps import Array, Shape
+from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.mirrored import mirrored
+from tape_ad.scipy.signal.sections import beside_nothing, convolved, reversed_axes
+
+__all__ = [
+    "CONVOLUTION",
+    "choose_conv_method",
+    "convolve",
+    "convolve2d",
+    "correlate",
+    "correlate2d",
+    "fftconvolve",
+    "oaconvolve",
+]
+
+choose_conv_method = mirrored(scipy.signal.choose_conv_method, "tape_ad.scipy.signal")
+
+CONVOLUTION: dict[Any, Entry] = {choose_conv_method: Constant()}
+
+
+@stands_for(CONVOLUTION, scipy.signal.convolve, "in1 in2")
+def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> Array:
+    """Convolve two arrays of the same rank, as `scipy.signal.convolve` does.
+
+    Parameters
+    ----------
+    in1, in2 : array or Tensor
+    mode : str
+        "full", "same" (of the size of `in1`) or "valid".
+    method : str
+        "auto", "direct" or "fft".
+
+    Returns
+    -------
+    array or Tensor
+
+    Examples
+    --------
+    >>> convolve(np.array([1.0, 2.0]), np.array([1.0, -1.0]))
+    array([ 1.,  1., -2.])
+    """
+    in1, in2 = of_one_rank("convolve", in1, in2)
+    if in1.ndim == 0:
+        return in1 * in2
+    return section("convolve", in1, in2, mode, method)
+
+
+@stands_for(CONVOLUTION, scipy.signal.correlate, "in1 in2")
+def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> Array:
+    """Correlate two arrays of the same rank, as `scipy.signal.correlate` does.
+
+    Parameters
+    ----------
+    in1, in2, mode, method
+        As for `convolve`; the conjugate of `in2` is taken.
+
+    Returns
+    -------
+    array or Tensor
+
+    Examples
+    --------
+    >>> correlate(np.array([1.0, 2.0]), np.array([1.0, -1.0]))
+    array([-1., -1.,  2.])
+    """
+    in1, in2 = of_one_rank("correlate", in1, in2)
+    if in1.ndim == 0:
+        return in1 * np.conjugate(in2)
+    turned = np.conjugate(reversed_axes(in2, in2.ndim))
+    return section("correlate", in1, turned, mode, method)
+
+
+@stands_for(CONVOLUTION, scipy.signal.fftconvolve, "in1 in2")
+def fftconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) -> Array:
+    """Convolve along some axes by Fourier transforms, as `scipy.signal.fftconvolve` does.
+
+    Parameters
+    ----------
+    in1, in2 : array or Tensor
+        Axes that are not convolved broadcast.
+    mode : str
+        As for `convolve`.
+    axes : int or sequence of int, optional
+        All when left out.
+
+    Returns
+    -------
+    array or Tensor
+    """
+    return along_axes("fftconvolve", in1, in2, mode, axes, "fft")
+
+
+@stands_for(CONVOLUTION, scipy.signal.oaconvolve, "in1 in2")
+def oaconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) -> Array:
+    """Convolve by overlapping and adding, as `scipy.signal.oaconvolve` does.
+
+    Parameters
+    ----------
+    in1, in2, mode, axes
+        As for `fftconvolve`.
+
+    Returns
+    -------
+    array or Tensor
+    """
+    return along_axes("oaconvolve", in1, in2, mode, axes, "oa")
+
+
+@stands_for(CONVOLUTION, scipy.signal.convolve2d, "in1 in2 fillvalue")
+def convolve2d(
+    in1: Array, in2: Array, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
+) -> Array:
+    """Convolve two matrices, as `scipy.signal.convolve2d` does.
+
+    Parameters
+    ----------
+    in1, in2 : array or Tensor, shapes (m, n) and (k, l)
+    mode : str
+        As for `convolve`.
+    boundary : str
+        "fill", "wrap" or "symm": what is beyond the edges of `in1`.
+    fillvalue : number or Tensor
+        For the boundary "fill".
+
+    Returns
+    -------
+    array or Tensor
+    """
+    in1, in2 = of_one_rank("convolve2d", in1, in2)
+    return beyond_edges("convolve2d", in1, in2, mode, boundary, fillvalue)
+
+
+@stands_for(CONVOLUTION, scipy.signal.correlate2d, "in1 in2 fillvalue")
+def correlate2d(
+    in1: Array, in2: Array, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
+) -> Array:
+    """Correlate two matrices, as `scipy.signal.correlate2d` does.
+
+    Parameters
+    ----------
+    in1, in2, mode, boundary, fillvalue
+        As for `convolve2d`; the conjugate of `in2` is taken.
+
+    Returns
+    -------
+    array or Tensor
+    """
+    in1, in2 = of_one_rank("correlate2d", in1, in2)
+    if mode == "valid" and any(i < j for i, j in zip(in1.shape, in2.shape, strict=True)):
+        # SciPy correlates the larger with the smaller one and turns that round, without conjugating
+        swapped = correlate2d(in2, in1, mode, boundary, fillvalue)
+        return reversed_axes(swapped, 2)
+    turned = np.conjugate(reversed_axes(in2, 2))
+    return beyond_edges("correlate2d", in1, turned, mode, boundary, fillvalue)
+
+
+# What they share
+
+
+def of_one_rank(name: str, in1: Array, in2: Array) -> tuple[Array, Array]:
+    """Take both operands to arrays.
+
+    Raises
+    ------
+    ShapeError
+        When they have not as many axes.
+    """
+    in1, in2 = as_array(in1), as_array(in2)
+    wanted = 2 if name.endswith("2d") else in1.ndim
+    if not in1.ndim == in2.ndim == wanted:
+        raise ShapeError(
+            f"{name} takes two arrays of {'two axes' if name.endswith('2d') else 'the same rank'}, "
+            f"got shapes {in1.shape} and {in2.shape}"
+        )
+    return in1, in2
+
+
+BROADCASTING = frozenset({"fftconvolve", "oaconvolve"})
+
+
+def section_of(name: str, mode: str, n: Shape, m: Shape) -> tuple[Shape, Shape]:
+    """Tell where the section of one of SciPy's modes starts, and its size.
+
+    Raises
+    ------
+    ValueError
+        When there is no such mode.
+    ShapeError
+        When neither operand holds the other in a valid convolution.
+    """
+    pairs = list(zip(n, m, strict=True))
+    if mode == "full":
+        return (0,) * len(pairs), tuple(i + j - 1 for i, j in pairs)
+    if mode == "same":
+        return tuple((j - 1) // 2 for _, j in pairs), tuple(n)
+    if mode != "valid":
+        raise ValueError(f"{name}: the mode is one of 'full', 'same' and 'valid', got {mode!r}")
+    # Those by Fourier transforms let an axis of length 1 broadcast, and then ask nothing of it
+    asked = [pair for pair in pairs if 1 not in pair] if name in BROADCASTING else pairs
+    if not (all(i >= j for i, j in asked) or all(i <= j for i, j in asked)):
+        raise ShapeError(f"{name}: of shapes {n} and {m}, neither holds the other on every axis")
+    return tuple(min(pair) - 1 for pair in pairs), tuple(abs(i - j) + 1 for i, j in pairs)
+
+
+def section(name: str, in1: Array, in2: Array, mode: str, method: str) -> Array:
+    """Convolve on all axes."""
+    if 0 in (*in1.shape, *in2.shape):
+        empty = (np.zeros(each.shape, each.dtype) for each in (in1, in2))
+        return beside_nothing(getattr(scipy.signal, name)(*empty, mode, method), in1, in2)
+    start, size = section_of(name, mode, in1.shape, in2.shape)
+    return convolved(in1, in2, start, size, method)
+
+
+def along_axes(name: str, in1: Array, in2: Array, mode: str, axes: Any, method: str) -> Array:
+    """Convolve on some axes, and broadcast the others."""
+    in1, in2 = of_one_rank(name, in1, in2)
+    if in1.ndim == 0:
+        return in1 * in2
+    if 0 in (*in1.shape, *in2.shape):
+        return beside_nothing(np.zeros(0), in1, in2)
+    axes = axes_of(in1.ndim, axes)
+    last = tuple(range(-len(axes), 0))
+    one, other = (np.moveaxis(x, axes, last) if axes != last else x for x in (in1, in2))
+    start, size = section_of(name, mode, *(x.shape[-len(axes) :] for x in (one, other)))
+    out = convolved(one, other, start, size, method)
+    out = np.moveaxis(out, last, axes) if axes != last else out
+    if mode == "same" and out.shape != in1.shape:  # SciPy takes the middle on all axes
+        starts = [(have - want) // 2 for have, want in zip(out.shape, in1.shape, strict=True)]
+        out = out[tuple(slice(s, s + k) for s, k in zip(starts, in1.shape, strict=True))]
+    return out
+
+
+PADDED: dict[str, Any] = {"wrap": "wrap", "symm": "symmetric"}
+"""NumPy's words for what is beyond the edges."""
+
+
+def beyond_edges(
+    name: str, in1: Array, in2: Array, mode: str, boundary: str, fillvalue: Any
+) -> Array:
+    """Convolve matrices, the first with margins."""
+    if boundary not in ("fill", *PADDED):
+        raise ValueError(f"{name}: the boundary is 'fill', 'wrap' or 'symm', got {boundary!r}")
+    start, size = section_of(name, mode, in1.shape, in2.shape)
+    if mode == "same" and name == "correlate2d":
+        start = tuple(m // 2 for m in in2.shape)  # where there are two middles, the other one
+    if mode == "valid" and any(i < j for i, j in zip(in1.shape, in2.shape, strict=True)):
+        in1, in2 = in2, in1  # as SciPy does, so that it is the larger one that has margins
+    if boundary == "fill" and is_zero(fillvalue):
+        return convolved(in1, in2, start, size, "direct")
+    widths = [(m - 1, m - 1) for m in in2.shape]
+    if boundary == "fill":
+        margins = np.pad(np.zeros(in1.shape, in1.dtype), widths, constant_values=1)
+        padded = np.pad(in1, widths) + margins * as_array(fillvalue).astype(in1.dtype)
+    else:
+        padded = np.pad(in1, widths, mode=PADDED[boundary])
+    start = tuple(s + m - 1 for s, m in zip(start, in2.shape, strict=True))
+    return convolved(padded, in2, start, size, "direct")
+
+
+def is_zero(value: Any) -> bool:
+    """Tell whether a number changes nothing; a handle may, whatever it stands for."""
+    return type(value) in (int, float) and value == 0

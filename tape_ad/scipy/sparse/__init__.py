@@ -1,0 +1,93 @@
+"""Sparse arrays whose elements may be a handle, under the names of `scipy.sparse`.
+
+SciPy's own arrays take plain elements. These are SciPy's where nothing is a handle, and have its
+formats, constructors and most methods where one is. What is solved with them is in
+`tape_ad.scipy.sparse.linalg`. ``import tape_ad.scipy.sparse`` needs SciPy, which ``pip install
+'tape-ad[scipy]'`` installs.
+
+Examples
+--------
+>>> import numpy as np
+>>> import tape_ad as ta
+>>> d = ta.ComputationRecord().tensor(np.array([2.0, 3.0]))
+>>> a = ta.scipy.sparse.diags_array([d, d[:1]], offsets=[0, 1])
+>>> a.toarray().data
+array([[2., 2.],
+       [0., 3.]])
+>>> np.sum(a @ np.array([1.0, 10.0])).grad().wrt(d)
+array([11., 10.])
+"""
+
+from tape_ad.base.extras import extra
+from tape_ad.record.messages.migration_hints import absent_from, listed
+
+with extra("scipy", "tape_ad.scipy.sparse"):
+    import scipy.sparse  # noqa: F401 - asked for first, so that its absence has one message
+
+import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
+from tape_ad.scipy.sparse import linalg
+from tape_ad.scipy.sparse.arrays import FORMATS
+from tape_ad.scipy.sparse.construction import (
+    block_array,
+    block_diag,
+    bmat,
+    diags,
+    diags_array,
+    find,
+    hstack,
+    kron,
+    kronsum,
+    spdiags,
+    tril,
+    triu,
+    vstack,
+)
+
+__all__ = [
+    "block_array",
+    "block_diag",
+    "bmat",
+    "bsr_array",
+    "bsr_matrix",
+    "coo_array",
+    "coo_matrix",
+    "csc_array",
+    "csc_matrix",
+    "csr_array",
+    "csr_matrix",
+    "dia_array",
+    "dia_matrix",
+    "diags",
+    "diags_array",
+    "dok_array",
+    "dok_matrix",
+    "find",
+    "hstack",
+    "kron",
+    "kronsum",
+    "lil_array",
+    "lil_matrix",
+    "linalg",
+    "spdiags",
+    "tril",
+    "triu",
+    "vstack",
+]
+
+bsr_array = FORMATS["bsr_array"]
+bsr_matrix = FORMATS["bsr_matrix"]
+coo_array = FORMATS["coo_array"]
+coo_matrix = FORMATS["coo_matrix"]
+csc_array = FORMATS["csc_array"]
+csc_matrix = FORMATS["csc_matrix"]
+csr_array = FORMATS["csr_array"]
+csr_matrix = FORMATS["csr_matrix"]
+dia_array = FORMATS["dia_array"]
+dia_matrix = FORMATS["dia_matrix"]
+dok_array = FORMATS["dok_array"]
+dok_matrix = FORMATS["dok_matrix"]
+lil_array = FORMATS["lil_array"]
+lil_matrix = FORMATS["lil_matrix"]
+
+__getattr__ = absent_from(__name__)
+__dir__ = listed(__all__)

@@ -1,0 +1,434 @@
+"""Sparse arrays whose elements may be a handle, in SciPy's formats.
+
+An array is its elements and their pattern; a format says what `data` looks like, and no more. What
+only moves elements (an index, a transpose, a block of blocks) is done by SciPy, to an array of the
+elements' numbers.
+"""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from attrs import define
+
+from tape_ad.base.arrays.overridable import takes_over
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import as_array
+from tape_ad.rules.maps import Array
+from tape_ad.rules.plain_maps import Gather
+from tape_ad.scipy.counterparts import holds, joined
+from tape_ad.scipy.sparse.arithmetic import Arithmetic, absent
+from tape_ad.scipy.sparse.pattern import Pattern, merged
+
+__all__ = ["FORMATS", "SparseArray", "filled", "is_ours", "pattern_of", "sparse_of", "taken"]
+
+OTHER = "tape_ad.scipy.sparse: "
+
+
+@define(eq=False, repr=False, init=False)
+class SparseArray(Arithmetic):
+    """What the arrays of all formats have; see SciPy's for the methods.
+
+    Attributes
+    ----------
+    elements : array or Tensor, shape (nnz,)
+    pattern : Pattern
+    """
+
+    elements: Array
+    pattern: Pattern
+
+    def __new__(
+        cls, arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, **options: Any
+    ) -> Any:
+        """Make an array as SciPy does, and SciPy's own where nothing is a handle."""
+        if not (is_ours(arg1) or takes_over(type(arg1)) or holds(arg1)):
+            return getattr(scipy.sparse, cls.__name__)(arg1, shape, dtype, copy, **options)
+        if is_ours(arg1):
+            found = cls.of(arg1.elements, arg1.pattern)
+        else:
+            found = cls.of(*constructed(cls, arg1, shape, options))
+        return found if dtype is None else found.astype(dtype)
+
+    @classmethod
+    def of(cls, elements: Array, pattern: Pattern) -> Self:
+        """Make an array of its elements."""
+        made = object.__new__(cls)
+        made.elements, made.pattern = elements, pattern
+        return made
+
+    def like(self, elements: Array) -> Self:
+        """Make an array with other elements in the same places."""
+        return self.of(elements, self.pattern)
+
+    def moved(self, positions: Any) -> Any:
+        """Take the elements to where their numbers are."""
+        return taken(positions, self.elements, positions.format, matrix=self.is_matrix)
+
+    def in_layout(self, layout: str, elements: Array, pattern: Pattern) -> Any:
+        """Make an array in another format, a matrix where this is one."""
+        return made_in(layout, self.is_matrix).of(elements, pattern)
+
+    def operand(self, other: Any) -> Any:
+        """Take a sparse array of SciPy's to one of ours."""
+        return sparse_of(other)
+
+    # What SciPy's have
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The lengths of the two axes."""
+        return self.pattern.shape
+
+    @property
+    def dtype(self) -> Any:
+        """That of the elements."""
+        return self.elements.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return 2
+
+    @property
+    def nnz(self) -> int:
+        """The number of elements, zeros among them included."""
+        return len(self.pattern.rows)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.nnz
+
+    @property
+    def data(self) -> Array:
+        """The elements, as the format has them."""
+        places = self._inside("data")
+        if self.format == "coo" or np.array_equal(places, np.arange(1, self.nnz + 1)):
+            return self.elements
+        return filled(self.elements, places)
+
+    @property
+    def indices(self) -> Array:
+        """The columns, or of columns the rows, of the elements."""
+        return self._inside("indices")
+
+    @property
+    def indptr(self) -> Array:
+        """Where the rows, or the columns, begin."""
+        return self._inside("indptr")
+
+    @property
+    def offsets(self) -> Array:
+        """Which diagonals there are."""
+        return self._inside("offsets")
+
+    @property
+    def row(self) -> Array:
+        """The rows of the elements."""
+        return self._inside("row")
+
+    @property
+    def col(self) -> Array:
+        """The columns of the elements."""
+        return self._inside("col")
+
+    @property
+    def coords(self) -> tuple[Array, Array]:
+        """The rows and the columns of the elements."""
+        return self.pattern.rows, self.pattern.columns
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - the name that arrays give it
+        """The transpose."""
+        return self.transpose()
+
+    @property
+    def real(self) -> Self:
+        """The real parts."""
+        return self.like(np.real(self.elements))
+
+    @property
+    def imag(self) -> Self:
+        """The imaginary parts."""
+        return self.like(np.imag(self.elements))
+
+    def _inside(self, name: str) -> Any:
+        return getattr(self.pattern.positions(self.format), name)
+
+    def __repr__(self) -> str:
+        return (
+            f"<tape_ad.scipy.sparse.{type(self).__name__} of shape {self.shape} with {self.nnz} stored "
+            f"elements: {self.elements!r}>"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        raise absent(f"tape_ad.scipy.sparse.{type(self).__name__}", name)
+
+    def toarray(self, order: str | None = None, out: Any = None) -> Array:
+        """Make the dense array."""
+        if out is not None:
+            raise UnsupportedArgumentError(
+                f"{OTHER}toarray: out= is an array, which cannot hold the gradient of a handle; "
+                "leave it out, and use what the method returns"
+            )
+        return filled(self.elements, self.pattern.positions().toarray())
+
+    todense = toarray
+
+    def asformat(self, format: str | None, copy: bool = False) -> Any:  # noqa: A002 - SciPy's name
+        """Give the array in another format."""
+        if format is None or format == self.format:
+            return self
+        return self.in_layout(format, self.elements, self.pattern)
+
+    def copy(self) -> Self:
+        """Give another array of the same elements."""
+        return self.like(self.elements)
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
+        """Take the elements to a dtype."""
+        return self.like(self.elements.astype(dtype))
+
+    def conjugate(self, copy: bool = True) -> Self:
+        """Give the conjugate."""
+        return self.like(np.conjugate(self.elements))
+
+    conj = conjugate
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> Any:
+        """Exchange rows and columns."""
+        turned = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
+        return self.in_layout(turned, self.elements, self.pattern.turned())
+
+    def reshape(self, *shape: Any, **options: Any) -> Any:
+        """Give the array of another shape, row by row."""
+        return self.moved(self.pattern.positions(self.format).reshape(*shape, **options))
+
+    def diagonal(self, k: int = 0) -> Array:
+        """Give the dense k-th diagonal."""
+        return filled(self.elements, self.pattern.positions("csr").diagonal(k))
+
+    def trace(self, offset: int = 0) -> Any:
+        """Add up a diagonal."""
+        return np.sum(self.diagonal(offset))
+
+    def nonzero(self) -> tuple[Array, Array]:
+        """Tell where what is not 0 is."""
+        there = np.flatnonzero(self.elements != 0)
+        return self.pattern.rows[there], self.pattern.columns[there]
+
+    def count_nonzero(self, axis: Any = None) -> Any:
+        """Count what is not 0."""
+        return self.pattern.matrix(np.asarray(self.elements != 0)).count_nonzero(axis)
+
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """Add up all, or along an axis."""
+        data = self.elements if dtype is None else self.elements.astype(dtype)
+        if out is not None:
+            raise UnsupportedArgumentError(f"{OTHER}sum: out= cannot hold the gradient of a handle")
+        if axis is None:
+            return np.sum(data)
+        if axis not in (0, 1, -1, -2):
+            raise UnsupportedArgumentError(f"{OTHER}sum: takes one axis, got {axis!r}")
+        across = axis % 2
+        index = self.pattern.rows if across else self.pattern.columns
+        out = Gather(-1, index, self.shape[1 - across]).pull(data)
+        return np.expand_dims(out, axis) if self.is_matrix else out
+
+    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """Divide the sum by the number of places."""
+        count = np.prod(self.shape) if axis is None else self.shape[axis]
+        return self.sum(axis, dtype, out) / count
+
+    def __getitem__(self, key: Any) -> Any:
+        indexed = self.format if self.format in ("csc", "dok", "lil") else "csr"
+        found = self.pattern.positions(indexed)[key]
+        if not scipy.sparse.issparse(found):
+            return filled(self.elements, found)
+        if found.ndim != 2:
+            raise UnsupportedArgumentError(
+                f"{OTHER}an index that leaves one axis is not taken of elements that are a handle; "
+                "write a[[i]] or a[i : i + 1] for a row of two axes, or a.toarray()[i]"
+            )
+        return self.moved(found)
+
+    def __len__(self) -> int:
+        raise TypeError("sparse array length is ambiguous; use shape[0] or nnz")
+
+
+def in_format(name: str) -> Callable[[SparseArray], Any]:
+    """Make a method that goes over to a format."""
+
+    def convert(self: SparseArray, *args: Any, **options: Any) -> Any:
+        return self.asformat(name)
+
+    convert.__name__ = f"to{name}"
+    convert.__doc__ = f"Give the array in the format {name!r}."
+    return convert
+
+
+def elementwise(ufunc: Any) -> Callable[[SparseArray], Any]:
+    """Make a method that calls a function, which is 0 at 0, with the elements."""
+
+    def method(self: SparseArray) -> Any:
+        return self.like(ufunc(self.elements))
+
+    method.__name__ = ufunc.__name__
+    method.__doc__ = f"Give the {ufunc.__name__} of each element."
+    return method
+
+
+NAMES = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+
+SUMMING = frozenset({"bsr", "csc", "csr"})
+"""The formats that SciPy makes of coordinates by adding up what is at the same place, which would
+add up numbers that stand for elements."""
+
+for _name in NAMES:
+    setattr(SparseArray, f"to{_name}", in_format(_name))
+
+for _ufunc in (
+    *(np.arcsin, np.arcsinh, np.arctan, np.arctanh, np.deg2rad, np.expm1, np.log1p, np.rad2deg),
+    *(np.sin, np.sinh, np.sqrt, np.tan, np.tanh),
+):
+    setattr(SparseArray, _ufunc.__name__, elementwise(_ufunc))
+
+
+def documented(name: str) -> str:
+    """Write the docstring of a format."""
+    return f"""The format of `scipy.sparse.{name}`, whose elements may be a handle.
+
+    Parameters
+    ----------
+    arg1
+        As in SciPy: a dense array, a sparse one, or a tuple of data and where they are. Of these,
+        what is data may be a handle. A dense one keeps its zeros as elements, which have a
+        gradient. Elements at the same place are added up.
+    shape, dtype, copy
+        As in SciPy.
+
+    Notes
+    -----
+    Without a handle, SciPy's own array is made.
+    """
+
+
+FORMATS: dict[str, type[SparseArray]] = {
+    f"{name}_{kind}": type(
+        f"{name}_{kind}",
+        (SparseArray,),
+        {
+            "__slots__": (),
+            "__module__": "tape_ad.scipy.sparse",
+            "__doc__": documented(f"{name}_{kind}"),
+            "format": name,
+            "is_matrix": kind == "matrix",
+        },
+    )
+    for name in NAMES
+    for kind in ("array", "matrix")
+}
+
+
+def made_in(layout: str, is_matrix: bool) -> type[SparseArray]:
+    """Give the class of a format."""
+    return FORMATS[f"{layout}_{'matrix' if is_matrix else 'array'}"]
+
+
+def is_ours(a: Any) -> bool:
+    """Tell whether something is a sparse array of ours."""
+    return isinstance(a, SparseArray)
+
+
+def sparse_of(a: Any) -> Any:
+    """Take a sparse array of SciPy's to one of ours; anything else stays as it is."""
+    if not scipy.sparse.issparse(a):
+        return a
+    if a.ndim != 2:
+        raise UnsupportedArgumentError(
+            f"{OTHER}sparse arrays have two axes beside handles, not {a.ndim}; write a.toarray()"
+        )
+    whole = a.tocoo()
+    elements, pattern = whole.data, Pattern.of(whole)
+    if not getattr(a, "has_canonical_format", True):
+        elements, pattern = each_once(elements, pattern)
+    return made_in(a.format, isinstance(a, scipy.sparse.spmatrix)).of(elements, pattern)
+
+
+def each_once(elements: Array, pattern: Pattern) -> tuple[Array, Pattern]:
+    """Add up elements at the same place, if there are any."""
+    several = len(np.unique(pattern.places())) < len(pattern.rows)
+    return merged(elements, pattern) if several else (elements, pattern)
+
+
+def constructed(
+    cls: type[SparseArray], arg1: Any, shape: Any, options: Any
+) -> tuple[Array, Pattern]:
+    """Let SciPy put numbers where elements are to stand.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        Where a place is given by a handle, or where there are not two axes.
+    """
+    several = isinstance(arg1, tuple)
+    data = as_array(joined(arg1[0] if several else arg1))
+    places = arg1[1:] if several else ()
+    if any(takes_over(type(each)) or holds(each) for each in places):
+        raise UnsupportedArgumentError(
+            f"tape_ad.scipy.sparse.{cls.__name__}: where the elements are is constant; pass indices that "
+            "are plain arrays"
+        )
+    numbers = np.arange(1, data.size + 1).reshape(data.shape)
+    given = (numbers, *places) if several else numbers
+    positions = getattr(scipy.sparse, cls.__name__)(given, shape, **options)
+    if len(places) == 1 and cls.format in SUMMING:
+        positions = scipy.sparse.coo_array(given, positions.shape)
+    if positions.ndim != 2:
+        raise UnsupportedArgumentError(
+            f"tape_ad.scipy.sparse.{cls.__name__}: sparse arrays of handles have two axes, not "
+            f"{positions.ndim}; write a dense one"
+        )
+    flat = numbered(positions)
+    elements = data.reshape(-1)
+    if not np.array_equal(flat.data, np.arange(1, data.size + 1)):
+        elements = elements[flat.data - 1]
+    return each_once(elements, Pattern.of(flat))
+
+
+def numbered(positions: Any) -> Any:
+    """Give where numbers stand for elements, without the zeros that fill up blocks."""
+    flat = positions.tocoo()
+    flat.eliminate_zeros()
+    return flat
+
+
+def filled(elements: Array, positions: Any) -> Array:
+    """Give the elements of given numbers, and 0 for 0."""
+    return np.concatenate([np.zeros(1, elements.dtype), elements])[positions]
+
+
+def taken(positions: Any, elements: Array, layout: str, *, matrix: bool) -> SparseArray:
+    """Make the array that has the elements where their numbers are."""
+    flat = numbered(positions)
+    return made_in(layout, matrix).of(elements[flat.data - 1], Pattern.of(flat))
+
+
+def pattern_of(a: Any) -> tuple[Array, Pattern] | None:
+    """Give the elements of a sparse matrix and where they are; None for what is no such matrix.
+
+    Parameters
+    ----------
+    a : sparse array of ours or SciPy's, or a tuple of data, indices and starts of rows
+    """
+    if isinstance(a, tuple):
+        a = FORMATS["csr_array"](a)
+    if isinstance(a, SparseArray):
+        return a.elements, a.pattern
+    if not scipy.sparse.issparse(a):
+        return None
+    whole = a.tocoo()
+    whole.sum_duplicates()
+    return whole.data, Pattern.of(whole)

@@ -1,0 +1,223 @@
+"""Functions that put sparse arrays together, of ours where a handle is among what they are given.
+
+SciPy puts the elements' numbers together; see `arrays`.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import takes_over
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import as_array
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.sparse.arrays import (
+    FORMATS,
+    SparseArray,
+    is_ours,
+    made_in,
+    sparse_of,
+    taken,
+)
+from tape_ad.scipy.sparse.pattern import Pattern
+
+__all__ = [
+    "block_array",
+    "block_diag",
+    "bmat",
+    "diags",
+    "diags_array",
+    "find",
+    "hstack",
+    "kron",
+    "kronsum",
+    "spdiags",
+    "tril",
+    "triu",
+    "vstack",
+]
+
+Function = Callable[..., Any]
+
+
+class Numbering:
+    """Numbers the elements of all that a call is given, and keeps them."""
+
+    def __init__(self) -> None:
+        self.parts: list[Any] = []
+        self.count = 1
+
+    def of(self, elements: Array) -> int:
+        """Keep elements, and give the number of the first."""
+        first = self.count
+        self.parts.append(elements.reshape(-1))
+        self.count += elements.size
+        return first
+
+    def elements(self, dtype: Any) -> Array:
+        """Give all of them."""
+        every = np.concatenate(self.parts)
+        is_given = isinstance(dtype, (type, np.dtype, str))  # SciPy has an object for no dtype
+        return every.astype(dtype) if is_given else every
+
+    def positions(self, given: Any) -> Any:
+        """Give numbers in the place of the elements of an array, or of a tree of such."""
+        given = sparse_of(given)
+        if isinstance(given, SparseArray):
+            numbers = given.pattern.positions(given.format, self.of(given.elements))
+            matrix = getattr(scipy.sparse, f"{given.format}_matrix")
+            return matrix(numbers) if given.is_matrix else numbers
+        if isinstance(given, (list, tuple)) and not is_numeric(given):
+            return type(given)(map(self.positions, given))
+        if given is None:
+            return None
+        array = as_array(joined(given))
+        return self.of(array) + np.arange(array.size).reshape(array.shape)
+
+
+def is_numeric(given: Any) -> bool:
+    """Tell whether a list is one of numbers alone."""
+    return all(
+        np.ndim(each) == 0
+        and each is not None
+        and not (isinstance(each, (list, tuple)) or is_ours(each) or scipy.sparse.issparse(each))
+        for each in given
+    )
+
+
+def has_handle(tree: Any) -> bool:
+    """Tell whether a handle is in a tree, or a sparse array of ours."""
+    if isinstance(tree, (list, tuple)):
+        return any(map(has_handle, tree))
+    return is_ours(tree) or takes_over(type(tree))
+
+
+def published(function: Function) -> Callable[[Function], Function]:
+    """Publish lines for handles under the name and with the signature of SciPy's function.
+
+    Parameters
+    ----------
+    function : callable
+        SciPy's. Its first parameter, or the first two of `kron` and `kronsum`, may hold handles.
+    """
+    name = function.__name__
+    signature = inspect.signature(function)
+
+    def decorate(lines: Function) -> Function:
+        several = 2 if name.startswith("kron") else 1
+
+        def public(*args: Any, **kwargs: Any) -> Any:
+            if not any(map(has_handle, (*args, *kwargs.values()))):
+                return function(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            for parameter, value in list(bound.arguments.items())[several:]:
+                if has_handle(value):
+                    raise UnsupportedArgumentError(
+                        f"tape_ad.scipy.sparse.{name}: there is no derivative by {parameter}=; pass its "
+                        ".data if it is meant as a constant"
+                    )
+            return lines(**bound.arguments)
+
+        functools.update_wrapper(public, lines)
+        public.__name__ = public.__qualname__ = name
+        public.__module__ = "tape_ad.scipy.sparse"
+        public.__doc__ = (
+            f"Do what `scipy.sparse.{name}` does, with its arguments and defaults.\n\n    "
+            f"{', '.join(list(signature.parameters)[:several])} may have handles in it. Without "
+            "one, SciPy's own result is given."
+        )
+        public.__signature__ = signature  # type: ignore[attr-defined]  # as inspect looks for it
+        return public
+
+    return decorate
+
+
+def rearranged(name: str, given: Any, dtype: Any = None, **options: Any) -> Any:
+    """Let SciPy's function put numbers where elements are to stand."""
+    numbering = Numbering()
+    if name.startswith("diags"):
+        options["dtype"] = np.int64
+    positions = getattr(scipy.sparse, name)(numbering.positions(given), **options)
+    matrix = isinstance(positions, scipy.sparse.spmatrix)
+    return taken(positions, numbering.elements(dtype), positions.format, matrix=matrix)
+
+
+def rearranging(name: str) -> Function:
+    """Publish a function whose first argument alone has elements."""
+    function = getattr(scipy.sparse, name)
+    first = next(iter(inspect.signature(function).parameters))
+
+    def lines(**arguments: Any) -> Any:
+        given = arguments.pop(first)
+        return rearranged(name, given, **arguments)
+
+    return published(function)(lines)
+
+
+def dense_of(given: Any) -> Any:
+    """Take a dense array to a sparse one that has all of its elements."""
+    given = sparse_of(given)
+    return given if is_ours(given) else FORMATS["coo_array"](as_array(joined(given)))
+
+
+block_array = rearranging("block_array")
+block_diag = rearranging("block_diag")
+bmat = rearranging("bmat")
+diags = rearranging("diags")
+diags_array = rearranging("diags_array")
+hstack = rearranging("hstack")
+spdiags = rearranging("spdiags")
+tril = rearranging("tril")
+triu = rearranging("triu")
+vstack = rearranging("vstack")
+
+
+@published(scipy.sparse.kron)
+def kron(A: Any, B: Any, format: Any) -> Any:  # noqa: A002, N803 - SciPy's names
+    """Multiply each element of the one with each of the other."""
+    a, b = constant_too(A), constant_too(B)
+    (m, n), pa, pb = b.shape, a.pattern, b.pattern
+    rows = np.add.outer(pa.rows.astype(np.intp) * m, pb.rows).reshape(-1)
+    columns = np.add.outer(pa.columns.astype(np.intp) * n, pb.columns).reshape(-1)
+    elements = (a.elements[:, None] * b.elements).reshape(-1)
+    pattern = Pattern(rows, columns, (a.shape[0] * m, a.shape[1] * n))
+    matrix = a.is_matrix and b.is_matrix
+    return made_in(format or "coo", matrix).of(elements, pattern)
+
+
+@published(scipy.sparse.kronsum)
+def kronsum(A: Any, B: Any, format: Any) -> Any:  # noqa: A002, N803 - SciPy's names
+    """Add the Kronecker products with identities."""
+    a, b = constant_too(A), constant_too(B)
+    if a.shape[0] != a.shape[1] or b.shape[0] != b.shape[1]:
+        raise ValueError("A and B must be square")
+    first = kron(scipy.sparse.eye_array(b.shape[0]), a, "csr")
+    total = first + kron(b, scipy.sparse.eye_array(a.shape[0]), "csr")
+    return made_in(format or "csr", a.is_matrix and b.is_matrix).of(total.elements, total.pattern)
+
+
+def constant_too(a: Any) -> Any:
+    """Take a sparse or dense array to one of ours."""
+    a = sparse_of(a)
+    if is_ours(a):
+        return a
+    made = FORMATS["coo_array"]
+    dense = as_array(joined(a))
+    dense = dense if dense.ndim == 2 else dense.reshape((1, -1))
+    if takes_over(type(dense)):
+        return made(dense)
+    return sparse_of(scipy.sparse.coo_array(dense))
+
+
+@published(scipy.sparse.find)
+def find(A: Any) -> Any:  # noqa: N803 - SciPy's name
+    """Give the places and values of what is not 0."""
+    a = dense_of(A)
+    there = np.flatnonzero(a.elements != 0)
+    return a.pattern.rows[there], a.pattern.columns[there], a.elements[there]

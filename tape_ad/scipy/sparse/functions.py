@@ -1,0 +1,239 @@
+"""Functions of sparse matrices: inverses, powers, norms, and functions times vectors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse.linalg
+
+from tape_ad.base.arrays.overridable import overridable, takes_over
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import Constant, Entry, as_array, rule
+from tape_ad.rules.maps import Array, LinearMap
+from tape_ad.scipy.anchored import anchored
+from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.linalg.functions import Derivative, block, one_by_one
+from tape_ad.scipy.linalg.functions import expm as dense_expm
+from tape_ad.scipy.sparse.arithmetic import is_sparse
+from tape_ad.scipy.sparse.arrays import FORMATS, is_ours
+from tape_ad.scipy.sparse.pattern import merged
+from tape_ad.scipy.sparse.systems import sparse_solved
+
+__all__ = [
+    "SPARSE_FUNCTIONS",
+    "expm",
+    "function_of",
+    "funm_multiply_krylov",
+    "inv",
+    "matrix_power",
+    "maximal",
+    "norm",
+    "onenormest",
+]
+
+Function = Callable[..., Any]
+
+
+def inv(A: Any) -> Any:  # noqa: N803 - SciPy's name
+    """Invert a sparse matrix, as `scipy.sparse.linalg.inv` does.
+
+    Parameters
+    ----------
+    A : sparse array of ours or SciPy's, shape (n, n)
+
+    Returns
+    -------
+    sparse array, of columns, all of whose elements are there if it is of ours
+    """
+    if not is_ours(A):
+        return scipy.sparse.linalg.inv(A)
+    made = FORMATS["csc_matrix" if A.is_matrix else "csc_array"]
+    elements, pattern = merged(A.elements, A.pattern)
+    return made(sparse_solved(elements, np.eye(A.shape[0]), pattern))
+
+
+def expm(A: Any) -> Any:  # noqa: N803 - SciPy's name
+    """Compute the exponential of a matrix, as `scipy.sparse.linalg.expm` does.
+
+    Parameters
+    ----------
+    A : array or Tensor, sparse array of ours or SciPy's, shape (n, n)
+        One of ours becomes dense on the way.
+
+    Returns
+    -------
+    array or Tensor, or sparse array, of columns, all of whose elements are there if it is of ours
+    """
+    if is_ours(A):
+        made = FORMATS["csc_matrix" if A.is_matrix else "csc_array"]
+        return made(dense_expm(A.toarray()))
+    return dense_expm(A) if takes_over(type(A)) else scipy.sparse.linalg.expm(A)
+
+
+def matrix_power(A: Any, power: int) -> Any:  # noqa: N803 - SciPy's name
+    """Raise a sparse matrix to a power, as `scipy.sparse.linalg.matrix_power` does.
+
+    Parameters
+    ----------
+    A : sparse array of ours or SciPy's, shape (n, n)
+    power : int
+
+    Returns
+    -------
+    sparse array
+    """
+    if not is_ours(A):
+        return scipy.sparse.linalg.matrix_power(A, power)
+    if A.shape[0] != A.shape[1] or power < 0:
+        raise ValueError("matrix_power takes a square matrix and a power that is not negative")
+    out = FORMATS[f"{A.format}_array"](scipy.sparse.eye_array(A.shape[0], format=A.format))
+    for _ in range(power):
+        out = A @ out
+    return out
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002 - SciPy's name
+    """Compute a norm of a sparse array, as `scipy.sparse.linalg.norm` does.
+
+    Parameters
+    ----------
+    x : sparse array of ours or SciPy's
+    ord : {None, "fro", 1, -1, inf, -inf}
+        Of ours. One with `axis` may be any that `numpy.linalg.norm` takes, of dense rows.
+    axis : int, optional
+
+    Returns
+    -------
+    number, array or Tensor
+    """
+    if not is_ours(x):
+        return scipy.sparse.linalg.norm(x, ord, axis)
+    if axis is not None:
+        return np.linalg.norm(x.toarray(), ord, axis)
+    elements, pattern = merged(x.elements, x.pattern)
+    if ord in (None, "fro", "f"):
+        return np.linalg.norm(elements)
+    if ord not in (1, -1, np.inf, -np.inf):
+        raise UnsupportedArgumentError(
+            f"tape_ad.scipy.sparse.linalg.norm: ord={ord!r} is not supported on handles; write "
+            "np.linalg.norm(a.toarray(), ord), or tape_ad.scipy.sparse.linalg.svds(a, 1)[1] for 2"
+        )
+    sums = abs(type(x).of(elements, pattern)).sum(axis=0 if abs(ord) == 1 else 1)
+    return np.max(sums) if ord > 0 else np.min(sums)
+
+
+def onenormest(
+    A: Any,  # noqa: N803 - SciPy's name
+    t: int = 2,
+    itmax: int = 5,
+    compute_v: bool = False,
+    compute_w: bool = False,
+) -> Any:
+    """Estimate the 1-norm of a matrix, as `scipy.sparse.linalg.onenormest` does.
+
+    Parameters
+    ----------
+    A : array or Tensor, sparse array of ours or SciPy's, or LinearOperator, shape (n, n)
+    t, itmax, compute_v, compute_w
+        As in SciPy. The vector v, for which the norm of ``A @ v`` is the estimate, is constant.
+
+    Returns
+    -------
+    est : number or Tensor
+    v : array, shape (n,)
+    w : array or Tensor, shape (n,)
+    """
+    if not (is_ours(A) or takes_over(type(A))):
+        return scipy.sparse.linalg.onenormest(A, t, itmax, compute_v, compute_w)
+    v = maximal(A.elements, A.pattern, t, itmax) if is_ours(A) else maximal(A, None, t, itmax)
+    w = A @ v
+    found = (np.sum(np.abs(w)), *((v,) if compute_v else ()), *((w,) if compute_w else ()))
+    return found if len(found) > 1 else found[0]
+
+
+@overridable
+def maximal(data: Array, pattern: Any, t: int, itmax: int) -> Array:
+    """Find the vector for which `onenormest` finds the norm."""
+    matrix = data if pattern is None else pattern.matrix(data)
+    return scipy.sparse.linalg.onenormest(matrix, t, itmax, compute_v=True)[1]
+
+
+# Functions of matrices that a user gives
+
+
+@overridable
+def function_of(a: Array, f: Function) -> Array:
+    """Call a function of matrices.
+
+    Parameters
+    ----------
+    a : array or Tensor, shape (..., n, n)
+    f : callable
+        Of plain matrices, given by a power series, as ``expm`` is.
+
+    Returns
+    -------
+    array or Tensor, shape of `a`
+    """
+    return one_by_one(lambda each, _: f(each), a, a)
+
+
+def function_partial(out: Array, a: Array, f: Function) -> LinearMap:
+    """Make the partial: the derivative is a block of the function of a block matrix."""
+    n = a.shape[-1]
+
+    def along(a: Array, e: Array) -> Array:
+        return function_of(block(a, e, a), f)[..., :n, n:]
+
+    return Derivative(along, a)
+
+
+def funm_multiply_krylov(
+    f: Function,
+    A: Any,  # noqa: N803 - SciPy's name
+    b: Array,
+    *,
+    t: Any = 1.0,
+    **options: Any,
+) -> Any:
+    """Compute ``f(t * A) @ b``, as `scipy.sparse.linalg.funm_multiply_krylov` does.
+
+    Parameters
+    ----------
+    f : callable
+        A function of plain matrices, given by a power series, as ``scipy.linalg.expm`` is.
+    A : array or Tensor, sparse array of ours or SciPy's, shape (n, n)
+        It becomes dense where a handle is among the arguments.
+    b : array or Tensor, shape (n,)
+    t : float or Tensor
+    options
+        As in SciPy, which takes the steps of Krylov with them.
+
+    Returns
+    -------
+    array or Tensor, shape (n,)
+    """
+    b = joined(b)
+    if not (is_ours(A) or any(takes_over(type(each)) for each in (A, b, t))):
+        return scipy.sparse.linalg.funm_multiply_krylov(f, A, b, t=t, **options)
+    for name, value in options.items():
+        if takes_over(type(value)):
+            raise UnsupportedArgumentError(
+                f"tape_ad.scipy.sparse.linalg.funm_multiply_krylov: the result does not depend on "
+                f"{name}=; pass its .data"
+            )
+    dense = A.toarray() if is_sparse(A) else as_array(A)
+    out = function_of(t * dense, f) @ as_array(b)
+    if takes_over(type(dense)):
+        return out
+
+    def below(b: Array, t: Array) -> Any:
+        return funm_multiply_krylov(f, A, b, t=t, **options)
+
+    return anchored(out, None, below, (b, as_array(t)), {})
+
+
+SPARSE_FUNCTIONS: dict[Any, Entry] = {
+    maximal: Constant(),
+    function_of: rule(function_partial, signature=lambda a, f: ((a,), {"f": f})),
+}

@@ -1,0 +1,289 @@
+"""Equations with sparse matrices, solved directly; see `systems`."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+from attrs import define, frozen
+
+from tape_ad.base.arrays.overridable import overridable, takes_over
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import Call, Entry, as_array, rule
+from tape_ad.rules.maps import Array, adjoint
+from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns, outer
+from tape_ad.scipy.sparse.arrays import pattern_of
+from tape_ad.scipy.sparse.pattern import Pattern
+
+__all__ = [
+    "SPARSE_SYSTEMS",
+    "Dense",
+    "Sparse",
+    "joined",
+    "listed",
+    "sparse_parts",
+    "sparse_solved",
+    "spsolve",
+    "spsolve_triangular",
+]
+
+Solver = Callable[..., Any]
+
+
+# Where a matrix is from
+
+
+@frozen(eq=False)
+class Dense:
+    """Stands for the `Pattern` of a dense matrix, every element of which is there."""
+
+    def turned(self) -> Self:
+        """Give that of the transpose."""
+        return self
+
+    def matrix(self, data: Array) -> Any:
+        """Give the matrix itself."""
+        return data
+
+    def times(self, data: Array, x: Array) -> Array:
+        """Multiply."""
+        return np.matmul(data, x)
+
+    def gradient(self, g: Array, x: Array) -> Array:
+        """Compute the gradient of <g, A x>."""
+        return outer(g, x)
+
+
+@define(eq=False, repr=False)
+class Sparse:
+    """The system of a matrix given by its elements.
+
+    Parameters
+    ----------
+    data : array, shape (nnz,) or (n, n)
+    pattern : Pattern or Dense
+    solver : callable
+        ``solver(data, b, pattern)``, for matrices b of right-hand sides.
+    """
+
+    trans: ClassVar[str] = "N"
+    data: Array
+    pattern: Any
+    solver: Solver
+
+    def solve(self, b: Array) -> Array:
+        """Solve."""
+        return in_columns(lambda each: self.solver(self.data, each, self.pattern), 2, b)
+
+    def adjoint(self) -> Self:
+        """Give the system of the adjoint."""
+        if isinstance(self.pattern, Dense):
+            return type(self)(adjoint(self.data), self.pattern, self.solver)
+        return type(self)(self.data.conjugate(), self.pattern.turned(), self.solver)
+
+    def times(self, t: Array, x: Array) -> Array:
+        """Multiply by a change of the matrix."""
+        return self.pattern.times(t, x)
+
+    def adjoint_times(self, t: Array, x: Array) -> Array:
+        """Multiply by the adjoint of a change."""
+        if isinstance(self.pattern, Dense):
+            return np.matmul(adjoint(t), x)
+        return self.pattern.turned().times(t.conjugate(), x)
+
+    def gradient(self, g: Array, x: Array) -> Array:
+        """Compute the gradient by the elements."""
+        return self.pattern.gradient(g, x)
+
+
+# Direct solution
+
+
+@overridable
+def sparse_solved(
+    data: Array, b: Array, pattern: Pattern, *, triangular: tuple[bool, bool] | None = None
+) -> Array:
+    """Solve equations with a sparse matrix.
+
+    Parameters
+    ----------
+    data : array or Tensor, shape (nnz,)
+    b : array or Tensor, shape (n,) or (n, k)
+    pattern : Pattern
+    triangular : tuple of bool, optional
+        Of a triangular matrix, whether it is the lower one, and whether its diagonal counts as 1.
+
+    Returns
+    -------
+    array or Tensor, shape of `b`
+    """
+    if b.size == 0:
+        return np.zeros(b.shape, np.result_type(data, b, np.float64))
+    matrix = pattern.matrix(data)
+    if triangular is not None:
+        lower, unit = triangular
+        return scipy.sparse.linalg.spsolve_triangular(
+            matrix.tocsr(), b, lower=lower, unit_diagonal=unit
+        )
+    solved = scipy.sparse.linalg.spsolve(matrix, b)
+    return solved.reshape(b.shape)
+
+
+@define(eq=False, repr=False)
+class Triangular(Sparse):
+    """The system of a sparse triangular matrix; of one with ones, the diagonal is not read."""
+
+    lower: bool
+    unit: bool
+
+    def solve(self, b: Array) -> Array:
+        given = (self.lower, self.unit)
+        return in_columns(
+            lambda each: sparse_solved(self.data, each, self.pattern, triangular=given), 2, b
+        )
+
+    def adjoint(self) -> Self:
+        pattern = self.pattern.turned()
+        made = (self.data.conjugate(), pattern, self.solver, not self.lower, self.unit)
+        return type(self)(*made)
+
+    def times(self, t: Array, x: Array) -> Array:
+        return Sparse.times(self, self._read(t), x)
+
+    def gradient(self, g: Array, x: Array) -> Array:
+        return self._read(Sparse.gradient(self, g, x))
+
+    def _read(self, t: Array) -> Array:
+        if not self.unit:
+            return t
+        return np.where(self.pattern.rows == self.pattern.columns, 0, t)
+
+
+def system_of(data: Array, pattern: Pattern, triangular: tuple[bool, bool] | None) -> Any:
+    """Make the system of a matrix."""
+    if triangular is None:
+        return Sparse(data, pattern, sparse_solved)
+    return Triangular(data, pattern, sparse_solved, *triangular)
+
+
+def solved_signature(
+    data: Array, b: Array, pattern: Pattern, *, triangular: tuple[bool, bool] | None = None
+) -> Call:
+    """Sort the arguments of `sparse_solved`."""
+    return (as_array(data), as_array(b)), {"pattern": pattern, "triangular": triangular}
+
+
+def spsolve(
+    A: Any,  # noqa: N803 - SciPy's name
+    b: Array,
+    permc_spec: str | None = None,
+    use_umfpack: bool = True,
+) -> Array:
+    """Solve ``A @ x = b`` for a sparse matrix, as `scipy.sparse.linalg.spsolve` does.
+
+    Parameters
+    ----------
+    A : sparse array, or tuple of data, indices and starts of rows, shape (n, n)
+        The data may be a handle; its gradient is by the elements that there are.
+    b : array or Tensor, shape (n,) or (n, k)
+    permc_spec, use_umfpack
+        Passed on to SciPy where nothing is a handle.
+
+    Returns
+    -------
+    array or Tensor, shape of `b`, but (n,) for (n, 1)
+
+    Examples
+    --------
+    >>> spsolve((np.array([2.0, 4.0]), np.array([0, 1]), np.array([0, 1, 2])), np.array([2.0, 2.0]))
+    array([1. , 0.5])
+    """
+    if scipy.sparse.issparse(A) and not any(takes_over(type(each)) for each in (b, *listed(b))):
+        return scipy.sparse.linalg.spsolve(A, b, permc_spec=permc_spec, use_umfpack=use_umfpack)
+    data, pattern = sparse_parts("spsolve", A)
+    b = joined(b)
+    b = b[:, 0] if b.ndim == 2 and b.shape[1] == 1 else b
+    return sparse_solved(data, b, pattern)
+
+
+def spsolve_triangular(
+    A: Any,  # noqa: N803 - SciPy's name
+    b: Array,
+    lower: bool = True,
+    overwrite_A: bool = False,  # noqa: N803 - SciPy's name
+    overwrite_b: bool = False,
+    unit_diagonal: bool = False,
+) -> Array:
+    """Solve ``A @ x = b`` for a sparse triangular matrix, as SciPy's function does.
+
+    Parameters
+    ----------
+    A : sparse array, or tuple of data, indices and starts of rows, shape (n, n)
+    b : array or Tensor, shape (n,) or (n, k)
+    lower, unit_diagonal : bool
+        As in SciPy.
+    overwrite_A, overwrite_b : bool
+        Passed on to SciPy where nothing is a handle.
+
+    Returns
+    -------
+    array or Tensor, shape of `b`
+
+    Examples
+    --------
+    >>> a = scipy.sparse.csr_array([[2.0, 0.0], [1.0, 4.0]])
+    >>> spsolve_triangular(a, np.array([2.0, 5.0]))
+    array([1., 1.])
+    """
+    if scipy.sparse.issparse(A) and not any(takes_over(type(each)) for each in (b, *listed(b))):
+        return scipy.sparse.linalg.spsolve_triangular(
+            A,
+            b,
+            lower=lower,
+            overwrite_A=overwrite_A,
+            overwrite_b=overwrite_b,
+            unit_diagonal=unit_diagonal,
+        )
+    data, pattern = sparse_parts("spsolve_triangular", A)
+    return sparse_solved(data, joined(b), pattern, triangular=(bool(lower), bool(unit_diagonal)))
+
+
+def listed(b: Any) -> tuple[Any, ...]:
+    """Give the elements of a list or tuple, which may be handles."""
+    return tuple(b) if isinstance(b, (list, tuple)) else ()
+
+
+def joined(b: Any) -> Array:
+    """Take a right-hand side to an array, or a list of handles to one."""
+    return np.stack(list(b)) if any(takes_over(type(each)) for each in listed(b)) else as_array(b)
+
+
+def sparse_parts(name: str, a: Any) -> tuple[Array, Pattern]:
+    """Take a sparse matrix apart.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+    """
+    parts = pattern_of(a)
+    if parts is None:
+        raise UnsupportedArgumentError(
+            f"tape_ad.scipy.linalg.{name}: takes a sparse matrix, got {type(a).__name__}; write "
+            "tape_ad.scipy.sparse.csr_array((data, indices, indptr), shape) for one whose elements are a "
+            "handle, or np.linalg.solve for a dense one"
+        )
+    return parts
+
+
+SPARSE_SYSTEMS: dict[Any, Entry] = {
+    sparse_solved: rule(
+        lambda out, data, b, pattern, triangular: Coefficients(
+            system_of(data, pattern, triangular), out, b.ndim == 1
+        ),
+        lambda out, data, b, pattern, triangular: RightHandSide(
+            system_of(data, pattern, triangular), b.ndim == 1
+        ),
+        signature=solved_signature,
+    ),
+}

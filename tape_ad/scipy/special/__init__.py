@@ -1,0 +1,275 @@
+"""SciPy's special functions for handles and arrays, under SciPy's names.
+
+SciPy's ufuncs record themselves when they are called on handles, so write
+``scipy.special.gammaln(t)``. A function written in Python turns its arguments into arrays, which
+handles refuse; here it stands under the same name, with the same signature. On plain arrays it
+gives what SciPy's gives, except that `multigammaln` and `polygamma` keep float32.
+
+With the environment variable SCIPY_ARRAY_API set, SciPy puts a function in Python before its ufuncs
+too. In SciPy 1.17 that asks a handle for its namespace and finds the functions here; in SciPy 1.14
+it turns the handle into an array, which raises. Every ufunc that has a rule stands here as well, so
+write ``tape_ad.scipy.special.gammaln(t)`` in programs that may run with either.
+
+It needs the extra `scipy`, and is not imported with the library: write ``import tape_ad.scipy.special``.
+
+Examples
+--------
+>>> import tape_ad as ta
+>>> from tape_ad.scipy import special
+>>> x = ta.ComputationRecord().tensor([0.0, 0.0])
+>>> special.logsumexp(x).grad().wrt(x)
+array([0.5, 0.5])
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.extras import extra
+from tape_ad.record.messages.migration_hints import listed
+
+with extra("scipy", "tape_ad.scipy.special"):
+    import scipy.special as sp
+
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules import add_rules, load_scipy_rules
+from tape_ad.rules.maps import Array
+from tape_ad.rules.nn import activations
+from tape_ad.scipy.anchored import ANCHORED
+from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.special import functions, logarithms
+from tape_ad.scipy.special import gamma_functions as gammas  # so that `gamma` is SciPy's function
+from tape_ad.scipy.special.counts import diric, factorial, perm
+from tape_ad.scipy.special.rules import COUNTERPARTS, SPECIAL
+
+load_scipy_rules()
+add_rules(ANCHORED)
+
+__all__ = [
+    "comb",
+    "diric",
+    "factorial",
+    "log_softmax",
+    "logsumexp",
+    "multigammaln",
+    "perm",
+    "polygamma",
+    "softmax",
+]
+
+Axis = int | tuple[int, ...] | None
+
+CALLING_UFUNCS = ("lambertw", "sinc", "softplus", "zeta")
+"""Functions that SciPy writes in Python and that record themselves all the same."""
+
+UFUNCS = {
+    name: function
+    for name, function in vars(functions.sp).items()
+    if name in CALLING_UFUNCS or (isinstance(function, np.ufunc) and function in SPECIAL)
+}
+
+__all__ += [*COUNTERPARTS]  # noqa: PLE0604 - which are strings
+
+
+def __getattr__(name: str) -> Any:
+    """Give one of SciPy's ufuncs that have a rule, as SciPy has it without SCIPY_ARRAY_API.
+
+    Or one of ours that stands for what SciPy writes in Python.
+    """
+    found = UFUNCS.get(name) or COUNTERPARTS.get(name)
+    if found is not None:
+        return found
+    raise AttributeError(
+        f"tape_ad.scipy.special has no {name}: SciPy has no such function, or there is no rule for it"
+    )
+
+
+__dir__ = listed([*__all__, *UFUNCS, *COUNTERPARTS])
+
+
+def comb(N: Array, k: Array, *, exact: bool = False, repetition: bool = False) -> Any:  # noqa: N803 - SciPy's name
+    """Count the combinations of N things taken k at a time; see `scipy.special.comb`.
+
+    Parameters
+    ----------
+    N, k : array or Tensor
+        They broadcast together.
+    exact : bool
+        Count with Python's integers, which cannot be differentiated.
+    repetition : bool
+        Whether a thing may be taken more than once.
+
+    Returns
+    -------
+    array or Tensor
+        0, also in its gradient, where k > N, N < 0 or k < 0. Elsewhere the gradient is that of
+        `scipy.special.binom`, which continues the count to real numbers.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For handles when `exact` is true.
+
+    Examples
+    --------
+    >>> comb(5, 2)
+    np.float64(10.0)
+    """
+    if not exact:
+        return gammas.comb(N, k, repetition)
+    if isinstance(N, Tensor) or isinstance(k, Tensor):
+        raise UnsupportedArgumentError(
+            "scipy.special.comb counts in Python's integers when exact=True, so it cannot be "
+            "differentiated; write exact=False, or pass N.data or k.data"
+        )
+    return sp.comb(N, k, exact=True, repetition=repetition)
+
+
+def logsumexp(
+    a: Array,
+    axis: Axis = None,
+    b: Array = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+) -> Any:
+    """Compute log(sum(b * exp(a))) without overflow; see `scipy.special.logsumexp`.
+
+    Parameters
+    ----------
+    a : array or Tensor, any shape
+    axis : int, tuple of int or None
+        The axes to reduce; None for all.
+    b : array or Tensor, optional
+        Weights, which broadcast with `a` and may be negative.
+    keepdims : bool
+        Keep the reduced axes with length one.
+    return_sign : bool
+        Give the logarithm of the sum's absolute value, and its sign.
+
+    Returns
+    -------
+    array or Tensor, or a pair of it and a plain array of signs
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For complex handles when `return_sign` is true.
+
+    Examples
+    --------
+    >>> logsumexp(np.array([1e4, 1e4]))
+    np.float64(10000.69314718056)
+    """
+    a, b = shaped(a, b)
+    if not return_sign:
+        return logarithms.log_sum_exp(a, b, axis, keepdims)
+    for operand in (a, b):
+        if isinstance(operand, Tensor) and operand.dtype.kind == "c":
+            raise UnsupportedArgumentError(
+                "scipy.special.logsumexp: return_sign=True is not supported on complex handles; "
+                "take the real part of the result of return_sign=False"
+            )
+    return logarithms.log_abs_sum_exp(a, b, axis, keepdims)
+
+
+def shaped(a: Array, b: Array) -> tuple[Array, Array]:
+    """Bring the terms and weights of a sum to one shape, of one axis at least."""
+    a, b = joined(a), joined(b)
+    if np.ndim(a) == 0:
+        a = np.reshape(a, 1)
+    if b is None or np.shape(a) == np.shape(b):
+        return a, b
+    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+    return np.broadcast_to(a, shape), np.broadcast_to(b, shape)
+
+
+def softmax(x: Array, axis: Axis = None) -> Any:
+    """Compute exp(x) / sum(exp(x)) without overflow; see `scipy.special.softmax`.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    axis : int, tuple of int or None
+        The axes that sum to one; None for all.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> softmax(np.array([1e4, 1e4, -1e4]))
+    array([0.5, 0.5, 0. ])
+    """
+    return activations.softmax(joined(x), axis)
+
+
+def log_softmax(x: Array, axis: Axis = None) -> Any:
+    """Compute log(softmax(x)), finite also for large inputs; see `scipy.special.log_softmax`.
+
+    Parameters
+    ----------
+    x : array or Tensor, any shape
+    axis : int, tuple of int or None
+        The axes that sum to one after `exp`; None for all.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Examples
+    --------
+    >>> log_softmax(np.array([1e4, -1e4]))
+    array([     0., -20000.])
+    """
+    return activations.log_softmax(joined(x), axis)
+
+
+def multigammaln(a: Array, d: int) -> Any:
+    """Compute the logarithm of the multivariate gamma function; see `scipy.special.multigammaln`.
+
+    Parameters
+    ----------
+    a : array or Tensor, any shape
+        Above (d - 1) / 2.
+    d : int
+        The dimension.
+
+    Returns
+    -------
+    array or Tensor, shape of `a`
+
+    Examples
+    --------
+    >>> multigammaln(np.array([1.0, 2.0]), 1)
+    array([0., 0.])
+    """
+    return gammas.multigammaln(a, d)
+
+
+def polygamma(n: Array, x: Array) -> Any:
+    """Differentiate digamma n times; see `scipy.special.polygamma`.
+
+    Parameters
+    ----------
+    n : array of int
+        It cannot be a handle.
+    x : array or Tensor
+        It broadcasts with `n`, and may be complex.
+
+    Returns
+    -------
+    array or Tensor
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        When `n` is a handle.
+
+    Examples
+    --------
+    >>> polygamma(1, np.array([1.0]))
+    array([1.64493407])
+    """
+    return gammas.polygamma(n, x)

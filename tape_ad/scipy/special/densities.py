@@ -1,0 +1,128 @@
+"""The densities of the gamma and beta distributions, as exact for large parameters as for small.
+
+The logarithm of a density is a sum of terms that are each as large as the parameters and cancel.
+Written as Stirling's formula times the exponential of a deviance, they do not: Loader 2000, "Fast
+and accurate computation of binomial probabilities".
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules.base import Entry, quiet, rule
+from tape_ad.rules.maps import Array
+from tape_ad.rules.numpy.continued import ratio
+from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.gamma_functions import digamma_step
+from tape_ad.scipy.special.shared import in_double
+
+__all__ = [
+    "DENSITIES",
+    "beta_density",
+    "beta_weight",
+    "gamma_density",
+    "gamma_weight",
+]
+
+
+def stirling_error(a: Array) -> Array:
+    """log gamma(a) minus Stirling's formula (a - 1/2) log a - a + log(2 pi) / 2, DLMF 5.11.1."""
+    large = a >= 15
+    inner, outer = np.where(large, 1.0, a), np.where(large, a, 15.0)
+    i = 1 / (outer * outer)
+    series = 1 / 1188 - i * (691 / 360360 - i / 156)
+    series = (1 / 12 - i * (1 / 360 - i * (1 / 1260 - i * (1 / 1680 - i * series)))) / outer
+    direct = (inner - 0.5) * np.log(inner) - inner + 0.5 * math.log(2 * math.pi)
+    return np.where(large, series, sp.gammaln(inner) - direct)
+
+
+def deviance(a: Array, m: Array) -> Array:
+    """a log(a / m) + m - a, without cancellation where a is near m."""
+    v = (a - m) / (a + m)
+    near = np.abs(v) < 0.1
+    v = np.where(near, v, 0.0)
+    total: Array = 0.0
+    for k in range(9, 0, -1):
+        total = (total + 1 / (2 * k + 1)) * (v * v)
+    return np.where(near, (a - m) * v + 2 * a * v * total, sp.xlogy(a, a / m) + m - a)
+
+
+def gamma_weight(a: Array, x: Array) -> Array:
+    """x**a exp(-x) / gamma(a)."""
+    return np.sqrt(a / (2 * np.pi)) * np.exp(-stirling_error(a) - deviance(a, x))
+
+
+def beta_weight(a: Array, b: Array, x: Array, y: Array) -> Array:
+    """x**a y**b / B(a, b), with y = 1 - x."""
+    n = a + b
+    error = stirling_error(n) - stirling_error(a) - stirling_error(b)
+    scale = np.sqrt(a / n * b / (2 * np.pi))
+    return scale * np.exp(error - deviance(a, n * x) - deviance(b, n * y))
+
+
+@overridable
+def gamma_density(a: Array, x: Array) -> Array:
+    """x**(a - 1) exp(-x) / gamma(a), the density of the gamma distribution, for x >= 0."""
+
+    def density(a: Array, x: Array) -> Array:
+        at_zero = np.where(a < 1, np.inf, np.where(a > 1, 0.0, 1.0))
+        inside = gamma_weight(np.where(a == 0, 1, a), x) / x
+        inside = np.where(a == 0, 0.0, inside)
+        values = np.where(x == 0, at_zero, np.where(x == np.inf, 0.0, inside))
+        return np.where((a >= 0) & (x >= 0), values, np.nan)
+
+    return in_double(density, a, x)
+
+
+@overridable
+def beta_density(a: Array, b: Array, x: Array) -> Array:
+    """x**(a - 1) (1 - x)**(b - 1) / B(a, b), the density of the beta distribution."""
+
+    def density(a: Array, b: Array, x: Array) -> Array:
+        inside = beta_weight(a, b, x, 1 - x) / (x * (1 - x))
+        at_zero = np.where(a < 1, np.inf, np.where(a > 1, 0.0, b))
+        at_one = np.where(b < 1, np.inf, np.where(b > 1, 0.0, a))
+        values = np.where(x == 0, at_zero, np.where(x == 1, at_one, inside))
+        return np.where((a > 0) & (b > 0) & (x >= 0) & (x <= 1), values, np.nan)
+
+    return in_double(density, a, b, x)
+
+
+def gamma_density_second(out: Array, a: Array, x: Array) -> Array:
+    """Differentiate by x; where x is 0 and a above 1, by the density of a - 1."""
+    edge = np.equal(x, 0) & np.greater(a, 1)
+    if not edge.any():
+        return out * (ratio(a - 1, x) - 1)
+    at_zero = gamma_density(np.where(edge, a - 1, 1), np.where(edge, x, 0)) - out
+    return np.where(edge, at_zero, out * (ratio(a - 1, np.where(edge, 1, x)) - 1))
+
+
+def beta_density_third(out: Array, a: Array, b: Array, x: Array) -> Array:
+    """Differentiate by x; at the ends where it is 0, by the densities of a - 1 and b - 1."""
+    low = np.equal(x, 0) & np.greater(a, 1)
+    high = np.equal(x, 1) & np.greater(b, 1)
+    edge = low | high
+    if not edge.any():
+        return out * (ratio(a - 1, x) - ratio(b - 1, 1 - x))
+    inner = np.where(edge, 0.5, x)
+    inside = out * (ratio(a - 1, inner) - ratio(b - 1, 1 - inner))
+    at_zero = beta_density(np.where(low, a - 1, 1), np.where(low, b, 1), np.where(low, x, 0))
+    at_one = beta_density(np.where(high, a, 1), np.where(high, b - 1, 1), np.where(high, x, 1))
+    n = a + b - 1
+    ends = np.where(low, n * at_zero - (b - 1) * out, (a - 1) * out - n * at_one)
+    return np.where(edge, ends, inside)
+
+
+DENSITIES: dict[Any, Entry] = {
+    gamma_density: rule(
+        quiet(lambda out, a, x: out * (np.log(x) - sp.digamma(a))),
+        quiet(gamma_density_second),
+    ),
+    beta_density: rule(
+        quiet(lambda out, a, b, x: out * (np.log(x) + digamma_step(a, b))),
+        quiet(lambda out, a, b, x: out * (np.log1p(-x) + digamma_step(b, a))),
+        quiet(beta_density_third),
+    ),
+}

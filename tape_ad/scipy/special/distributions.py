@@ -1,0 +1,112 @@
+"""SciPy's distribution functions (DLMF 8.2 and 8.17) and their complements.
+
+Counts refuse handles, or are rounded down and have no slope, as SciPy's functions do with them.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tape_ad.rules.base import Entry, quiet, rule
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.special.densities import beta_density, gamma_density
+from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
+from tape_ad.scipy.special.shared import no_partial
+
+__all__ = ["DISTRIBUTIONS"]
+
+
+def chi_square(v: Array, x: Array) -> Array:
+    """Give the density of the chi-square distribution."""
+    return 0.5 * gamma_density(0.5 * v, 0.5 * x)
+
+
+def fisher(n: Array, d: Array, x: Array) -> Array:
+    """Give the density of the F distribution."""
+    total = d + n * x
+    return beta_density(0.5 * n, 0.5 * d, n * x / total) * (n * d / (total * total))
+
+
+def fisher_first(n: Array, d: Array, x: Array) -> Array:
+    """Differentiate fdtr with respect to the degrees of freedom of the numerator."""
+    total = d + n * x
+    part = n * x / total
+    slope = beta_density(0.5 * n, 0.5 * d, part) * (d * x / (total * total))
+    return 0.5 * betainc_slope(0.5 * n, 0.5 * d, part, 1, 0) + slope
+
+
+def fisher_second(n: Array, d: Array, x: Array) -> Array:
+    """Differentiate fdtr with respect to the degrees of freedom of the denominator."""
+    total = d + n * x
+    part = n * x / total
+    slope = beta_density(0.5 * n, 0.5 * d, part) * (n * x / (total * total))
+    return 0.5 * betainc_slope(0.5 * n, 0.5 * d, part, 0, 1) - slope
+
+
+def poisson(k: Array, m: Array) -> Array:
+    """Give the probability of k events, rounded down: -d pdtr / dm."""
+    return gamma_density(np.floor(k) + 1, m)
+
+
+def binomial(k: Array, n: Array, p: Array) -> Array:
+    """-d bdtr / dp; bdtr is 1 for all p where k is n."""
+    k = np.floor(k)
+    certain = np.equal(k, n)
+    rest = np.where(certain, 1.0, n - k)
+    return np.where(certain, 0.0, beta_density(k + 1, rest, p))
+
+
+DISTRIBUTIONS: dict[Any, Entry] = {
+    sp.chdtr: rule(
+        quiet(lambda out, v, x: 0.5 * gammainc_slope(0.5 * v, 0.5 * x, 1)),
+        quiet(lambda out, v, x: chi_square(v, x)),
+    ),
+    sp.chdtrc: rule(
+        quiet(lambda out, v, x: -0.5 * gammainc_slope(0.5 * v, 0.5 * x, 1)),
+        quiet(lambda out, v, x: -chi_square(v, x)),
+    ),
+    sp.betaincc: rule(
+        lambda out, a, b, x: -betainc_slope(a, b, x, 1, 0),
+        lambda out, a, b, x: -betainc_slope(a, b, x, 0, 1),
+        lambda out, a, b, x: -beta_density(a, b, x),
+    ),
+    sp.gdtr: rule(
+        quiet(lambda out, a, b, x: gamma_density(b, a * x) * x),
+        quiet(lambda out, a, b, x: gammainc_slope(b, a * x, 1)),
+        quiet(lambda out, a, b, x: gamma_density(b, a * x) * a),
+    ),
+    sp.gdtrc: rule(
+        quiet(lambda out, a, b, x: -gamma_density(b, a * x) * x),
+        quiet(lambda out, a, b, x: -gammainc_slope(b, a * x, 1)),
+        quiet(lambda out, a, b, x: -gamma_density(b, a * x) * a),
+    ),
+    sp.fdtr: rule(
+        quiet(lambda out, n, d, x: fisher_first(n, d, x)),
+        quiet(lambda out, n, d, x: fisher_second(n, d, x)),
+        quiet(lambda out, n, d, x: fisher(n, d, x)),
+    ),
+    sp.fdtrc: rule(
+        quiet(lambda out, n, d, x: -fisher_first(n, d, x)),
+        quiet(lambda out, n, d, x: -fisher_second(n, d, x)),
+        quiet(lambda out, n, d, x: -fisher(n, d, x)),
+    ),
+    sp.pdtr: rule(None, quiet(lambda out, k, m: -poisson(k, m))),
+    sp.pdtrc: rule(None, quiet(lambda out, k, m: poisson(k, m))),
+    sp.bdtr: rule(None, no_partial("bdtr", "n"), quiet(lambda out, k, n, p: -binomial(k, n, p))),
+    sp.bdtrc: rule(None, no_partial("bdtrc", "n"), quiet(lambda out, k, n, p: binomial(k, n, p))),
+    sp.nbdtr: rule(
+        no_partial("nbdtr", "k"),
+        no_partial("nbdtr", "n"),
+        quiet(lambda out, k, n, p: beta_density(n, k + 1, p)),
+    ),
+    sp.nbdtrc: rule(
+        no_partial("nbdtrc", "k"),
+        no_partial("nbdtrc", "n"),
+        quiet(lambda out, k, n, p: -beta_density(n, k + 1, p)),
+    ),
+    sp.ndtri_exp: rule(
+        quiet(lambda out, y: sp.erfcx(out * -math.sqrt(0.5)) * math.sqrt(math.pi / 2))
+    ),
+}

@@ -1,0 +1,272 @@
+"""SciPy's elliptic integrals: Legendre's incomplete ones, Jacobi's functions, and Carlson's.
+
+A derivative of one of Carlson's integrals is an integral
+
+    K = integral of (t+x)**(-i-1/2) (t+y)**(-j-1/2) (t+z)**(-k-1/2) (t+p)**-l  over t > 0
+
+with one exponent larger, DLMF 19.16 and 19.18, so K is all that is needed for every order, also
+where arguments are equal. SciPy has R_F, R_D and R_J; the others are done by the trapezoidal
+rule in log(t), whose error falls exponentially with the number of points (Trefethen and Weideman
+2014, "The exponentially convergent trapezoidal rule", SIAM Review 56), to some 1e-15.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import Entry, Maker, Rule, as_array, quiet, rule
+from tape_ad.rules.maps import Array
+from tape_ad.rules.signatures import arguments_of
+from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.integrals import (
+    carlson_first,
+    carlson_first_slope,
+    carlson_last,
+    carlson_last_slope,
+)
+
+__all__ = ["ELLIPTIC"]
+
+DIGITS = 37.0
+"""The ends of the integral are cut where exp(-DIGITS) is left of it."""
+
+NARROWEST = 0.05
+"""The nearest that arguments may come to the branch cut, in radians; beyond it, nan is given."""
+
+BLOCK = 4096
+"""How many integrals are done at once."""
+
+Powers = tuple[int, ...]
+
+
+@overridable
+def algebraic(x: Array, y: Array, z: Array, p: Array, powers: Powers) -> Array:
+    """The integral K of the module's docstring, with powers (i, j, k, l).
+
+    Parameters
+    ----------
+    x, y, z, p : array
+        Real and positive, or complex and not on the negative real axis. One of x, y, z may be 0
+        where its power is 0.
+    powers : tuple of int
+
+    Returns
+    -------
+    array, of double precision; infinite where it diverges
+    """
+    operands = np.broadcast_arrays(x, y, z, p)
+    kind = np.complex128 if any(each.dtype.kind == "c" for each in operands) else np.float64
+    columns = [each.astype(kind).reshape(-1, 1) for each in operands]
+    out = np.empty(operands[0].size, kind)
+    with np.errstate(all="ignore"):
+        for start in range(0, out.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            out[part] = trapezoidal([each[part] for each in columns], powers)
+    return out.reshape(operands[0].shape)[()]
+
+
+def trapezoidal(columns: list[Array], powers: Powers) -> Array:
+    """Do the integrals of a block, with the points along the last axis."""
+    exponents = [power + 0.5 for power in powers[:3]] + [powers[3]]
+    used = [(x, power) for x, power in zip(columns, exponents, strict=True) if power]
+    sizes = np.concatenate([np.abs(x) for x, _ in used], axis=1)
+    angles = np.concatenate([np.abs(np.angle(x)) for x, _ in used], axis=1)
+    at_zero = np.concatenate([(x == 0) * power for x, power in used], axis=1).sum(1)
+    outside = np.isnan(sizes).any(1) | (angles.max(1) > math.pi - NARROWEST)
+    safe = ~outside & (at_zero < 1)
+    out = np.where(outside, np.nan, np.inf).astype(columns[0].dtype)
+    if not safe.any():
+        return out
+    sizes = sizes[safe]
+    step = min(0.4, 2 * math.pi * (math.pi - angles[safe].max()) / DIGITS)
+    low = np.log(sizes[sizes > 0].min()) - DIGITS / (1 - at_zero[safe].max())
+    high = np.log(sizes.max()) + DIGITS / (sum(exponents) - 1)
+    t = np.exp(np.arange(low, high + step, step))
+    total: Array = step * t
+    for x, power in used:
+        total = total * (t + x[safe]) ** -power
+    out[safe] = np.sum(total, axis=1)
+    return out
+
+
+def raised(position: int) -> Maker:
+    """Make the maker for one argument of `algebraic`: its own power rises by one."""
+
+    def maker(out: Array, x: Array, y: Array, z: Array, p: Array, powers: Powers) -> Any:
+        higher = tuple(power + (i == position) for i, power in enumerate(powers))
+        factor = powers[position] + (0.5 if position < 3 else 0.0)
+        return -factor * algebraic(x, y, z, p, higher) if factor else None
+
+    return maker
+
+
+# Carlson's: R_F = K(0, 0, 0, 0) / 2, R_D = 3/2 K(0, 0, 1, 0), R_J = 3/2 K(0, 0, 0, 1)
+
+
+def symmetric_second(x: Array, y: Array, z: Array) -> Array:
+    """dR_G / dz = (R_F - z R_D / 3) / 4, as R_(-1/2)(1/2, 1/2, 3/2), DLMF 19.16.9, 19.18.4."""
+    zero = np.equal(z, 0)
+    product = np.where(zero, 0, z * sp.elliprd(x, y, np.where(zero, 1, z)))
+    return 0.25 * (sp.elliprf(x, y, z) - product * (1 / 3))
+
+
+def degenerate_first(out: Array, x: Array, y: Array) -> Array:
+    """dR_C / dx, with R_C(x, y) = R_F(x, y, y), and DLMF 19.2.20 where y < 0."""
+    negative, root, u, w = continued(x, y)
+    slope = sp.elliprd(w, w, u) * (-1 / 6)
+    if not negative.any():
+        return slope
+    return np.where(negative, 0.5 * out * (1 / as_array(x) - 1 / u) + root * slope, slope)
+
+
+def degenerate_second(out: Array, x: Array, y: Array) -> Array:
+    """dR_C / dy; see `degenerate_first`."""
+    negative, root, u, w = continued(x, y)
+    slope = sp.elliprd(u, w, w) * (-1 / 3)
+    if not negative.any():
+        return slope
+    both = slope - sp.elliprd(w, w, u) * (1 / 6)
+    return np.where(negative, 0.5 * out / u - root * both, slope)
+
+
+def continued(x: Array, y: Array) -> tuple[Array, Array, Array, Array]:
+    """Tell where R_C is Cauchy's principal value, sqrt(x / (x - y)) R_C(x - y, -y)."""
+    y = as_array(y)
+    negative = np.equal(y.imag, 0) & np.less(y.real, 0)
+    if not negative.any():
+        return negative, x, x, y
+    u = np.where(negative, x - y, x)
+    return negative, np.sqrt(x / u), u, np.where(negative, -y, y)
+
+
+def of_third_kind(position: int) -> Maker:
+    """Make the maker for one argument of R_J, whose last is positive."""
+
+    def maker(out: Array, x: Array, y: Array, z: Array, p: Array) -> Array:
+        p = as_array(p)
+        if p.dtype.kind != "c" and np.less(p, 0).any():
+            raise UnsupportedArgumentError(
+                "scipy.special.elliprj: of p < 0, where it is Cauchy's principal value, there is "
+                "no derivative; write it by DLMF 19.20.14, with R_J of a positive argument"
+            )
+        factor, powers = ((1.5, [0, 0, 0, 2]), (0.75, [0, 0, 0, 1]))[position < 3]
+        powers[position] += position < 3
+        return -factor * algebraic(x, y, z, p, tuple(powers))
+
+    return maker
+
+
+# Legendre's, in the notation s = sin(phi), d = 1 - m s**2; DLMF 19.25.5, 19.25.9 and 19.4
+
+
+def turns(phi: Array) -> tuple[Array, Array]:
+    """Take an angle apart into half turns and the sine of the rest."""
+    n = np.rint(phi * (1 / math.pi))
+    return n, np.sin(phi - math.pi * n)
+
+
+def turned(n: Array, complete: Array) -> Array:
+    """Multiply what is complete by the number of half turns; 0 of them are of no infinity."""
+    none = np.equal(n, 0)
+    return np.where(none, 0, n * np.where(none, 1, complete))
+
+
+@overridable
+def first_by_m(phi: Array, m: Array) -> Array:
+    """dF / dm = s**3 / 6 R_D(1 - s**2, 1, d)."""
+    n, s = turns(phi)
+    square = s * s
+    part = sp.elliprd(1 - square, 1.0, 1 - m * square) * (s * square / 6)
+    return turned(n, carlson_last(1 - m) / 3) + part
+
+
+@overridable
+def second_by_m(phi: Array, m: Array) -> Array:
+    """dE / dm = -s**3 / 6 R_D(1 - s**2, d, 1)."""
+    n, s = turns(phi)
+    square = s * s
+    part = sp.elliprd(1 - square, 1 - m * square, 1.0) * (s * square / 6)
+    return -turned(n, carlson_first(1 - m) / 3) - part
+
+
+def first_by_m_again(out: Array, phi: Array, m: Array) -> Array:
+    """The second derivative of F by m: 3/8 s**5 K."""
+    n, s = turns(phi)
+    square = s * s
+    part = algebraic(1 - square, 1.0, 1 - m * square, 1.0, (0, 0, 2, 0))
+    complete = carlson_last_slope(out, 1 - m) / -3
+    return turned(n, complete) + 0.375 * s * square * square * part
+
+
+def second_by_m_again(out: Array, phi: Array, m: Array) -> Array:
+    """The second derivative of E by m: -1/8 s**5 K."""
+    n, s = turns(phi)
+    square = s * s
+    part = algebraic(1 - square, 1 - m * square, 1.0, 1.0, (0, 1, 1, 0))
+    complete = carlson_first_slope(out, 1 - m) / 3
+    return turned(n, complete) - 0.125 * s * square * square * part
+
+
+def leftover(phi: Array, m: Array) -> Array:
+    """Give 1 - m sin(phi)**2."""
+    s = np.sin(phi)
+    return 1 - m * (s * s)
+
+
+def jacobi(k: int, outs: tuple[Array, ...], u: Array, m: Array) -> Array:
+    """sn', cn', dn' and am', DLMF 22.13.1 and 22.16.3."""
+    sn, cn, dn, _ = outs
+    return (lambda: cn * dn, lambda: -sn * dn, lambda: -m * sn * cn, lambda: dn)[k]()
+
+
+def jacobi_by_m(k: int, outs: tuple[Array, ...], u: Array, m: Array) -> Array:
+    """The same by m, from u = F(am, m)."""
+    sn, cn, dn, amplitude = outs
+    slope = -dn * first_by_m(amplitude, m)
+    if k == 3:
+        return slope
+    if k == 2:
+        return -sn * (0.5 * sn + m * cn * slope) / dn
+    return -sn * slope if k else cn * slope
+
+
+ELLIPTIC: dict[Any, Entry] = {
+    algebraic: rule(*map(raised, range(4)), signature=arguments_of(algebraic, "x y z p")),
+    sp.elliprf: rule(
+        quiet(lambda out, x, y, z: sp.elliprd(y, z, x) * (-1 / 6)),
+        quiet(lambda out, x, y, z: sp.elliprd(x, z, y) * (-1 / 6)),
+        quiet(lambda out, x, y, z: sp.elliprd(x, y, z) * (-1 / 6)),
+    ),
+    sp.elliprd: rule(
+        lambda out, x, y, z: -0.75 * algebraic(x, y, z, 1.0, (1, 0, 1, 0)),
+        lambda out, x, y, z: -0.75 * algebraic(x, y, z, 1.0, (0, 1, 1, 0)),
+        lambda out, x, y, z: -2.25 * algebraic(x, y, z, 1.0, (0, 0, 2, 0)),
+    ),
+    sp.elliprg: rule(
+        quiet(lambda out, x, y, z: symmetric_second(y, z, x)),
+        quiet(lambda out, x, y, z: symmetric_second(x, z, y)),
+        quiet(lambda out, x, y, z: symmetric_second(x, y, z)),
+    ),
+    sp.elliprc: rule(quiet(degenerate_first), quiet(degenerate_second)),
+    sp.elliprj: rule(*map(of_third_kind, range(4))),
+    first_by_m: rule(
+        quiet(lambda out, phi, m: 0.5 * np.sin(phi) ** 2 / leftover(phi, m) ** 1.5),
+        quiet(first_by_m_again),
+    ),
+    second_by_m: rule(
+        quiet(lambda out, phi, m: -0.5 * np.sin(phi) ** 2 / np.sqrt(leftover(phi, m))),
+        quiet(second_by_m_again),
+    ),
+    sp.ellipkinc: rule(  # DLMF 19.2.4 and 19.2.5, by the upper limit
+        quiet(lambda out, phi, m: 1 / np.sqrt(leftover(phi, m))),
+        quiet(lambda out, phi, m: first_by_m(phi, m)),
+    ),
+    sp.ellipeinc: rule(
+        quiet(lambda out, phi, m: np.sqrt(leftover(phi, m))),
+        quiet(lambda out, phi, m: second_by_m(phi, m)),
+    ),
+    sp.ellipj: Rule(makers=(quiet(jacobi), quiet(jacobi_by_m)), multiple=True),
+}

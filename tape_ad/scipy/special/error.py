@@ -1,0 +1,121 @@
+"""SciPy's error functions, and the normal distribution and the integrals that belong to them."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules.base import Entry, Rule, quiet, rule
+from tape_ad.rules.maps import Array
+from tape_ad.rules.numpy.continued import bounded
+from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import in_double
+
+__all__ = ["ERROR"]
+
+TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+ROOT_HALF = math.sqrt(0.5)
+NORMAL = 1 / math.sqrt(2 * math.pi)
+
+FAR = 7.0
+"""Where the asymptotic series of erfcx and dawsn take over."""
+
+
+@overridable
+def erfcx_derivative(x: Array, order: int) -> Array:
+    """Differentiate `scipy.special.erfcx` a number of times, for real x."""
+
+    def derivative(x: Array) -> Array:
+        return quadratic_growth(x, sp.erfcx(x), order, 1, -TWO_OVER_ROOT_PI, x > FAR)
+
+    return in_double(derivative, x)
+
+
+@overridable
+def dawsn_derivative(x: Array, order: int) -> Array:
+    """Differentiate `scipy.special.dawsn` a number of times, for real x."""
+
+    def derivative(x: Array) -> Array:
+        return quadratic_growth(x, sp.dawsn(x), order, -1, 1.0, np.abs(x) > FAR)
+
+    return in_double(derivative, x)
+
+
+def quadratic_growth(
+    x: Array, y: Array, order: int, sign: int, constant: float, far: Array
+) -> Array:
+    """Differentiate a solution of y' = 2 sign x y + constant, by differentiating the equation.
+
+    Where `far` says so, the terms of the equation nearly cancel, and y is a multiple of the
+    asymptotic series sum of (2k - 1)!! (-sign / (2 x**2))**k / x, DLMF 7.12.1.
+    """
+    before, slope = y, 2 * sign * x * y + constant
+    for n in range(1, order):
+        before, slope = slope, 2 * sign * (x * slope + n * before)
+    large = np.where(far, x, FAR)
+    ratio = -sign / (2 * large * large)
+    total: Array = 0.0
+    for k in range(25, -1, -1):
+        total = math.prod(range(2 * k + 1, 2 * k + 1 + order)) + (2 * k + 1) * ratio * total
+    series = -constant / (2 * sign) * (-1 / large) ** order / large * total
+    return np.where(far, series, slope)
+
+
+def erfcx(out: Array, x: Array) -> Array:
+    """2 x erfcx(x) - 2 / sqrt(pi)."""
+    if x.dtype.kind == "c":
+        return 2 * x * out - TWO_OVER_ROOT_PI
+    return erfcx_derivative(x, 1)
+
+
+def dawsn(out: Array, x: Array) -> Array:
+    """1 - 2 x dawsn(x)."""
+    return 1 - 2 * x * out if x.dtype.kind == "c" else dawsn_derivative(x, 1)
+
+
+def bell(x: Array, rate: float, scale: float) -> Array:
+    """scale exp(-rate x**2), all of whose derivatives are 0 at infinity."""
+    if type(x) is not np.ndarray or not x.ndim or x.dtype.kind != "f":
+        x = bounded(x)
+        return np.exp(-rate * x * x) * scale
+    power = np.square(x)
+    power *= -rate
+    np.exp(power, out=power)
+    power *= scale
+    return power
+
+
+def owens_t_first(out: Array, h: Array, a: Array) -> Array:
+    """-exp(-h**2 / 2) erf(a h / sqrt(2)) / (2 sqrt(2 pi)), Owen 1956."""
+    return np.exp(-0.5 * h * h) * sp.erf(a * h * ROOT_HALF) * (-0.5 * NORMAL)
+
+
+def owens_t_second(out: Array, h: Array, a: Array) -> Array:
+    """exp(-h**2 (1 + a**2) / 2) / (2 pi (1 + a**2))."""
+    square = 1 + a * a
+    return np.exp(-0.5 * h * h * square) / (2 * math.pi * square)
+
+
+def fresnel(k: int, outs: tuple[Array, Array], z: Array) -> Array:
+    """sin(pi z**2 / 2) for S and cos(pi z**2 / 2) for C, DLMF 7.2.7 and 7.2.8."""
+    angle = z * z * (math.pi / 2)
+    return np.cos(angle) if k else np.sin(angle)
+
+
+ERROR: dict[Any, Entry] = {
+    sp.erf: rule(quiet(lambda out, x: bell(x, 1.0, TWO_OVER_ROOT_PI))),
+    sp.erfc: rule(quiet(lambda out, x: bell(x, 1.0, -TWO_OVER_ROOT_PI))),
+    sp.erfcx: rule(quiet(erfcx)),
+    erfcx_derivative: rule(lambda out, x, order: erfcx_derivative(x, order + 1), None),
+    sp.dawsn: rule(dawsn),
+    dawsn_derivative: rule(lambda out, x, order: dawsn_derivative(x, order + 1), None),
+    sp.wofz: rule(quiet(lambda out, z: -2 * z * out + 1j * TWO_OVER_ROOT_PI)),
+    sp.erfinv: rule(quiet(lambda out, y: np.exp(out * out) / TWO_OVER_ROOT_PI)),
+    sp.erfcinv: rule(quiet(lambda out, y: np.exp(out * out) / -TWO_OVER_ROOT_PI)),
+    sp.ndtr: rule(quiet(lambda out, x: bell(x, 0.5, NORMAL))),
+    sp.ndtri: rule(quiet(lambda out, y: np.exp(0.5 * out * out) / NORMAL)),
+    sp.log_ndtr: rule(quiet(lambda out, x: 2 * NORMAL / sp.erfcx(x * -ROOT_HALF))),
+    sp.owens_t: rule(owens_t_first, owens_t_second),
+    sp.fresnel: Rule(makers=(fresnel,), multiple=True),
+}

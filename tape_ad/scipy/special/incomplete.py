@@ -1,0 +1,289 @@
+"""SciPy's incomplete gamma and beta functions, also with respect to their shape parameters.
+
+The derivative of P(a, x), the lower regularized incomplete gamma function, with respect to a is
+
+    dP/da = integral of f(t) (log t - digamma(a)) over 0 < t < x
+          = -(the same over t > x),
+
+where f is the density of the gamma distribution, and likewise for the beta function. Of the two
+integrals, the one over the tail on x's side of the mean has an integrand of (nearly) one sign, so
+it is computed without cancellation. In the variable w = |log t - log x| (for the beta function,
+w = |logit t - logit x|) the logarithm of the integrand is concave, and falls from the edge: the
+integral is cut where it has fallen by exp(-42), and done with one Gauss-Legendre rule of 64 nodes.
+Higher derivatives only change the polynomial that f is multiplied with, to the complete Bell
+polynomials of the derivatives of log f. For x <= 1 the gamma function's power series is used.
+
+The relative error, against mpmath at 60 digits, is below 1e-11 for parameters from 1e-3 to 1e4,
+down to the smallest tails that floating point holds, and grows with the square root of larger
+parameters; where a derivative changes its sign, that is relative to its size nearby. Classical
+alternatives that lose digits in the tails, or need more and more terms as parameters grow: Moore
+1982, "Algorithm AS 187"; Boik and Robison-Cox 1998, "Derivatives of the incomplete beta function".
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules.base import Entry, quiet, rule
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.special.densities import (
+    beta_density,
+    beta_weight,
+    gamma_density,
+    gamma_weight,
+)
+from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
+from tape_ad.scipy.special.shared import in_double
+
+__all__ = ["INCOMPLETE"]
+
+CUT = 42.0
+"""The integrals end where the integrand has fallen by exp(-CUT)."""
+
+points, weights = np.polynomial.legendre.leggauss(64)
+NODES, WEIGHTS = (points + 1) / 2, weights / 2  # on the interval from 0 to 1
+
+BLOCK = 1024
+"""How many integrals are done at once: the temporaries are 64 times as large."""
+
+
+def bell(kappa: Callable[[int, int], Array], i: int, j: int = 0) -> Array:
+    """Give the complete Bell polynomial: d^(i+j) f / da^i db^j = f * bell.
+
+    ``kappa(i, j)`` is the same derivative of log f. From f' = f (log f)' and Leibniz's rule.
+    """
+    if i == j == 0:
+        return 1.0
+    if i == 0:
+        return bell(lambda first, second: kappa(second, first), j)
+    return sum(
+        math.comb(i - 1, k) * math.comb(j, m) * bell(kappa, i - 1 - k, j - m) * kappa(k + 1, m)
+        for k in range(i)
+        for m in range(j + 1)
+    )
+
+
+def integrated(integral: Callable[..., Array], where: Array, *operands: Array) -> Array:
+    """Do one integral for each element that `where` picks, by blocks, and give 0 elsewhere.
+
+    The integral gets columns, for the nodes along its last axis.
+    """
+    chosen = [x[where] for x in operands]
+    done = np.empty(chosen[0].size)
+    for start in range(0, done.size, BLOCK):
+        part = slice(start, start + BLOCK)
+        done[part] = integral(*(x[part, None] for x in chosen))
+    values = np.zeros(operands[0].shape)
+    values[where] = done
+    return values
+
+
+def reach(fall: Callable[[Array], Array], slope: Callable[[Array], Array], w: Array) -> Array:
+    """Find by Newton's method where the convex function `fall` is CUT.
+
+    Wherever it starts, it comes down to the root from the right after the first step, so the
+    integral is not cut short when it has not converged.
+    """
+    for _ in range(20):
+        w = w - (fall(w) - CUT) / slope(w)
+    return w
+
+
+def gamma_slope(a: Array, x: Array, order: int) -> Array:
+    """Differentiate P(a, x) with respect to a, `order` times."""
+    at = np.where(a == 0, np.finfo(float).tiny, a)
+    far = (a >= 0) & (x > 1) & (x < np.inf)
+    integrals = integrated(lambda a, x: gamma_tail(a, x, order), far, at, x)
+    inside = (x > 0) & (x <= 1)
+    values = np.where(inside, gamma_series(at, np.where(inside, x, 1.0), order), integrals)
+    return np.where((a >= 0) & (x >= 0), values, np.nan)
+
+
+def gamma_series(a: Array, x: Array, order: int) -> Array:
+    """P = x**a / gamma(a + 1) * sum of a (-x)**n / (n! (a + n)), DLMF 8.7.1, for 0 < x <= 1."""
+    log = np.log(x)
+
+    def kappa(k: int, _: int) -> Array:
+        return log - sp.digamma(a + 1) if k == 1 else -polygamma(k - 1, a + 1)
+
+    factor = np.exp(a * log - sp.gammaln(a + 1))
+    total = np.zeros_like(x)
+    for k in range(order + 1):
+        derivative = np.ones_like(x) if k == 0 else np.zeros_like(x)
+        power = np.ones_like(x)
+        for n in range(1, 24):
+            power = power * (-x / n)
+            ratio = (-1) ** (k + 1) * n * math.factorial(k) / (a + n) ** (k + 1)
+            derivative = derivative + power * (ratio if k else a / (a + n))
+        total = total + math.comb(order, k) * bell(kappa, order - k) * derivative
+    return factor * total
+
+
+def gamma_tail(a: Array, x: Array, order: int) -> Array:
+    """Integrate over the tail on x's side of the mean, for x > 1; see the module's docstring.
+
+    With t = x exp(s w), s = -1 or 1, the weight t**a exp(-t) falls from its value at x by exp(-h),
+    h = |x - a| w + x (exp(s w) - 1 - s w).
+    """
+    lower = x < a
+    s = np.where(lower, -1.0, 1.0)
+    gap = np.abs(x - a)
+
+    def fall(w: Array) -> Array:
+        return gap * w + x * exponential_remainder(s * w)
+
+    start = np.where(lower, (1 + np.sqrt(1 + 4 * x / CUT)) * (CUT / x), np.sqrt(2 * CUT / x))
+    end = reach(fall, lambda w: gap + x * s * np.expm1(s * w), start)
+    w = end * NODES
+    log = s * w + (np.log1p((x - a) / a) + log_minus_digamma(a))
+
+    def kappa(k: int, _: int) -> Array:
+        return log if k == 1 else -polygamma(k - 1, a)
+
+    terms = WEIGHTS * np.exp(-fall(w)) * bell(kappa, order)
+    return (-s * end * gamma_weight(a, x))[:, 0] * np.add.reduce(terms, axis=-1)
+
+
+def exponential_remainder(z: Array) -> Array:
+    """exp(z) - 1 - z, by its series near 0."""
+    near = np.abs(z) < 0.3
+    inner = np.where(near, z, 0.0)
+    total: Array = 0.0
+    for k in range(13, 1, -1):
+        total = (total + 1) * inner / k
+    return np.where(near, total * inner, np.expm1(z) - z)
+
+
+def log_minus_digamma(a: Array) -> Array:
+    """log a - digamma(a), DLMF 5.11.2 for large a."""
+    large = a >= 15
+    inner, outer = np.where(large, 1.0, a), np.where(large, a, 15.0)
+    i = 1 / (outer * outer)
+    series = 1 / 252 - i * (1 / 240 - i * (1 / 132 - i * (691 / 32760 - i / 12)))
+    series = 0.5 / outer + i * (1 / 12 - i * (1 / 120 - i * series))
+    return np.where(large, series, np.log(inner) - sp.digamma(inner))
+
+
+def beta_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
+    """Differentiate I_x(a, b) with respect to a and b, i and j times."""
+    shaped = (a > 0) & (b > 0)
+    inside = shaped & (x > 0) & (x < 1)
+    values = integrated(lambda a, b, x: beta_tail(a, b, x, i, j), inside, a, b, x)
+    return np.where(shaped & (x >= 0) & (x <= 1), values, np.nan)
+
+
+def beta_tail(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
+    """Integrate over the tail on x's side of the mean; see the module's docstring.
+
+    The upper tail is the lower one of the same function with a and b, and x and 1 - x, swapped.
+    With y = 1 - x, logit t = logit x - w and r = log(y + x exp(-w)), the weight t**a (1 - t)**b
+    falls by exp(-h), h = a w + (a + b) r. The nodes stand closer near x, since for small
+    parameters the tail is very long but has its structure there.
+    """
+    n = a + b
+    swap = n * x > a
+    sides: Array = np.where(swap, [b, a, 1 - x, x], [a, b, x, 1 - x])
+    a, b, x, y = sides
+
+    def remaining(w: Array) -> Array:
+        direct = (x > 0.5) & (w > 1)  # elsewhere y + x exp(-w) may be near 1
+        near_one = np.log1p(np.where(direct, 0, x * np.expm1(-w)))
+        return np.where(direct, np.log(y + x * np.exp(-w)), near_one)
+
+    def slope(w: Array) -> Array:
+        e = np.exp(-w)
+        return a - n * (x * e / (y + x * e))
+
+    curvature = n * np.where(x < 0.5, x * y, 0.25)
+    gap = np.maximum(a - n * x, 0)
+    start = 2 * CUT / (gap + np.sqrt(gap * gap + 2 * CUT * curvature))
+    end = reach(lambda w: a * w + n * remaining(w), slope, np.maximum(start, CUT / a))
+    bend = np.log1p(end / 6)
+    w = 6 * np.expm1(bend * NODES)
+    r = remaining(w)
+    log_x = np.where(x < 0.5, np.log(x), np.log1p(-y))
+    log_y = np.where(y < 0.5, np.log(y), np.log1p(-x))
+    logs = (log_x - w - r + digamma_step(a, b), log_y - r + digamma_step(b, a))
+
+    def kappa(first: int, second: int) -> Array:
+        if first + second == 1:
+            return logs[second]
+        value = polygamma(first + second - 1, n)
+        return (
+            value if first and second else value - polygamma(first + second - 1, a if first else b)
+        )
+
+    fallen = WEIGHTS * np.exp(-a * w - n * r) * (w + 6)
+    scale = (bend * beta_weight(a, b, x, y))[:, 0]
+    swapped = swap[:, 0]
+    below = scale * np.add.reduce(fallen * bell(kappa, i, j), axis=-1)
+    if not swapped.any():
+        return below
+    above = scale * np.add.reduce(fallen * bell(kappa, j, i), axis=-1)
+    return np.where(swapped, -above, below)
+
+
+@overridable
+def gammainc_slope(a: Array, x: Array, order: int) -> Array:
+    """Differentiate `scipy.special.gammainc` with respect to a, `order` times."""
+    return in_double(lambda a, x: gamma_slope(a, x, order), a, x)
+
+
+@overridable
+def betainc_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
+    """Differentiate `scipy.special.betainc` with respect to a and b, i and j times."""
+    return in_double(lambda a, b, x: beta_slope(a, b, x, i, j), a, b, x)
+
+
+def gamma_density_slope(out: Array, a: Array, x: Array, order: int) -> Array:
+    """Differentiate the density of the gamma distribution with respect to a, `order` times."""
+
+    def kappa(k: int, _: int) -> Array:
+        return np.log(x) - sp.digamma(a) if k == 1 else -polygamma(k - 1, a)
+
+    return gamma_density(a, x) * bell(kappa, order)
+
+
+def beta_density_slope(out: Array, a: Array, b: Array, x: Array, i: int, j: int) -> Array:
+    """Differentiate the density of the beta distribution with respect to a and b."""
+
+    def kappa(i: int, j: int) -> Array:
+        if i + j == 1:
+            return np.log(x) + digamma_step(a, b) if i else np.log1p(-x) + digamma_step(b, a)
+        value = polygamma(i + j - 1, a + b)
+        return value if i and j else value - polygamma(i + j - 1, a if i else b)
+
+    return beta_density(a, b, x) * bell(kappa, i, j)
+
+
+INCOMPLETE: dict[Any, Entry] = {
+    sp.gammainc: rule(
+        lambda out, a, x: gammainc_slope(a, x, 1),
+        lambda out, a, x: gamma_density(a, x),
+    ),
+    sp.gammaincc: rule(
+        lambda out, a, x: -gammainc_slope(a, x, 1),
+        lambda out, a, x: -gamma_density(a, x),
+    ),
+    gammainc_slope: rule(
+        lambda out, a, x, order: gammainc_slope(a, x, order + 1),
+        quiet(gamma_density_slope),
+        None,
+    ),
+    sp.betainc: rule(
+        lambda out, a, b, x: betainc_slope(a, b, x, 1, 0),
+        lambda out, a, b, x: betainc_slope(a, b, x, 0, 1),
+        lambda out, a, b, x: beta_density(a, b, x),
+    ),
+    betainc_slope: rule(
+        lambda out, a, b, x, i, j: betainc_slope(a, b, x, i + 1, j),
+        lambda out, a, b, x, i, j: betainc_slope(a, b, x, i, j + 1),
+        quiet(beta_density_slope),
+        None,
+        None,
+    ),
+}

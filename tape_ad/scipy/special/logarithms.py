@@ -1,0 +1,196 @@
+"""SciPy's functions made of logarithms and powers: entropies, logits, Box and Cox, sums, Lambert.
+
+Where a derivative is infinite at 0, as that of ``entr(x) = -x log x``, it is inf: the limit from
+inside. Where both operands are 0, the functions are not continuous, and xlogy, rel_entr and kl_div
+have derivative 0 in the first; so a term ``x log y`` with x = 0 never sends nan to y.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules.base import Call, Entry, Rule, axes_of, quiet, rule
+from tape_ad.rules.maps import Array, Divide, LinearMap, WeightedSum
+from tape_ad.rules.numpy.continued import ratio
+from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt
+from tape_ad.scipy.installed import asked
+from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import Probe, no_partial
+
+__all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]
+
+LAMBERTW = asked(lambda: sp.lambertw(Probe())) or sp.lambertw
+
+Axis = int | tuple[int, ...] | None
+
+
+@overridable
+def log_beside(x: Array, y: Array) -> Array:
+    """log y, and 0 where x is 0 as well: what an x times it is to be 0 with."""
+    with np.errstate(all="ignore"):
+        return np.log(np.where(np.equal(x, 0) & np.equal(y, 0), 1, y))
+
+
+@overridable
+def log1p_beside(x: Array, y: Array) -> Array:
+    """log(1 + y), and 0 where x is 0 and y is -1."""
+    with np.errstate(all="ignore"):
+        return np.log1p(np.where(np.equal(x, 0) & np.equal(y, -1), 0, y))
+
+
+@overridable
+def log_ratio(x: Array, y: Array) -> Array:
+    """log(x / y), and 0 where both are 0."""
+    with np.errstate(all="ignore"):
+        both = np.equal(x, 0) & np.equal(y, 0)
+        return np.log(np.where(both, 1, x) / np.where(both, 1, y))
+
+
+def rel_entr_first(out: Array, x: Array, y: Array) -> Array:
+    """log(x / y) + 1, and 0 where both are 0."""
+    return log_ratio(x, y) + np.logical_or(x, y)
+
+
+def power_slope(log: Array, lmbda: Array) -> Array:
+    """Differentiate (exp(lmbda log) - 1) / lmbda with respect to lmbda, also at 0.
+
+    It is log**2 g'(lmbda log) with g(z) = (exp(z) - 1) / z, whose derivative is half of Kummer's
+    function M(2, 3, z), DLMF 13.6.1 and 13.3.15. SciPy's takes forever where z is infinite.
+    """
+    z = lmbda * log
+    endless = np.isinf(z)
+    slope = 0.5 * log * log * sp.hyp1f1(2.0, 3.0, np.where(endless, 0, z))
+    limit = np.where(np.greater(z, 0), np.inf, 1 / np.where(endless, lmbda, 1) ** 2)
+    return np.where(endless, limit, slope)
+
+
+def root_slope(y: Array, lmbda: Array) -> Array:
+    """Differentiate log(1 + lmbda y) / lmbda with respect to lmbda, also at 0.
+
+    It is y**2 g'(lmbda y) with g(z) = log(1 + z) / z, near 0 by the hypergeometric function,
+    DLMF 15.4.1 and 15.5.1.
+    """
+    z = lmbda * y
+    near = np.less(np.absolute(z), 0.5)
+    inner, outer = np.where(near, z, 0), np.where(near, 1, z)
+    direct = (outer / (1 + outer) - np.log1p(outer)) / (outer * outer)
+    return y * y * np.where(near, -0.5 * sp.hyp2f1(2.0, 2.0, 3.0, -inner), direct)
+
+
+@overridable
+def log_sum_exp(a: Array, b: Array | None, axis: Axis, keepdims: bool) -> Array:
+    """Compute log(sum(b exp(a))); both have one shape."""
+    return sp.logsumexp(a, axis=axis, b=b, keepdims=keepdims)
+
+
+@overridable
+def log_abs_sum_exp(a: Array, b: Array | None, axis: Axis, keepdims: bool) -> tuple[Array, Array]:
+    """Compute the logarithm of abs(sum(b exp(a))), and the sum's sign, for real operands."""
+    log, sign = sp.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=True)
+    return log, sign
+
+
+def sum_signature(a: Array, b: Array | None, axis: Axis, keepdims: bool) -> Call:
+    """Sort the arguments of the two sums."""
+    options = {"axis": axis, "keepdims": bool(keepdims)}
+    return ((a,) if b is None else (a, b)), options
+
+
+def shares(a: Array, log: Array) -> Array:
+    """exp(a - log), and 0 where the sum is 0, as it is when every a is -inf."""
+    with np.errstate(all="ignore"):
+        return np.exp(a - np.where(np.equal(log, -np.inf), 0, log))
+
+
+def log_sum_first(
+    out: Array, a: Array, b: Array | None = None, *, axis: Axis, keepdims: bool
+) -> LinearMap:
+    """Weigh the sum by the share that each term has in it."""
+    share = shares(a, log_sum_exp(a, b, axis, True))
+    return WeightedSum(share if b is None else share * b, a.ndim, axes_of(a.ndim, axis), keepdims)
+
+
+def log_sum_second(out: Array, a: Array, b: Array, *, axis: Axis, keepdims: bool) -> LinearMap:
+    """Weigh the sum by the share that each term has in it, divided by its b."""
+    weights = np.exp(a - log_sum_exp(a, b, axis, True))
+    return WeightedSum(weights, a.ndim, axes_of(a.ndim, axis), keepdims)
+
+
+def log_abs_sum_first(
+    k: int, outs: Any, a: Array, b: Array | None = None, *, axis: Axis, keepdims: bool
+) -> LinearMap | None:
+    """Weigh as for `log_sum_exp`, with the sum's sign; which itself is piecewise constant."""
+    if k == 1:
+        return None
+    log, sign = log_abs_sum_exp(a, b, axis, True)
+    share = sign * shares(a, log)
+    return WeightedSum(share if b is None else share * b, a.ndim, axes_of(a.ndim, axis), keepdims)
+
+
+def log_abs_sum_second(
+    k: int, outs: Any, a: Array, b: Array, *, axis: Axis, keepdims: bool
+) -> LinearMap | None:
+    """The same with respect to b."""
+    if k == 1:
+        return None
+    log, sign = log_abs_sum_exp(a, b, axis, True)
+    with np.errstate(all="ignore"):
+        weights = sign * np.exp(a - log)
+    return WeightedSum(weights, a.ndim, axes_of(a.ndim, axis), keepdims)
+
+
+LOGARITHMS: dict[Any, Entry] = {
+    sp.exp2: rule(lambda out, x: out * LN2),
+    sp.exp10: rule(lambda out, x: out * LN10),
+    sp.expm1: rule(lambda out, x: out + 1),
+    sp.log1p: rule(lambda out, x: Divide(1 + x)),
+    sp.cbrt: rule(quiet(cbrt)),
+    sp.logit: rule(quiet(lambda out, x: 1 / (x * (1 - x)))),
+    sp.expit: rule(lambda out, x: out * sp.expit(-x)),
+    sp.log_expit: rule(lambda out, x: sp.expit(-x)),
+    sp.entr: rule(quiet(lambda out, x: -np.log(x) - 1)),
+    sp.rel_entr: rule(rel_entr_first, lambda out, x, y: -ratio(x, y)),
+    sp.kl_div: rule(
+        lambda out, x, y: log_ratio(x, y),
+        lambda out, x, y: 1 - ratio(x, y),
+    ),
+    sp.xlogy: rule(lambda out, x, y: log_beside(x, y), lambda out, x, y: ratio(x, y)),
+    sp.xlog1py: rule(lambda out, x, y: log1p_beside(x, y), lambda out, x, y: ratio(x, 1 + y)),
+    log_beside: rule(None, quiet(lambda out, x, y: 1 / y)),
+    log1p_beside: rule(None, quiet(lambda out, x, y: 1 / (1 + y))),
+    log_ratio: rule(quiet(lambda out, x, y: 1 / x), quiet(lambda out, x, y: -1 / y)),
+    sp.boxcox: rule(
+        quiet(lambda out, x, lmbda: x ** (lmbda - 1.0)),
+        quiet(lambda out, x, lmbda: power_slope(np.log(x), lmbda)),
+    ),
+    sp.boxcox1p: rule(
+        quiet(lambda out, x, lmbda: (1 + x) ** (lmbda - 1.0)),
+        quiet(lambda out, x, lmbda: power_slope(np.log1p(x), lmbda)),
+    ),
+    sp.inv_boxcox: rule(
+        quiet(lambda out, y, lmbda: out / (1 + lmbda * y)),
+        quiet(lambda out, y, lmbda: out * root_slope(y, lmbda)),
+    ),
+    sp.inv_boxcox1p: rule(
+        quiet(lambda out, y, lmbda: (1 + out) / (1 + lmbda * y)),
+        quiet(lambda out, y, lmbda: (1 + out) * root_slope(y, lmbda)),
+    ),
+    LAMBERTW: rule(
+        quiet(lambda out, z, k, tol: np.exp(-out) / (1 + out)),
+        no_partial("lambertw", "k"),
+        no_partial("lambertw", "tol"),
+    ),
+    log_sum_exp: rule(
+        log_sum_first,
+        quiet(log_sum_second),
+        signature=sum_signature,
+        compute=lambda a, b=None, *, axis, keepdims: log_sum_exp(a, b, axis, keepdims),
+    ),
+    log_abs_sum_exp: Rule(
+        makers=(log_abs_sum_first, log_abs_sum_second),
+        signature=sum_signature,
+        compute=lambda a, b=None, *, axis, keepdims: log_abs_sum_exp(a, b, axis, keepdims),
+        multiple=True,
+    ),
+}

@@ -1,0 +1,51 @@
+"""What the rooms of SciPy's special functions share."""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import Maker
+from tape_ad.rules.maps import Array
+
+__all__ = ["BERNOULLI", "Probe", "floating_dtype", "in_double", "no_partial"]
+
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+"""B_2, B_4, and so on."""
+
+
+class Probe:
+    """An operand that tells by NEP 13 which ufunc stands behind a function of SciPy's."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return ufunc
+
+
+def floating_dtype(*operands: Array) -> np.dtype[Any]:
+    """Give the dtype that SciPy's ufuncs give for real operands: float32 or float64."""
+    dtype = np.result_type(*operands)
+    return np.promote_types(dtype, np.float32 if dtype.kind == "f" else np.float64)
+
+
+def in_double(compute: Callable[..., Array], *operands: Array) -> Array:
+    """Compute in double precision, in silence, and give the dtype that a ufunc would give."""
+    dtype = floating_dtype(*operands)
+    with np.errstate(all="ignore"):
+        broadcast = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in operands))
+        return np.asarray(compute(*broadcast)).astype(dtype)[()]
+
+
+def no_partial(function: str, argument: str) -> Maker:
+    """Make the maker for an operand that no derivative is known for: it refuses handles.
+
+    None instead of it would say that the function is piecewise constant in the operand.
+    """
+
+    def refuse_handle(*arguments: Any, **options: Any) -> NoReturn:
+        raise UnsupportedArgumentError(
+            f"scipy.special.{function} cannot be differentiated with respect to {argument}; pass "
+            f"{argument}.data there if it is meant as a constant"
+        )
+
+    return refuse_handle

@@ -1,0 +1,98 @@
+"""Distributions, moments, correlations and densities: functions of `scipy.stats` on handles.
+
+They have SciPy's names and arguments. SciPy's own turn what they get into plain arrays; these give
+SciPy's results for plain arrays, and record what they do for handles. ``import tape_ad.scipy.stats``
+needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+
+Distributions are objects, as in SciPy: ``stats.norm.logpdf(x, loc, scale)`` and
+``stats.norm(loc, scale).logpdf(x)`` can be differentiated with respect to x, loc, scale and, where
+a distribution has them, its shape parameters. Of discrete distributions the shape parameters alone
+can be handles. Those of vectors and matrices take handles for points, centres and matrices.
+`DISTRIBUTIONS` lists their names. Moments, entropies and expectations without a formula are
+integrated by a quadrature rule; where that does not give SciPy's value, they are refused. A moment
+that does not exist has nan for its slope. `rv_discrete` and `rv_histogram` make distributions of
+tables; `Normal`, `Uniform`, `Mixture` and `make_distribution`, random variables.
+
+Functions of samples (`skew`, `pearsonr`, `ttest_ind`, `wasserstein_distance`; `FUNCTIONS` lists
+them) take SciPy's arguments, of which handles do not support all: an error names those. Functions
+of ranks alone (`rankdata`, `kendalltau`) are piecewise constant, and give plain results.
+
+Examples
+--------
+>>> import numpy as np
+>>> import tape_ad as ta
+>>> from tape_ad.scipy import stats
+>>> loc = ta.ComputationRecord().tensor(0.5)
+>>> likelihood = np.sum(stats.norm.logpdf([0.0, 1.0, 2.0], loc=loc))
+>>> float(likelihood.grad().wrt(loc))
+1.5
+"""
+
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+from tape_ad.base.extras import extra
+from tape_ad.record.messages.migration_hints import listed
+
+with extra("scipy", "tape_ad.scipy.stats"):
+    import scipy.stats
+
+from tape_ad.rules import add_rules
+from tape_ad.scipy.linalg.rules import SCIPY_LINALG
+from tape_ad.scipy.stats import comparisons, counts, fits, plots, powers, resampling
+from tape_ad.scipy.stats.discrete import DISCRETE
+from tape_ad.scipy.stats.distributions import Distribution
+from tape_ad.scipy.stats.events import PoissonBinomial
+from tape_ad.scipy.stats.further_families import CONTINUOUS
+from tape_ad.scipy.stats.kde import gaussian_kde
+from tape_ad.scipy.stats.multivariate import MULTIVARIATE
+from tape_ad.scipy.stats.multivariate_distributions import Multivariate
+from tape_ad.scipy.stats.rules import PUBLISHED, STATS
+from tape_ad.scipy.stats.tabulated import rv_discrete, rv_histogram
+from tape_ad.scipy.stats.variables import VARIABLES
+
+__all__ = ["DISTRIBUTIONS", "FUNCTIONS", "gaussian_kde", "rv_discrete", "rv_histogram"]
+
+add_rules(SCIPY_LINALG)  # in which some of these are written
+add_rules(STATS)
+
+DISTRIBUTIONS: dict[str, Distribution | Multivariate | PoissonBinomial] = {
+    **{name: Distribution(name) for name in sorted([*CONTINUOUS, *DISCRETE])},
+    **{name: Multivariate(name) for name, _ in MULTIVARIATE},
+    **{name: PoissonBinomial() for name in ("poisson_binom",) if hasattr(scipy.stats, name)},
+}
+"""The distributions by their names, each of which is an attribute of this module."""
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **PUBLISHED,
+    **VARIABLES,
+    **{
+        name: getattr(module, name)
+        for module in (comparisons, counts, fits, plots, powers, resampling)
+        for name in module.__all__
+        if hasattr(scipy.stats, name)
+    },
+}
+"""The functions of samples, and those that make random variables, by their names, each of which is
+an attribute of this module."""
+
+
+def __getattr__(name: str) -> Any:
+    """Give a distribution, or a function of samples."""
+    for group in (DISTRIBUTIONS, FUNCTIONS):
+        if name in group:
+            return group[name]
+    if hasattr(scipy.stats, name):
+        raise AttributeError(
+            f"tape_ad.scipy.stats has no {name}: there is no derivative for it here; call "
+            f"scipy.stats.{name} with .data of what are handles, or give one by ta.custom_rule"
+        )
+    near = difflib.get_close_matches(name, __dir__(), 1)
+    raise AttributeError(
+        f"tape_ad.scipy.stats has no {name}: neither has SciPy {scipy.__version__}"
+        + (f"; did you mean {near[0]}?" if near else "")
+    )
+
+
+__dir__ = listed([*__all__, *DISTRIBUTIONS, *FUNCTIONS])

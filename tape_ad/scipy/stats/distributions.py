@@ -1,0 +1,387 @@
+"""SciPy's distributions as objects whose methods take handles."""
+
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.trees import flatten
+from tape_ad.record.tensor import Tensor
+from tape_ad.rules.base import as_array
+from tape_ad.rules.maps import Array
+from tape_ad.scipy.anchored import anchored
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.stats.discrete import DISCRETE
+from tape_ad.scipy.stats.expectations import by_counting, expectation, moment_of
+from tape_ad.scipy.stats.frozen import FrozenDistribution
+from tape_ad.scipy.stats.further_families import CONTINUOUS
+from tape_ad.scipy.stats.methods import METHODS
+from tape_ad.scipy.stats.moments import MOMENTS
+from tape_ad.scipy.stats.partials import parameter_names
+from tape_ad.scipy.stats.supports import ENDS
+
+__all__ = ["Distribution", "holds_handle", "primal"]
+
+
+def holds_handle(tree: Any) -> bool:
+    """Tell whether there is a handle somewhere in a tree."""
+    return any(isinstance(leaf, Tensor) for leaf in flatten(tree))
+
+
+LOOSE = 1e-6
+"""How far the sum of a quadrature rule may be off SciPy's own value, which may be one, too."""
+
+
+@frozen(eq=False, repr=False)
+class Distribution:
+    """A distribution of `scipy.stats`, whose methods take handles for any argument that is smooth.
+
+    On plain arrays every method gives what SciPy's gives. Call the distribution with its parameters
+    to freeze them.
+
+    Attributes
+    ----------
+    name : str
+    parameters : tuple of str
+        The shapes, loc and scale; a discrete distribution has no scale.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> from tape_ad.scipy import stats
+    >>> mu = ta.ComputationRecord().tensor(0.0)
+    >>> float(stats.norm.logpdf(2.0, loc=mu).grad().wrt(mu))
+    2.0
+    """
+
+    name: str
+    parameters: tuple[str, ...] = field(init=False)
+    _signature: inspect.Signature = field(init=False)
+
+    @parameters.default
+    def _name_parameters(self) -> tuple[str, ...]:
+        return parameter_names(self.name)
+
+    @_signature.default
+    def _sign(self) -> inspect.Signature:
+        defaults = {"loc": 0, "scale": 1}
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature(
+            [
+                inspect.Parameter(each, kind, default=defaults.get(each, inspect.Parameter.empty))
+                for each in self.parameters
+            ]
+        )
+
+    @property
+    def scipy(self) -> Any:
+        """SciPy's own object."""
+        return getattr(scipy.stats, self.name)
+
+    def __repr__(self) -> str:
+        return f"tape_ad.scipy.stats.{self.name}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> "FrozenDistribution":
+        """Freeze the parameters; see `scipy.stats.rv_continuous.__call__`."""
+        return FrozenDistribution(self, self.sorted(args, kwargs))
+
+    def sorted(self, args: Any, kwargs: Any) -> tuple[Any, ...]:
+        """List all parameters in their order."""
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args
+
+    def __getattr__(self, name: str) -> Any:
+        """Give one of SciPy's methods, or something of its that is no method."""
+        theirs = getattr(self.scipy, name)
+        if name in METHODS:
+            return self._method(name)
+        return self._refusing(name, theirs) if callable(theirs) else theirs
+
+    def _method(self, name: str) -> Callable[..., Any]:
+        function = METHODS[name]
+
+        def method(x: Array, *args: Any, **kwargs: Any) -> Any:
+            return function(x, *self.sorted(args, kwargs), name=self.name)
+
+        method.__name__ = name
+        method.__doc__ = f"See `scipy.stats.{self.name}.{name}`."
+        return method
+
+    def _refusing(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
+        def method(*args: Any, **kwargs: Any) -> Any:
+            if holds_handle((args, kwargs)):
+                raise UnsupportedArgumentError(
+                    f"scipy.stats.{self.name}.{name} does not take handles; "
+                    + INSTEAD.get(name, "pass .data of those that are meant as constants")
+                )
+            return theirs(*args, **kwargs)
+
+        method.__name__ = name
+        method.__doc__ = f"See `scipy.stats.{self.name}.{name}`."
+        return method
+
+    def median(self, *args: Any, **kwargs: Any) -> Any:
+        """Give the median, ``ppf(0.5)``."""
+        return self.ppf(0.5, *args, **kwargs)
+
+    def interval(self, confidence: Array, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """Give the ends of the interval around the median that has a given probability."""
+        if not holds_handle((confidence, args, kwargs)):
+            ends: tuple[Any, Any] = self.scipy.interval(confidence, *args, **kwargs)
+            return ends
+        low = (1.0 - confidence) / 2
+        high = (1.0 + confidence) / 2
+        return self.ppf(low, *args, **kwargs), self.ppf(high, *args, **kwargs)
+
+    def support(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """Give the ends of the interval where the density, or a probability, is not 0."""
+        if not holds_handle((args, kwargs)):
+            plain: tuple[Any, Any] = self.scipy.support(*args, **kwargs)
+            return plain
+        shapes, loc, *rest = self.split(args, kwargs)
+        standard = self.scipy.support(*map(primal, shapes))
+        formulas = ENDS.get(self.name, (None, None))
+        low, high = (
+            end
+            if formula is None
+            else np.where(np.isinf(end), end, formula(*map(as_array, shapes)))
+            for end, formula in zip(standard, formulas, strict=True)
+        )
+        scale = rest[0] if rest else 1
+        return low * scale + loc, high * scale + loc
+
+    def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwargs: Any) -> Any:
+        """Draw random numbers; see `scipy.stats.rv_continuous.rvs`.
+
+        With handles for loc and scale they are ``loc + scale * draws``, where the draws, in
+        standard form, do not depend on handles: the reparametrised gradient.
+
+        Raises
+        ------
+        UnsupportedArgumentError
+            For handles among the shapes, and for those of a discrete distribution.
+        """
+        parameters = self.sorted(args[: len(self.parameters)], kwargs)
+        if len(args) > len(self.parameters):
+            size = args[len(self.parameters)]
+        if not holds_handle(parameters):
+            return self.scipy.rvs(*parameters, size=size, random_state=random_state)
+        if self.parameters[-1] != "scale" or holds_handle(parameters[:-2]):
+            raise UnsupportedArgumentError(
+                f"scipy.stats.{self.name}.rvs: only loc and scale of a continuous distribution can "
+                f"be handles; write stats.{self.name}.ppf(rng.uniform(size=...), ...) where the "
+                "inverse of the distribution function is smooth, or pass .data"
+            )
+        *shapes, loc, scale = parameters
+        zero, one = np.zeros(np.shape(loc)), np.ones(np.shape(scale))
+        draws = self.scipy.rvs(*shapes, zero, one, size=size, random_state=random_state)
+        drawn = draws * scale + loc
+        if self.name == "vonmises":  # angles, which SciPy takes to the circle
+            return np.mod(drawn + np.pi, 2 * np.pi) - np.pi
+        return drawn
+
+    def nnlf(self, theta: Any, x: Any) -> Any:
+        """Give the negative logarithm of the likelihood of a sample.
+
+        Parameters
+        ----------
+        theta : sequence
+            The shapes, loc and scale.
+        x : array or Tensor
+        """
+        if not holds_handle((theta, x)):
+            return self.scipy.nnlf(theta, x)
+        return -np.sum(self.logpdf(x, *theta))
+
+    def expect(self, func: Any = None, args: Any = (), **options: Any) -> Any:
+        """Give the expectation of a function; see `scipy.stats.rv_continuous.expect`.
+
+        Parameters
+        ----------
+        func : callable, optional
+            Of one number, which may be a handle; the number itself without it.
+        args : tuple
+            The shapes.
+        **options
+            loc and scale, which may be handles, and on plain arguments SciPy's others.
+        """
+        place = {name: options[name] for name in ("loc", "scale") if name in options}
+        if not holds_handle((args, options)) and not self._gives_handle(func, args, place):
+            return self.scipy.expect(func, args, **options)
+        others = [name for name in options if name not in place]
+        if others:
+            raise UnsupportedArgumentError(
+                f"scipy.stats.{self.name}.expect does not take {others[0]}= with handles; multiply "
+                "the function by what is 0 outside of the bounds, or pass .data"
+            )
+        shapes, loc, *rest = self.split(args, place)
+        scale = rest[0] if rest else 1.0
+
+        def each(x: Any) -> Any:
+            points = x * scale + loc
+            return points if func is None else np.stack([func(point) for point in points])
+
+        standard = self._expected(each, [as_array(shape) for shape in shapes])
+        with np.errstate(all="ignore"):
+            exact = self.scipy.expect(
+                lambda x: x if func is None else primal(func(x)),
+                tuple(map(primal, args)),
+                **{name: primal(value) for name, value in place.items()},
+            )
+        self._check(primal(standard), exact, "expect")
+        return standard
+
+    def _gives_handle(self, func: Any, args: Any, place: Any) -> bool:
+        return func is not None and isinstance(func(self.ppf(0.5, *args, **place)), Tensor)
+
+    def mean(self, *args: Any, **kwargs: Any) -> Any:
+        """Give the mean."""
+        return self._moments("mean", "m", args, kwargs)
+
+    def var(self, *args: Any, **kwargs: Any) -> Any:
+        """Give the variance."""
+        return self._moments("var", "v", args, kwargs)
+
+    def std(self, *args: Any, **kwargs: Any) -> Any:
+        """Give the standard deviation."""
+        if not holds_handle((args, kwargs)):
+            return self.scipy.std(*args, **kwargs)
+        return np.sqrt(self.var(*args, **kwargs))
+
+    def stats(self, *args: Any, moments: str = "mv", **kwargs: Any) -> Any:
+        """Give the mean, variance, skewness and kurtosis, as far as letters ask for them."""
+        if not holds_handle((args, kwargs)):
+            return self.scipy.stats(*args, moments=moments, **kwargs)
+        asked = "".join(letter for letter in "mvsk" if letter in moments)
+        parameters = self.sorted(args, kwargs)
+        with np.errstate(all="ignore"):
+            exact = theirs(self.scipy, asked, [primal(x) for x in parameters])
+        exact = exact if len(asked) > 1 else (exact,)
+        found = tuple(
+            self._moment(*parameters, method="stats", letter=letter, exact=value)
+            for letter, value in zip(asked, exact, strict=True)
+        )
+        return found if len(found) != 1 else found[0]
+
+    def entropy(self, *args: Any, **kwargs: Any) -> Any:
+        """Give the differential entropy, or that of a discrete distribution."""
+        return self._moments("entropy", "e", args, kwargs)
+
+    def moment(self, order: int, *args: Any, **kwargs: Any) -> Any:
+        """Give a moment about 0."""
+        if not holds_handle((args, kwargs)):
+            return self.scipy.moment(order, *args, **kwargs)
+        if order not in (1, 2, 3, 4):
+            shapes, *place = self.split(args, kwargs)
+            named = dict(zip(("loc", "scale"), place, strict=False))
+            return self.expect(lambda x: x**order, shapes, **named)
+        letters = "mvsk"[:order]
+        mean, *rest = (self._moments("moment", letter, args, kwargs) for letter in letters)
+        central = [1.0, 0.0]
+        if order > 1:
+            central.append(rest[0])
+        if order > 2:
+            central.append(rest[1] * rest[0] ** 1.5)
+        if order > 3:
+            central.append((rest[2] + 3) * rest[0] ** 2)
+        return sum(math.comb(order, k) * central[k] * mean ** (order - k) for k in range(order + 1))
+
+    def split(self, args: Any, kwargs: Any) -> tuple[Any, ...]:
+        """Give the tuple of shapes, loc and, where there is one, scale."""
+        parameters = self.sorted(args, kwargs)
+        count = len(self.parameters) - (2 if self.parameters[-1] == "scale" else 1)
+        return (parameters[:count], *parameters[count:])
+
+    def _moments(self, method: str, letter: str, args: Any, kwargs: Any) -> Any:
+        """Give the moment that SciPy has a letter for, or the entropy."""
+        if not holds_handle((args, kwargs)):
+            return getattr(self.scipy, method)(*args, **kwargs)
+        return self._moment(*self.sorted(args, kwargs), method=method, letter=letter)
+
+    def _moment(self, *parameters: Any, method: str, letter: str, exact: Any = None) -> Any:
+        """Give a moment of all parameters; SciPy's value, with the derivative of a formula."""
+        if not holds_handle(parameters):
+            return theirs(self.scipy, letter, parameters)
+        shapes, loc, *rest = self.split(parameters, {})
+        scale = rest[0] if rest else 1.0
+        if self.name == "binom" and holds_handle(shapes[0]):
+            raise UnsupportedArgumentError(
+                f"scipy.stats.binom.{method} cannot be differentiated with respect to n; pass "
+                "n.data there if it is meant as a constant"
+            )
+        plain = [primal(x) for x in parameters]
+        with np.errstate(all="ignore"):
+            exact = theirs(self.scipy, letter, plain) if exact is None else exact
+            known = np.isfinite(exact)
+            value = self._standard(method, letter, shapes, known)
+            if letter == "e":
+                value = value + np.log(scale) if rest else value
+            elif letter in "mv":
+                value = loc + scale * value if letter == "m" else scale * scale * value
+            value = value * np.where(
+                known, 1.0, np.nan
+            )  # a moment that does not exist has no slope
+        loose = {"s": 1e-5, "k": 1e-4}.get(letter, LOOSE)  # SciPy's are of up to four integrals
+        at = primal(value)
+        self._check(np.where(known, at, 0.0), np.where(known, exact, 0.0), method, loose)
+        if not holds_handle(value):
+            return exact
+        if np.all(known):
+            return value + (exact - at)
+        again = functools.partial(self._moment, method=method, letter=letter)
+        return anchored(value, None, again, parameters, {})
+
+    def _check(self, found: Any, exact: Any, method: str, loose: float = LOOSE) -> None:
+        """Refuse what a quadrature rule gives where that is not what SciPy gives."""
+        off = np.absolute(found - exact) > loose * np.maximum(1, np.absolute(exact))
+        if np.any(off):
+            raise UnsupportedArgumentError(
+                f"scipy.stats.{self.name}.{method} cannot be differentiated at these parameters, "
+                "as it is not found there by quadrature; pass .data of those that are constants"
+            )
+
+    def _expected(self, function: Callable[..., Any], shapes: list[Any]) -> Any:
+        """Give the expectation of a function in standard form."""
+        if self.name in DISCRETE:
+            return by_counting(function, shapes, self.name)
+        kink = CONTINUOUS[self.name].kink
+        at = None if kink is None else kink(*shapes)
+        return expectation(function, shapes, self.name, at)
+
+    def _standard(self, method: str, letter: str, shapes: tuple[Any, ...], known: Any) -> Any:
+        """Give a moment of the standard form."""
+        if not holds_handle(shapes):
+            return theirs(self.scipy, letter, shapes)
+        if not np.any(known):
+            return sum(0.0 * as_array(shape) for shape in shapes)
+        formula = MOMENTS[self.name].of(letter) if self.name in MOMENTS else None
+        if formula is not None:
+            return formula(*shapes)
+        kink = CONTINUOUS[self.name].kink if self.name in CONTINUOUS else None
+        at = None if kink is None else kink(*shapes)
+        return moment_of(letter, [as_array(x) for x in shapes], self.name, at)
+
+
+def primal(x: Any) -> Any:
+    """Give the plain value of what may be a handle of a handle."""
+    while isinstance(x, Tensor):
+        x = x.data
+    return x
+
+
+def theirs(distribution: Any, letter: str, parameters: Any) -> Any:
+    """Ask SciPy for a moment, or for the entropy."""
+    if letter == "e":
+        return distribution.entropy(*parameters)
+    return distribution.stats(*parameters, moments=letter)
+
+
+INSTEAD = {
+    "fit": "write -np.sum(logpdf(data, ...)) and minimise it, with tape_ad.scipy.optimize for instance",
+}

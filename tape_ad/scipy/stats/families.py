@@ -1,0 +1,377 @@
+"""What is known of the common continuous distributions of `scipy.stats`: how their logs slope.
+
+Each stands here in its standard form, with loc = 0 and scale = 1. `methods` makes of it the
+derivatives of the density, the distribution function, its inverse and their logarithms, with
+respect to the variable, loc, scale and each shape parameter. The formulas follow by calculus from
+the densities as SciPy's reference has them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.rules.maps import Array
+from tape_ad.rules.numpy.continued import over_square, ratio
+from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.gamma_functions import digamma_step
+from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
+from tape_ad.scipy.special.logarithms import root_slope
+from tape_ad.scipy.special.student import student_score, student_shape, student_slope
+from tape_ad.scipy.stats.formulas import (
+    end_move,
+    fisher_slopes,
+    log_root,
+    mills,
+    power_slope,
+)
+from tape_ad.scipy.stats.methods import cdf, pdf, sf
+
+__all__ = [
+    "COMMON",
+    "Family",
+    "Shape",
+    "by_power",
+    "gennorm_shape",
+    "invgauss_slope",
+    "weibull_score",
+    "weibull_shape",
+]
+
+Formula = Callable[..., Array]
+"""``formula(y, *shapes)``."""
+
+
+@frozen(eq=False, repr=False)
+class Shape:
+    """How a distribution depends on one of its shape parameters.
+
+    Attributes
+    ----------
+    score : Formula
+        The derivative of the logarithm of the density.
+    slope : Formula, optional
+        That of the distribution function.
+    move : Formula, optional
+        That of the variable where the distribution function stays the same, which takes the place
+        of `slope`: it is as exact in the tails as elsewhere. With neither, the product of density
+        and score is integrated, which asks for a support that does not move with the parameter.
+    """
+
+    score: Formula
+    slope: Formula | None = None
+    move: Formula | None = None
+
+
+@frozen(eq=False, repr=False)
+class Family:
+    """How a distribution depends on its variable and its shape parameters.
+
+    Attributes
+    ----------
+    score : Formula or None
+        The derivative of the logarithm of the density with respect to the variable. Where it is
+        not known, the distribution function and its inverse have derivatives all the same.
+    shapes : tuple of Shape or None
+        None stands for one that nothing is differentiated by.
+    kink : Formula, optional
+        The point, as ``kink(*shapes)``, where the density is not smooth.
+    """
+
+    score: Formula | None
+    shapes: tuple[Shape | None, ...] = ()
+    kink: Formula | None = None
+
+
+def mirrored(formula: Formula) -> Formula:
+    """Write a formula that changes its sign with y for the distribution of -y."""
+    return lambda y, *shapes: -formula(-y, *shapes)
+
+
+def by_power(y: Array, c: Array) -> Array:
+    """The move of ``y = u**(1 / c)`` for a fixed u."""
+    return -sp.xlogy(y, y) / c
+
+
+def weibull_score(y: Array, c: Array) -> Array:
+    """The slope of the logarithm of Weibull's density."""
+    return ratio(c - 1, y) - c * y ** (c - 1)
+
+
+def weibull_shape(y: Array, c: Array) -> Array:
+    """The same by the shape parameter."""
+    return 1 / c + np.log(y) - sp.xlogy(y**c, y)
+
+
+def exponweib_score(y: Array, a: Array, c: Array) -> Array:
+    """The slope of the logarithm of an exponentiated Weibull density."""
+    u = y**c
+    return ratio(c - 1 + c * u * (ratio(a - 1, np.expm1(u)) - 1), y)
+
+
+def exponweib_second(y: Array, a: Array, c: Array) -> Array:
+    """The same by the second shape parameter."""
+    u = y**c
+    return 1 / c + np.log(y) * (1 + u * (ratio(a - 1, np.expm1(u)) - 1))
+
+
+def exponweib_move(y: Array, a: Array, c: Array) -> Array:
+    """The move of ``y**c = -log(1 - q**(1 / a))`` with a."""
+    u = y**c
+    return -np.log(-np.expm1(-u)) * np.expm1(u) / (a * c) * y ** (1 - c)
+
+
+def extreme_score(y: Array, c: Array) -> Array:
+    """The slope of the logarithm of a density of extreme values."""
+    return (np.exp(-log_root(y, -c)) - 1 + c) / (1 - c * y)
+
+
+def extreme_shape(y: Array, c: Array) -> Array:
+    """The same by the shape parameter."""
+    m = log_root(y, -c)
+    return m - (np.exp(-m) - 1 + c) * root_slope(y, -c)
+
+
+def beta_slope(i: int, j: int) -> Formula:
+    """Differentiate the distribution function of beta by its parameters."""
+    return lambda y, a, b: betainc_slope(a, b, y, i, j)
+
+
+def fisher_first(y: Array, m: Array, n: Array) -> Array:
+    """Differentiate the logarithm of the density of F by the first degrees of freedom."""
+    share = np.log(m * y / (n + m * y))
+    return 0.5 * (share + n * (1 - y) / (n + m * y) + digamma_step(m / 2, n / 2))
+
+
+def fisher_second(y: Array, m: Array, n: Array) -> Array:
+    """Differentiate the logarithm of the density of F by the second degrees of freedom."""
+    share = -np.log1p(m * y / n)
+    return 0.5 * (share + m * (y - 1) / (n + m * y) + digamma_step(n / 2, m / 2))
+
+
+def invgauss_slope(y: Array, mu: Array) -> Array:
+    """Differentiate the distribution function of invgauss, where the normal densities cancel."""
+    tail = sp.log_ndtr(-(y / mu + 1) / np.sqrt(y))
+    return -2 / (mu * mu) * np.exp(2 / mu + tail)
+
+
+def gennorm_shape(y: Array, beta: Array) -> Array:
+    """Differentiate the logarithm of the density of gennorm by its parameter."""
+    size = np.absolute(y)
+    return 1 / beta + sp.digamma(1 / beta) / (beta * beta) - sp.xlogy(size**beta, size)
+
+
+def gennorm_score(y: Array, beta: Array) -> Array:
+    """The slope of the logarithm of the density of gennorm."""
+    size = np.absolute(y)
+    return -np.sign(y) * beta * np.where(np.equal(size, 0), 1, size) ** (beta - 1)
+
+
+def skewnorm_slope(y: Array, a: Array) -> Array:
+    """Differentiate the distribution function of skewnorm, by that of Owen's T."""
+    square = 1 + a * a
+    return -np.exp(-0.5 * y * y * square) / (np.pi * square)
+
+
+def at_bound(which: int) -> Formula:
+    """The density of a truncated normal distribution at one of its bounds."""
+
+    def edge(y: Array, *bounds: Array) -> Any:
+        return pdf(bounds[which], *bounds, 0.0, 1.0, name="truncnorm")
+
+    return edge
+
+
+lower, upper = at_bound(0), at_bound(1)
+
+
+def tail_of(method: Callable[..., Array], y: Array, a: Array, b: Array) -> Array:
+    """The distribution function of a truncated normal distribution, or the survival function."""
+    return method(y, a, b, 0.0, 1.0, name="truncnorm")
+
+
+def rising(y: Array, c: Array) -> Array:
+    """Tell where the triangle of triang rises."""
+    return np.less(y, c)
+
+
+def triang_slope(y: Array, c: Array) -> Array:
+    """Differentiate the distribution function of triang by the place of its corner."""
+    left = rising(y, c)
+    edge: Array = np.where(left, ratio(y, c), ratio(1 - y, 1 - c))
+    return -edge * edge
+
+
+BELL = Family(lambda y: -y)
+COMMON: dict[str, Family] = {
+    "norm": BELL,
+    "halfnorm": BELL,
+    "uniform": Family(lambda y: 0.0 * y),
+    "expon": Family(lambda y: 0.0 * y - 1.0),
+    "laplace": Family(lambda y: -np.sign(y)),
+    "logistic": Family(lambda y: -np.tanh(0.5 * y)),
+    "halflogistic": Family(lambda y: -np.tanh(0.5 * y)),
+    "hypsecant": Family(lambda y: -np.tanh(y)),
+    "cauchy": Family(lambda y: -2 * over_square(y, 1.0)),
+    "halfcauchy": Family(lambda y: -2 * over_square(y, 1.0)),
+    "gumbel_r": Family(lambda y: np.expm1(-y)),
+    "gumbel_l": Family(lambda y: -np.expm1(y)),
+    "rayleigh": Family(lambda y: 1 / y - y),
+    "maxwell": Family(lambda y: 2 / y - y),
+    "levy": Family(lambda y: (0.5 / y - 1.5) / y),
+    "arcsine": Family(lambda y: (y - 0.5) / (y * (1 - y))),
+    "gamma": Family(
+        lambda y, a: ratio(a - 1, y) - 1,
+        (
+            Shape(
+                lambda y, a: np.log(y) - sp.digamma(a),
+                slope=lambda y, a: gammainc_slope(a, y, 1),
+            ),
+        ),
+    ),
+    "invgamma": Family(
+        lambda y, a: (1 / y - (a + 1)) / y,
+        (
+            Shape(
+                lambda y, a: -np.log(y) - sp.digamma(a),
+                slope=lambda y, a: -gammainc_slope(a, 1 / y, 1),
+            ),
+        ),
+    ),
+    "loggamma": Family(
+        lambda y, c: c - np.exp(y),
+        (
+            Shape(
+                lambda y, c: y - sp.digamma(c),
+                slope=lambda y, c: gammainc_slope(c, np.exp(y), 1),
+            ),
+        ),
+    ),
+    "chi2": Family(
+        lambda y, df: ratio(0.5 * df - 1, y) - 0.5,
+        (
+            Shape(
+                lambda y, df: 0.5 * (np.log(0.5 * y) - sp.digamma(0.5 * df)),
+                slope=lambda y, df: 0.5 * gammainc_slope(0.5 * df, 0.5 * y, 1),
+            ),
+        ),
+    ),
+    "chi": Family(
+        lambda y, df: ratio(df - 1, y) - y,
+        (
+            Shape(
+                lambda y, df: np.log(y) - 0.5 * (sp.digamma(0.5 * df) + np.log(2.0)),
+                slope=lambda y, df: 0.5 * gammainc_slope(0.5 * df, 0.5 * y * y, 1),
+            ),
+        ),
+    ),
+    "beta": Family(
+        lambda y, a, b: ratio(a - 1, y) - ratio(b - 1, 1 - y),
+        (
+            Shape(lambda y, a, b: np.log(y) + digamma_step(a, b), slope=beta_slope(1, 0)),
+            Shape(lambda y, a, b: np.log1p(-y) + digamma_step(b, a), slope=beta_slope(0, 1)),
+        ),
+    ),
+    "f": Family(
+        lambda y, m, n: ratio(0.5 * m - 1, y) - 0.5 * (m + n) * m / (n + m * y),
+        (
+            Shape(fisher_first, slope=lambda y, m, n: fisher_slopes(y, m, n)[0]),
+            Shape(fisher_second, slope=lambda y, m, n: fisher_slopes(y, m, n)[1]),
+        ),
+    ),
+    "t": Family(
+        student_score,
+        (Shape(student_shape, slope=lambda y, df: student_slope(y, df, 1)),),
+    ),
+    "lognorm": Family(
+        lambda y, s: -(1 + np.log(y) / (s * s)) / y,
+        (
+            Shape(
+                lambda y, s: ((np.log(y) / s) ** 2 - 1) / s,
+                move=lambda y, s: sp.xlogy(y, y) / s,
+            ),
+        ),
+    ),
+    "weibull_min": Family(weibull_score, (Shape(weibull_shape, move=by_power),)),
+    "weibull_max": Family(
+        mirrored(weibull_score),
+        (Shape(lambda y, c: weibull_shape(-y, c), move=mirrored(by_power)),),
+    ),
+    "exponweib": Family(
+        exponweib_score,
+        (
+            Shape(lambda y, a, c: 1 / a + np.log(-np.expm1(-(y**c))), move=exponweib_move),
+            Shape(exponweib_second, move=lambda y, a, c: by_power(y, c)),
+        ),
+    ),
+    "fisk": Family(
+        lambda y, c: ratio(c - 1 - 2 * c * sp.expit(c * np.log(y)), y),
+        (Shape(lambda y, c: 1 / c - np.log(y) * np.tanh(0.5 * c * np.log(y)), move=by_power),),
+    ),
+    "pareto": Family(
+        lambda y, b: -(b + 1) / y,
+        (Shape(lambda y, b: 1 / b - np.log(y), move=by_power),),
+    ),
+    "lomax": Family(
+        lambda y, c: -(c + 1) / (1 + y),
+        (Shape(lambda y, c: 1 / c - np.log1p(y), move=lambda y, c: -sp.xlog1py(1 + y, y) / c),),
+    ),
+    "powerlaw": Family(
+        lambda y, a: ratio(a - 1, y),
+        (Shape(lambda y, a: 1 / a + np.log(y), move=by_power),),
+    ),
+    "gompertz": Family(
+        lambda y, c: 1 - c * np.exp(y),
+        (Shape(lambda y, c: 1 / c - np.expm1(y), move=lambda y, c: np.expm1(-y) / c),),
+    ),
+    "genextreme": Family(
+        extreme_score,
+        (Shape(extreme_shape, move=end_move),),
+    ),
+    "genpareto": Family(
+        lambda y, c: -(c + 1) / (1 + c * y),
+        (
+            Shape(
+                lambda y, c: -log_root(y, c) - (c + 1) * root_slope(y, c),
+                move=lambda y, c: -root_slope(y, c) * (1 + c * y),
+            ),
+        ),
+    ),
+    "gennorm": Family(gennorm_score, (Shape(gennorm_shape, slope=power_slope),)),
+    "skewnorm": Family(
+        lambda y, a: a * mills(a * y) - y,
+        (Shape(lambda y, a: y * mills(a * y), slope=skewnorm_slope),),
+    ),
+    "truncnorm": Family(
+        lambda y, a, b: -y,
+        (
+            Shape(
+                lower,
+                slope=lambda y, a, b: -lower(y, a, b) * tail_of(sf, y, a, b),
+            ),
+            Shape(
+                lambda y, a, b: -upper(y, a, b),
+                slope=lambda y, a, b: -upper(y, a, b) * tail_of(cdf, y, a, b),
+            ),
+        ),
+    ),
+    "triang": Family(
+        lambda y, c: np.where(rising(y, c), 1 / y, -1 / (1 - y)),
+        (
+            Shape(
+                lambda y, c: np.where(rising(y, c), -1 / c, 1 / (1 - c)),
+                slope=triang_slope,
+            ),
+        ),
+    ),
+    "invgauss": Family(
+        lambda y, mu: (0.5 / y - 1.5) / y - 0.5 / (mu * mu),
+        (Shape(lambda y, mu: (y / mu - 1) / (mu * mu), slope=invgauss_slope),),
+    ),
+    "vonmises": Family(
+        lambda y, kappa: -kappa * np.sin(y),
+        (Shape(lambda y, kappa: np.cos(y) - sp.i1e(kappa) / sp.i0e(kappa)),),
+    ),
+}
+"""The distributions by SciPy's names; shapes stand in SciPy's order."""

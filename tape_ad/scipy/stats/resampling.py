@@ -1,0 +1,148 @@
+"""Tests by resampling, and tests of ranks alone that take lists of samples.
+
+What is resampled is counted, so that p-values are piecewise constant; statistics are handles.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.stats.powers import on_handles
+from tape_ad.transforms.implicit import joined, plain
+
+__all__ = [
+    "anderson_ksamp",
+    "barnard_exact",
+    "boschloo_exact",
+    "fisher_exact",
+    "logrank",
+    "monte_carlo_test",
+    "permutation_test",
+    "weightedtau",
+]
+
+
+@frozen(eq=False)
+class ResamplingResult:
+    """A statistic of samples, beside those of others.
+
+    Attributes
+    ----------
+    statistic : Tensor
+    pvalue : number or array
+    """
+
+    statistic: Any
+    pvalue: Any
+    _others: Any = field(repr=False)
+
+    @property
+    def null_distribution(self) -> Any:
+        """The statistics of the resampled data.
+
+        Raises
+        ------
+        UnsupportedArgumentError
+            Where they are made of handles.
+        """
+        if self._others is None:
+            raise UnsupportedArgumentError(
+                "scipy.stats.permutation_test: there are no derivatives of null_distribution; ask "
+                "for it with .data of the samples"
+            )
+        return self._others
+
+
+def observed(statistic: Callable[..., Any], data: Sequence[Any], vectorized: Any, axis: int) -> Any:
+    """Compute the statistic of samples as they are."""
+    samples = [joined(x) for x in data]
+    if vectorized is None:
+        vectorized = "axis" in inspect.signature(statistic).parameters
+    if vectorized:
+        return statistic(*(np.moveaxis(x, axis, -1) for x in samples), axis=-1)
+    if any(x.ndim > 1 for x in samples):
+        raise UnsupportedArgumentError(
+            "scipy.stats: on handles with several axes the statistic has to take axis="
+        )
+    return statistic(*samples)
+
+
+@on_handles("data")
+def permutation_test(
+    data: Any, statistic: Any, *, vectorized: Any = None, axis: int = 0, **options: Any
+) -> ResamplingResult:
+    """Compare a statistic with those of permuted samples; see `scipy.stats.permutation_test`.
+
+    Parameters
+    ----------
+    data : sequence of array or Tensor
+    statistic : callable
+        Of NumPy functions, as it is called with the handles.
+    vectorized, axis, **options
+        See SciPy's.
+
+    Returns
+    -------
+    ResamplingResult
+    """
+    told = scipy.stats.permutation_test(
+        tuple(plain(tuple(data))), statistic, vectorized=vectorized, axis=axis, **options
+    )
+    return ResamplingResult(observed(statistic, data, vectorized, axis), told.pvalue, None)
+
+
+@on_handles("data")
+def monte_carlo_test(
+    data: Any, rvs: Any, statistic: Any, *, vectorized: Any = None, axis: int = 0, **options: Any
+) -> ResamplingResult:
+    """Compare a statistic with those of random samples; see `scipy.stats.monte_carlo_test`.
+
+    Parameters
+    ----------
+    data : array, Tensor or sequence of these
+        A sample, or one for each of the functions in `rvs`.
+    rvs : callable or tuple of callable
+    statistic : callable
+        Of NumPy functions, as it is called with the handles.
+    vectorized, axis, **options
+        See SciPy's.
+
+    Returns
+    -------
+    ResamplingResult
+    """
+    told = scipy.stats.monte_carlo_test(
+        plain(data), rvs, statistic, vectorized=vectorized, axis=axis, **options
+    )
+    samples = (data,) if callable(rvs) else data
+    found = observed(statistic, samples, vectorized, axis)
+    return ResamplingResult(found, told.pvalue, told.null_distribution)
+
+
+def of_order(name: str) -> Callable[..., Any]:
+    """Make a function of the order of samples alone, or of counts, which is piecewise constant."""
+    theirs = getattr(scipy.stats, name)
+
+    def public(*args: Any, **kwargs: Any) -> Any:
+        return theirs(*plain(args), **plain(kwargs))
+
+    public.__name__ = public.__qualname__ = name
+    public.__signature__ = inspect.signature(theirs)  # type: ignore[attr-defined]  # as inspect looks for it
+    public.__doc__ = (
+        f"Do what `scipy.stats.{name}` does.\n\n    It is piecewise constant, so that handles "
+        "give plain results."
+    )
+    return public
+
+
+anderson_ksamp = of_order("anderson_ksamp")
+barnard_exact = of_order("barnard_exact")
+boschloo_exact = of_order("boschloo_exact")
+fisher_exact = of_order("fisher_exact")
+logrank = of_order("logrank")
+weightedtau = of_order("weightedtau")

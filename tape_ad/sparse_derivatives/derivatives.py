@@ -1,0 +1,243 @@
+"""What sparse Jacobians and Hessians have in common: a way that is prepared once, and kept."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from attrs import define, field, frozen
+
+from tape_ad.base.arrays.overridable import NOTING, apart
+from tape_ad.base.naming import called
+from tape_ad.base.trees import map_leaves
+from tape_ad.rules.maps import Array
+from tape_ad.sparse_derivatives.checks import check_entries, check_shape
+from tape_ad.sparse_derivatives.flat_functions import Sides
+from tape_ad.sparse_derivatives.matrices import filled
+from tape_ad.sparse_derivatives.structure_keys import fingerprint
+
+__all__ = ["SparseDerivative", "Way"]
+
+Function = Callable[..., Any]
+Sparse = Any
+
+KEPT = 16
+"""How many patterns are kept, for functions that take one branch or another."""
+
+
+class Way(Protocol):
+    """How the entries of a pattern are computed."""
+
+    @property
+    def count(self) -> int:
+        """The number of seeds that are swept."""
+
+    def entries(self, sides: Sides) -> Array:
+        """Compute all entries, in the order of the pattern."""
+
+    def explain(self) -> str:
+        """Say what is swept, in a line."""
+
+
+@frozen(eq=False)
+class Prepared:
+    """A pattern, the fingerprint of the record that it was found in, and the way for it."""
+
+    key: list[Any] | None
+    pattern: Sparse
+    way: Way
+
+
+@define(eq=False, repr=False)
+class SparseDerivative:
+    """A function that computes a sparse matrix of derivatives.
+
+    Where a call records other functions, shapes or indices than any before, the pattern is found
+    and coloured anew; those of the last few are kept.
+
+    Attributes
+    ----------
+    function : callable
+    argnums : int or tuple of int
+    given : csr_array of bool or None
+        The pattern that the user gave.
+    check : bool
+        Whether results are compared with a product.
+    """
+
+    function: Function
+    argnums: int | tuple[int, ...]
+    given: Sparse
+    check: bool
+    _known: list[Prepared] = field(factory=list, init=False)
+
+    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
+        """Record what is differentiated once more."""
+        raise NotImplementedError
+
+    def found(self, sides: Sides) -> Sparse:
+        """Find the pattern."""
+        raise NotImplementedError
+
+    def way(self, pattern: Sparse) -> Way:
+        """Colour a pattern."""
+        raise NotImplementedError
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Sparse:
+        """Compute the matrix at some arguments.
+
+        Returns
+        -------
+        csr_array
+
+        Raises
+        ------
+        OutputError, PatternError
+        """
+        sides = self.traced(args, kwargs)
+        known = self.prepared_for(sides)
+        result = filled(known.pattern, known.way.entries(sides))
+        if self.check:
+            check_entries(sides, result)
+        return result
+
+    def prepared_for(self, sides: Sides, plain: Callable[[], Sides] | None = None) -> Prepared:
+        """Give the pattern and the colours, anew where no record before was like this one.
+
+        Parameters
+        ----------
+        sides : Sides
+        plain : callable, optional
+            What gives these sides without captured arrays, of which no pattern can be found.
+        """
+        sides.check_plain()
+        key = None if self.given is not None else fingerprint(sides.traced.record)
+        known = next((each for each in self._known if each.key == key), None)
+        if known is None:
+            known = self.prepared(key, sides if plain is None else plain())
+        check_shape(known.pattern, sides)
+        others = [each for each in self._known if each is not known]
+        self._known = [known, *others[: KEPT - 1]]
+        return known
+
+    def prepared(self, key: Any, sides: Sides) -> Prepared:
+        """Find the pattern, and colour it."""
+        with apart():
+            pattern = self.found(sides) if self.given is None else self.given
+            check_shape(pattern, sides)
+            return Prepared(key, pattern, self.way(pattern))
+
+    def compiled_by(self, compiler: Function) -> "CompiledDerivative":
+        """Make what `tape_ad.compile` gives for this function.
+
+        Parameters
+        ----------
+        compiler : callable
+            `tape_ad.compile`, with its options.
+        """
+        return CompiledDerivative(self, compiler)
+
+    @property
+    def pattern(self) -> Sparse:
+        """Where entries may be other than zero, a `csr_array` of bools; None before a call."""
+        return self._known[0].pattern if self._known else None
+
+    @property
+    def colors(self) -> int | None:
+        """How many seeds a call sweeps; None before a call."""
+        return self._known[0].way.count if self._known else None
+
+    def explain(self) -> str:
+        """Say how the entries are computed.
+
+        Examples
+        --------
+        >>> import numpy as np, tape_ad as ta
+        >>> jacobian = ta.sparse_jacobian(lambda x: np.diff(x))
+        >>> _ = jacobian(np.zeros(1000))
+        >>> print(jacobian.explain())
+        999 x 1000 with 1998 entries (0.2 %)
+        2 colours, 500.0 times fewer than columns: 2 tangents pushed
+        """
+        if not self._known:
+            return "not called yet: the first call finds the pattern"
+        pattern, way = self._known[0].pattern, self._known[0].way
+        (m, n), count = pattern.shape, pattern.nnz
+        share = 100 * count / max(m * n, 1)
+        gain = n / max(way.count, 1)
+        return (
+            f"{m} x {n} with {count} entries ({share:.2g} %)\n"
+            f"{way.count} colours, {gain:.1f} times fewer than columns: {way.explain()}"
+        )
+
+    def __repr__(self) -> str:
+        first = self.explain().partition("\n")[0]
+        return f"<{type(self).__name__} of {called(self.function)}: {first}>"
+
+
+@define(eq=False, repr=False)
+class CompiledDerivative:
+    """A sparse derivative whose entries are computed by a compiled function.
+
+    What is asked of a sparse derivative or of a compiled function can be asked of it.
+
+    Attributes
+    ----------
+    derivative : SparseDerivative
+    compiler : callable
+        What made it.
+    """
+
+    derivative: SparseDerivative
+    compiler: Function
+    _entries: Any = field(init=False)
+    _patterns: list[tuple[Any, Sparse]] = field(factory=list, init=False)
+
+    @_entries.default
+    def _compiled(self) -> Any:
+        @functools.wraps(self.derivative.function)
+        def numbered(*args: Any, **kwargs: Any) -> tuple[Array, int]:
+            return self._numbered(args, kwargs)
+
+        return self.compiler(numbered)
+
+    def _numbered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Array, int]:
+        """Compute the entries, and say which pattern they are of."""
+        sides = self.derivative.traced(args, kwargs)
+        known = self.derivative.prepared_for(sides, lambda: self._plain_sides(args, kwargs))
+        keys = [key for key, _ in self._patterns]
+        if known.key not in keys:
+            keys.append(known.key)
+            self._patterns.append((known.key, known.pattern))
+        return known.way.entries(sides), keys.index(known.key)
+
+    def _plain_sides(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
+        """Record it with the arrays that stand behind captured ones, to look at indices."""
+        with apart():
+            return self.derivative.traced(map_leaves(behind, args), map_leaves(behind, kwargs))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Sparse:
+        """Compute the matrix at some arguments; see `SparseDerivative`."""
+        entries, number = self._entries(*args, **kwargs)
+        return filled(self._patterns[number][1], entries)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.derivative, self.compiler)
+
+    def explain(self) -> str:
+        """Say how the entries are computed, and how that is compiled."""
+        return f"{self.derivative.explain()}\n{self._entries.explain()}"
+
+    def __getattr__(self, name: str) -> Any:
+        """Ask the derivative, or else the compiled function."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        asked = self.derivative if hasattr(self.derivative, name) else self._entries
+        return getattr(asked, name)
+
+    def __repr__(self) -> str:
+        return f"<compiled {repr(self.derivative)[1:]}"
+
+
+def behind(leaf: Any, _path: str) -> Any:
+    """Give the array that a captured one stands for."""
+    return leaf.data if type(leaf) in NOTING else leaf

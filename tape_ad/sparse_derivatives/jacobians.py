@@ -1,0 +1,254 @@
+"""Sparse Jacobians: a pattern, colours, one sweep of as many seeds as colours."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define, field, frozen
+
+from tape_ad.rules.maps import Array
+from tape_ad.sparse_derivatives.checks import as_pattern
+from tape_ad.sparse_derivatives.colouring import (
+    Split,
+    column_colors,
+    least_split,
+    row_colors,
+    split_colors,
+)
+from tape_ad.sparse_derivatives.dependencies import dependencies
+from tape_ad.sparse_derivatives.derivatives import SparseDerivative
+from tape_ad.sparse_derivatives.flat_functions import Sides
+from tape_ad.sparse_derivatives.matrices import rows_of_entries
+from tape_ad.transforms.tracing import as_argnums, check_callable, chosen, trace
+from tape_ad.transforms.transformed import Transformed
+
+__all__ = ["SparseJacobian", "sparse_jacobian", "sparsity", "unit_sums"]
+
+Function = Callable[..., Any]
+Sparse = Any
+
+
+def sparsity(f: Function, argnums: int | Iterable[int] = 0) -> Function:
+    """Make the function that finds which derivatives of a function may be other than zero.
+
+    The pattern comes from the structure of the calls and never from values: a factor that happens
+    to be 0 counts. It holds for all arguments for which the function makes the same calls and picks
+    the same elements, as a median or an interpolation does by values.
+
+    Parameters
+    ----------
+    f : callable
+        A function of arrays or trees of them, which returns an array or a tree.
+    argnums : int or iterable of int
+        The positional arguments to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        It takes the arguments of `f`, and returns a `scipy.sparse.csr_array` of bools: a row for
+        each element of the output and a column for each element of the arguments, the arrays of a
+        tree one after another.
+
+    Examples
+    --------
+    >>> sparsity(lambda x: x[1:] - x[:-1])(np.zeros(4)).toarray().astype(int)
+    array([[1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
+    check_callable("sparsity", f)
+    return Sparsity(f, as_argnums(argnums))
+
+
+@define(eq=False, repr=False)
+class Sparsity(Transformed):
+    """What `sparsity` gives."""
+
+    made_by: ClassVar[str] = "sparsity"
+    argnums: int | tuple[int, ...]
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Sparse:
+        """Find where entries may be other than zero."""
+        traced = trace(self.function, args, kwargs, chosen(self.argnums, args))
+        return dependencies(Sides(traced))
+
+
+def sparse_jacobian(
+    f: Function,
+    argnums: int | Iterable[int] = 0,
+    mode: str = "auto",
+    pattern: Any = None,
+    *,
+    check: bool = False,
+) -> "SparseJacobian":
+    """Make the function that computes a Jacobian of which most entries are zero.
+
+    The first call finds the pattern and colours it: columns that have no row in common get one
+    colour, and are computed by one tangent. Later calls record the function and sweep once, with
+    as many seeds as there are colours. Where the function has made other calls than before (another
+    branch, other shapes or indices), the pattern is found anew.
+
+    Parameters
+    ----------
+    f : callable
+        A function of real arrays or trees of them, which returns an array or a tree.
+    argnums : int or iterable of int
+        The positional arguments to differentiate with respect to.
+    mode : {"auto", "forward", "reverse", "both"}
+        Push tangents of columns, pull cotangents of rows, or some entries this way and some that;
+        "auto" takes the one with the fewest colours.
+    pattern : array_like or sparse array, optional
+        Where entries may be other than zero, if that is known; it is not found then.
+    check : bool
+        Compare each result with a product along a random direction, and raise if an entry is
+        outside the pattern. It costs one more sweep.
+
+    Returns
+    -------
+    SparseJacobian
+        Called with the arguments of `f`, it returns a `scipy.sparse.csr_array` of shape
+        (elements of the output, elements of the arguments), the arrays of a tree one after another.
+        It has ``.pattern``, ``.colors`` and ``.explain()``.
+
+    Raises
+    ------
+    OutputError
+        By the returned function, for complex arguments or results.
+    PatternError
+        By the returned function, when a pattern that was given does not fit, or with `check` when
+        it lacks an entry.
+
+    Examples
+    --------
+    >>> jacobian = sparse_jacobian(lambda x: x[1:] ** 2 - x[:-1])
+    >>> jacobian(np.arange(4.0)).toarray()
+    array([[-1.,  2.,  0.,  0.],
+           [ 0., -1.,  4.,  0.],
+           [ 0.,  0., -1.,  6.]])
+    >>> jacobian.colors
+    2
+    """
+    check_callable("sparse_jacobian", f)
+    if mode not in {"auto", *WAYS}:
+        raise ValueError(f"mode is 'auto', 'forward', 'reverse' or 'both', not {mode!r}")
+    return SparseJacobian(f, as_argnums(argnums), as_pattern(pattern), check, mode)
+
+
+def forward(pattern: Sparse) -> Split:
+    """Push all entries."""
+    none = np.full(pattern.shape[0], -1)
+    return Split(none, column_colors(pattern), np.zeros(pattern.nnz, bool))
+
+
+def reverse(pattern: Sparse) -> Split:
+    """Pull all entries."""
+    none = np.full(pattern.shape[1], -1)
+    return Split(row_colors(pattern), none, np.ones(pattern.nnz, bool))
+
+
+WAYS: dict[str, Callable[[Sparse], Split]] = {
+    "forward": forward,
+    "reverse": reverse,
+    "both": split_colors,
+}
+
+WORTH = 0.6
+"""Another way is tried if it can have that many times as few colours as the best one found."""
+
+
+def fewest(pattern: Sparse) -> Split:
+    """Colour the columns, the rows or both, whichever takes the fewest colours.
+
+    A way takes at least as many as the entries of the longest row, or column, that it colours.
+    """
+    most_in_column = int(np.bincount(pattern.indices, minlength=1).max())
+    most_in_row = int(np.diff(pattern.indptr).max(initial=0))
+    bounds = [(most_in_row, forward), (most_in_column, reverse)]
+    bounds = [*sorted(bounds, key=lambda pair: pair[0]), (least_split(pattern), split_colors)]
+    best = bounds[0][1](pattern)
+    for bound, way in bounds[1:]:
+        if bound < WORTH * best.count:
+            best = min(best, way(pattern), key=lambda split: split.count)
+    return best
+
+
+def unit_sums(colors: Array) -> Array:
+    """Add up the unit vectors of each colour."""
+    return (np.arange(colors.max(initial=-1) + 1)[:, None] == colors).astype(float)
+
+
+@frozen(eq=False)
+class TwoSided:
+    """Tangents and cotangents for the colours of both sides.
+
+    Attributes
+    ----------
+    split : Split
+    tangents, cotangents : array, shape (colours, n) and (colours, m)
+        Each a sum of the unit vectors of one colour.
+    pushed_at, pulled_at : array of int
+        For each entry that is pushed, the place of its colour and row among all products, one
+        behind the other; for each that is pulled, that of its colour and column.
+    order : array of int
+        Where each entry is, if those that are pulled come behind those that are pushed.
+    """
+
+    split: Split
+    tangents: Array
+    cotangents: Array
+    pushed_at: Array
+    pulled_at: Array
+    order: Array
+
+    @property
+    def count(self) -> int:
+        """The number of seeds."""
+        return self.split.count
+
+    def entries(self, sides: Sides) -> Array:
+        """Sweep, and read each entry off."""
+        parts = []
+        if len(self.pushed_at):
+            parts.append(sides.pushed(self.tangents).reshape(-1)[self.pushed_at])
+        if len(self.pulled_at):
+            parts.append(sides.pulled(self.cotangents).reshape(-1)[self.pulled_at])
+        if len(parts) < 2:
+            return parts[0] if parts else np.zeros(0, sides.dtype)
+        return np.concatenate(parts)[self.order]
+
+    def explain(self) -> str:
+        """Count both."""
+        parts = (
+            (len(self.tangents), "tangents pushed"),
+            (len(self.cotangents), "cotangents pulled"),
+        )
+        return ", ".join(f"{count} {what}" for count, what in parts if count) or "nothing to sweep"
+
+
+@define(eq=False, repr=False)
+class SparseJacobian(SparseDerivative):
+    """A function that computes a sparse Jacobian, made by `sparse_jacobian`."""
+
+    mode: str = field(default="auto")
+
+    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
+        """Record the function."""
+        return Sides(trace(self.function, args, kwargs, chosen(self.argnums, args)))
+
+    def found(self, sides: Sides) -> Sparse:
+        """Find what depends on what."""
+        return dependencies(sides)
+
+    def way(self, pattern: Sparse) -> TwoSided:
+        """Colour the columns, the rows or both; of those, what has the fewest colours."""
+        split = WAYS.get(self.mode, fewest)(pattern)
+        rows, columns = rows_of_entries(pattern), pattern.indices
+        pushed, pulled = ~split.pulled, split.pulled
+        return TwoSided(
+            split,
+            unit_sums(split.column_colors),
+            unit_sums(split.row_colors),
+            split.column_colors[columns[pushed]] * pattern.shape[0] + rows[pushed],
+            split.row_colors[rows[pulled]] * pattern.shape[1] + columns[pulled],
+            np.argsort(np.argsort(pulled, kind="stable")),
+        )

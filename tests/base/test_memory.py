@@ -1,0 +1,85 @@
+"""That memory is kept from step to step, and that the collector is put back."""
+
+import gc
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+from tape_ad.base.memory import pause_collection, resume_collection, uncollected
+
+PROGRAM = """
+import resource
+import numpy as np
+import tape_ad
+
+def step():
+    arrays = [np.ones(250_000) for _ in range(5)]  # 2 MB each, 2,400 pages in all
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+step()
+before = faults()
+for _ in range(10):
+    step()
+print(faults() - before)
+"""
+
+
+ON_A_WORKER = "import tape_ad.base.memory\ntape_ad.memory.keep_freed_memory_of_dask()\n" + PROGRAM
+
+of_glibc = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="another C library decides otherwise"
+)
+
+
+def faults(program: str, **variables: str) -> int:
+    """Count the pages that a program was given after its first step."""
+    fixing = ("MALLOC_", "GLIBC_TUNABLES")  # what fixes the thresholds from outside
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(fixing)}
+    done = subprocess.run(  # noqa: S603  # our own command
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment | variables,
+    )
+    return int(done.stdout)
+
+
+@of_glibc
+def test_freed_memory_is_not_given_back_and_cleared_again() -> None:
+    assert faults(PROGRAM) < 1_000
+
+
+@of_glibc
+@pytest.mark.parametrize(("threshold", "kept"), [("65536", True), ("65537", False)])
+def test_a_worker_keeps_freed_memory_but_where_a_user_has_said_how_much(
+    threshold: str, kept: bool
+) -> None:
+    assert (faults(ON_A_WORKER, MALLOC_TRIM_THRESHOLD_=threshold) < 1_000) == kept
+
+
+def test_the_collector_runs_again_when_the_last_pause_ends() -> None:
+    for first, second in (("one", "two"), ("two", "one")):
+        pause_collection("one")
+        pause_collection("two")
+        resume_collection(first)
+        resume_collection(first)
+        assert not gc.isenabled()
+        resume_collection(second)
+        assert gc.isenabled()
+
+
+def test_a_collector_that_did_not_run_is_left_as_it_was() -> None:
+    gc.disable()
+    try:
+        with uncollected(), uncollected():
+            pass
+        resume_collection("nobody")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -1,0 +1,172 @@
+"""Handles where programs written for HIPS autograd look for its boxes, and lists of them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+import tape_ad.interop.autograd as ag
+import tape_ad.interop.autograd.numpy as anp
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.interop.autograd import builtins, core, extend, tracer
+from tape_ad.interop.autograd.misc.tracers import full_graph
+from tape_ad.interop.autograd.numpy.numpy_boxes import ArrayBox, Box
+from tests.interop.autograd.running import same
+
+VECTOR = np.array([2.0, 3.0])
+
+
+# Lists of handles
+
+
+LISTS: list[tuple[Any, list[float]]] = [
+    (lambda x: anp.array([x[0] * x[1], x[1]]).sum(), [3.0, 3.0]),
+    (lambda x: anp.sum(anp.array([[x[0], 1.0], [2.0, x[1]]])[0]), [1.0, 0.0]),
+    (lambda x: anp.sum(anp.array((x, 2 * x))), [3.0, 3.0]),
+    (lambda x: anp.array(x, ndmin=2)[0, 1], [0.0, 1.0]),
+    (lambda x: anp.array(x[0], dtype=complex).real, [1.0, 0.0]),
+    (lambda x: anp.asarray([x[0], x[1]])[1], [0.0, 1.0]),
+    (lambda x: anp.sum([x[0] * x[1], x[1]]), [3.0, 3.0]),
+    (lambda x: anp.mean([x[0], x[1]]), [0.5, 0.5]),
+    (lambda x: anp.linalg.norm([3 * x[0], 4 * x[0]]), [5.0, 0.0]),
+    (lambda x: anp.where([True, False], [x[0], 1.0], x[1]).sum(), [1.0, 1.0]),
+    (lambda x: anp.where(condition=x[0] > 5, x=x[0], y=x[1]), [0.0, 1.0]),
+    (lambda x: x[anp.int64(x[1]) - 2], [0.0, 1.0]),
+    (lambda x: anp.max([x[0], x[1]]), [0.0, 1.0]),
+    (lambda x: anp.dot([x[0], x[1]], [1.0, 2.0]), [1.0, 2.0]),
+    (lambda x: anp.sum(anp.vstack([[x[0], x[1]], x])), [2.0, 2.0]),
+    (lambda x: anp.sum(anp.concatenate(([x[0]], [1.0], x))), [2.0, 1.0]),
+    (lambda x: anp.stack([x[0], x[1]], axis=0)[0], [1.0, 0.0]),
+    (lambda x: anp.sum(anp.append(x, [x[0]])), [2.0, 1.0]),
+    (lambda x: anp.sum(anp.r_[x, 1.0, x[0], 0:2]), [2.0, 1.0]),
+    (lambda x: anp.c_[x, x**2][0, 1], [4.0, 0.0]),
+    (lambda x: anp.sum(anp.select([[True, False]], [[x[0], x[1]]])), [1.0, 0.0]),
+    (lambda x: anp.sum(anp.full((2, 2), x[0])), [4.0, 0.0]),
+    (lambda x: anp.sum(anp.full_like(x, x[1])), [0.0, 2.0]),
+    (lambda x: anp.array_from_args((), {}, x[0], x[1])[1], [0.0, 1.0]),
+    (lambda x: anp.sum(anp.make_diagonal(x, axis1=-1, axis2=-2)[0]), [1.0, 0.0]),
+    (lambda x: anp.concatenate_args(0, x, x)[2], [1.0, 0.0]),
+]
+
+
+@pytest.mark.parametrize(("function", "expected"), LISTS)
+def test_lists_of_handles_are_arrays(function: Any, expected: list[float]) -> None:
+    assert ag.grad(function)(VECTOR).tolist() == expected
+
+
+def test_an_array_of_objects_may_hold_handles() -> None:
+    def f(x: Any) -> Any:
+        cells = np.empty(2, object)
+        cells[0], cells[1] = x[1], x[0] ** 2
+        return anp.sum(anp.array(cells) * VECTOR)
+
+    assert ag.grad(f)(VECTOR).tolist() == [12.0, 2.0]
+
+
+def test_on_plain_values_the_namespace_is_that_of_numpy() -> None:
+    missing = [name for name in np.__all__ if not hasattr(anp, name)]
+    assert missing == []
+    assert anp.sin is np.sin
+    assert anp.linalg.det is np.linalg.det
+    assert anp.array([1, 2]).dtype == np.array([1, 2]).dtype
+    assert anp.array([1, 2], dtype=float, ndmin=2).shape == (1, 2)
+    assert anp.r_[0:3, 5].tolist() == [0, 1, 2, 5]
+    assert anp.full(2, 7).tolist() == [7, 7]
+    assert anp.where(True, 1.0, 2.0) == 1.0
+    assert type(anp.where(False, 1, 2)) is int
+    assert anp.where([True, False, True])[0].tolist() == [0, 2]
+    assert np.zeros(2, anp.int32).dtype == np.int32
+    assert isinstance(np.int64(3), anp.int64)
+    with pytest.raises(ValueError, match="x and y"):
+        anp.where(True, 1.0)
+    assert anp.metadata(np.ones(2)) == ((2,), 1, np.float64, False)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        anp.nothing  # noqa: B018 - asking is what is tested
+    assert {"exp", "array", "linalg"} <= set(dir(anp))
+
+
+# Handles as boxes
+
+
+def test_a_handle_is_a_box() -> None:
+    seen: list[Any] = []
+
+    def f(x: Any) -> Any:
+        seen.append((isinstance(x, ArrayBox), isinstance(x, Box), tracer.isbox(x)))
+        seen.append((type(x._value), tracer.getval(x), builtins.type(x)))
+        seen.append((builtins.isinstance(x, float), builtins.isinstance(x, ArrayBox)))
+        return x**2
+
+    ag.grad(ag.grad(f))(3.0)
+    value = (True, True, True)
+    assert seen == [value, (ta.Tensor, 3.0, np.float64), (True, True)]
+    assert not tracer.isbox(VECTOR)
+    assert not isinstance(VECTOR, Box)
+    assert builtins.isinstance(VECTOR, np.ndarray)
+
+
+def test_structures_of_handles_are_boxes() -> None:
+    seen: list[Any] = []
+
+    def f(params: Any) -> Any:
+        kinds = builtins.DictBox, builtins.SequenceBox
+        seen.extend(isinstance(each, kind) for each in (params, params["a"]) for kind in kinds)
+        return params["a"][0] ** 2
+
+    ag.grad(f)({"a": [1.0, 2.0]})
+    assert seen == [True, False, False, True]
+    assert not isinstance({"a": 1.0}, builtins.DictBox)
+
+
+def test_a_box_made_by_hand_is_gone_back_to() -> None:
+    x = np.array([1.0, 2.0])
+    box = tracer.new_box(x, 0, core.VJPNode.new_root())
+    y: Any = np.sin(box) * box[0]
+    same(core.backward_pass(extend.vspace(y).ones(), y._node), ag.elementwise_grad(by_first)(x))
+    z: Any = np.abs(tracer.new_box(1 + 2j, 0, extend.VJPNode.new_root())) ** 2
+    same(core.backward_pass(1.0, z._node), 2 * (1 - 2j))
+    seed = tracer.new_box(np.ones(2), 0, core.VJPNode.new_root())
+    pulled: Any = core.backward_pass(seed, y._node)
+    same(pulled._value, ag.elementwise_grad(by_first)(x))
+    with pytest.raises(UnsupportedArgumentError, match="make_vjp"):
+        core.backward_pass(1.0, ta.ComputationRecord().tensor(1.0))
+
+
+def by_first(x: Any) -> Any:
+    return np.sin(x) * x[0]
+
+
+def test_boxes_of_other_types_are_refused() -> None:
+    class Own(Box):
+        pass
+
+    with pytest.raises(UnsupportedArgumentError, match="attrs class or a dataclass"):
+        Own.register(set)
+    with pytest.raises(UnsupportedArgumentError, match="primitive"):
+        tracer.new_box(1.0, None, None)
+
+
+def test_the_graph_of_a_function_has_its_calls() -> None:
+    node = full_graph(lambda x, y: np.sin(x) * y, 2.0, 3.0)
+    function, args, kwargs, parents = node.recipe
+    assert (function, kwargs) == (np.multiply, {})
+    same(args[0], np.sin(2.0))
+    assert [argnum for argnum, _ in parents] == [0, 1]
+    assert parents[0][1].recipe[0] is np.sin
+    same(node.value, 3 * np.sin(2.0))
+
+
+def test_a_graph_has_primitives_by_their_own_names() -> None:
+    @extend.primitive
+    def cube(x: Any) -> Any:
+        return x**3
+
+    node = full_graph(cube, VECTOR)
+    assert node.recipe[0] is cube
+    assert node.recipe[1][0] is not None
+
+
+def test_a_result_that_does_not_depend_has_no_node() -> None:
+    with pytest.warns(UserWarning, match="independent of input"):
+        assert full_graph(lambda x: 3.0, 2.0) is None

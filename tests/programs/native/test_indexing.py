@@ -1,0 +1,216 @@
+"""Picking, putting and adding by keys, in native code and by NumPy: the same bits, and errors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.base.naming import called
+from tape_ad.programs.engines.native.schedule.assembly import assembled
+from tape_ad.programs.program.program import Call
+from tests.programs.bits import all_same
+from tests.programs.native.layouts import DTYPES, LAYOUTS, laid, numbers
+from tests.programs.native.running import agree_to_the_bit
+
+Function = Callable[..., Any]
+
+SHAPE = (3, 4, 5)
+KEYS: dict[str, Function] = {
+    "first axis": lambda i, j: (i,),
+    "middle axis": lambda i, j: (slice(None), i),
+    "last axis": lambda i, j: (..., i),
+    "two together": lambda i, j: (slice(None), i, j),
+    "two apart": lambda i, j: (i, slice(None), j),
+    "an ellipsis that stands for none": lambda i, j: (slice(None), i, ..., j),
+    "beside a number": lambda i, j: (slice(None), 1, i),
+    "apart from a number": lambda i, j: (-1, slice(None), i),
+    "with new axes": lambda i, j: (None, i, None, slice(None, None, -2)),
+    "of two axes": lambda i, j: (i[:, None], j[None, :2]),
+    "of one element": lambda i, j: (i[:1], slice(1, 3)),
+    "of no axes": lambda i, j: (i[0], 1, j[1]),
+    "three": lambda i, j: (i, j, i),
+}
+I, J = np.array([0, -3, 2, 2, 0]), np.array([3, 0, -4, 1, 1])  # noqa: E741 - as in mathematics
+
+
+def put(x: Any, i: Any) -> Any:
+    z = x.copy()
+    z[i] = 1.0
+    return z
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_picking(layout: str) -> None:
+    def function(x: Any, i: Any, j: Any) -> Any:
+        return {name: x[key(i, j)] * 1.0 for name, key in KEYS.items()}
+
+    agree_to_the_bit(function, laid(SHAPE, "f8", layout), I, J % 3)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_adding_where_elements_have_been_picked(key: str) -> None:
+    def function(x: Any, i: Any, j: Any) -> Any:
+        picked = x[KEYS[key](i, j)]
+        return (picked * picked).sum() + (x * x).sum() * 0.5
+
+    agree_but_for_the_last_call(ta.grad(function), numbers(SHAPE, "f8"), I, J % 3)
+
+
+def agree_but_for_the_last_call(function: Function, *args: Any) -> None:
+    """Assert what `agree_to_the_bit` does of a gradient, which NumPy makes a read-only view of."""
+    fast = ta.compile(function, engine="native")
+    for _ in range(3):
+        all_same(fast(*args), function(*args))
+    left = [step for step, _ in assembled(fast.programs[0]).left]
+    assert left == fast.programs[0].calls[-1:]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_putting(dtype: str) -> None:
+    def function(x: Any, value: Any, i: Any, j: Any) -> Any:
+        copies = {name: x.copy() for name in KEYS}
+        for name, key in KEYS.items():
+            copies[name][key(i, j)] = value
+        return copies
+
+    value = numbers((4, 5), dtype, 1)[0, 0]
+    agree_to_the_bit(function, numbers(SHAPE, dtype), value, I, J % 3)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_has_been_put_over_has_no_gradient(key: str) -> None:
+    def function(x: Any, value: Any, i: Any, j: Any) -> Any:
+        z = x * 1.0
+        z[KEYS[key](i, j)] = value
+        return (z * z).sum()
+
+    point = numbers(SHAPE, "f8"), np.float64(2.0), I, J % 3
+    agree_but_for_the_last_call(ta.grad(function), *point)
+
+
+@pytest.mark.parametrize("kind", ["i1", "i2", "i4", "i8", "u1", "u4"])
+def test_integers_of_all_kinds(kind: str) -> None:
+    places = np.array([2, 0, 1]).astype(kind)
+    agree_to_the_bit(lambda x, i: x[i] * 2, numbers((3, 2), "f8"), places)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_take(layout: str, dtype: str) -> None:
+    x = laid((3, 4), dtype, layout)
+    agree_to_the_bit(
+        lambda x, i: (np.take(x, i), np.take(x, i, axis=0), np.take(x, i[:2], axis=-1)), x, I
+    )
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (1, 2), (3, 1), (3, 6)])
+def test_take_along_axis(shape: tuple[int, ...]) -> None:
+    places = np.random.default_rng(0).integers(-4, 4, shape)
+    agree_to_the_bit(
+        lambda x, i: np.take_along_axis(x, i, axis=1) * 2, numbers((3, 4), "f8"), places
+    )
+    gradient = ta.grad(lambda x, i: (np.take_along_axis(x, i, axis=1) ** 2).sum())
+    agree_but_for_the_last_call(gradient, numbers((3, 4), "f8"), places)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 4), (3, 4, 5)])
+def test_assigning_by_a_mask(shape: tuple[int, ...]) -> None:
+    def function(x: Any, mask: Any, value: Any) -> Any:
+        z = x.copy()
+        z[mask] = value
+        return z
+
+    mask = numbers(shape, "?")
+    for value in (np.array(2.5), np.array([2.5])):
+        agree_to_the_bit(function, numbers(SHAPE, "f8"), mask, value)
+
+
+def test_rows_are_copied_at_once() -> None:
+    agree_to_the_bit(lambda x, i: x[i] * 1.0, numbers((50, 300), "f8"), np.arange(-50, 50, 3))
+
+
+def test_integers_that_name_each_place_once_keep_the_sign_of_a_zero() -> None:
+    pulled = ta.grad(lambda x, i, w: (x[i] * w).sum())
+    fast = ta.compile(pulled, engine="native")
+    weights = np.array([-0.0, 1.0, -0.0])
+    for places in ([0, 1, 2], [0, 1, 0], [2, 0, 1]):
+        for _ in range(3):
+            point = (np.ones(4), np.array(places), weights)
+            all_same(fast(*point), pulled(*point))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, i: x[i] * 2,
+        lambda x, i: x[:, i] * 2,
+        lambda x, i: np.take(x, i, axis=1) * 2,
+        lambda x, i: np.take_along_axis(x, i[:, None], axis=1) * 2,
+        ta.grad(lambda x, i: (x[i, i] ** 2).sum()),
+        put,
+    ],
+)
+@pytest.mark.parametrize("wrong", [3, -4, 2**40, -(2**62)])
+def test_an_index_that_is_out_of_bounds_raises_what_numpy_raises(
+    function: Function, wrong: int
+) -> None:
+    x, good = numbers((3, 3), "f8"), np.array([0, -3, 2])
+    fast = ta.compile(function, engine="native")
+    for _ in range(3):
+        fast(x, good)
+    bad = np.array([0, wrong, 1])
+    with pytest.raises(IndexError) as expected:
+        function(x, bad)
+    with pytest.raises(IndexError) as given:
+        fast(x, bad)
+    assert str(given.value) == str(expected.value)
+    all_same(fast(x, good), function(x, good))
+
+
+@pytest.mark.parametrize("places", [[0, 4999, 3], [0, 4999, 4999]])
+def test_a_few_places_of_many(places: list[int]) -> None:
+    pulled = ta.grad(lambda x, i: (x[i] ** 2).sum())
+    agree_but_for_the_last_call(pulled, numbers((5000, 4), "f8"), np.array(places))
+
+
+def left_of(fast: Any) -> set[str]:
+    """Name the functions that NumPy runs."""
+    steps = [step for step, _ in assembled(fast.programs[0]).left]
+    return {called(step.function) if isinstance(step, Call) else "a guard" for step in steps}
+
+
+def weighted(x: Any, value: Any, *places: Any) -> Any:
+    z = x * 1.0
+    z[places] = value * 2
+    return (z * z * np.arange(x.size).reshape(x.shape)).sum()
+
+
+def weighted_in_a_view(x: Any, value: Any, i: Any, j: Any) -> Any:
+    z = x * 1.0
+    z[:, 1:].T[i, j] = value * 2
+    return (z * z * np.arange(x.size).reshape(x.shape)).sum()
+
+
+@pytest.mark.parametrize("places", [[0, 3, 5], [1, 1, 2], [-1, -7, 0], [4, 4, 4]])
+@pytest.mark.parametrize("captured", [[0, 3, 5], [2, 0, 0]])
+def test_where_a_value_lands_whatever_the_integers(captured: list[int], places: list[int]) -> None:
+    function = ta.grad(weighted, argnums=(0, 1))
+    x, value = numbers((7,), "f8"), numbers((3,), "f8", 1)
+    fast = ta.compile(function, engine="native")
+    for integers in (captured, captured, captured, places, captured, places):
+        point = x, value, np.array(integers)
+        all_same(fast(*point), function(*point))
+    assert left_of(fast) == {"through_buffer"}
+
+
+@pytest.mark.parametrize("function", [weighted, weighted_in_a_view])
+def test_where_a_value_lands_in_two_axes(function: Function) -> None:
+    gradient = ta.grad(function, argnums=(0, 1))
+    x, value = numbers((3, 4), "f8"), numbers((3,), "f8", 1)
+    i, j = np.array([0, 2, 1]), np.array([1, 0, 2])
+    fast = ta.compile(gradient, engine="native")
+    for point in ((i, j), (i, j), (i, j), (j, i), (-i - 1, j), (i * 0, j * 0), (i, j)):
+        all_same(fast(x, value, *point), gradient(x, value, *point))
+    assert left_of(fast) == {"through_buffer"}

@@ -1,0 +1,163 @@
+"""Products of matrices and vectors in native code, beside NumPy's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.rules.maps.matrix_products import times_matrix
+from tape_ad.rules.nn.affine import linear, two_linear
+from tests.programs.native.running import agree, agree_to_the_bit, same_bits
+
+SHAPES = [
+    ((3, 4), (4, 5)),
+    ((1, 4), (4, 5)),
+    ((3, 1), (1, 5)),
+    ((3, 4), (4, 1)),
+    ((1, 1), (1, 1)),
+    ((4,), (4,)),
+    ((4,), (4, 5)),
+    ((3, 4), (4,)),
+    ((1,), (1, 5)),
+    ((2, 3, 4), (4, 5)),
+    ((3, 4), (2, 4, 5)),
+    ((2, 1, 3, 4), (6, 4, 5)),
+    ((2, 3, 4), (4,)),
+    ((4,), (2, 4, 5)),
+    ((40, 30), (30, 50)),
+]
+DTYPES = ["f8", "f4", "c8", "c16", "i8", "i4", "u1", "?"]
+
+
+def numbers(shape: Any, dtype: str, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=shape) * 10
+    if np.dtype(dtype).kind == "c":
+        x = x + 1j * rng.normal(size=shape)
+    if np.dtype(dtype).kind == "u":
+        x = np.abs(x)
+    return (x > 0) if dtype == "?" else x.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_matmul_gives_numpys_bits(a: Any, b: Any, dtype: str) -> None:
+    agree_to_the_bit(np.matmul, numbers(a, dtype), numbers(b, dtype, 1))
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        lambda x: x.mT,
+        lambda x: x[..., ::-1],
+        lambda x: x[..., ::-1, :],
+        lambda x: x[..., ::2, ::2],
+        lambda x: np.broadcast_to(x[:1], x.shape),
+        lambda x: np.broadcast_to(x[..., :1], x.shape),
+        lambda x: np.swapaxes(x, 0, 1),
+        lambda x: np.swapaxes(x, 0, 2),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["f8", "c8", "i4"])
+def test_matmul_of_any_strides(way: Any, dtype: str) -> None:
+    a = way(numbers((6, 6, 6), dtype))
+    b = way(numbers((6, 6, 6), dtype, 1))
+    agree_to_the_bit(np.matmul, a, numbers((*a.shape[:-2], a.shape[-1], 3), dtype, 2))
+    agree_to_the_bit(np.matmul, numbers((*b.shape[:-2], 3, b.shape[-2]), dtype, 2), b)
+    agree_to_the_bit(np.matmul, a, b.mT)
+
+
+def test_matmul_of_a_matrix_with_itself() -> None:
+    a = numbers((20, 30), "f8")
+    agree_to_the_bit(lambda a: (a @ a.T, a.T @ a), a)
+
+
+@pytest.mark.parametrize(("a", "b"), [("f4", "f8"), ("i8", "f4"), ("f8", "c8"), ("?", "i2")])
+def test_matmul_of_two_dtypes(a: Any, b: Any) -> None:
+    x, y = numbers((30, 40), a), numbers((40, 20), b, 1)
+    scale = np.abs(x).astype("f8") @ np.abs(y).astype("f8")
+    agree(np.matmul, x, y, scale=scale)
+    agree(lambda x, y: x @ y.T, x, y.T.copy(), scale=scale)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_products_with_infinities_and_nan() -> None:
+    a, b = numbers((5, 6), "f8"), numbers((6, 7), "f8", 1)
+    a[1, 2], a[3, 4], b[2, 5], b[0] = np.inf, np.nan, -np.inf, 0
+    agree_to_the_bit(np.matmul, a, b)
+    agree_to_the_bit(lambda a, b: a[:, :1] @ b[:1], a, b)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_column_times_a_row_has_no_negative_zeros() -> None:
+    column, row = np.array([[-1.0], [2.0], [np.inf]]), np.array([[0.0, -0.0, 3.0]])
+    agree_to_the_bit(np.matmul, column, row)
+    agree_to_the_bit(np.dot, column, row)
+
+
+DOTS = [pair for pair in SHAPES if len(pair[0]) == 1 or len(pair[1]) <= 2]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("a", "b"), DOTS)
+def test_dot(a: Any, b: Any, dtype: str) -> None:
+    x, y = numbers(a, dtype), numbers(b, dtype, 1)
+    scale = np.dot(np.abs(x).astype("f8"), np.abs(y).astype("f8"))
+    agree(np.dot, x, y, scale=scale)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_outer(dtype: str) -> None:
+    agree_to_the_bit(np.outer, numbers(5, dtype), numbers(7, dtype, 1))
+    agree_to_the_bit(np.outer, numbers(5, dtype), numbers(5, dtype, 1)[::-1])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_of_stacks_of_vectors(dtype: str) -> None:
+    x, m, y = numbers((3, 4), dtype), numbers((3, 4, 5), dtype, 1), numbers((3, 5), dtype, 2)
+    agree_to_the_bit(np.vecdot, x, x[::-1])
+    if hasattr(np, "matvec"):
+        agree_to_the_bit(np.matvec, m, y)
+        agree_to_the_bit(np.vecmat, x, m)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("shape", [(4,), (1, 4), (3, 4), (2, 3, 4)])
+def test_affine_functions(shape: Any, dtype: str) -> None:
+    x, h = numbers(shape, dtype), numbers((*shape[:-1], 5), dtype, 1)
+    w, u, b = numbers((4, 6), dtype, 2), numbers((5, 6), dtype, 3), numbers(6, dtype, 4)
+    agree_to_the_bit(linear, x, w, b)
+    agree_to_the_bit(two_linear, x, w, h, u, b)
+    agree_to_the_bit(lambda x, w, b: np.maximum(linear(x, w, b), 0), x, w, b)
+    agree_to_the_bit(lambda x, w, b: linear(x, w.T, b), x, w.T.copy(), b)
+
+
+def test_affine_functions_of_two_dtypes() -> None:
+    x, w, b = numbers((3, 4), "f4"), numbers((4, 6), "f4", 1), numbers((2, 1, 6), "f8", 2)
+    agree_to_the_bit(linear, x, w, b)
+    agree_to_the_bit(linear, x.astype("f8"), w.astype("f8"), b.astype("f4"))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("right", [(30, 21), (30, 1), (30,)])
+@pytest.mark.filterwarnings("ignore")
+def test_rows_with_one_element_each_are_picked(right: Any, dtype: str) -> None:
+    b = numbers(right, dtype)
+    units = np.eye(30, dtype=dtype)[[3, 5, 4, 29, 3]] * -2
+    units[2] = 0
+    spoilt = b.copy()
+    spoilt[7] = np.inf
+    wide = np.zeros((*right, 2), dtype)
+    wide[..., 0] = b
+    for rows in (units, units + units[::-1], numbers((5, 30), dtype, 1)):
+        for other in (b, spoilt, wide[..., 0], np.asfortranarray(b)):
+            agree_to_the_bit(times_matrix, rows, other)
+            agree_to_the_bit(lambda x, y: times_matrix(x.T, y), np.asfortranarray(rows.T), other)
+
+
+def test_rows_of_a_product_are_looked_at_in_each_replay() -> None:
+    fast = ta.compile(times_matrix, engine="native")
+    right = numbers((8, 9), "f8")
+    for rows in (np.eye(8), numbers((8, 8), "f8"), np.eye(8)[::-1], np.zeros((8, 8))) * 2:
+        assert same_bits(fast(rows, right), times_matrix(rows, right))

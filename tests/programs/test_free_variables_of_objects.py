@@ -1,0 +1,231 @@
+"""Variables in objects, classes, containers and default arguments: changed, they are seen."""
+
+import collections
+import functools
+import random
+import types
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.base.errors import CaptureError
+
+X = np.array([0.5, -1.5])
+
+
+class Slotted:
+    """A number in a slot, that methods read."""
+
+    __slots__ = ("rate",)
+
+    def __init__(self) -> None:
+        self.rate = 2.0
+
+    def step(self, x: Any) -> Any:
+        return x * self.rate
+
+
+@attrs.define
+class Settings:
+    """The same, written by attrs."""
+
+    rate: float = 2.0
+
+
+class Model:
+    """A model whose attributes are read in all the ways that there are."""
+
+    power = 2.0
+
+    def __init__(self) -> None:
+        self.scale = 3.0
+        self.inner = types.SimpleNamespace(shift=Settings())
+
+    @property
+    def doubled(self) -> float:
+        return self.scale * 2
+
+    def __call__(self, x: Any) -> Any:
+        return x * self.scale + self.inner.shift.rate
+
+    def __getitem__(self, place: int) -> float:
+        return self.scale + place
+
+    def loss(self, x: Any) -> Any:
+        return self(x) ** 2
+
+    def raised(self, x: Any) -> Any:
+        return x**self.power
+
+    @classmethod
+    def of_class(cls, x: Any) -> Any:
+        return x * cls.power
+
+
+class Special(Model):
+    """A model that asks its base class."""
+
+    def raised(self, x: Any) -> Any:
+        return super().raised(x) + 1
+
+
+class Ball:
+    """An object that the compiled function makes itself."""
+
+    gravity = 9.81
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def step(self) -> None:
+        self.x = self.x - self.gravity
+
+
+def fall(x: Any) -> Any:
+    ball = Ball(x)
+    ball.step()
+    return ball.x
+
+
+def by_default(x: Any, options: Any = {"rate": 2.0}, *, more: Any = {"shift": 1.0}) -> Any:  # noqa: B006 - which users write
+    return x * options["rate"] + more["shift"]
+
+
+def decorated(function: Callable[..., Any], factor: list[float]) -> Callable[..., Any]:
+    """Wrap a function in one that reads something too."""
+
+    @functools.wraps(function)
+    def wrapper(x: Any) -> Any:
+        return function(x) * factor[0]
+
+    return wrapper
+
+
+def of_containers() -> list[tuple[Callable[..., Any], Callable[[], Any]]]:
+    """Make functions that read containers, each with a change."""
+    grown, many, queue = [1.0, 2.0], [1.0] * 100, collections.deque([1.0])
+    numbers, ordered = {1.0, 2.0}, collections.OrderedDict(rate=1.0)
+    large = dict.fromkeys(range(100), 1.0)
+    entries, inside, factor = {"a": 1.0}, ([1.0], 2.0), [1.0]
+    given = functools.partial(lambda options, x: x * options["rate"], {"rate": 1.0})
+    return [
+        (lambda x: x * len(grown), lambda: grown.append(3.0)),
+        (lambda x: x * many[70], lambda: many.__setitem__(70, 2.0)),
+        (lambda x: x * queue[0], lambda: queue.appendleft(4.0)),
+        (lambda x: x * sum(numbers), lambda: numbers.add(5.0)),
+        (lambda x: x * ordered["rate"], lambda: ordered.update(rate=6.0)),
+        (lambda x: x * sum(entries.values()), lambda: entries.update(b=7.0)),
+        (lambda x: x * large[70], lambda: large.update({70: 2.0})),
+        (lambda x: x * inside[0][0], lambda: inside[0].__setitem__(0, 8.0)),
+        (given, lambda: given.args[0].update(rate=9.0)),
+        (decorated(np.sin, factor), lambda: factor.__setitem__(0, 10.0)),
+    ]
+
+
+def of_objects() -> list[tuple[Callable[..., Any], Callable[[], Any]]]:
+    """Make functions that read attributes, each with a change."""
+    slotted, settings, one, special = Slotted(), Settings(), Model(), Special()
+    several = (Slotted(), Slotted())
+    return [
+        (slotted.step, lambda: setattr(slotted, "rate", 3.0)),
+        (lambda x: x * settings.rate, lambda: setattr(settings, "rate", 4.0)),
+        (one.loss, lambda: setattr(one, "scale", 5.0)),
+        (one.loss, lambda: setattr(one.inner.shift, "rate", 6.0)),
+        (lambda x: x * one.doubled, lambda: setattr(one, "scale", 7.0)),
+        (lambda x: x * one[1], lambda: setattr(one, "scale", 8.0)),
+        (one.raised, lambda: setattr(one, "power", 3.0)),
+        (special.raised, lambda: setattr(special, "power", 4.0)),
+        (lambda x: several[1].step(several[0].step(x)), lambda: setattr(several[1], "rate", 9.0)),
+    ]
+
+
+def assert_seen(function: Callable[..., Any], change: Callable[[], Any]) -> None:
+    """Check that a change makes another result, and that the compiled function gives it."""
+    fast = ta.compile(function, engine="numpy")
+    for _ in range(4):
+        before = fast(X)
+    assert [path.replays for paths in fast._paths.values() for path in paths.all] == [2]
+    change()
+    for _ in range(4):
+        after = fast(X)
+        assert np.array_equal(after, function(X))
+    assert not np.array_equal(before, after)
+
+
+@pytest.mark.parametrize("number", range(len(of_containers())))
+def test_containers_that_change_are_seen(number: int) -> None:
+    assert_seen(*of_containers()[number])
+
+
+@pytest.mark.parametrize("number", range(len(of_objects())))
+def test_attributes_that_change_are_seen(number: int) -> None:
+    assert_seen(*of_objects()[number])
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "name"),
+    [(Model.of_class, Model, "power"), (Model().raised, Model, "power"), (fall, Ball, "gravity")],
+)
+def test_attributes_of_classes_are_seen(
+    monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], kind: type, name: str
+) -> None:
+    assert_seen(function, lambda: monkeypatch.setattr(kind, name, 3.0))
+
+
+def test_defaults_that_change_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    defaults: Any = by_default.__defaults__, by_default.__kwdefaults__
+    assert_seen(by_default, lambda: monkeypatch.setitem(defaults[0][0], "rate", 3.0))
+    assert_seen(by_default, lambda: monkeypatch.setitem(defaults[1]["more"], "shift", 4.0))
+
+
+def test_attributes_of_arguments_are_seen() -> None:
+    slotted = Slotted()
+    fast = ta.compile(lambda options, x: x * options["step"].rate)
+    for rate in (2.0, 2.0, 2.0, 2.0, 5.0, 5.0, 5.0, 5.0):
+        slotted.rate = rate
+        assert np.array_equal(fast({"step": slotted}, X), rate * X)
+
+
+def test_an_attribute_that_the_first_call_sets_is_seen() -> None:
+    class Lazy:
+        kept: Any
+
+        def scaled(self, x: Any) -> Any:
+            if not hasattr(self, "kept"):
+                self.kept = 2.0
+            return x * self.kept
+
+    lazy = Lazy()
+    assert_seen(lazy.scaled, lambda: setattr(lazy, "kept", 3.0))
+
+
+def test_zeros_of_another_sign_are_other_numbers() -> None:
+    factor = [0.0]
+    fast = ta.compile(lambda x: np.copysign(x, factor[0]))
+    for _ in range(3):
+        assert not np.signbit(fast(X)).any()
+    factor[0] = -0.0
+    assert np.signbit(fast(X)).all()
+
+
+of_module, of_class = np.random.rand, random.random
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        lambda: np.random.rand(),  # noqa: NPY002, PLW0108 - which users write
+        lambda: random.random(),  # noqa: S311, PLW0108 - for a branch, not for a secret
+        lambda: of_module(),  # noqa: PLW0108 - what it reads is the test
+        lambda: of_class(),  # noqa: PLW0108 - the same
+    ],
+)
+def test_numbers_drawn_from_a_shared_generator_for_a_branch_are_refused(drawing: Any) -> None:
+    fast = ta.compile(lambda x: x if drawing() < 2 else -x)
+    fast(X)
+    with pytest.raises(CaptureError, match="draws random numbers from"):
+        fast(X)

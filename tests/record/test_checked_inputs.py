@@ -1,0 +1,243 @@
+"""Arrays that are written to before the sweep: `ComputationRecord(check_inputs=...)`."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.base.errors import (
+    MutatedInputError,
+)
+
+
+def test_an_update_between_two_losses_of_one_record_is_an_error() -> None:
+    params = {"a": np.array(2.0), "b": np.array(3.0)}
+    q = ta.ComputationRecord().bind(params)
+    first, second = q["a"] * q["b"], q["a"] * q["b"] ** 2
+    params["a"] -= 0.5 * first.grad().wrt(q)["a"]
+    with pytest.raises(MutatedInputError, match=r"leaf a \(%0: float64\[\]\).*before the update"):
+        second.grad()
+
+
+def test_an_update_after_the_sweep_is_none() -> None:
+    params = {"w": np.array([1.0, 2.0])}
+    for _ in range(3):
+        p = ta.ComputationRecord().bind(params)
+        params["w"] -= 0.1 * np.sum(p["w"] ** 2).grad().wrt(p)["w"]
+    np.testing.assert_allclose(params["w"], [0.512, 1.024])
+
+
+def test_a_second_sweep_after_the_update_is_an_error() -> None:
+    data = np.array([1.0, 2.0])
+    x = ta.ComputationRecord().tensor(data)
+    y = np.sum(x * x)
+    y.grad()
+    data -= 1.0
+    with pytest.raises(MutatedInputError, match=r"leaf \(%0: float64\[2\]\)"):
+        y.grad()
+
+
+def test_a_record_for_all_steps_is_asked_only_for_what_a_loss_depends_on() -> None:
+    data, rec = np.array([1.0, 2.0]), ta.ComputationRecord()
+    for _ in range(3):
+        x = rec.tensor(data)
+        data -= 0.1 * np.sum(x * x).grad().wrt(x)
+    np.testing.assert_allclose(data, [0.512, 1.024])
+
+
+def test_without_the_check_a_mutated_input_is_not_noticed() -> None:
+    data = np.array([1.0, 2.0])
+    x = ta.ComputationRecord(check_inputs=False).tensor(data)
+    y = np.sum(x * x)
+    data[0] = 100.0
+    assert y.grad().wrt(x)[0] == 200.0
+
+
+LAYOUTS: dict[str, Any] = {
+    "small": np.ones((3, 4)),
+    "no axes": np.ones(()),
+    "large": np.ones((300, 40)),
+    "of Fortran": np.ones((300, 40), order="F"),
+    "every other": np.ones((300, 40))[::2, ::2],
+    "many axes": np.ones((3, 4, 5, 6, 7))[:, ::-1],
+    "vector": np.ones(2_001),
+    "single": np.ones((50, 60), np.float32),
+    "half": np.ones(7, np.float16),
+    "long": np.ones((50, 60), np.longdouble),
+    "complex": np.ones((50, 60), complex),
+    "other bytes": np.ones(5, ">f8"),
+}
+
+
+@pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_of_any_layout_the_first_and_the_last_element_are_looked_at(name: str, place: int) -> None:
+    data = LAYOUTS[name].copy(order="K")
+    x = ta.ComputationRecord().tensor(data)
+    y = np.sum(np.abs(x) ** 2)
+    data.flat[place] += 1
+    with pytest.raises(MutatedInputError, match=r"leaf \(%0: "):
+        y.grad()
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_an_array_that_did_not_change_is_none(name: str) -> None:
+    data = LAYOUTS[name] * np.nan
+    x = ta.ComputationRecord().tensor(data)
+    assert np.isnan(np.sum(x.real * 2).grad().wrt(x)).sum() == 0
+
+
+def test_a_change_of_everything_is_seen_in_a_view_of_another_array() -> None:
+    memory = np.arange(20_000.0)
+    part = memory[100:12_000].reshape(100, 119).T
+    x = ta.ComputationRecord().tensor(part)
+    y = np.sum(x.T @ np.ones(119))
+    del part
+    memory *= 2
+    with pytest.raises(MutatedInputError, match=r"float64\[119,100\]"):
+        y.grad()
+
+
+def test_what_no_sweep_could_see_is_no_error() -> None:
+    empty, integers, memory = np.ones((0, 3)), np.arange(3), [1.0, 2.0]
+    rec = ta.ComputationRecord()
+    x, y, z = rec.bind([empty, integers, np.array(memory)])
+    integers += 1
+    memory[0] = 3.0
+    total = np.sum(x) + np.sum(y * y) + np.sum(z)
+    np.testing.assert_array_equal(total.grad().wrt(y), [0.0, 2.0, 4.0])
+
+
+def test_a_file_mapped_into_memory(tmp_path: Any) -> None:
+    data = np.memmap(tmp_path / "data", np.float64, "w+", shape=(3_000,))
+    data[:] = 2.0
+    x = ta.ComputationRecord().tensor(data)
+    y = np.sum(x * x)
+    assert y.grad().wrt(x)[7] == 4.0
+    data[:] = 5.0
+    with pytest.raises(MutatedInputError):
+        y.grad()
+
+
+def test_the_array_behind_a_handle_of_an_outer_record() -> None:
+    data = np.array([1.0, 2.0])
+    outer = ta.ComputationRecord()
+    inner = ta.ComputationRecord(within=outer)
+    x = inner.tensor(outer.tensor(data))
+    y = np.sum(x**3)
+    data += 1
+    with pytest.raises(MutatedInputError):
+        y.grad()
+
+
+@pytest.mark.parametrize(
+    ("transform", "sweep"),
+    [
+        (lambda f, x: ta.vjp(f, x)[1], lambda pull: pull(1.0)),
+        (lambda f, x: ta.linearize(f, x)[1], lambda push: push(np.ones(2))),
+    ],
+    ids=["vjp", "linearize"],
+)
+def test_an_argument_that_changes_before_its_derivative_is_asked_for(
+    transform: Any, sweep: Any
+) -> None:
+    data = np.array([1.0, 2.0])
+    linear = transform(lambda x: np.sum(x * x), data)
+    before = sweep(linear)
+    np.testing.assert_array_equal(np.sum(before), np.sum(2 * data))
+    data += 1
+    with pytest.raises(MutatedInputError):
+        sweep(linear)
+
+
+def test_a_compiled_function_is_not_asked() -> None:
+    data = np.arange(1.0, 3.0)
+    fast = ta.compile(lambda x: ta.grad(lambda y: np.sum(y**3))(x * 1.0), engine="numpy")
+    for _ in range(4):
+        np.testing.assert_array_equal(fast(data), 3 * data**2)
+        data += 1
+
+
+def test_a_leaf_that_is_withdrawn_is_forgotten() -> None:
+    rec: Any = ta.ComputationRecord()
+    data = np.array([1.0, 2.0])
+    with pytest.raises(ta.errors.DtypeError):
+        rec.bind({"a": data, "b": np.array(["no number"])})
+    x = rec.tensor(np.ones(2))
+    data += 1
+    np.testing.assert_array_equal(np.sum(x * x).grad().wrt(x), [2.0, 2.0])
+
+
+def test_checked_inputs_that_did_not_change() -> None:
+    rec: Any = ta.ComputationRecord(check_inputs=True)
+    x = rec.tensor([1.0, np.nan])
+    y = np.sum(np.sin(x) * np.array([2.0, 3.0]) + x[[0, 0]])
+    first, second = y.grad().wrt(x), y.grad().wrt(x)
+    np.testing.assert_array_equal(first, second)
+    assert first[0] == 2 * np.cos(1.0) + 2
+
+
+def test_a_mutated_leaf_is_detected() -> None:
+    data = np.array([1.0, 2.0])
+    rec: Any = ta.ComputationRecord(check_inputs=True)
+    y = np.sum(np.sin(rec.tensor(data)))
+    data[0] = 100.0
+    with pytest.raises(MutatedInputError, match=r"leaf \(%0: .* written to after node %1 \(sin"):
+        y.grad()
+
+
+def test_an_element_of_many_is_detected_where_all_are_compared() -> None:
+    data = np.ones(100_000)
+    rec: Any = ta.ComputationRecord(check_inputs=True)
+    p = rec.bind({"table": data})
+    y = np.sum(p["table"] ** 2)
+    data[77_777] = 100.0
+    with pytest.raises(MutatedInputError, match=r"leaf table \(%0: float64\[100000\]\)"):
+        y.grad()
+
+
+def test_a_mutated_constant_is_detected() -> None:
+    constant = np.array([1.0, 2.0])
+    rec: Any = ta.ComputationRecord(check_inputs=True)
+    y = np.sum(rec.tensor([3.0, 4.0]) * constant)
+    constant *= 2
+    with pytest.raises(MutatedInputError, match=r"node %1 \(multiply\)"):
+        y.grad()
+
+
+def test_a_mutated_operand_of_a_reduction_is_detected() -> None:
+    data = np.ones((2, 3))
+    rec: Any = ta.ComputationRecord(check_inputs=True)
+    y = np.max(rec.tensor(data))
+    data[0, 0] = 5.0
+    with pytest.raises(MutatedInputError, match=r"shape \(2, 3\).*node %1 \(max\)"):
+        y.grad()
+
+
+def test_a_mutated_intermediate_is_detected() -> None:
+    rec: Any = ta.ComputationRecord(check_inputs=True)
+    y = np.sin(rec.tensor([1.0, 2.0]))
+    z = np.sum(y * 2.0)
+    y.data[0] = 7.0
+    with pytest.raises(
+        MutatedInputError, match=r"node %[12] \((sin|multiply)\), made at .* used it"
+    ):
+        z.grad()
+
+
+def test_a_mutated_result_that_its_own_partial_holds_is_detected() -> None:
+    rec: Any = ta.ComputationRecord(check_inputs=True)
+    y = np.exp(rec.tensor([1.0, 2.0]))
+    y.data[0] = 7.0
+    with pytest.raises(MutatedInputError, match=r"node %1 \(exp\)"):
+        y.grad(seed=np.ones(2))
+
+
+def test_a_mutated_index_is_detected() -> None:
+    places = np.array([0, 1])
+    rec: Any = ta.ComputationRecord(check_inputs=True)
+    y = rec.tensor([1.0, 2.0, 3.0])[places]
+    places[0] = 2
+    with pytest.raises(MutatedInputError, match=r"node %1 \(getitem\)"):
+        y.grad(seed=np.ones(2))

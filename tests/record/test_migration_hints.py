@@ -1,0 +1,142 @@
+"""What people write who come from other libraries: an error that says the way here."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad import nn, optim
+from tape_ad.base.errors import RecordMismatchError
+from tape_ad.record.messages.migration_hints import HABITS, Habit
+
+X: Any = ta.ComputationRecord().tensor(np.arange(3.0))
+THINGS = {
+    "tape_ad": ta,
+    "tape_ad.nn": nn,
+    "tape_ad.optim": optim,
+    "Tensor": X,
+    "ComputationRecord": X.record,
+    "Optimizer": optim.Adam(1e-3),
+    "Layer": nn.Linear("hidden", 2, 3),
+}
+LAYERS: Any = nn
+OPTIMIZERS: Any = optim
+RULE: Any = ta.custom_rule
+NAMES = [(place, name) for place, names in HABITS.items() if place in THINGS for name in names]
+
+
+@pytest.mark.parametrize(("place", "name"), NAMES)
+def test_what_another_library_has_says_what_to_write_here(place: str, name: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(THINGS[place], name)
+    assert str(caught.value).endswith(f"; here, {HABITS[place][name]}")
+    assert name not in dir(THINGS[place])
+    assert not hasattr(THINGS[place], name)
+
+
+def test_what_scipy_has_and_a_room_has_not() -> None:
+    signal = pytest.importorskip("tape_ad.scipy.signal")
+    solvers = pytest.importorskip("tape_ad.scipy.sparse.linalg")
+    for room, name, words in (
+        (signal, "place_poles", "here, solve np.poly"),
+        (solvers, "lsqr", "here, ta.scipy.sparse.linalg.spsolve"),
+        (signal, "kaiserord", "scipy.signal.kaiserord takes plain arrays"),
+    ):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'; {words}"):
+            getattr(room, name)
+    with pytest.raises(AttributeError, match=r"has no attribute 'no_such_function'$"):
+        signal.no_such_function  # noqa: B018 - asking for it is what is tested
+
+
+@pytest.mark.parametrize("cls", [ta.Tensor, ta.ComputationRecord, optim.Optimizer, nn.Layer])
+def test_a_habit_takes_no_attribute_away(cls: type) -> None:
+    for base in cls.__mro__[:-1]:
+        inherited = {name for above in base.__mro__[1:] for name in vars(above)}
+        assert [n for n, v in vars(base).items() if isinstance(v, Habit) and n in inherited] == []
+    assert float((X.dot(X)).data) == 5.0
+
+
+def test_other_names_are_absent_as_ever() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'tape_ad' has no attribute 'foo'$"):
+        ta.foo  # noqa: B018 - it raises
+    with pytest.raises(AttributeError, match=r"^module 'tape_ad.nn' has no attribute 'foo'$"):
+        nn.foo  # noqa: B018 - it raises
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: X.sum(dim=0), r"np\.sum\(\) got an unexpected .* 'dim'.*; here, axis="),
+        (lambda: X.mean(0, keepdim=True), r"np\.mean\(\) .* 'keepdim'.*; here, keepdims="),
+        (lambda: X.sum(foo=0), r"np\.sum\(\) got an unexpected keyword argument 'foo'"),
+        (lambda: LAYERS.Linear(2, 3), r"write Linear\('hidden', 2, 3\)"),
+        (lambda: LAYERS.Conv2d(1, 2, 3), r"write Conv2d\('hidden', 1, 2, 3\)"),
+        (
+            lambda: OPTIMIZERS.Adam({"w": np.ones(2)}, lr=0.1),
+            r"Adam holds no parameters; write Adam",
+        ),
+        (lambda: OPTIMIZERS.SGD([np.ones(2)], 0.1), r"SGD holds no parameters"),
+        (lambda: OPTIMIZERS.SGD(iter([np.ones(2)])), r"SGD holds no parameters"),
+        (lambda: np.sum(X).grad()[X], r"by grads\.wrt\(handle\), not by grads\[handle\]"),
+        (lambda: RULE(pull=3), r"pull= is a function, not 3"),
+    ],
+)
+def test_a_call_in_another_librarys_manner_says_what_to_write(
+    call: Callable[[], Any], words: str
+) -> None:
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_a_flag_that_is_set_says_what_to_write() -> None:
+    with pytest.raises(AttributeError, match=r"no \.requires_grad; .* rec\.constant\(array\)"):
+        X.requires_grad = True
+
+
+def test_a_handle_given_as_seed_may_be_meant_to_be_asked_about() -> None:
+    y: Any = ta.ComputationRecord().tensor(np.arange(3.0))
+    with pytest.raises(RecordMismatchError, match=r"t\.grad\(\)\.wrt\(x\)"):
+        np.sum(X).grad(y)
+
+
+@pytest.mark.parametrize("lr", [1e-3, np.float32(1e-3), np.array(1e-3)])
+def test_a_number_of_any_kind_is_a_learning_rate(lr: Any) -> None:
+    assert optim.Adam(lr).lr == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize("name", sorted(ta.ROOMS))
+def test_a_room_lists_what_it_is_for(name: str) -> None:
+    extras = {"distributed": "distributed", "metrics": "sklearn"}
+    if name in extras:
+        pytest.importorskip(extras[name])
+    room = getattr(ta, name)
+    names = set(dir(room))
+    assert names >= set(room.__all__)
+    for each in names:
+        found = getattr(room, each)
+        inner = isinstance(found, ModuleType) and found.__name__.startswith("tape_ad.")
+        assert not isinstance(found, ModuleType) or inner
+        assert getattr(found, "__module__", "") not in ("typing", "collections.abc")
+
+
+def test_only_public_names_are_listed() -> None:
+    show = "import tape_ad; print(*dir(tape_ad)); import tape_ad.scipy.stats; print(*dir(tape_ad))"
+    done = subprocess.run(  # noqa: S603 - the command is written here
+        [sys.executable, "-c", show], capture_output=True, text=True, check=True
+    )
+    fresh, later = done.stdout.splitlines()
+    assert fresh == later
+    assert set(fresh.split()) == {*ta.__all__, *ta.ROOMS, "__version__"}
+    assert [n for n in dir(X.record) if n[0] != "_"] == [
+        *("bind", "check_inputs", "constant", "debug_nans", "nbytes", "profile", "show", "tensor"),
+        *("trace_source", "within"),
+    ]
+    names = [n for n in dir(X) if n[:2] != "__"]
+    assert not any(n[0] == "_" for n in names)
+    assert {"data", "grad", "item", "dot", "sum", "T"} <= set(names)
+    assert not {"mark", "earlier", "snapshot", "fill", "backward"} & set(names)

@@ -1,0 +1,239 @@
+"""Handles among the arrays of other libraries: values are taken, or an error says what to write."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.base.errors import ConversionError, DtypeError, NumberError, RefusedConversionError
+from tests.shorthand import gradient, handle
+
+matplotlib = pytest.importorskip("matplotlib")
+pd = pytest.importorskip("pandas")
+preprocessing = pytest.importorskip("sklearn.preprocessing")
+scipy = pytest.importorskip("scipy")
+interpolate = pytest.importorskip("scipy.interpolate")
+integrate = pytest.importorskip("scipy.integrate")
+optimize = pytest.importorskip("scipy.optimize")
+vq = pytest.importorskip("scipy.cluster.vq")
+distance = pytest.importorskip("scipy.spatial.distance")
+signal = pytest.importorskip("scipy.signal")
+stats = pytest.importorskip("scipy.stats")
+
+X = np.array([0.5, 1.5, 2.0])
+SERIES = pd.Series([1.0, 2.0, 3.0], index=["a", "b", "c"])
+FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [0.5, 0.25, 2.0]})
+
+# What is pandas'
+
+
+@pytest.mark.parametrize(
+    "operate",
+    [
+        operator.add,
+        operator.sub,
+        operator.mul,
+        operator.truediv,
+        operator.pow,
+        np.multiply,
+        np.maximum,
+        np.hypot,
+    ],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_series_as_an_operand(operate: Callable[..., Any], swapped: bool) -> None:
+    def of(series: Any) -> Callable[[Any], Any]:
+        return lambda t: operate(series, t) if swapped else operate(t, series)
+
+    expected = of(SERIES.to_numpy())
+    np.testing.assert_array_equal(of(SERIES)(handle(X)).data, expected(X))
+    np.testing.assert_array_equal(gradient(of(SERIES), X), gradient(expected, X))
+
+
+@pytest.mark.parametrize("operate", [operator.add, operator.mul, operator.sub])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_frame_as_an_operand(operate: Callable[..., Any], swapped: bool) -> None:
+    def of(frame: Any) -> Callable[[Any], Any]:
+        return lambda t: operate(frame, t) if swapped else operate(t, frame)
+
+    expected = gradient(of(FRAME.to_numpy()), X[:2])
+    np.testing.assert_array_equal(gradient(of(FRAME), X[:2]), expected)
+
+
+def test_comparisons_with_a_series_are_plain() -> None:
+    np.testing.assert_array_equal(np.asarray(operator.gt(SERIES, handle(X))), SERIES > X)
+    np.testing.assert_array_equal(np.asarray(handle(X) > SERIES), SERIES < X)
+
+
+def test_a_series_of_words() -> None:
+    with pytest.raises((DtypeError, TypeError)):
+        handle(X) * pd.Series(["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: FRAME.T @ t,
+        SERIES.dot,
+        lambda t: np.dot(SERIES, t),
+        pd.Series,
+        lambda t: pd.DataFrame({"a": t}),
+        lambda t: FRAME.assign(c=t),
+        lambda t: SERIES.where(SERIES > 1, t),
+    ],
+)
+def test_what_pandas_computes_itself(call: Callable[[Any], Any]) -> None:
+    with pytest.raises(ConversionError, match=r"^pandas\.(Series|DataFrame).*\.to_numpy\(\)"):
+        call(handle(X))
+
+
+# What is drawn
+
+
+@pytest.mark.parametrize("draw", ["plot", "scatter", "bar", "fill_between"])
+def test_drawing(draw: str) -> None:
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    with pytest.raises(ConversionError, match=rf"^matplotlib\.axes\.Axes\.{draw} .*write t\.data"):
+        getattr(axes, draw)(X, handle(X))
+
+
+def test_numpys_word_about_a_sequence_has_a_cause_that_names_what_draws() -> None:
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    circle = pytest.importorskip("matplotlib.patches").Circle((handle(2.0), 0.0), 1.0)
+    with pytest.raises(ValueError, match="setting an array element") as caught:
+        axes.add_patch(circle)
+    assert isinstance(caught.value.__cause__, ConversionError)
+    assert str(caught.value.__cause__).startswith("matplotlib.axes.Axes.add_patch takes")
+    assert str(caught.value.__cause__).endswith("write t.data, for what is drawn is the value")
+
+
+# SciPy's and scikit-learn's functions
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda t: scipy.linalg.expm(t[:, None] * X), r"scipy\.linalg\.expm"),
+        (scipy.linalg.toeplitz, r"scipy\.linalg\.toeplitz"),
+        (lambda t: scipy.signal.lfilter(t, [1.0, -0.5], X), r"scipy\.signal\.lfilter"),
+        (lambda t: scipy.signal.deconvolve([1.0, 2.0, 3.0], t[:2]), r"scipy\.signal\.deconvolve"),
+    ],
+)
+def test_what_has_a_function_of_ours_in_its_place(call: Callable[[Any], Any], name: str) -> None:
+    ours = name.replace("scipy", "tape_ad")
+    with pytest.raises(
+        ConversionError,
+        match=rf"^{name} .*\(line \d+ of test_other.*write {ours}, which takes handles",
+    ):
+        call(handle(X))
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (stats.ecdf, r"scipy\.stats\.ecdf"),
+        (vq.whiten, r"scipy\.cluster\.vq\.whiten"),
+        (interpolate.NdPPoly(np.ones((1, 1)), ([0.0, 1.0],)), r"scipy\.interpolate\.NdPPoly"),
+    ],
+)
+def test_what_has_none(call: Callable[[Any], Any], name: str) -> None:
+    with pytest.raises(ConversionError, match=rf"^{name} .*t\.data.*ta\.custom_rule"):
+        call(handle(X))
+
+
+def test_the_method_of_an_estimator() -> None:
+    scaler = preprocessing.QuantileTransformer(n_quantiles=2)
+    with pytest.raises(ConversionError, match=r"QuantileTransformer\.fit.*array_api_dispatch=True"):
+        scaler.fit(handle(X[:, None]))
+
+
+def test_a_callback_of_the_users() -> None:
+    def slope(_: float, y: Any) -> Any:
+        return -np.asarray(handle(y))
+
+    with pytest.raises(ConversionError, match=r"^turning a handle into an ndarray \(line \d+ of"):
+        integrate.solve_ivp(slope, (0.0, 1.0), [1.0])
+
+
+def test_an_attribute_that_a_library_asks_for() -> None:
+    spline = interpolate.CubicSpline(X, X)
+    with pytest.raises(ConversionError, match=r"^scipy\.interpolate\.CubicSpline"):
+        spline(handle(X))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda t: signal.iirnotch(0.2, 3.0, fs=t), "signal.iirnotch takes fs as a plain number"),
+        (lambda t: signal.iirpeak(0.2, 3.0, fs=t), "signal.iirpeak takes fs as a plain number"),
+        (lambda t: stats.pmean(X, t), "stats.pmean takes p as a plain number"),
+        (lambda t: stats.pmean(X, t * 0), "stats.pmean takes p as a plain number"),
+        (
+            lambda t: optimize.root_scalar(np.cos, method="brentq", bracket=np.stack([t, t])),
+            "optimize.root_scalar takes bracket as plain numbers",
+        ),
+        (lambda t: optimize.brentq(lambda x: x - t, 0, 5), "optimize.brentq takes plain numbers"),
+        (lambda t: optimize.ridder(lambda x: x - t, 0, 5), "optimize.ridder takes plain numbers"),
+        (
+            lambda t: stats.binomtest(3, 9).proportion_ci(t / 2),
+            "stats.binomtest.proportion_ci t",
+        ),
+    ],
+)
+def test_a_type_that_a_library_asks_for_first(call: Callable[[Any], Any], words: str) -> None:
+    function, _, _ = words.partition(" ")
+    with pytest.raises(ConversionError, match=rf"^scipy\.{words}.*write tape_ad\.{function}"):
+        call(handle(1.5))
+
+
+def test_a_type_that_is_asked_for_otherwise() -> None:
+    t = handle(1.5)
+    assert not np.isscalar(t)
+    assert t.__class__ is type(t)
+    assert not isinstance(t, (int, float, np.ndarray))
+    for args in (2.0, handle(2.0)):  # which SciPy asks for its type as well, and not of the table
+        with pytest.raises(ConversionError, match=r"optimize\.root_scalar turns what it gets"):
+            optimize.root_scalar(lambda x, a: x - a, args=(args,), x0=t)
+
+
+def test_a_handle_that_a_library_looks_up() -> None:
+    words = r"^scipy\.stats\.rv_discrete \(write tape_ad\.scipy\.stats\.rv_discrete instead\).*unhashable"
+    with pytest.raises(TypeError, match=words):
+        stats.rv_discrete(values=(handle(X), [0.5, 0.25, 0.25]))
+
+
+def test_a_constant_beside_a_handle_of_which_c_code_forgets_the_error() -> None:
+    knots, constants = np.array([0.0, 0, 0, 0, 2, 2, 2, 2]), ta.interop.array_api.asarray
+    with pytest.raises(ConversionError, match=r"write tape_ad\.scipy\.interpolate\.insert"):
+        interpolate.insert(1.0, (handle(knots), constants(np.arange(8.0)), 3))
+    with pytest.raises(ConversionError, match=r"write tape_ad\.scipy\.interpolate\.insert"):
+        interpolate.insert(1.0, (constants(knots), handle(np.arange(8.0)), 3))
+    plain = interpolate.insert(1.0, (knots, np.arange(8.0), 3))
+    found = interpolate.insert(1.0, (constants(knots), constants(np.arange(8.0)), 3))
+    np.testing.assert_array_equal(found[0], plain[0])
+
+
+def test_what_c_code_says_of_a_handle() -> None:
+    t = handle(2.5)
+    # Since SciPy 1.18 the spline is no code of f2py's, which takes every error for its own
+    with pytest.raises(
+        ConversionError, match=r"to double: it is a handle, .* write t\.data|or t\.data"
+    ):
+        interpolate.UnivariateSpline(np.arange(5.0), np.arange(5.0), s=t)
+    with pytest.raises(
+        TypeError, match=r"2\.5; a handle, .*write tape_ad\.scipy\.spatial\.distance\.pd"
+    ):
+        distance.pdist(np.ones((3, 2)), "minkowski", p=t)
+    with pytest.raises(ConversionError, match=r"write tape_ad\.scipy\.optimize\.leastsq"):
+        optimize.leastsq(lambda p: p - t, [1.0])
+    with pytest.raises(
+        RefusedConversionError, match=r"write tape_ad\.scipy\.optimize\.least_squares"
+    ):
+        optimize.least_squares(lambda p: p, [1.0], x_scale=handle([2.0]))
+    with pytest.raises(IndexError, match="0-dimensional") as own:
+        t[0]
+    assert not isinstance(own.value, NumberError)
+    assert str(NumberError("a handle")) == "a handle"

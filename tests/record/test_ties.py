@@ -1,0 +1,150 @@
+"""Branches that an exact tie decides: an error in a library, a warning at home."""
+
+import subprocess
+import sys
+import types
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.base.errors import TieError, TieWarning
+
+
+def handle(*numbers: float) -> Any:
+    return ta.ComputationRecord().tensor(np.array(numbers) if len(numbers) > 1 else numbers[0])
+
+
+def as_a_library(text: str) -> Any:
+    """Make a function of installed code, of one argument `x`."""
+    module = types.ModuleType("installed")
+    code = compile(f"import numpy as np\ndef f(x, y=0):\n    {text}", "/site-packages/i.py", "exec")
+    exec(code, module.__dict__)  # noqa: S102 - the text stands in this file
+    return module.f
+
+
+BRANCHES = [
+    ("return 1 if x == 0 else 2", (0.0,)),
+    ("return 1 if x != 0 else 2", (0.0,)),
+    ("return 1 if 0 == x else 2", (0.0,)),
+    ("return 1 if not x else 2", (0.0,)),
+    ("return x in (0, 1)", (1.0,)),
+    ("return x in [0, 1]", (0.0,)),
+    ("return 1 if not (x == 0) else 2", (0.0,)),
+    ("return 1 if (x == 0) | (y > 1) else 2", (0.0,)),
+    ("return 1 if np.equal(x, 0) else 2", (0.0,)),
+    ("return 1 if np.any(x == 0) else 2", (0.0, 1.0)),
+    ("return 1 if (x == 0).any() else 2", (0.0, 1.0)),
+    ("return 1 if np.all(x == np.array([2, 1])) else 2", (2.0, 1.0)),
+    ("return 1 if (x != np.array([2, 1])).any() else 2", (2.0, 1.0)),
+    ("return 1 if (x == 0)[0] else 2", (0.0, 1.0)),
+    ("return 1 if x[0] == x[1] else 2", (3.0, 3.0)),
+    ("return [1 for each in x == 0 if each]", (0.0, 1.0)),
+    ("return 1 if x == np.floor(x.data) else 2", (3.0,)),
+]
+
+
+@pytest.mark.parametrize(("text", "numbers"), BRANCHES)
+def test_a_library_that_branches_on_a_tie_is_refused(text: str, numbers: Any) -> None:
+    f = as_a_library(text)
+    with pytest.raises(TieError, match=r"branches on numbers that are exactly equal \(line \d+"):
+        f(handle(*numbers))
+    f(np.array(numbers) if len(numbers) > 1 else numbers[0]) if ".data" not in text else None
+
+
+@pytest.mark.parametrize(("text", "numbers"), BRANCHES)
+def test_without_a_tie_it_branches_as_ever(text: str, numbers: Any) -> None:
+    as_a_library(text)(handle(*[each + 0.25 * i + 0.125 for i, each in enumerate(numbers)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("return np.where(x == 0, 1.0, x)", (0.0, 2.0)),
+        ("return x[x == 0]", (0.0, 2.0)),
+        ("return x * (x != 0)", (0.0, 2.0)),
+        ("return (x == 0).sum() > 0", (0.0, 2.0)),
+        ("return 1 if np.all(x == 0) else 2", (0.0, 2.0)),  # whether or not the tie holds
+        ("return 1 if np.any(x != 0) else 2", (0.0, 2.0)),
+        ("return 1 if x != x else 2", (2.0,)),  # which asks for nan
+        ("return 1 if x == np.inf else 2", (np.inf,)),
+        ("return 1 if x == 0 and False else 2", (1.0,)),
+        ("return 1 if x <= 0 else 2", (0.0,)),
+    ],
+)
+def test_masks_and_what_no_tie_decides_are_as_before(text: str, numbers: Any) -> None:
+    f = as_a_library(text)
+    found = f(handle(*numbers))
+    expected = f(np.array(numbers) if len(numbers) > 1 else numbers[0])
+    np.testing.assert_array_equal(getattr(found, "data", found), expected)
+
+
+def test_a_constant_of_a_record_has_no_derivative_to_lose() -> None:
+    constant = ta.ComputationRecord().constant(np.zeros(2))
+    assert as_a_library("return bool(np.all(x == 0))")(constant)
+
+
+def test_at_home_it_is_a_warning_once_per_line() -> None:
+    def relu(x: Any) -> Any:
+        return 0.0 if x == 0 else x
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            relu(handle(0.0))
+    (warning,) = told
+    assert warning.category is TieWarning
+    assert "exactly equal (line" in str(warning.message)
+    assert warning.filename == __file__
+
+
+def test_masks_at_home_are_no_matter() -> None:
+    x = handle(0.0, 2.0)
+    mask = x == 0
+    assert type(mask) is np.ndarray
+    assert mask.tolist() == [True, False]
+    y = np.sum(np.where(mask, 3 * x, x) * mask)
+    assert y.grad().wrt(x).tolist() == [3.0, 0.0]
+
+
+def test_the_numbers_of_ties_are_numpys() -> None:
+    tie = handle(0.0) == 0
+    assert (repr(tie), tie.dtype, tie.shape) == (repr(np.True_), np.dtype(bool), ())
+    assert hash(tie) == hash(True)
+
+
+def test_a_mask_that_is_written_to_forgets() -> None:
+    mask = as_a_library("return x == 0")(handle(0.0, 2.0))
+    assert repr(mask) == "array([ True, False])"
+    mask[0] = False
+    mask |= np.array([True, True])
+    assert mask.all()
+
+
+PROGRAM = """
+import numpy as np
+import scipy.stats
+import tape_ad as ta
+
+x = np.array([1.0, 2.0, 4.5])
+for f, at in (
+    (lambda l: scipy.stats.boxcox_llf(l, x), 0.0),
+    (lambda s: scipy.stats.iqr(x, scale=s), 1.0),
+):
+    try:
+        print(ta.grad(f)(at))
+    except ta.errors.TieError as error:
+        print(error)
+"""
+
+
+def test_scipy_is_refused_and_what_is_right_there_named() -> None:
+    pytest.importorskip("scipy")
+    command = [sys.executable, "-W", "error", "-c", PROGRAM]
+    printed = subprocess.run(  # noqa: S603  # our own code in our own interpreter
+        command, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert "write tape_ad.scipy.stats.boxcox_llf" in printed[0]
+    assert "write tape_ad.scipy.stats.iqr" in printed[1]
