@@ -40,7 +40,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def memory_used_again(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let the sweep use the memory of cotangents again as it does with large ones."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (conforming, sweeps):
+        for module in (unbroadcasting, sweeps):
             patch.setattr(module, "LARGE", request.param)
         yield
 

@@ -35,7 +35,8 @@ import sys
 import numpy as np
 import tape_ad as ta
 
-there = lambda: [name for name in ("llvmlite", "tape_ad.programs.engines.native") if name in sys.modules]
+names = ("llvmlite", "tape_ad.programs.engines.native")
+there = lambda: [name for name in names if name in sys.modules]
 for engine in ("numpy", "auto", "native"):
     f = ta.compile(lambda x: np.sum(x * x), engine=engine)
     print(engine, there())
@@ -111,7 +112,7 @@ import tape_ad as ta
 theirs = importlib.import_module("scipy.{package}")
 for name in "{names}".split():
     delattr(theirs, name)
-ours = importlib.import_module("tape_ad.{package}")
+ours = importlib.import_module("tape_ad.scipy.{package}")
 print(len(dir(ours)) > 2)
 """)
     assert printed == "True"
@@ -180,17 +181,17 @@ def test_the_functions_that_errors_name_are_there() -> None:
     printed = python("""
 import importlib
 import sys
-from tape_ad.record.messages.libraries import ROOMS, is_ours
+from tape_ad.record.messages.libraries import PUBLISHED, is_ours
 
 there = {}
-for theirs, room in ROOMS.items():
+for theirs, ours in PUBLISHED.items():
     if theirs.startswith("scipy."):
         names = [name for name in importlib.import_module(theirs).__all__ if name.islower()
                  and callable(getattr(sys.modules[theirs], name))]
-        there[room] = [name for name in names if is_ours(room, name)]
-for room, names in there.items():
-    ours = importlib.import_module(f"tape_ad.{room}")
-    print(room, [name for name in names if not hasattr(ours, name)], len(names) > 3)
+        there[ours] = [name for name in names if is_ours(ours, name)]
+for name, names in there.items():
+    ours = importlib.import_module(name)
+    print(name, [name for name in names if not hasattr(ours, name)], len(names) > 3)
 """)
     assert {line.partition(" ")[2] for line in printed.splitlines()} <= {"[] True", "[] False"}
 

@@ -39,7 +39,9 @@ def public_members() -> list[str]:
 
 def is_documented(path: str) -> bool:
     owner, name = path.split(".")
-    member = inspect.getattr_static(getattr(ta, owner), name)
+    holder = getattr(ta, owner)
+    lazy = isinstance(holder, ModuleType)
+    member = getattr(holder, name) if lazy else inspect.getattr_static(holder, name)
     slot = inspect.ismemberdescriptor(member)  # which the class's docstring describes
     return slot or bool(inspect.getdoc(member))
 

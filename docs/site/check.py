@@ -59,12 +59,26 @@ def faults_of_links(site: Path, pages: dict[Path, Page]) -> list[str]:
 def faults_of_names(pages: dict[Path, Page]) -> list[str]:
     """Look for public names that no page describes, or names in a table."""
     places = set().union(*(page.places for page in pages.values()))
-    public = [f"tape_ad.{name}" for name in ta.__all__ if name not in ta.ROOMS]
-    for room in ("nn", "optim", "optimize", "parameters", "testing", "training", "errors"):
+    public = [f"tape_ad.{name}" for name in ta.__all__]
+    described = (
+        "nn",
+        "optim",
+        "scipy.optimize",
+        "parameters",
+        "testing",
+        "training",
+        "base.errors",
+    )
+    for room in described:
         module = import_module(f"tape_ad.{room}")
         public += [f"{module.__name__}.{name}" for name in module.__all__]
     modules = {name for name in public if name in sys.modules or name == "tape_ad.nn.tanh"}
-    rooms = {f"module-tape_ad.{name}" for name in ta.ROOMS}
+    packages = [
+        *("nn", "optim", "parameters", "testing", "training"),
+        *(f"interop.{name}" for name in ("array_api", "autograd", "dask", "sklearn")),
+        *(f"scipy.{name}" for name in ta.scipy.__all__),
+    ]
+    rooms = {f"module-tape_ad.{name}" for name in packages}
     return [f"no page describes {name}" for name in sorted({*public, *rooms} - modules - places)]
 
 

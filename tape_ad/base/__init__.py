@@ -1,1 +1,1 @@
-"""What every layer stands on: errors, trees, names, optional libraries, and what an array is to us."""
+"""The lowest layer: errors, trees, names, optional libraries, and what counts as an array."""

@@ -8,8 +8,8 @@ import numpy as np
 __all__ = ["called", "file_title", "function_name", "global_name", "line_name"]
 
 
-OF_SCIPY = "tape_ad.scipy."
-"""Where the functions are that stand for SciPy's."""
+NAMESAKES = ("tape_ad.scipy.", "tape_ad.interop.")
+"""The packages whose functions stand for those of other libraries."""
 
 
 def function_name(function: Any) -> str:
@@ -54,10 +54,8 @@ def called(function: Any) -> str:
     """
     name = function_name(function)
     module = str(getattr(function, "__module__", None))
-    if module.startswith(OF_SCIPY):  # before NumPy is asked, which has a convolve of its own
-        return f"tape_ad.{module.split('.')[3]}.{name}"
-    if module.startswith("tape_ad.") and module.count(".") == 1:  # one that stands for SciPy's
-        return f"{module}.{name}"
+    if module.startswith(NAMESAKES):  # before NumPy is asked, which has a convolve of its own
+        return ".".join((*module.split(".")[:3], name))
     owner = getattr(function, "__self__", None)
     ufunc = owner if isinstance(owner, np.ufunc) else function
     namesake = vars(np).get(name.partition(".")[0])  # NumPy warns of some that it had once: str

@@ -42,7 +42,7 @@ from tape_ad.nn.pooling import (
 )
 from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
-from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.record.messages.migration_hints import attributes_of, listed
 from tape_ad.rules.nn import rectifiers
 from tape_ad.rules.nn.activations import log_softmax, logsumexp, relu, sigmoid, softmax
 from tape_ad.rules.nn.affine import linear
@@ -101,5 +101,5 @@ __all__ = [
 ]
 __all__ += rectifiers.__all__
 
-__getattr__ = absent_from(__name__)
+__getattr__ = attributes_of(__name__)
 __dir__ = listed(__all__)

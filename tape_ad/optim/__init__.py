@@ -6,7 +6,7 @@ from tape_ad.optim.clipping import clip_by_global_norm, clip_by_value, global_no
 from tape_ad.optim.descent import SGD
 from tape_ad.optim.lbfgs import LBFGS, Minimum
 from tape_ad.optim.schedules import Constant, Cosine, StepDecay, WarmUp
-from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.record.messages.migration_hints import attributes_of, listed
 
 __all__ = [
     "LBFGS",
@@ -26,5 +26,5 @@ __all__ = [
     "global_norm",
 ]
 
-__getattr__ = absent_from(__name__)
+__getattr__ = attributes_of(__name__)
 __dir__ = listed(__all__)

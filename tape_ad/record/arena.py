@@ -51,7 +51,8 @@ class Arena:
         more to it than `unheld_count` says. Weak references would say the same, but Python's
         garbage collector looks into them again and again, and not into these. Where something
         stood beside the handles of a call (numbers, options), the mark says what, as an object is
-        made for it anyway, and that of a bound leaf says where it stands; see `tape_ad.record.call_metadata`.
+        made for it anyway, and that of a bound leaf says where it stands; see
+        `tape_ad.record.call_metadata`.
     bases, views : dict
         Which nodes are views of which in NumPy's memory, so that writing to one would show in
         the other: from a view to its base, and from a base to weak references to the handles of
@@ -64,7 +65,8 @@ class Arena:
     within : Arena or None
         The arena that this one is nested in.
     observer : Observer or None
-        What sees each node and each sweep, if anybody asked for it: `tape_ad.record.inspection.observing`.
+        What sees each node and each sweep, if anybody asked for it:
+        `tape_ad.record.inspection.observing`.
     movable : bool
         Whether a transform made it, for the function that it runs. Such an arena may still be
         nested further in, when that function turns out to use a handle of an explicit record.

@@ -18,6 +18,7 @@ from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, innermost
 from tape_ad.record.array_operators import BitsInPlace
+from tape_ad.record.messages.callers import hands_calls_on
 from tape_ad.record.messages.library_answers import answer_to_scipy
 from tape_ad.record.namespaces import use
 from tape_ad.record.primals import is_view
@@ -40,9 +41,6 @@ __all__ = [
 ]
 
 Plain = np.ndarray[Any, Any]
-
-PASSED_BY = ("tape_ad.record.", "tape_ad.base.arrays.overridable")
-"""The modules that a call goes through, whoever made it."""
 
 new = object.__new__
 
@@ -234,7 +232,7 @@ def is_namespaced(handle: Any) -> bool:
 
 def is_passed_by(name: Any) -> bool:
     """Tell whether a module is one that calls go through."""
-    return str(name).startswith(PASSED_BY)
+    return hands_calls_on(str(name)) or name == "tape_ad.base.arrays.overridable"
 
 
 def as_handles(out: Any, operands: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 from attrs import define
@@ -19,7 +19,6 @@ from tape_ad.rules.maps import Array
 
 if TYPE_CHECKING:
     from tape_ad.base.tree_types import OverLeaves
-    from tape_ad.record.tensor import Tensor
 
 __all__ = ["Gradients", "through_buffer"]
 
@@ -27,9 +26,17 @@ LISTED = 20
 """How many gradients are listed one by one."""
 
 
-def asks(method: Any) -> "OverLeaves[Tensor, np.ndarray[Any, Any]]":
+class Handle(Protocol):
+    """What gradients know of a handle."""
+
+    record: Any
+    index: int
+    data: Any
+
+
+def asks(method: Any) -> "OverLeaves[Handle, np.ndarray[Any, Any]]":
     """Say what becomes of the types of trees; the method stays as it is."""
-    wrt: OverLeaves[Tensor, np.ndarray[Any, Any]] = method
+    wrt: OverLeaves[Handle, np.ndarray[Any, Any]] = method
     return wrt
 
 

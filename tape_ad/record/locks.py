@@ -12,6 +12,7 @@ from collections.abc import Set
 from threading import get_ident
 from time import monotonic, sleep
 from types import CodeType, FrameType
+from typing import Any
 
 from tape_ad.base.errors import RecordMismatchError
 from tape_ad.record.arena import Arena
@@ -60,13 +61,13 @@ def holders_of(arena: Arena, appending: Set[CodeType]) -> set[int]:
     found = set()
     for thread, top in sys._current_frames().items():
         inner: FrameType | None = None
-        frame: FrameType | None = top
-        while frame is not None:
+        frame: Any = top
+        while type(frame) is FrameType:
             waits = inner is not None and inner.f_code is wait_for_turn.__code__
             if frame.f_code in appending and not waits and frame.f_locals["self"] is arena:
                 found.add(thread)
             inner, frame = frame, frame.f_back
-        if was_left(inner):
+        if frame is not None or was_left(inner):
             found.add(thread)
     return found
 
@@ -75,7 +76,8 @@ def was_left(bottom: FrameType | None) -> bool:
     """Tell whether a way through the frames of another thread ended where that has gone on.
 
     Threads go on while their frames are looked at. A generator that has given its next value by
-    then does not say any more who had asked for it, so there may be anybody further out.
+    then does not say any more who had asked for it, so there may be anybody further out. Nor need
+    what Python 3.11 gives for the frame around one that has just ended be a frame.
     """
     return bottom is not None and bool(bottom.f_code.co_flags & PAUSING)
 
@@ -137,6 +139,7 @@ class Turn:
     def is_holding(self, frame: FrameType | None) -> bool:
         """Tell whether a frame is of one of the functions, or was or may be called from there."""
         inner: FrameType | None = None
-        while frame is not None and frame.f_code not in self.holding:
-            inner, frame = frame, frame.f_back
-        return frame is not None or was_left(inner)
+        outer: Any = frame
+        while type(outer) is FrameType and outer.f_code not in self.holding:
+            inner, outer = outer, outer.f_back
+        return outer is not None or was_left(inner)

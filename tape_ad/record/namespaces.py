@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.adapters import adapter
+
 __all__ = ["IN_USE", "namespace_beside_arrays", "namespace_of", "use"]
 
 IN_USE: list[bool] = []
@@ -71,4 +73,4 @@ def namespace_of(record: Any, api_version: str | None) -> ModuleType:
     while record is not None:
         record.namespaced = True
         record = record.within
-    return importlib.import_module("tape_ad.interop.array_api")
+    return adapter("array_api")

@@ -1,8 +1,8 @@
 """Arithmetic of handles with constant matrices of `scipy.sparse`, element by element.
 
 What handles stand for is dense, and so is the result, where SciPy may give a sparse one; a matrix
-times a number is a sparse one of `tape_ad.scipy.sparse`. A matrix that would have to grow, as a number or
-a row is added to it, is refused.
+times a number is a sparse one of `tape_ad.scipy.sparse`. A matrix that would have to grow, as a
+number or a row is added to it, is refused.
 """
 
 import operator
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
@@ -57,9 +58,7 @@ def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
     matrix, handle = (x, y) if is_sparse(x) else (y, x)
     divided = function is np.divide and matrix is x
     if np.ndim(handle) == 0 and (divided or function is np.multiply):
-        from tape_ad.scipy.sparse.arrays import sparse_of  # noqa: PLC0415 - takes SciPy
-
-        scaled = sparse_of(matrix)
+        scaled = adapter("scipy.sparse").sparse_of(matrix)
         return scaled / handle if divided else scaled * handle
     if function in (np.multiply, np.matmul) and (is_matrix(matrix) or function is np.matmul):
         if np.ndim(handle):
@@ -72,8 +71,8 @@ def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
     raise UnsupportedArgumentError(
         f"{called(function)} of a handle of shape {np.shape(handle)} and a {type(matrix).__name__} "
         f"of shape {matrix.shape} is not supported; write A.toarray() for the matrix, if it may "
-        "become dense, or after A = A.tocoo() tape_ad.scipy.sparse.coo_array((A.data * t, A.coords), "
-        "A.shape) for a sparse matrix whose elements are a handle"
+        "become dense, or after A = A.tocoo() tape_ad.scipy.sparse.coo_array((A.data * t, "
+        "A.coords), A.shape) for a sparse matrix whose elements are a handle"
     )
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.rules.base import Entry, Maker, Rule, merged
@@ -73,7 +74,7 @@ def load_scipy_rules() -> None:
     who does not use it.
     """
     if "scipy.special" in sys.modules:
-        add_rules(importlib.import_module("tape_ad.scipy.special.rules").SPECIAL)
+        add_rules(adapter("scipy.special").SPECIAL)
 
 
 def entry_of(function: Callable[..., Any]) -> Entry:

@@ -53,7 +53,7 @@ def mirrored(function: Function, room: str, handles: str = "") -> Function:
         one.
     """
     name = function.__name__
-    home = room.replace("tape_ad", "scipy")
+    home = room.removeprefix("tape_ad.")
 
     def plain(*args: Any, **kwargs: Any) -> Any:
         if any(map(holds, (*args, *kwargs.values()))):

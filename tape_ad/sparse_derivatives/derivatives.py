@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.base.arrays.overridable import NOTING, apart
@@ -190,7 +191,7 @@ class CompiledDerivative:
     derivative: SparseDerivative
     compiler: Function
     _entries: Any = field(init=False)
-    _patterns: list[tuple[Any, Sparse]] = field(factory=list, init=False)
+    _patterns: list[Sparse] = field(factory=list, init=False)
 
     @_entries.default
     def _compiled(self) -> Any:
@@ -204,11 +205,11 @@ class CompiledDerivative:
         """Compute the entries, and say which pattern they are of."""
         sides = self.derivative.traced(args, kwargs)
         known = self.derivative.prepared_for(sides, lambda: self._plain_sides(args, kwargs))
-        keys = [key for key, _ in self._patterns]
-        if known.key not in keys:
-            keys.append(known.key)
-            self._patterns.append((known.key, known.pattern))
-        return known.way.entries(sides), keys.index(known.key)
+        same = (each for each, one in enumerate(self._patterns) if is_same(one, known.pattern))
+        number = next(same, len(self._patterns))
+        if number == len(self._patterns):
+            self._patterns.append(known.pattern)
+        return known.way.entries(sides), number
 
     def _plain_sides(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
         """Record it with the arrays that stand behind captured ones, to look at indices."""
@@ -218,7 +219,7 @@ class CompiledDerivative:
     def __call__(self, *args: Any, **kwargs: Any) -> Sparse:
         """Compute the matrix at some arguments; see `SparseDerivative`."""
         entries, number = self._entries(*args, **kwargs)
-        return filled(self._patterns[number][1], entries)
+        return filled(self._patterns[number], entries)
 
     def __reduce__(self) -> Any:
         return type(self), (self.derivative, self.compiler)
@@ -236,6 +237,15 @@ class CompiledDerivative:
 
     def __repr__(self) -> str:
         return f"<compiled {repr(self.derivative)[1:]}"
+
+
+def is_same(one: Sparse, other: Sparse) -> bool:
+    """Tell whether two patterns have their entries at the same places, in the same order."""
+    return one is other or (
+        one.shape == other.shape
+        and np.array_equal(one.indptr, other.indptr)
+        and np.array_equal(one.indices, other.indices)
+    )
 
 
 def behind(leaf: Any, _path: str) -> Any:

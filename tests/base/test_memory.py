@@ -29,7 +29,9 @@ print(faults() - before)
 """
 
 
-ON_A_WORKER = "import tape_ad.base.memory\ntape_ad.memory.keep_freed_memory_of_dask()\n" + PROGRAM
+ON_A_WORKER = (
+    "import tape_ad.base.memory\ntape_ad.base.memory.keep_freed_memory_of_dask()\n" + PROGRAM
+)
 
 of_glibc = pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="another C library decides otherwise"

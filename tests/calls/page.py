@@ -28,8 +28,8 @@ and what it gives. The slope of a random projection
 of the result, along a random direction, is compared with differences of the library itself. A call
 is made under the library's own name, without and with `SCIPY_ARRAY_API=1` (scikit-learn's within
 `config_context(array_api_dispatch=True)`, and all arrays of it in one namespace), and under the
-name of ours: `tape_ad.scipy.signal` stands for `scipy.signal`. It counts as what the worst of these gives
-if that is wrong, lost or cryptic, and else as the best. An error is
+name of ours: `tape_ad.scipy.signal` stands for `scipy.signal`. It counts as what the worst of these
+gives if that is wrong, lost or cryptic, and else as the best. An error is
 *clear* if it speaks of the handle, and says what to write. A refusal of an argument that the result
 does not depend on, such as a tolerance, is not counted.
 """

@@ -51,8 +51,8 @@ SHARED: Mapping[str, str] = {
     VECTORS: "np.linalg.eig np.linalg.svd",
     f"{VECTORS}; {TRIANGLE}": "np.linalg.eigh",
     TRIANGLE: """
-        np.linalg.cholesky np.linalg.eigvalsh tape_ad.scipy.linalg.cho_factor tape_ad.scipy.linalg.cho_solve
-        tape_ad.scipy.linalg.solve_triangular
+        np.linalg.cholesky np.linalg.eigvalsh tape_ad.scipy.linalg.cho_factor
+        tape_ad.scipy.linalg.cho_solve tape_ad.scipy.linalg.solve_triangular
     """,
     NORM: "np.linalg.norm np.linalg.vector_norm np.linalg.matrix_norm np.linalg.cond",
     FIRST: """

@@ -48,7 +48,7 @@ ROOMS = ["fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "spat
 
 """The rooms with functions that stand for SciPy's, which are drawn from by themselves."""
 
-OWN = tuple(f"tape_ad.{room}." for room in ROOMS)
+OWN = tuple(f"tape_ad.scipy.{room}." for room in ROOMS)
 
 
 def by_name() -> dict[str, Function]:

@@ -33,7 +33,7 @@ class Case:
     name: str
     given: dict[str, Any]
     smooth: tuple[str, ...]
-    room: Any = metrics
+    room: Any = sklearn
 
     def __str__(self) -> str:
         options = (f"{k}={v}" for k, v in self.given.items() if np.ndim(v) == 0)
@@ -41,7 +41,7 @@ class Case:
 
     @property
     def theirs(self) -> Any:
-        home = theirs if self.room is metrics else theirs.pairwise
+        home = theirs if self.room is sklearn else theirs.pairwise
         return getattr(home, self.name)
 
     def call(self, **values: Any) -> Any:
@@ -50,7 +50,7 @@ class Case:
     @property
     def is_there(self) -> bool:
         """Tell whether the installed release has the function, and the arguments."""
-        home = theirs if self.room is metrics else theirs.pairwise
+        home = theirs if self.room is sklearn else theirs.pairwise
         if not hasattr(home, self.name):
             return False
         parameters = inspect.signature(self.theirs).parameters
@@ -236,14 +236,14 @@ def test_plain_arrays_give_what_scikit_learn_gives() -> None:
 
 @pytest.mark.parametrize("name", sorted(filter(sklearn.functions().get, sklearn.NAMES)))
 def test_what_scikit_learn_refuses_is_refused_of_handles(name: str) -> None:
-    score = getattr(metrics, name)
+    score = getattr(sklearn, name)
     with pytest.raises((ValueError, TypeError)):
         score(handle([1.0, 2.0]), handle([1.0, 2.0, 3.0]))
 
 
 def test_scores_that_count_are_plain_and_refuse_weights() -> None:
     assert sklearn.roc_auc_score(BINARY, handle(HALF)) == theirs.roc_auc_score(BINARY, HALF)
-    with pytest.raises(UnsupportedArgumentError, match=r"metrics\.roc_auc_score: .*weight="):
+    with pytest.raises(UnsupportedArgumentError, match=r"sklearn\.roc_auc_score: .*weight="):
         sklearn.roc_auc_score(BINARY, HALF, sample_weight=handle(WEIGHTS))
     with pytest.raises(UnsupportedArgumentError, match="beta="):
         sklearn.fbeta_score(BINARY, BINARY[::-1], beta=handle(0.5))

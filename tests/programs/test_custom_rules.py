@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.base.trees import flatten
 from tests.programs.replaying import Counted, assert_replays, same_trees
 
 Array = Any
@@ -313,7 +314,7 @@ def test_the_implicit_root_of_the_documentation(derivative: Any, engine: str) ->
     compiled = ta.compile(function, engine=engine)
     for scale in (1.0, 1.0, 1.1, 1.3):
         axes = {"a": 1.5 * scale, "b": 2.0 / scale}
-        ours, right = ta.trees.flatten(compiled(axes)), ta.trees.flatten(function(axes))
+        ours, right = flatten(compiled(axes)), flatten(function(axes))
         assert np.allclose(ours, right, rtol=1e-11)
 
 

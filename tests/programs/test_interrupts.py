@@ -21,14 +21,8 @@ X = np.array([0.5, -1.5, 2.0])
 SCALE = np.array([1.0, 2.0, 3.0])
 HOME = Path(ta.__file__).parent / "programs"
 STATEFUL = (
-    "compiled",
-    "replaying",
-    "paths",
-    "capture",
-    "capturing",
-    "comparison",
-    "constants",
-    "writing",
+    *(f"replay/{name}" for name in ("compiled", "replaying", "paths", "capturing")),
+    *(f"capture/{name}" for name in ("capture", "comparison", "constants", "writing")),
 )
 
 

@@ -347,7 +347,7 @@ def test_an_array_that_only_the_program_reads_is_followed() -> None:
     for step in range(20):
         weights -= 0.1
         assert np.array_equal(fast(X), 0.3 * weights), step
-    assert len(runs) == 3
+    assert len(runs) == 4  # two captures, one of the changed array, and one at numbers near by
     assert len(fast.programs) == 1
 
 

@@ -112,7 +112,7 @@ def test_an_array_that_is_written_over_too_early(monkeypatch: pytest.MonkeyPatch
         z[0] = 5.0
         return np.sum(z * y)
 
-    monkeypatch.setattr(groups, "last_uses", careless)
+    monkeypatch.setattr(fusion, "last_uses", careless)
     with pytest.raises(StorageError, match=r"over which .* has been written"):
         natively(shown_later)
 

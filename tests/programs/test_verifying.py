@@ -30,7 +30,7 @@ class Hidden:
 
 def scaled_by(hidden: dict[str, Any]) -> Any:
     """Give a function that reads what is in a dict in a way that is not watched."""
-    return lambda x: np.sin(x) * getattr(hidden["it"], "num" + "ber") + 1
+    return lambda x: np.sin(x) * getattr(hidden["it"], "".join(("num", "ber"))) + 1
 
 
 def called(fast: Any, count: int, *, start: int = 0) -> None:
@@ -139,7 +139,7 @@ def test_other_paths_stay() -> None:
     held = {"it": Hidden()}
 
     def function(x: Array) -> Array:
-        return x * getattr(held["it"], "num" + "ber") if x[0] > 0 else -x
+        return x * getattr(held["it"], "".join(("num", "ber"))) if x[0] > 0 else -x
 
     fast = ta.compile(function, engine="numpy", check_every=3)
     for _ in range(2):
@@ -156,7 +156,7 @@ def test_other_paths_stay() -> None:
 def test_another_call_is_named() -> None:
     held = Hidden()
     held.number = np.sin
-    fast = ta.compile(lambda x: getattr(held, "num" + "ber")(x) * 2, check_every=3)
+    fast = ta.compile(lambda x: getattr(held, "".join(("num", "ber")))(x) * 2, check_every=3)
     called(fast, 4)
     held.number = np.cos
     with pytest.raises(ProgramMismatchError, match="= sin %0 in the program is cos %0 in the func"):
@@ -167,7 +167,7 @@ def test_an_error_of_the_function_alone_is_told() -> None:
     held = {"it": Hidden()}
 
     def function(x: Array) -> Array:
-        return x * (1 / getattr(held["it"], "num" + "ber"))
+        return x * (1 / getattr(held["it"], "".join(("num", "ber"))))
 
     fast = ta.compile(function, check_every=3)
     called(fast, 4)
@@ -246,7 +246,7 @@ def test_what_draws_from_where_nobody_knows_is_no_fault() -> None:
     hidden = Hidden()
     hidden.number = np.random.default_rng(0)
     rule = ta.custom_rule(pull=lambda ct, out, x: ct)(
-        lambda x: float(x) + getattr(hidden, "num" + "ber").normal()
+        lambda x: float(x) + getattr(hidden, "".join(("num", "ber"))).normal()
     )
     fast, runs = counting(lambda x: rule(x) * 2, check_every=1)
     called_with_numbers = [fast(float(step)) for step in range(12)]

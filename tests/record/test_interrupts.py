@@ -25,8 +25,8 @@ HOME = Path(ta.__file__).parent
 STATEFUL = tuple(
     str(HOME / part)
     for part in (
-        *("handles/assignment.py", "handles/views.py", "handles/record.py"),
-        *("handles/array_operators.py", "core/arena.py"),
+        *("record/assignment.py", "record/views.py", "record/record.py"),
+        *("record/array_operators.py", "record/arena.py"),
         *("transforms/tracing.py", "transforms/blocks.py"),
     )
 )

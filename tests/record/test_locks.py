@@ -62,7 +62,7 @@ def test_a_turn_left_behind_is_anothers_soon() -> None:
 
 
 def test_a_lone_thread_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_count", lambda: 0)
+    monkeypatch.setattr(locks, "_count", lambda: 0)
     turn = holding()
     assert held(turn, lambda: turn.owner) == (False, None)
 

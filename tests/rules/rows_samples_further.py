@@ -1,4 +1,4 @@
-"""Rows for more functions of samples in `tape_ad.scipy.stats`: quantiles, frequencies, comparisons."""
+"""Rows for functions of samples: quantiles, frequencies, comparisons."""
 
 import inspect
 

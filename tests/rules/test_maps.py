@@ -272,13 +272,13 @@ def test_a_sum_is_pulled_without_a_copy() -> None:
 
 
 def test_every_map_is_tested() -> None:
-    maps = {
+    kinds = {
         kind
-        for _, kind in inspect.getmembers(linear_maps, inspect.isclass)
+        for _, kind in inspect.getmembers(maps, inspect.isclass)
         if hasattr(kind, "pull") and kind is not LinearMap
     }
     tested = {type(case.make(read_only)) for case in CASES}
-    assert maps == tested
+    assert kinds == tested
 
 
 @pytest.mark.parametrize("number", [np.float64(3), np.float32(3), np.array(3.0), np.complex64(3j)])

@@ -1,4 +1,4 @@
-"""The distributions of `tape_ad.scipy.stats`: every method, at special points, frozen, and its errors."""
+"""The distributions: every method, at special points, frozen, and its errors."""
 
 from collections.abc import Iterator
 from typing import Any

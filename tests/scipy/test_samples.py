@@ -1,4 +1,4 @@
-"""Functions of samples in `tape_ad.scipy.stats`: what they give besides numbers, and what is refused."""
+"""Functions of samples: what they give besides numbers, and what is refused."""
 
 import warnings
 from typing import Any

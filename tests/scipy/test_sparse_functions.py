@@ -1,4 +1,4 @@
-"""Operators and functions of `tape_ad.scipy.sparse.linalg`: against SciPy's values, and differences."""
+"""Operators and functions of sparse matrices: against SciPy's values, and differences."""
 
 from collections.abc import Callable
 from typing import Any

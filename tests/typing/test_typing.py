@@ -1,4 +1,4 @@
-"""What mypy and pyright make of programs with handles, given the stubs that `tape_ad.interop.stubs` writes.
+"""What mypy and pyright make of programs with handles, given our stubs for NumPy.
 
 They need pyright, so they are left out where it is not installed beside this Python, but where
 TAPE_AD_TYPES says that they are required. Another pyright in PATH would do, but NumPy's own types

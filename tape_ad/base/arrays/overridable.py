@@ -1,7 +1,6 @@
 """Functions of our own that answer NEP 18, as NumPy's functions do."""
 
 import functools
-import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +8,8 @@ from contextvars import ContextVar
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
+
+from tape_ad.base.arrays.adapters import adapter
 
 __all__ = [
     "BATCHES",
@@ -249,7 +250,7 @@ def below_records(array: Any) -> Any:
     """
     if not is_dask(type(array)) or is_later(array):
         return array
-    return importlib.import_module("tape_ad.interop.dask.lazy").operand(array)  # which loads Dask
+    return adapter("dask").operand(array)  # which loads Dask
 
 
 def certainly(answer: Any) -> bool:

@@ -1,6 +1,7 @@
 """HIPS autograd's names and conventions, on this library's handles.
 
-Programs that were written for that library run unchanged: ``import tape_ad.interop.autograd.numpy as
+Programs that were written for that library run unchanged: ``import tape_ad.interop.autograd.numpy
+as
 np`` and ``from tape_ad.interop.autograd import grad`` in place of ``autograd``, or, for a package
 that somebody else wrote, `tape_ad.interop.install_as_autograd`. docs/coming-from-autograd.md says
 what is different.

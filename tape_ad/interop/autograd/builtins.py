@@ -8,7 +8,7 @@ from typing import Any
 
 from tape_ad.base.trees import flatten
 from tape_ad.interop.autograd.tracer import getval
-from tape_ad.interop.autograd.util import subvals
+from tape_ad.interop.autograd.tuples import subvals
 from tape_ad.record.tensor import Tensor
 
 __all__ = ["DictBox", "SequenceBox", "dict", "isinstance", "list", "subvals", "tuple", "type"]

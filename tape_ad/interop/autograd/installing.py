@@ -1,4 +1,4 @@
-"""`install_as_autograd`: a package that imports autograd gets what stands in `compat.autograd`."""
+"""`install_as_autograd`: a package that imports autograd gets what stands here."""
 
 import importlib
 import importlib.util
@@ -73,7 +73,7 @@ class Installed:
 
 
 def install_as_autograd(*, replace: bool = False) -> Installed:
-    """Let ``import autograd``, and of all modules below it, give those of `compat.autograd`.
+    """Let ``import autograd``, and all modules below it, give `tape_ad.interop.autograd`.
 
     It has to be called before anything imports HIPS autograd, which need not be installed. Packages
     that were imported before keep what they have.

@@ -16,7 +16,7 @@ from tape_ad.base.errors import NoModeError, OutputError, UnsupportedArgumentErr
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.interop.autograd.spaces import SparseObject, vspace
-from tape_ad.interop.autograd.util import subval
+from tape_ad.interop.autograd.tuples import subval
 from tape_ad.interop.autograd.values import conjugated, number_of, plain
 from tape_ad.record.primals import AS_THEY_ARE
 from tape_ad.record.tensor import Tensor

@@ -1,13 +1,15 @@
 """Handles as HIPS autograd's boxes: what asks about them, and graphs of a program's own nodes."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, Self
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.interop.autograd.primitives import notrace_primitive, primitive, register_notrace
-from tape_ad.interop.autograd.util import subval, subvals, toposort
+from tape_ad.interop.autograd.tuples import subval, subvals
 from tape_ad.interop.autograd.values import as_number, given_back, plain, value_of
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
@@ -220,3 +222,25 @@ def trace(start_node: Node, fun: Callable[..., Any], x: Any) -> tuple[Any, Any]:
         warnings.warn("Output seems independent of input.", stacklevel=2)
         return end, None
     return value_of(end), record.nodes[end.index]
+
+
+def toposort(
+    end_node: Any, parents: Callable[[Any], Iterable[Any]] = attrgetter("parents")
+) -> Iterator[Any]:
+    """Yield a node and all that it depends on, each before its parents."""
+    children: Counter[Any] = Counter()
+    found, seen = [end_node], {end_node}
+    for node in found:  # which grows
+        for parent in parents(node):
+            children[parent] += 1
+            if parent not in seen:
+                seen.add(parent)
+                found.append(parent)
+    free = [end_node]
+    while free:
+        node = free.pop()
+        yield node
+        for parent in parents(node):
+            children[parent] -= 1
+            if not children[parent]:
+                free.append(parent)

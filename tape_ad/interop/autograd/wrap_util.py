@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.interop.autograd.util import subvals
+from tape_ad.interop.autograd.tuples import subvals
 
 __all__ = ["get_doc", "get_name", "unary_to_nary", "wrap_nary_f", "wraps"]
 

@@ -45,7 +45,8 @@ def __getattr__(name: str) -> Any:
     if name in NAMES and name in functions():
         return functions()[name]
     raise AttributeError(
-        f"tape_ad.interop.sklearn has no {name}: scikit-learn has no such score, or none for handles"
+        f"tape_ad.interop.sklearn has no {name}: scikit-learn has no such score, or none for "
+        "handles"
     )
 
 

@@ -99,7 +99,7 @@ def documented(public: Function, handles: str) -> Function:
     """Give a function its own docstring and room."""
     name = public.__name__
     home = f"sklearn.metrics{'.pairwise' if public.__module__.endswith('.pairwise') else ''}"
-    public.__module__ = home.replace("sklearn", "tape_ad")
+    public.__module__ = home.replace("sklearn.metrics", "tape_ad.interop.sklearn")
     public.__doc__ = (
         f"Do what `{home}.{name}` does, with its arguments and defaults.\n\n    {handles} "
         "Plain arrays give scikit-learn's own result."

@@ -4,17 +4,18 @@ A distance is computed from the differences of the points, where scikit-learn's 
 it is as near to the true one, or nearer.
 """
 
-import importlib
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tape_ad import scipy as ours
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.interop.sklearn.counterparts import Formula, numbers
+from tape_ad.interop.sklearn.counterparts import Formula, numbers, published
 from tape_ad.rules.maps import Array
 
-__all__ = ["FORMULAS"]
+__all__ = ["FORMULAS", "functions"]
 
 
 def pair(X: Any, Y: Any) -> tuple[Array, Array]:  # noqa: N803 - scikit-learn's names
@@ -32,7 +33,7 @@ def distances(X: Any, Y: Any, metric: str, **options: Any) -> Array:  # noqa: N8
     So that has no slope there, as a distance of two points which happen to be equal would have.
     """
     x, y = pair(X, Y)
-    spatial = importlib.import_module("tape_ad.scipy.spatial.distance")
+    spatial = ours.spatial.distance
     if y is x or Y is X:
         return spatial.squareform(spatial.pdist(x, metric, **options))
     return spatial.cdist(x, y, metric, **options)
@@ -49,8 +50,8 @@ def euclidean_distances(
     for name, given in (("X_norm_squared", X_norm_squared), ("Y_norm_squared", Y_norm_squared)):
         if given is not None:
             raise UnsupportedArgumentError(
-                f"tape_ad.interop.sklearn.pairwise.euclidean_distances: {name}= depends on the points, and "
-                "is not taken beside handles; leave it out"
+                f"tape_ad.interop.sklearn.pairwise.euclidean_distances: {name}= depends on the "
+                "points, and is not taken beside handles; leave it out"
             )
     dtype = np.result_type(*(each.dtype for each in pair(X, Y)))
     return distances(X, Y, "sqeuclidean" if squared else "euclidean").astype(dtype)
@@ -152,12 +153,11 @@ def by_name(group: str, names: dict[str, str]) -> Callable[..., Any]:
             return distances(X, Y, metric, **options)
         if name is None:
             raise UnsupportedArgumentError(
-                f"tape_ad.interop.sklearn.pairwise.{group}: metric={metric!r} is not supported on handles; "
+                f"tape_ad.interop.sklearn.pairwise.{group}: metric={metric!r} is not supported on "
+                "handles; "
                 f"there are {', '.join(names)}, and those of tape_ad.scipy.spatial.distance.cdist"
             )
-        return getattr(importlib.import_module("tape_ad.interop.sklearn.pairwise"), name)(
-            X, Y, **options
-        )
+        return functions()[name](X, Y, **options)
 
     return compute
 
@@ -201,3 +201,9 @@ FORMULAS |= {
     "pairwise_distances": (by_name("pairwise_distances", DISTANCES), POINTS),
     "pairwise_kernels": (by_name("pairwise_kernels", KERNELS), f"{POINTS} degree gamma coef0"),
 }
+
+
+@functools.cache
+def functions() -> dict[str, Callable[..., Any]]:
+    """Give the functions by their names."""
+    return published("sklearn.metrics.pairwise", FORMULAS)

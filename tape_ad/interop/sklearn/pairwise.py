@@ -12,21 +12,12 @@ array([[ 0.   , -1.   ],
        [ 0.707,  0.707]])
 """
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
-from tape_ad.interop.sklearn.counterparts import published
-from tape_ad.interop.sklearn.pairs import FORMULAS
+from tape_ad.interop.sklearn.pairs import FORMULAS, functions
 from tape_ad.record.messages.migration_hints import listed
 
 __all__: list[str] = []
-
-
-@functools.cache
-def functions() -> dict[str, Callable[..., Any]]:
-    """Give the functions by their names."""
-    return published("sklearn.metrics.pairwise", FORMULAS)
 
 
 def __getattr__(name: str) -> Any:

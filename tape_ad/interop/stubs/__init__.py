@@ -1,4 +1,4 @@
-"""NumPy's stubs with overloads for handles: ``python -m tape_ad.interop.stubs`` writes them to `typings/`.
+"""NumPy's stubs with overloads for handles, written to `typings/` by ``python -m`` with its name.
 
 NumPy's own stubs cannot say that ``np.mean(t)`` is a handle where `t` is one: they list what each
 function takes, and what it gives for that. So the stubs of the NumPy that is installed are copied

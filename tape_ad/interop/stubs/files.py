@@ -21,7 +21,7 @@ HEADER = f"""\
 # mypy: ignore-errors
 # pyright: basic, reportGeneralTypeIssues=false, reportOverlappingOverload=false
 # ruff: noqa
-# NumPy's own, of release {np.__version__}, with overloads for handles by "python -m tape_ad.interop.stubs".
+# NumPy's own, of release {np.__version__}, with overloads for handles, by tape_ad.interop.stubs.
 """
 IMPORTS = f"""\
 from collections.abc import Sequence as _Several

@@ -1,4 +1,4 @@
-"""What there is to see of a record, collected for `tape_ad.record.inspection.pages`, which knows no record."""
+"""What there is to see of a record, collected for its `pages`, which know no record."""
 
 import linecache
 import os
@@ -46,7 +46,8 @@ class Shown(Arena):
         """Make a page of all that is known of the record: to search, to fold, with its graph.
 
         Values are known where a handle is alive, as a record holds none. Nodes are folded by the
-        layers that the names of their parameters tell of, see `tape_ad.record.inspection.pages.layers`. Of a record
+        layers that the names of their parameters tell of, see
+        `tape_ad.record.inspection.pages.layers`. Of a record
         of more than 2,000 nodes, the page lists the first thousand and the last.
 
         Parameters

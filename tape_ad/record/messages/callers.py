@@ -10,11 +10,27 @@ from tape_ad.base.naming import file_title
 __all__ = [
     "caller",
     "file_title",
+    "hands_calls_on",
     "is_library",
     "is_library_module",
     "is_library_name",
     "user_lines",
 ]
+
+
+SWEEPING = frozenset(
+    f"tape_ad.record.{name}"
+    for name in (
+        *("arena", "call_metadata", "careful_sweeps", "locks", "pushing", "spaces", "sweeps"),
+        *("traits", "unbroadcasting", "vectors", "watching"),
+    )
+)
+"""Modules of the record that compute by themselves, with no call of a user's behind it."""
+
+
+def hands_calls_on(module: str) -> bool:
+    """Tell whether a module stands between whoever makes a call and the node that it becomes."""
+    return module.startswith("tape_ad.record.") and module not in SWEEPING
 
 
 def caller() -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from attrs import frozen
 
 from tape_ad.base.errors import ConversionError
-from tape_ad.record.messages.callers import caller, is_library, is_library_name
+from tape_ad.record.messages.callers import caller, hands_calls_on, is_library, is_library_name
 from tape_ad.record.messages.calls_in_c import function_called
 from tape_ad.record.messages.migration_hints import way_here
 
@@ -29,24 +29,17 @@ __all__ = [
     "replacement_in_scipy",
 ]
 
-ROOMS = {
-    "scipy.fft": "fft",
-    "scipy.integrate": "integrate",
-    "scipy.interpolate": "interpolate",
-    "scipy.linalg": "linalg",
-    "scipy.ndimage": "ndimage",
-    "scipy.optimize": "optimize",
-    "scipy.signal": "signal",
-    "scipy.signal.windows": "signal.windows",
-    "scipy.sparse": "sparse",
-    "scipy.sparse.linalg": "sparse.linalg",
-    "scipy.spatial": "spatial",
-    "scipy.spatial.distance": "spatial.distance",
-    "scipy.spatial.transform": "spatial.transform",
-    "scipy.special": "special",
-    "scipy.stats": "stats",
-    "sklearn.metrics": "metrics",
-    "sklearn.metrics.pairwise": "metrics.pairwise",
+PUBLISHED = {
+    **{
+        f"scipy.{name}": f"tape_ad.scipy.{name}"
+        for name in (
+            *("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal"),
+            *("signal.windows", "sparse", "sparse.linalg", "spatial", "spatial.distance"),
+            *("spatial.transform", "special", "stats"),
+        )
+    },
+    "sklearn.metrics": "tape_ad.interop.sklearn",
+    "sklearn.metrics.pairwise": "tape_ad.interop.sklearn.pairwise",
 }
 """Where functions of other libraries' modules are to be found that handles may be given to."""
 
@@ -75,8 +68,8 @@ COMPLAINING = {("sklearn.utils._param_validation", "validate_parameter_constrain
 ADVICE = {
     "sklearn": "scikit-learn keeps it where it supports the array API, within "
     "sklearn.config_context(array_api_dispatch=True) and with SCIPY_ARRAY_API=1 in the environment "
-    "before SciPy is imported, but not in scores that are Python numbers (tape_ad.interop.sklearn has "
-    f"those); else write the formula in NumPy, or {FOR_THE_VALUE}",
+    "before SciPy is imported, but not in scores that are Python numbers (tape_ad.interop.sklearn "
+    f"has those); else write the formula in NumPy, or {FOR_THE_VALUE}",
     "pandas": f"write {FOR_THE_VALUE}, as in a table of results, or series.to_numpy() and "
     "frame.to_numpy() for what is pandas', which handles can calculate with",
     **dict.fromkeys(
@@ -113,39 +106,39 @@ class LibraryCall:
     @property
     def replacement(self) -> str | None:
         """The function of ours to be written instead, if there is one."""
-        room = ROOMS.get(self.module)
-        if room is None or self.ours:
+        ours = PUBLISHED.get(self.module)
+        if ours is None or self.ours:
             return None
         name, *methods = self.name.removeprefix(f"{self.module}.").split(".")
-        return ".".join((f"tape_ad.{room}", name, *methods)) if is_ours(room, name) else None
+        return ".".join((ours, name, *methods)) if is_ours(ours, name) else None
 
 
 NOT_OURS = {
-    "metrics": {"euclidean_distances", "pairwise_distances", "pairwise_kernels"},
-    "ndimage": {"sum"},
-    "optimize": {"Bounds", "bracket"},
-    "special": {"bernoulli", "gegenbauer", "genlaguerre", "jacobi", "sh_jacobi"},
-    "stats": {"fit", "log", "mode"},
+    "tape_ad.interop.sklearn": {"euclidean_distances", "pairwise_distances", "pairwise_kernels"},
+    "tape_ad.scipy.ndimage": {"sum"},
+    "tape_ad.scipy.optimize": {"Bounds", "bracket"},
+    "tape_ad.scipy.special": {"bernoulli", "gegenbauer", "genlaguerre", "jacobi", "sh_jacobi"},
+    "tape_ad.scipy.stats": {"fit", "log", "mode"},
 }
-"""What a room's code names, though it has no such function."""
+"""What a module's code names, though it has no such function."""
 
 
-def is_ours(room: str, name: str) -> bool:
-    """Tell whether a room has a function, without importing it: an error is to change nothing.
+def is_ours(ours: str, name: str) -> bool:
+    """Tell whether a module has a function, without importing it: an error is to change nothing.
 
     Parameters
     ----------
-    room : str
-        The module's name in this package: "signal".
+    ours : str
+        The module's name: "tape_ad.scipy.signal".
     name : str
         SciPy's or scikit-learn's name of the function.
     """
-    module = sys.modules.get(f"tape_ad.{room}")
+    module = sys.modules.get(ours)
     if module is not None:
         return hasattr(module, name)
-    if room == "signal.windows":
+    if ours == "tape_ad.scipy.signal.windows":
         return True  # which has all of SciPy's
-    if name in NOT_OURS.get(room, ()) or way_here(f"tape_ad.{room}", name):
+    if name in NOT_OURS.get(ours, ()) or way_here(ours, name):
         return False
     forms = (
         rf"^(?:def|class) {name}\b",
@@ -154,19 +147,14 @@ def is_ours(room: str, name: str) -> bool:
         rf"(?:^ +|sp\.){name}:",
         rf"^ +{name}$",
     )
-    return bool(re.search("|".join(forms), texts(room), re.MULTILINE))
+    return bool(re.search("|".join(forms), texts(ours), re.MULTILINE))
 
 
 @functools.cache
-def texts(room: str) -> str:
-    """Read the code of a room and of its rules."""
-    package = Path(__file__).parents[1]
-    inner = room.removesuffix(".pairwise").replace(".", "/")
-    files = [
-        *(package / f"{inner}.py", package / f"rules/scipy/{inner}.py"),
-        *(package / inner).glob("*.py"),
-        *(package / "rules/scipy" / inner).glob("*.py"),
-    ]
+def texts(ours: str) -> str:
+    """Read the code of a module, or of a package."""
+    home = Path(__file__).parents[2].joinpath(*ours.removesuffix(".pairwise").split(".")[1:])
+    files = [home.with_suffix(".py"), *home.glob("*.py")]
     return "\n".join(file.read_text(encoding="utf-8") for file in files if file.exists())
 
 
@@ -185,7 +173,8 @@ def dropped_in_a_library(what: str) -> ConversionError | None:
     if instead is not None:
         return ConversionError(f"{told}; write {instead}, which takes handles, or {FOR_THE_VALUE}")
     package = call.module.partition(".")[0]
-    room = call.module.replace(package, "tape_ad", 1) if package in ("scipy", "sklearn") else ""
+    home = "tape_ad" if package == "scipy" else "tape_ad.interop"
+    room = PUBLISHED.get(call.module, f"{home}.{call.module}")
     names = call.name.removeprefix(f"{call.module}.").split(".")  # of a method, its class at last
     known = next(filter(None, (way_here(room, name) for name in reversed(names))), "")
     advice = known.removeprefix("; ") or ADVICE.get(
@@ -263,7 +252,7 @@ def library_call(frame: FrameType | None = None) -> LibraryCall | None:
         module = str(frame.f_globals.get("__name__"))
         package = module.partition(".")[0]
         if package == "tape_ad":
-            ours = ours or not module.startswith("tape_ad.record")
+            ours = ours or not hands_calls_on(module)
         elif package == "numpy":
             numpys = numpys or (None if ours else next(public_names(frame), None))
         elif not is_library_name(module):
@@ -275,7 +264,7 @@ def library_call(frame: FrameType | None = None) -> LibraryCall | None:
 def call_in_c() -> LibraryCall | None:
     """Find the function that the user's line calls, if it is one in C of another library's."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith("tape_ad.record"):
+    while frame is not None and hands_calls_on(str(frame.f_globals.get("__name__"))):
         frame = frame.f_back
     function = None if frame is None or is_library(frame) else function_called(frame)
     if function is None:

@@ -14,7 +14,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.base.errors import InPlaceError, RefusedConversionError
-from tape_ad.record.messages.callers import caller, is_library
+from tape_ad.record.messages.callers import caller, hands_calls_on, is_library
 from tape_ad.record.messages.libraries import dropped_in_a_library
 
 __all__ = ["ASKING_FOR_TYPES", "AS_ARRAYS", "COMPARING", "NO_ARRAY", "OWN", "answer_to_scipy"]
@@ -332,4 +332,4 @@ def package_of(frame: FrameType) -> str:
 def passes_on(frame: FrameType, question: str) -> bool:
     """Tell whether a frame only hands a question on."""
     name = str(frame.f_globals.get("__name__"))
-    return name.startswith(("tape_ad.record.", "numpy.", *BETWEEN.get(question, ())))
+    return hands_calls_on(name) or name.startswith(("numpy.", *BETWEEN.get(question, ())))

@@ -4,13 +4,16 @@ The names are PyTorch's, JAX's, HIPS autograd's and MyGrad's. Where one of them 
 error that is raised anyway goes on with what stands here.
 """
 
+import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
-__all__ = ["HABITS", "Habit", "absent_from", "in_other_words", "there", "way_here"]
+__all__ = ["HABITS", "Habit", "attributes_of", "in_other_words", "listed", "there", "way_here"]
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 MAKE_A_LEAF = "rec = ta.ComputationRecord(); x = rec.tensor(array)"
 TO_NUMPY = "t.data is the NumPy array, and t.item() the number"
@@ -76,13 +79,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         "relu": "ta.nn.relu",
         "softmax": "ta.nn.softmax",
         **dict.fromkeys(("Adam", "AdamW", "SGD"), "ta.optim has the optimizers"),
-        **dict.fromkeys(
-            ("lax", "scipy"),
-            (
-                "loops and branches are Python's; SciPy's functions are in ta.scipy.special, ta.scipy.linalg, "
-                "ta.scipy.stats and the other rooms under SciPy's names"
-            ),
-        ),
+        "lax": "loops and branches are Python's; SciPy's functions are in ta.scipy",
         **dict.fromkeys(("random", "manual_seed"), "draw from np.random.default_rng(seed)"),
         **dict.fromkeys(("device", "cuda"), NO_DEVICES),
         **dict.fromkeys(
@@ -93,8 +90,8 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
     },
     "tape_ad.scipy.signal": {
         "place_poles": (
-            "solve np.poly(A - B @ K) == np.poly(poles) for K by ta.scipy.optimize.root, which is the "
-            "same for one input; SciPy's chooses among gains where there are more"
+            "solve np.poly(A - B @ K) == np.poly(poles) for K by ta.scipy.optimize.root, which is "
+            "the same for one input; SciPy's chooses among gains where there are more"
         ),
         "envelope": "np.abs(ta.scipy.signal.hilbert(x, axis=-1))",
         **dict.fromkeys(
@@ -104,7 +101,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
             "SciPy's of plain windows, or np.linalg.lstsq of what the windows have to add up to"
         ),
     },
-    "tape_ad.differentiate": {
+    "tape_ad.scipy.differentiate": {
         **dict.fromkeys(("derivative", "jacobian", "hessian"), EXACT),
     },
     "tape_ad.scipy.integrate": {
@@ -115,7 +112,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
             "ta.scipy.integrate.solve_ivp, which has them as its methods",
         ),
     },
-    "tape_ad.model_selection": dict.fromkeys(
+    "tape_ad.interop.sklearn.model_selection": dict.fromkeys(
         (
             *("cross_val_score", "cross_validate", "GridSearchCV", "RandomizedSearchCV"),
             *("HalvingGridSearchCV", "HalvingRandomSearchCV", "learning_curve"),
@@ -124,15 +121,17 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         "loop over KFold().split(x.data), fit to handles in each turn, and score by a function of "
         "tape_ad.interop.sklearn",
     ),
-    "tape_ad.odr": {"ODR": "ta.scipy.optimize.curve_fit, or least_squares of both errors"},
+    "tape_ad.scipy.odr": {"ODR": "ta.scipy.optimize.curve_fit, or least_squares of both errors"},
     "tape_ad.scipy.optimize": {
         **dict.fromkeys(
             ("fmin_cobyla", "fmin_slsqp"), "ta.scipy.optimize.minimize, which has it as a method"
         ),
     },
     "tape_ad.scipy.optimize.elementwise": {
-        "find_root": "ta.scipy.optimize.newton, which takes arrays, or ta.scipy.optimize.root_scalar, by the "
-        "implicit function theorem",
+        "find_root": (
+            "ta.scipy.optimize.newton, which takes arrays, or ta.scipy.optimize.root_scalar, by "
+            "the implicit function theorem"
+        ),
         "find_minimum": "ta.scipy.optimize.minimize_scalar, by the implicit function theorem",
     },
     "tape_ad.scipy.spatial": {
@@ -158,7 +157,8 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
     "tape_ad.scipy.sparse.linalg": {
         **dict.fromkeys(
             ("lsqr", "lsmr"),
-            "ta.scipy.sparse.linalg.spsolve(A.T @ A, A.T @ b), or ta.scipy.linalg.lstsq(A.toarray(), b)[0]",
+            "ta.scipy.sparse.linalg.spsolve(A.T @ A, A.T @ b), or "
+            "ta.scipy.linalg.lstsq(A.toarray(), b)[0]",
         ),
         **dict.fromkeys(
             ("eigsh", "lobpcg"),
@@ -295,16 +295,29 @@ def way_here(place: str, name: str) -> str:
     return f"; here, {words}" if words else ""
 
 
-def absent_from(module: str) -> Callable[[str], NoReturn]:
-    """Make a module's ``__getattr__``, which says what to write in place of what is not there.
+def attributes_of(
+    module: str, packages: Collection[str] = (), functions: Mapping[str, str] = NOTHING
+) -> Callable[[str], Any]:
+    """Make a module's ``__getattr__``: what is imported when asked for, and hints for the rest.
 
-    A module of SciPy's of that name may have it, for plain arrays.
+    Parameters
+    ----------
+    module : str
+        Its name. A module of SciPy's of that name may have what it has not, for plain arrays.
+    packages : collection of str
+        The packages and modules in it that are imported when they are first asked for.
+    functions : mapping of str to str
+        Functions, each with the module that it is imported from when it is first asked for.
     """
-    original = module.replace("tape_ad", "scipy", 1)
+    original = module.removeprefix("tape_ad.")
 
-    def __getattr__(name: str) -> NoReturn:  # noqa: N807 - it becomes one
+    def __getattr__(name: str) -> Any:  # noqa: N807 - it becomes one
+        if name in functions:
+            return getattr(importlib.import_module(functions[name]), name)
+        if name in packages:
+            return importlib.import_module(f"{module}.{name}")
         words = way_here(module, name)
-        if not words and hasattr(sys.modules.get(original), name):
+        if not words and original != module and hasattr(sys.modules.get(original), name):
             words = f"; {original}.{name} takes plain arrays, t.data for the value of a handle"
         raise AttributeError(f"module {module!r} has no attribute {name!r}{words}")
 

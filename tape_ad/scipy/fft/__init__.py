@@ -1,7 +1,8 @@
 """Discrete transforms: functions of `scipy.fft` on handles.
 
 They have SciPy's names and arguments, give SciPy's results for plain arrays, and record one node
-for handles. ``import tape_ad.scipy.fft`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+for handles. ``import tape_ad.scipy.fft`` needs SciPy, which ``pip install 'tape-ad[scipy]'``
+installs.
 
 Once this module has been imported, SciPy's own functions take handles too: `scipy.fft` asks the
 backends that are registered with it, and one of them is ours, which answers for handles alone.
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.record.messages.migration_hints import attributes_of, listed
 
 with extra("scipy", "tape_ad.scipy.fft"):
     import scipy.fft
@@ -130,5 +131,5 @@ class Backend:
 if scipy.fft.register_backend:
     scipy.fft.register_backend(Backend)
 
-__getattr__ = absent_from(__name__)
+__getattr__ = attributes_of(__name__)
 __dir__ = listed(__all__)

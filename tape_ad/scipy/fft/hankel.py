@@ -99,8 +99,8 @@ def coefficients(name: str, n: int, dln: Any, mu: Any, offset: Any, bias: Any) -
     frequencies = np.arange(n // 2 + 1) * (2 * np.pi / (2 * n)) / dln
     if any(is_pole(half) for half in (upper, lower)):
         raise UnsupportedArgumentError(
-            f"tape_ad.scipy.fft.{name}: the transform of this order mu= and bias= is a limit, at a pole "
-            "of the gamma function, which has no derivative here; change the bias"
+            f"tape_ad.scipy.fft.{name}: the transform of this order mu= and bias= is a limit, at a "
+            "pole of the gamma function, which has no derivative here; change the bias"
         )
     top = scipy.special.loggamma(upper + 1j * frequencies)
     bottom = scipy.special.loggamma(lower + 1j * frequencies)

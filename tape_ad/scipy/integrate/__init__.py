@@ -1,12 +1,12 @@
 """Integrals and initial value problems: functions of `scipy.integrate` on handles.
 
 They have SciPy's names and arguments. SciPy's own turn what they get into plain arrays; these give
-SciPy's results for plain arrays, and record what they do for handles. ``import tape_ad.scipy.integrate``
-needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+SciPy's results for plain arrays, and record what they do for handles. ``import
+tape_ad.scipy.integrate`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.record.messages.migration_hints import attributes_of, listed
 
 with extra("scipy", "tape_ad.scipy.integrate"):
     import scipy.integrate  # noqa: F401 - asked for first, so that its absence has one message
@@ -57,5 +57,5 @@ __all__ = [
 add_rules(INTEGRATE)
 add_rules(PIECES)  # of which the solution of a boundary value problem is
 
-__getattr__ = absent_from(__name__)
+__getattr__ = attributes_of(__name__)
 __dir__ = listed(__all__)

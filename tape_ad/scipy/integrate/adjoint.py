@@ -63,6 +63,8 @@ class Problem:
         Whether `fun` takes and gives columns.
     options, adjoint_options : dict
         Of SciPy's solver, for the equation and for the adjoint one.
+    solve_ivp : callable
+        What solves the adjoint equation, so that it has derivatives of its own.
     """
 
     fun: Function
@@ -70,6 +72,7 @@ class Problem:
     vectorized: bool
     options: dict[str, Any]
     adjoint_options: dict[str, Any]
+    solve_ivp: Function
 
     def with_args(self, args: Any) -> Function:
         """Give the function of time and of one state."""
@@ -222,8 +225,6 @@ class Backward:
 
     def __call__(self, t: Any, before: Any, y: Any, a: Any, g: Any) -> tuple[Any, Any]:
         """Integrate a and g from one time to an earlier one."""
-        from tape_ad.scipy.integrate.initial_value import solve_ivp  # noqa: PLC0415 - each needs the other
-
         n, real = y.size, y.dtype.kind == "f"
         problem, interpolant, filled = self.problem, self.interpolant, self.filled
 
@@ -239,7 +240,7 @@ class Backward:
             return np.concatenate([slope, *parts] if interpolant is None else parts)
 
         start = np.concatenate([y, a, g] if interpolant is None else [a, g])
-        solved = solve_ivp(
+        solved = problem.solve_ivp(
             derivative,
             (t, before),
             start,

@@ -104,7 +104,9 @@ def solve_ivp(
     """
     kind = METHODS.get(method, method) if isinstance(method, str) else method
     check_arguments(kind, adjoint, options)
-    problem = Problem(fun, method, vectorized, dict(options), as_options(adjoint_options))
+    problem = Problem(
+        fun, method, vectorized, dict(options), as_options(adjoint_options), solve_ivp
+    )
     given = tuple(t_span), y0, t_eval, args
     if adjoint == "adjoint" or kind not in METHODS.values():
         return by_adjoint(problem, given, dense_output, events)

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.integrate
 
 from tape_ad.scipy.integrate.adjoint import Problem, as_options, differentiable, without_handles
+from tape_ad.scipy.integrate.initial_value import solve_ivp
 from tape_ad.transforms.implicit import any_handle, joined, on_plain_arrays, refuse_handles
 
 __all__ = ["odeint"]
@@ -96,7 +97,7 @@ def odeint(
             "atol": TOLERANCE if atol is None else atol,
         }
         ordered = func if tfirst else lambda t, y, *args: func(y, t, *args)
-        problem = Problem(ordered, "LSODA", False, tolerances, adjoint_options)
+        problem = Problem(ordered, "LSODA", False, tolerances, adjoint_options, solve_ivp)
         y = differentiable(
             "odeint", problem, solve, lambda: t, lambda: None, ((t[0], t[-1]), y0, t, args)
         ).T

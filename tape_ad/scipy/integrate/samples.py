@@ -320,8 +320,8 @@ def romb_of_handles(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -
     """Do what `romb` does: it is a sum with constant weights."""
     if show:
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.integrate.romb: of handles there is no table to show; call it with show=True "
-            "on their values, .data"
+            "tape_ad.scipy.integrate.romb: of handles there is no table to show; call it with "
+            "show=True on their values, .data"
         )
     y = floating(y)
     weights = scipy.integrate.romb(np.eye(y.shape[axis_of(y.ndim, axis)]))

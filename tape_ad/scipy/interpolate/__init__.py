@@ -6,7 +6,7 @@ SciPy's results for plain arrays, and record what they do for handles.
 """
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.record.messages.migration_hints import attributes_of, listed
 
 with extra("scipy", "tape_ad.scipy.interpolate"):
     import scipy.interpolate
@@ -129,5 +129,5 @@ if hasattr(scipy.interpolate, "AAA"):  # since SciPy 1.15
 
     __all__ += ["AAA", "FloaterHormannInterpolator", "make_splprep", "make_splrep"]
 
-__getattr__ = absent_from(__name__)
+__getattr__ = attributes_of(__name__)
 __dir__ = listed(__all__)

@@ -82,8 +82,8 @@ class Rational:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or self._host is None:
             raise AttributeError(
-                f"tape_ad.scipy.interpolate.{type(self).__name__} has no {name} of handles; make it of "
-                "t.data for what is plain"
+                f"tape_ad.scipy.interpolate.{type(self).__name__} has no {name} of handles; make "
+                "it of t.data for what is plain"
             )
         return getattr(self._host, name)
 

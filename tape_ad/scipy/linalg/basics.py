@@ -65,8 +65,8 @@ def refuse(name: str, **given: Any) -> None:
     for argument, value in given.items():
         if value is not None and value is not False:
             raise UnsupportedArgumentError(
-                f"tape_ad.scipy.linalg.{name}: {argument}= is not supported on handles; write it with "
-                "functions of np.linalg, or pass .data"
+                f"tape_ad.scipy.linalg.{name}: {argument}= is not supported on handles; write it "
+                "with functions of np.linalg, or pass .data"
             )
 
 
@@ -168,8 +168,8 @@ def orthogonal_factors(
     a = as_array(a)
     if mode == "raw":
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.linalg.qr: mode='raw' gives reflections, which have no derivative here; take "
-            "mode='economic'"
+            "tape_ad.scipy.linalg.qr: mode='raw' gives reflections, which have no derivative here; "
+            "take mode='economic'"
         )
     order: tuple[Any, ...] = ()
     if pivoting:
@@ -219,8 +219,8 @@ def reflections(a: Array) -> Array:
     factors = np.linalg.qr(a, mode="raw")[1]
     if np.any(factors == 0):
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.linalg.qr: a column of this matrix has zeros alone under the diagonal, where "
-            "the further columns of a full Q have no derivative; take mode='economic'"
+            "tape_ad.scipy.linalg.qr: a column of this matrix has zeros alone under the diagonal, "
+            "where the further columns of a full Q have no derivative; take mode='economic'"
         )
     return factors
 

@@ -95,7 +95,8 @@ def null_vector(a: Array, rcond: Any) -> Array:
     found = scipy.linalg.null_space(a, rcond)
     if found.shape[1] > 1 or a.shape[0] != a.shape[1] - found.shape[1]:
         raise UnsupportedArgumentError(
-            f"tape_ad.scipy.linalg.null_space of a handle of shape {a.shape}: {found.shape[1]} vectors "
+            f"tape_ad.scipy.linalg.null_space of a handle of shape {a.shape}: {found.shape[1]} "
+            "vectors "
             "span the null space; there is a derivative of one alone, of n - 1 independent rows, "
             "as several may be turned, and dependent rows have another null space beside them; "
             "write np.eye(n) - np.linalg.pinv(a) @ a for the projection onto it"

@@ -116,8 +116,8 @@ def function_of_matrix(a: Array, func: Any, disp: bool) -> Any:
     w, v = vectors(a)
     if np.any(np.add.reduce(indistinct(w), axis=-1) > 1):
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.linalg.funm: eigenvalues of this matrix are equal, where the derivative is "
-            "not made of values of the function; write it with expm, logm, sqrtm or products"
+            "tape_ad.scipy.linalg.funm: eigenvalues of this matrix are equal, where the derivative "
+            "is not made of values of the function; write it with expm, logm, sqrtm or products"
         )
     out = np.linalg.solve(np.matrix_transpose(v), np.matrix_transpose(v * func(w)))
     out = np.matrix_transpose(out)

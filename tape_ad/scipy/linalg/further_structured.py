@@ -229,8 +229,8 @@ def circulant_solved(
     """Divide the Fourier transforms."""
     if singular != "raise":
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.linalg.solve_circulant: singular='lstsq' is not supported on handles; write "
-            "tape_ad.scipy.linalg.lstsq(tape_ad.scipy.linalg.circulant(c), b)"
+            "tape_ad.scipy.linalg.solve_circulant: singular='lstsq' is not supported on handles; "
+            "write tape_ad.scipy.linalg.lstsq(tape_ad.scipy.linalg.circulant(c), b)"
         )
     c, b = np.moveaxis(as_array(c), caxis, -1), np.moveaxis(as_array(b), baxis, -1)
     out = np.fft.ifft(np.fft.fft(b) / np.fft.fft(c))

@@ -142,7 +142,8 @@ def riccati_signature(public: Any) -> Any:
     ) -> Call:
         if e is not None or s is not None:
             raise UnsupportedArgumentError(
-                f"tape_ad.scipy.linalg.{public.__name__}: e= and s= are not supported on handles; bring "
+                f"tape_ad.scipy.linalg.{public.__name__}: e= and s= are not supported on handles; "
+                "bring "
                 "the equation to one without (a - b r^-1 s^H, q - s r^-1 s^H, and e^-1 a, e^-1 b)"
             )
         return tuple(map(np.atleast_2d, (a, b, q, r))), {"balanced": balanced}

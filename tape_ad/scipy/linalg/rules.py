@@ -1,7 +1,7 @@
 """The rules for `scipy.linalg`, whose functions cannot dispatch, so that ours stand for them.
 
-`tape_ad.scipy.linalg` imports this package, publishes the functions and adds the rules to the others;
-nothing else does, for importing SciPy takes its time and SciPy may be absent.
+`tape_ad.scipy.linalg` imports this package, publishes the functions and adds the rules to the
+others; nothing else does, for importing SciPy takes its time and SciPy may be absent.
 """
 
 from typing import Any
@@ -21,9 +21,6 @@ from tape_ad.scipy.linalg.solvers import SOLVERS
 from tape_ad.scipy.linalg.spectral import SPECTRAL
 from tape_ad.scipy.linalg.structured import STRUCTURED
 from tape_ad.scipy.linalg.triangular_factors import TRIANGULAR_FACTORS
-from tape_ad.scipy.sparse.factors import SPARSE_FACTORS
-from tape_ad.scipy.sparse.iterations import ITERATIONS
-from tape_ad.scipy.sparse.systems import SPARSE_SYSTEMS
 
 __all__ = ["SCIPY_LINALG"]
 
@@ -33,9 +30,6 @@ SCIPY_LINALG: dict[Any, Entry] = {
     **BANDED,
     **FUNCTIONS,
     **STRUCTURED,
-    **SPARSE_SYSTEMS,
-    **SPARSE_FACTORS,
-    **ITERATIONS,
     **BASICS,
     **SPECTRAL,
     **ANCHORED,

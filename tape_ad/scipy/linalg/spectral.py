@@ -135,8 +135,8 @@ def general_spectrum(
         order = as_generalised(a, b)
         if np.any(np.less(order, 0)):
             raise UnsupportedArgumentError(
-                "tape_ad.scipy.linalg.eig: b= is singular, and eigenvalues that are infinite have no "
-                "derivative; exchange the two for the reciprocals of the eigenvalues"
+                "tape_ad.scipy.linalg.eig: b= is singular, and eigenvalues that are infinite have "
+                "no derivative; exchange the two for the reciprocals of the eigenvalues"
             )
         w, v = vectors(np.linalg.solve(b, a))
         w, v = w[order], v[:, order]

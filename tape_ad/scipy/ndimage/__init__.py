@@ -1,12 +1,12 @@
 """Filters and geometric transforms of images: functions of `scipy.ndimage` on handles.
 
 They have SciPy's names and arguments. SciPy's own turn what they get into plain arrays; these give
-SciPy's results for plain arrays, and record what they do for handles. ``import tape_ad.scipy.ndimage``
-needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+SciPy's results for plain arrays, and record what they do for handles. ``import
+tape_ad.scipy.ndimage`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.record.messages.migration_hints import attributes_of, listed
 
 with extra("scipy", "tape_ad.scipy.ndimage"):
     import scipy.ndimage
@@ -179,5 +179,5 @@ __all__ = [
 
 add_rules(NDIMAGE)
 
-__getattr__ = absent_from(__name__)
+__getattr__ = attributes_of(__name__)
 __dir__ = listed(__all__)

@@ -72,7 +72,8 @@ def filtered(
         return (input * public(ones, parameter, n, axis)).astype(output)
     if factors is None:
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.ndimage.fourier_ellipsoid: there is no derivative by size=; pass size.data"
+            "tape_ad.scipy.ndimage.fourier_ellipsoid: there is no derivative by size=; pass "
+            "size.data"
         )
     if as_array(parameter).dtype.kind == "c":
         raise DtypeError(f"{called(public)}: SciPy drops the imaginary part of what it filters by")

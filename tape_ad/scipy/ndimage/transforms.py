@@ -174,7 +174,8 @@ def zoom_of_handle(
     zooms = per_axis(joined(zoom), input.ndim)
     if any(takes_over(type(each)) for each in zooms):
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.ndimage.zoom: zoom= sets the shape of the result and nothing else, so that "
+            "tape_ad.scipy.ndimage.zoom: zoom= sets the shape of the result and nothing else, so "
+            "that "
             "there is no derivative by it; pass zoom.data, or write affine_transform with a matrix"
         )
     if prefilter and all(each == 1 for each in zooms) and given_back():
@@ -267,8 +268,8 @@ def geometric_transform_of_handle(
     """Read at what a function of the user's makes of the coordinates; it may give handles."""
     if not callable(mapping):
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.ndimage.geometric_transform: mapping= of handles is a Python function, got "
-            f"{type(mapping).__name__}"
+            "tape_ad.scipy.ndimage.geometric_transform: mapping= of handles is a Python function, "
+            f"got {type(mapping).__name__}"
         )
     shape = input.shape if output_shape is None else tuple(output_shape)
     rows = [

@@ -9,7 +9,6 @@ import scipy.sparse.linalg
 
 from tape_ad.base.errors import SingularJacobianError
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.linalg import spsolve
 from tape_ad.scipy.optimize.fits import pair_of, plain_pair
 from tape_ad.scipy.optimize.stationary import (
     NEGLIGIBLE,
@@ -19,6 +18,7 @@ from tape_ad.scipy.optimize.stationary import (
     stationary,
     warn_if_not,
 )
+from tape_ad.scipy.sparse.linalg import spsolve
 from tape_ad.transforms.implicit import (
     any_handle,
     as_constant_handle,

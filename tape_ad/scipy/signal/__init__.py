@@ -1,12 +1,12 @@
 """Filters, convolution and resampling: functions of `scipy.signal` on handles.
 
 They have SciPy's names and arguments. SciPy's own turn what they get into plain arrays; these give
-SciPy's results for plain arrays, and record what they do for handles. ``import tape_ad.scipy.signal``
-needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+SciPy's results for plain arrays, and record what they do for handles. ``import
+tape_ad.scipy.signal`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.record.messages.migration_hints import attributes_of, listed
 
 with extra("scipy", "tape_ad.scipy.signal"):
     import scipy.signal
@@ -331,5 +331,5 @@ if hasattr(scipy.signal, "firwin_2d"):  # since SciPy 1.17
 
     __all__ += ["firwin_2d"]
 
-__getattr__ = absent_from(__name__)
+__getattr__ = attributes_of(__name__)
 __dir__ = listed(__all__)

@@ -85,7 +85,8 @@ def simple_poles(name: str, a: Array, tol: float) -> Array:
     gaps = np.abs(poles[:, np.newaxis] - poles) + np.diag(np.full(poles.shape[0], np.inf))
     if bool(np.any(gaps < tol)):
         raise UnsupportedArgumentError(
-            f"tape_ad.scipy.signal.{name}: poles within tol={tol} of each other count as one of a higher "
+            f"tape_ad.scipy.signal.{name}: poles within tol={tol} of each other count as one of a "
+            "higher "
             "order, which has no derivative; pass a smaller tol= or plain coefficients, .data"
         )
     return poles

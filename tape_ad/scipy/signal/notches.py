@@ -159,8 +159,8 @@ def gammatone(
         raise ValueError("ftype must be either fir or iir.")
     if numtaps is None and is_handle(fs):
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.signal.gammatone: with an fs= that is a handle the number of taps depends on "
-            "it; pass numtaps="
+            "tape_ad.scipy.signal.gammatone: with an fs= that is a handle the number of taps "
+            "depends on it; pass numtaps="
         )
     order = 4 if order is None else order
     if not 0 < order <= 24:

@@ -88,8 +88,8 @@ def group_delay(
     if bool(singular.any()):
         if is_handle(den):
             raise UnsupportedArgumentError(
-                "tape_ad.scipy.signal.group_delay: there is no delay, and no derivative, at a frequency "
-                "w= where the filter has a zero or a pole on the circle; leave it out"
+                "tape_ad.scipy.signal.group_delay: there is no delay, and no derivative, at a "
+                "frequency w= where the filter has a zero or a pole on the circle; leave it out"
             )
         warnings.warn("The group delay is singular at some frequencies", stacklevel=5)
     return angles * (fs / (2 * np.pi)), np.real(num / den) - a.shape[0] + 1

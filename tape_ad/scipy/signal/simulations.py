@@ -129,8 +129,8 @@ def times_of(a: Array, given: Any, count: int | None) -> Array:
     near = np.abs(poles[:, None] - poles) < 1e-6 * np.max(np.abs(poles))
     if is_handle(a) and near.sum() > poles.shape[0]:
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.signal.impulse and step: the times follow the slowest pole where T= is left "
-            "out, and poles that meet have no derivative by the handle; pass T="
+            "tape_ad.scipy.signal.impulse and step: the times follow the slowest pole where T= is "
+            "left out, and poles that meet have no derivative by the handle; pass T="
         )
     slowest = np.min(np.abs(np.real(poles)))
     slowest = slowest if bool(slowest != 0) else 1.0

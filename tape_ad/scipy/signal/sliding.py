@@ -66,8 +66,8 @@ class ShortTimeFFT:
         win = as_array(joined(win))
         if is_handle(dual_win) or (is_handle(fs) and scale_to == "psd"):
             raise UnsupportedArgumentError(
-                "tape_ad.scipy.signal.ShortTimeFFT: dual_win=, and fs= with scale_to='psd', are not "
-                "taken as handles; pass their values, .data"
+                "tape_ad.scipy.signal.ShortTimeFFT: dual_win=, and fs= with scale_to='psd', are "
+                "not taken as handles; pass their values, .data"
             )
         self.plain = scipy.signal.ShortTimeFFT(
             values_of(win),
@@ -105,8 +105,8 @@ class ShortTimeFFT:
     def __getattr__(self, name: str) -> Any:
         if is_handle(self.win) and (name in UNKNOWN or name.startswith("_")):
             raise UnsupportedArgumentError(
-                f"tape_ad.scipy.signal.ShortTimeFFT: .{name} of a window that is a handle is not given; "
-                "make it of win.data"
+                f"tape_ad.scipy.signal.ShortTimeFFT: .{name} of a window that is a handle is not "
+                "given; make it of win.data"
             )
         return getattr(self.plain, name)
 
@@ -190,8 +190,8 @@ class ShortTimeFFT:
         """
         if is_handle(S) or is_handle(self.win):
             raise UnsupportedArgumentError(
-                "tape_ad.scipy.signal.ShortTimeFFT.istft: a transform that is a handle is not turned "
-                "back; write tape_ad.scipy.signal.istft, which keeps the gradient"
+                "tape_ad.scipy.signal.ShortTimeFFT.istft: a transform that is a handle is not "
+                "turned back; write tape_ad.scipy.signal.istft, which keeps the gradient"
             )
         return self.plain.istft(S, *args, **kwargs)
 

@@ -345,7 +345,8 @@ def natural(name: str, wp: Any, ws: Any, gpass: Any, gstop: Any, analog: bool, f
     edge = wp if analog else np.tan(np.pi * wp / 2)
     if band and not high:
         raise UnsupportedArgumentError(
-            f"tape_ad.scipy.signal.{name}: the edges of a bandstop filter, wp= and ws=, are searched for "
+            f"tape_ad.scipy.signal.{name}: the edges of a bandstop filter, wp= and ws=, are "
+            "searched for "
             "and not given a derivative; pass their values, .data, and design it by iirfilter"
         )
     factor = shift_of(name, order, gpass, gstop)

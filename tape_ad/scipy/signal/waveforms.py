@@ -87,7 +87,8 @@ def chirp(
         and (is_handle(f0) or is_handle(f1))
     ):
         raise UnsupportedArgumentError(
-            f"tape_ad.scipy.signal.chirp: the {kind} sweep has another formula where f0= and f1= are "
+            f"tape_ad.scipy.signal.chirp: the {kind} sweep has another formula where f0= and f1= "
+            "are "
             "equal, and no derivative by them there; move one of them, or pass their values, .data"
         )
     f0, t1, f1 = (number(name, x, t) for name, x in (("f0", f0), ("t1", t1), ("f1", f1)))

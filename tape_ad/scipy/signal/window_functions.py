@@ -250,8 +250,8 @@ def window_taps(name: str, window: Any, count: int, *, periodic: bool) -> Array:
     """Make the window that a function is given, whose parameters may be handles."""
     if is_handle(window) and window.ndim:
         raise UnsupportedArgumentError(
-            f"tape_ad.scipy.signal.{name}: window= is a handle of shape {window.shape}, where SciPy "
-            "takes a name, a tuple or a number"
+            f"tape_ad.scipy.signal.{name}: window= is a handle of shape {window.shape}, where "
+            "SciPy takes a name, a tuple or a number"
         )
     if holds(window) or is_handle(window):
         return get_window(window, count, periodic)

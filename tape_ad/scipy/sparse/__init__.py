@@ -19,7 +19,7 @@ array([11., 10.])
 """
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.record.messages.migration_hints import attributes_of, listed
 
 with extra("scipy", "tape_ad.scipy.sparse"):
     import scipy.sparse  # noqa: F401 - asked for first, so that its absence has one message
@@ -89,5 +89,5 @@ dok_matrix = FORMATS["dok_matrix"]
 lil_array = FORMATS["lil_array"]
 lil_matrix = FORMATS["lil_matrix"]
 
-__getattr__ = absent_from(__name__)
+__getattr__ = attributes_of(__name__)
 __dir__ = listed(__all__)

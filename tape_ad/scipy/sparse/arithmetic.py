@@ -68,8 +68,8 @@ class Arithmetic:
             return self.like(self.elements * other)
         if np.broadcast_shapes(self.shape, other.shape) != self.shape:
             raise UnsupportedArgumentError(
-                f"tape_ad.scipy.sparse: a sparse array of shape {self.shape} does not grow to that of an "
-                f"array of shape {other.shape}; write a.toarray()"
+                f"tape_ad.scipy.sparse: a sparse array of shape {self.shape} does not grow to that "
+                f"of an array of shape {other.shape}; write a.toarray()"
             )
         other = np.broadcast_to(other, self.shape)
         here = other[self.pattern.rows, self.pattern.columns]
@@ -120,8 +120,8 @@ class Arithmetic:
     def __truediv__(self, other: Any) -> Any:
         if is_sparse(other):
             raise UnsupportedArgumentError(
-                "tape_ad.scipy.sparse: a quotient of sparse arrays is not sparse; write a.toarray() / "
-                "b.toarray()"
+                "tape_ad.scipy.sparse: a quotient of sparse arrays is not sparse; write "
+                "a.toarray() / b.toarray()"
             )
         return self.multiply(1.0 / as_array(other))
 
@@ -156,8 +156,8 @@ class Arithmetic:
     def __pow__(self, n: Any) -> Any:
         if self.is_matrix:
             raise UnsupportedArgumentError(
-                "tape_ad.scipy.sparse: write tape_ad.scipy.sparse.linalg.matrix_power(a, n) for a power of a "
-                "matrix"
+                "tape_ad.scipy.sparse: write tape_ad.scipy.sparse.linalg.matrix_power(a, n) for a "
+                "power of a matrix"
             )
         return self.power(n)
 

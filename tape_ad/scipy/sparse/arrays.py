@@ -159,8 +159,8 @@ class SparseArray(Arithmetic):
 
     def __repr__(self) -> str:
         return (
-            f"<tape_ad.scipy.sparse.{type(self).__name__} of shape {self.shape} with {self.nnz} stored "
-            f"elements: {self.elements!r}>"
+            f"<tape_ad.scipy.sparse.{type(self).__name__} of shape {self.shape} with {self.nnz} "
+            f"stored elements: {self.elements!r}>"
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -378,8 +378,8 @@ def constructed(
     places = arg1[1:] if several else ()
     if any(takes_over(type(each)) or holds(each) for each in places):
         raise UnsupportedArgumentError(
-            f"tape_ad.scipy.sparse.{cls.__name__}: where the elements are is constant; pass indices that "
-            "are plain arrays"
+            f"tape_ad.scipy.sparse.{cls.__name__}: where the elements are is constant; pass "
+            "indices that are plain arrays"
         )
     numbers = np.arange(1, data.size + 1).reshape(data.shape)
     given = (numbers, *places) if several else numbers

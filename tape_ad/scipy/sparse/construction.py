@@ -119,8 +119,8 @@ def published(function: Function) -> Callable[[Function], Function]:
             for parameter, value in list(bound.arguments.items())[several:]:
                 if has_handle(value):
                     raise UnsupportedArgumentError(
-                        f"tape_ad.scipy.sparse.{name}: there is no derivative by {parameter}=; pass its "
-                        ".data if it is meant as a constant"
+                        f"tape_ad.scipy.sparse.{name}: there is no derivative by {parameter}=; "
+                        "pass its .data if it is meant as a constant"
                     )
             return lines(**bound.arguments)
 

@@ -162,8 +162,8 @@ def spilu(A: Any, **options: Any) -> Factors:  # noqa: N803 - SciPy's name
     data, pattern = sparse_parts("spilu", A)
     if takes_over(type(data)):
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.sparse.linalg.spilu: an incomplete factorisation has no derivative by its "
-            "matrix; use splu, or the matrix of .data"
+            "tape_ad.scipy.sparse.linalg.spilu: an incomplete factorisation has no derivative by "
+            "its matrix; use splu, or the matrix of .data"
         )
     matrix = A.tocsc() if scipy.sparse.issparse(A) else pattern.matrix(data)
     return Factors(scipy.sparse.linalg.spilu(matrix, **options), data, pattern)

@@ -108,7 +108,8 @@ class Iterated(Sparse):
         x, info = iterated(self.data, b, self.pattern, "gmres", kept)
         if info != 0 and not self._exact(x, b):
             raise np.linalg.LinAlgError(
-                f"tape_ad.scipy.sparse.linalg.{self.name}: the equations for the derivative were not "
+                f"tape_ad.scipy.sparse.linalg.{self.name}: the equations for the derivative were "
+                "not "
                 "solved to the tolerance, nor by gmres; give it a preconditioner M= or a larger "
                 "rtol="
             )
@@ -129,8 +130,8 @@ class Iterated(Sparse):
             options["M"] = options["M"].conj().T
         if "M1" in options and (options["M1"] is not None or options["M2"] is not None):
             raise UnsupportedArgumentError(
-                f"tape_ad.scipy.sparse.linalg.{self.name}: M1= and M2= have no adjoint here; leave them "
-                "out"
+                f"tape_ad.scipy.sparse.linalg.{self.name}: M1= and M2= have no adjoint here; leave "
+                "them out"
             )
         if isinstance(self.pattern, Operator):
             return type(self)(self.data, self.pattern.turned(), self.solver, self.name, options)
@@ -194,8 +195,8 @@ def iteration(name: str) -> Solver:
         for key, value in options.items():
             if takes_over(type(value)):
                 raise UnsupportedArgumentError(
-                    f"tape_ad.scipy.sparse.linalg.{name}: the solution does not depend on {key}=; pass "
-                    "its .data"
+                    f"tape_ad.scipy.sparse.linalg.{name}: the solution does not depend on {key}=; "
+                    "pass its .data"
                 )
         b = joined(b)
         x, info = iterated(data, b.reshape(-1), pattern, name, options)
@@ -345,8 +346,8 @@ def expm_multiply(
     for name, value in given.items():
         if takes_over(type(value)):
             raise UnsupportedArgumentError(
-                f"tape_ad.scipy.sparse.linalg.expm_multiply: there is no derivative by {name}=; write "
-                "tape_ad.scipy.linalg.expm(A * time) @ B for one by a time"
+                f"tape_ad.scipy.sparse.linalg.expm_multiply: there is no derivative by {name}=; "
+                "write tape_ad.scipy.linalg.expm(A * time) @ B for one by a time"
             )
     matrix = A.toarray() if isinstance(A, SparseArray) else joined(A)
     if not takes_over(type(matrix)):

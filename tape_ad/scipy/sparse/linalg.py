@@ -14,9 +14,10 @@ array([-0.5  , -0.125])
 
 import scipy.sparse.linalg
 
-from tape_ad.record.messages.migration_hints import absent_from, listed
+from tape_ad.record.messages.migration_hints import attributes_of, listed
 from tape_ad.rules import add_rules
-from tape_ad.scipy.sparse.factors import factorized, spilu, splu
+from tape_ad.rules.base import merged
+from tape_ad.scipy.sparse.factors import SPARSE_FACTORS, factorized, spilu, splu
 from tape_ad.scipy.sparse.functions import (
     SPARSE_FUNCTIONS,
     expm,
@@ -26,6 +27,7 @@ from tape_ad.scipy.sparse.functions import (
     onenormest,
 )
 from tape_ad.scipy.sparse.iterations import (
+    ITERATIONS,
     bicg,
     bicgstab,
     cg,
@@ -43,7 +45,7 @@ from tape_ad.scipy.sparse.operators import (
     LinearOperator,
     aslinearoperator,
 )
-from tape_ad.scipy.sparse.systems import spsolve, spsolve_triangular
+from tape_ad.scipy.sparse.systems import SPARSE_SYSTEMS, spsolve, spsolve_triangular
 
 __all__ = [
     "LaplacianNd",
@@ -72,12 +74,12 @@ __all__ = [
     "tfqmr",
 ]
 
-add_rules(SPARSE_FUNCTIONS)
+add_rules(merged(SPARSE_FUNCTIONS, SPARSE_SYSTEMS, SPARSE_FACTORS, ITERATIONS))
 
 if hasattr(scipy.sparse.linalg, "funm_multiply_krylov"):  # in SciPy 1.15
     from tape_ad.scipy.sparse.functions import funm_multiply_krylov
 
     __all__ += ["funm_multiply_krylov"]
 
-__getattr__ = absent_from(__name__)
+__getattr__ = attributes_of(__name__)
 __dir__ = listed(__all__)

@@ -10,7 +10,8 @@ too. In SciPy 1.17 that asks a handle for its namespace and finds the functions 
 it turns the handle into an array, which raises. Every ufunc that has a rule stands here as well, so
 write ``tape_ad.scipy.special.gammaln(t)`` in programs that may run with either.
 
-It needs the extra `scipy`, and is not imported with the library: write ``import tape_ad.scipy.special``.
+It needs the extra `scipy`, and is not imported with the library: write ``import
+tape_ad.scipy.special``.
 
 Examples
 --------
@@ -81,7 +82,8 @@ def __getattr__(name: str) -> Any:
     if found is not None:
         return found
     raise AttributeError(
-        f"tape_ad.scipy.special has no {name}: SciPy has no such function, or there is no rule for it"
+        f"tape_ad.scipy.special has no {name}: SciPy has no such function, or there is no rule for "
+        "it"
     )
 
 

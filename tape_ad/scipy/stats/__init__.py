@@ -1,8 +1,8 @@
 """Distributions, moments, correlations and densities: functions of `scipy.stats` on handles.
 
 They have SciPy's names and arguments. SciPy's own turn what they get into plain arrays; these give
-SciPy's results for plain arrays, and record what they do for handles. ``import tape_ad.scipy.stats``
-needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+SciPy's results for plain arrays, and record what they do for handles. ``import
+tape_ad.scipy.stats`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 
 Distributions are objects, as in SciPy: ``stats.norm.logpdf(x, loc, scale)`` and
 ``stats.norm(loc, scale).logpdf(x)`` can be differentiated with respect to x, loc, scale and, where

@@ -383,5 +383,5 @@ def theirs(distribution: Any, letter: str, parameters: Any) -> Any:
 
 
 INSTEAD = {
-    "fit": "write -np.sum(logpdf(data, ...)) and minimise it, with tape_ad.scipy.optimize for instance",
+    "fit": "write -np.sum(logpdf(data, ...)) and minimise it, by ta.scipy.optimize for instance",
 }

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-CHECKOUT = HERE.parent.parent
+CHECKOUT = HERE.parents[2]
 LISTS = {"--xfails-file": HERE / "xfails.txt", "--skips-file": HERE / "skips.txt"}
 LEAST = 1353
 """How many tests of the suite `array_api_strict` passes with as many examples."""

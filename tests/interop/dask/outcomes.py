@@ -28,7 +28,7 @@ __all__ = ["LISTED", "PAGE", "SOME", "listed", "never", "outcome", "public_name"
 
 Array = Any
 
-PAGE = Path(__file__).parents[2] / "docs" / "dask-arrays.md"
+PAGE = Path(__file__).parents[3] / "docs" / "dask-arrays.md"
 MARKER = "<!-- The lists below: python -m tests.interop.dask.outcomes --write -->\n"
 LISTED = "All calls in the table of tests are right"
 SOME = "Some are, and the others are refused"

@@ -25,7 +25,7 @@ from tape_ad.programs.engines.native.ir.loop_nests import (
 from tape_ad.programs.engines.native.ir.memory_map import Place, Places
 from tape_ad.programs.engines.native.lowering.calls import lowered
 from tape_ad.programs.engines.native.lowering.lowering import Refusal, Work
-from tape_ad.programs.engines.native.schedule.strip_mining import is_foreign
+from tape_ad.programs.engines.native.runtime.inner_loops import is_foreign
 from tape_ad.programs.program.program import COMPUTED, Call, Guard, Program, Step, Value
 
 __all__ = ["Group", "Groups", "grouped"]

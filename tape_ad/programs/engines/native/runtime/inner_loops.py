@@ -16,7 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-__all__ = ["Loop", "inner_loop"]
+from tape_ad.programs.engines.native.ir.loop_nests import Op
+
+__all__ = ["Loop", "inner_loop", "is_foreign"]
 
 NUMBERS = frozenset("?bBhHiIlLqQefdgFDG")
 """The types, by NumPy's letters, whose loops need nothing but memory: neither Python's objects, nor
@@ -62,6 +64,11 @@ class Loop:
 
 
 @functools.cache
+def is_foreign(op: Op) -> bool:
+    """Tell whether an operation is a loop of NumPy's, or of another library's ufunc."""
+    return isinstance(op.function, Loop)
+
+
 def inner_loop(ufunc: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> Loop | None:
     """Find the inner loop of a ufunc for operands of some types, in the machine's byte order.
 

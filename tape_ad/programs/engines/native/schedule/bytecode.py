@@ -31,6 +31,7 @@ from tape_ad.programs.engines.native.ir.loop_nests import (
 from tape_ad.programs.engines.native.ir.memory_map import Place
 from tape_ad.programs.engines.native.ir.nests import Layout, laid_out
 from tape_ad.programs.engines.native.runtime import vm
+from tape_ad.programs.engines.native.runtime.inner_loops import is_foreign
 from tape_ad.programs.engines.native.runtime.teams import Team
 from tape_ad.programs.engines.native.schedule.loop_operands import (
     Body,
@@ -40,7 +41,7 @@ from tape_ad.programs.engines.native.schedule.loop_operands import (
     operands_of,
     parts_of,
 )
-from tape_ad.programs.engines.native.schedule.strip_mining import Interleaved, is_foreign
+from tape_ad.programs.engines.native.schedule.strip_mining import Interleaved
 from tape_ad.programs.engines.out_support import size_of
 from tape_ad.programs.engines.storage import Block, placed
 from tape_ad.programs.program.native import Segment

@@ -13,22 +13,17 @@ from attrs import define, field
 from tape_ad.programs.engines.liveness import LiveRanges
 from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal, Nest, Op, Reduction
 from tape_ad.programs.engines.native.ir.memory_map import Place
-from tape_ad.programs.engines.native.runtime.inner_loops import Loop
+from tape_ad.programs.engines.native.runtime.inner_loops import is_foreign
 from tape_ad.programs.engines.storage import Block, placed
 from tape_ad.programs.program.program import Value
 
-__all__ = ["Interleaved", "is_foreign"]
+__all__ = ["Interleaved"]
 
 CACHED = 24 * 1024
 """How many bytes buffers have, of the first-level cache."""
 
 LEAST, MOST = 128, 2048
 """How many elements a block has."""
-
-
-def is_foreign(op: Op) -> bool:
-    """Tell whether an operation is a loop of NumPy's, or of another library's ufunc."""
-    return isinstance(op.function, Loop)
 
 
 @define(eq=False)
