@@ -8,6 +8,7 @@ import argparse
 import sys
 from html.parser import HTMLParser
 from importlib import import_module
+from inspect import ismodule
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -59,7 +60,7 @@ def faults_of_links(site: Path, pages: dict[Path, Page]) -> list[str]:
 def faults_of_names(pages: dict[Path, Page]) -> list[str]:
     """Look for public names that no page describes, or names in a table."""
     places = set().union(*(page.places for page in pages.values()))
-    public = [f"tape_ad.{name}" for name in ta.__all__]
+    public = [f"tape_ad.{name}" for name in ta.__all__ if not ismodule(getattr(ta, name))]
     described = (
         "nn",
         "optim",

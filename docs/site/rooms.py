@@ -47,7 +47,7 @@ def is_described_elsewhere(room: ModuleType, name: str) -> bool:
     thing = getattr(room, name)
     if not callable(thing):
         return True
-    hosts = {room.__name__.removeprefix("tape_ad."), "numpy"}
+    hosts = {room.__name__.removeprefix("tape_ad."), "numpy"} - {room.__name__}
     found = (sys.modules.get(host) for host in hosts)
     return isinstance(thing, np.dtype) or any(
         inspect.getdoc(getattr(host, name, None)) == inspect.getdoc(thing) for host in found
