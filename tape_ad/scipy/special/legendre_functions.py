@@ -228,7 +228,7 @@ LEGENDRE: dict[Any, Entry] = {
 for name, (parameters, handles, options, composition) in NEWER.items():
     for every in (False, True):
         public_name = f"{name}_all" if every else name
-        if hasattr(sp, public_name):
+        if getattr(sp, public_name):  # which is false of what that release has not
             public = mirrored(signed(public_name, parameters, options), ROOM, handles)
             lines = of_all(composition, "m" in parameters.split()) if every else composition
             LEGENDRE_FUNCTIONS[public_name] = public

@@ -297,7 +297,7 @@ def epps_singleton_2samp(x: Array, y: Array, t: Any = (0.4, 0.8)) -> Pair:
         means.append(np.mean(wave, axis=-1))
         waves.append(wave - means[-1][..., None])
     spread = sum(
-        n / size**2 * np.matmul(wave, np.swapaxes(wave, -1, -2))
+        n / size * (np.matmul(wave, np.swapaxes(wave, -1, -2)) * (1 / size))
         for size, wave in zip(sizes, waves, strict=True)
     )
     if np.any(np.linalg.matrix_rank(primal(spread)) < 2 * t.size):

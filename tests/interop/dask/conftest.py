@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 # They are programs, with doctests
-collect_ignore = [] if find_spec("distributed") else ["kills.py", "outcomes.py"]
+collect_ignore = [] if find_spec("distributed") else ["curvature.py", "kills.py", "outcomes.py"]
 
 
 @pytest.fixture(scope="module")
