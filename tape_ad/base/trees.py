@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
+import numpy as np
 from attrs import frozen
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "flatten",
     "instance_dict",
     "is_leaf",
+    "made_anew",
     "map_leaves",
     "named",
     "paired",
@@ -107,18 +109,67 @@ def with_fields(tree: Any, values: list[Any]) -> Any:
     """Make another instance of an attrs class or a dataclass.
 
     Validators and converters were made for arrays, so they are passed by, unless the class has to
-    work out some fields from the others.
+    work out some fields from the others. A field with ``init=False`` that is not what the class
+    makes of the others has been set from outside, and is kept.
+
+    Raises
+    ------
+    ValueError
+        When the class works out some fields, and changes others each time it makes an instance.
     """
-    fields = fields_of(tree)
-    changes = list(zip(given(fields), values, strict=True))
-    if len(changes) == len(fields):
+    names, own = names_given(tree.__class__), FIELDS.values(tree)
+    others = [field.name for field in fields_of(tree) if not field.init]
+    if not others:
         changed = copy.copy(tree)
-        for field, value in changes:
-            object.__setattr__(changed, field.name, value)  # also where the class is frozen
+        for name, value in zip(names, values, strict=True):
+            object.__setattr__(changed, name, value)  # also where the class is frozen
         return changed
+    changed = made_anew(tree, values)
+    try:
+        same = made_anew(tree, list(own))
+    except Exception:  # what stands in it now may be no arrays, of which the class makes nothing
+        return changed
+    for name in names:
+        if not alike(getattr(tree, name), getattr(same, name, MISSING)):
+            raise ValueError(
+                f"{type(tree).__name__} has fields with init=False, so it is made anew with other "
+                f"values, but that changes the field {name!r} each time; change it before the "
+                "instance is made, or let all fields have init=True"
+            )
+    for name in others:
+        value = getattr(tree, name, MISSING)
+        if value is not MISSING and not alike(value, getattr(same, name, MISSING)):
+            object.__setattr__(changed, name, value)
+    return changed
+
+
+def made_anew(tree: Any, values: list[Any]) -> Any:
+    """Let the class of an instance with fields make another one."""
+    changes = zip(given(fields_of(tree)), values, strict=True)
     if attrs.has(type(tree)):
         return attrs.evolve(tree, **{field.alias: value for field, value in changes})
     return dataclasses.replace(tree, **{field.name: value for field, value in changes})
+
+
+def alike(one: Any, two: Any) -> bool:
+    """Tell whether two fields have the same plain values; of others, whether they are of a kind."""
+    ours, theirs = flatten(one), flatten(two)
+    return len(ours) == len(theirs) and all(map(same_leaf, ours, theirs))
+
+
+def same_leaf(one: Any, two: Any) -> bool:
+    """Tell whether two leaves are the same, as far as that can be seen without their values."""
+    if one is two:
+        return True
+    if type(one) is not type(two):
+        return False
+    if isinstance(one, (np.ndarray, np.generic)):
+        if one.dtype != two.dtype or one.shape != two.shape:
+            return False
+        return one.dtype.hasobject or one.tobytes() == two.tobytes()
+    if isinstance(one, (int, float, complex, str, bytes)):
+        return repr(one) == repr(two)
+    return True  # handles, and objects that the class makes for each instance
 
 
 def instance_dict(tree: Any) -> Any:
@@ -213,7 +264,7 @@ MAPPING = Structure(
 )
 LIST = Structure(iter, places, with_elements)
 TUPLE = Structure(iter, places, with_items)
-NAMED_TUPLE = Structure(iter, places, lambda tree, values: type(tree)(*values))
+NAMED_TUPLE = Structure(iter, places, with_items)
 FIELDS = Structure(
     lambda tree: [getattr(tree, name) for name in names_given(tree.__class__)],
     lambda tree: [f".{name}" for name in names_given(tree.__class__)],

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from operator import getitem
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -96,9 +97,39 @@ def looped(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
         function(*one_args, **one_kwargs)
         for one_args, one_kwargs in one_by_one(batch, (args, dict(kwargs)))
     ]
-    parts = zip(*map(flatten, outs), strict=True)
-    results = iter([joined(batch, function, part) for part in parts])
-    return map_leaves(lambda leaf, path: next(results), outs[0])
+    parts = list(zip(*map(flatten, outs), strict=True))
+    results = [joined(batch, function, part) for part in parts]
+    given = [leaf.stack for leaf in flatten((args, dict(kwargs))) if is_of(leaf, batch)]
+    for part, result in zip(parts, results, strict=True):
+        if is_of(result, batch):
+            note_parted(batch, given, part, result.stack)
+    following = iter(results)
+    return map_leaves(lambda leaf, path: next(following), outs[0])
+
+
+def note_parted(batch: Batch, given: list[Any], parts: tuple[Any, ...], stack: Any) -> None:
+    """Note what views of what was given have been copied to join them."""
+    views = [each for each in map(memory_of, parts) if isinstance(each, np.ndarray)]
+    for source in map(memory_of, given):
+        if any(np.may_share_memory(view, source) for view in views):
+            batch.parted.append((ref(owner(source)), ref(owner(memory_of(stack)))))
+
+
+def owner(array: Any) -> Any:
+    """Find the array whose memory another one shows."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def is_parted(batch: Batch, memory: Any) -> bool:
+    """Tell whether what is written to an array would have to be seen in one that was joined."""
+    for pair in batch.parted:
+        arrays = [reference() for reference in pair]
+        alive = all(each is not None for each in arrays)
+        if alive and any(np.may_share_memory(each, memory) for each in arrays):
+            return True
+    return False
 
 
 def one_by_one(batch: Batch, tree: Any) -> Iterator[Any]:
@@ -198,6 +229,8 @@ def assign(x: Any, key: Any, value: Any) -> None:
             "an array of a batch cannot hold what is further in: a handle of a record, or a value "
             "of a batch, that was made in its run; write np.stack([...]) or np.where(...)"
         )
+    if batch.parted and is_parted(batch, memory_of(x.stack)):
+        raise OneByOneError
     written_to_all(batch, x, key, value)
     batch.written.append(memory_of(x.stack))
 

@@ -384,3 +384,51 @@ def test_keys_that_are_written_alike_are_not_mixed_up() -> None:
 def test_many_leaves_that_are_missing_are_not_all_listed() -> None:
     with pytest.raises(ValueError, match=r"^leaves at \['0'\], .*\['7'\], \.\.\. missing$"):
         paired({str(i): i for i in range(20)}, {})
+
+
+# What a class works out by itself
+
+
+@pytest.mark.parametrize("kind", ["attrs", "dataclass"])
+def test_a_field_without_init_that_was_set_from_outside_is_kept(kind: str) -> None:
+    if kind == "attrs":
+        made = attrs.make_class(
+            "Made", {"x": attrs.field(), "by": attrs.field(init=False, default=2.0)}
+        )
+    else:
+        by = ("by", Any, dataclasses.field(init=False, default=2.0))
+        made = dataclasses.make_dataclass("Made", [("x", Any), by])
+    tree = made(X)
+    tree.by = 7.0
+    assert np.array_equal(ta.grad(lambda t: np.sum(t.x * t.by))(tree).x, [7.0, 7.0])
+
+
+@dataclasses.dataclass
+class Shifted:
+    x: Any
+    twice: Any = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.x = self.x + 1
+        self.twice = 2 * self.x
+
+
+def test_a_class_that_changes_its_fields_each_time_is_an_error() -> None:
+    with pytest.raises(ValueError, match="changes the field 'x' each time"):
+        ta.grad(lambda t: np.sum(t.x))(Shifted(X))
+
+
+class Doubled(Pair):
+    """A named tuple that changes what it is made of."""
+
+    def __new__(cls, left: Any, right: Any) -> "Doubled":
+        return super().__new__(cls, left * 2, right)
+
+
+def test_a_named_tuple_is_not_changed_by_its_constructor_again() -> None:
+    pair = Doubled(X, X)
+    pair.tag = "mine"  # type: ignore[attr-defined]  # as any instance may have
+    found = unflatten(pair, flatten(pair))
+    assert type(found) is Doubled
+    assert found.tag == "mine"  # type: ignore[attr-defined]  # as above
+    np.testing.assert_array_equal(found.left, X * 2)

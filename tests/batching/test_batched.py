@@ -469,3 +469,16 @@ def test_a_view_in_a_batch_that_cannot_be_followed_is_an_error(size: int) -> Non
 
     with pytest.raises(ta.errors.InPlaceError, match=r"x = x\.copy\(\) before the assignment"):
         ta.batched(ta.grad(f))(np.ones((size, 3)))
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("to_view", [False, True])
+def test_a_view_by_a_loop_sees_what_is_written_to_its_array(to_view: bool) -> None:
+    def f(x: Any) -> Any:
+        y = x * 2
+        turned = ta.checkpoint(lambda a: a[::-1])(y)
+        (turned if to_view else y)[...] = x * 5
+        return turned + 10 * y
+
+    xs = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(ta.batched(f)(xs), np.stack([f(x) for x in xs]))

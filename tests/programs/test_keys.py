@@ -392,3 +392,22 @@ def test_keys_in_turn_are_matched_quickly() -> None:
         fast(batch)
     assert fast._recent is recent
     assert len(recent) == 3
+
+
+class Name(str):
+    """A name that equals the text that it is."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_keys_of_mappings_are_told_apart_by_their_classes(by_name: bool) -> None:
+    def f(store: Any = None, **others: Any) -> Any:
+        ((key, value),) = (others or store).items()
+        return value * (100.0 if isinstance(key, Name) else 1.0)
+
+    fast = ta.compile(f)
+    for _ in range(3):
+        for store in ({"a": X}, {Name("a"): X}):
+            found = fast(**store) if by_name else fast(store)
+            assert np.array_equal(found, f(store))

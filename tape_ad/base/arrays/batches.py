@@ -36,6 +36,8 @@ class Batch:
         Whether a library has asked for values of one, which code in C does not let through.
     written : list of array
         The memory that was assigned to.
+    parted : list of pairs of weak references to arrays
+        Arrays that share memory when there is one, but not here, where they were made in a loop.
     """
 
     size: int
@@ -46,6 +48,7 @@ class Batch:
     ended: bool = field(default=False, init=False)
     asked: bool = field(default=False, init=False)
     written: list[Any] = field(factory=list, init=False)
+    parted: list[Any] = field(factory=list, init=False)
 
     def is_within(self, other: "Batch") -> bool:
         """Tell whether a batch is another one, or was started in its run."""

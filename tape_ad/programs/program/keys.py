@@ -15,6 +15,7 @@ from tape_ad.base.trees import (
     fields_of,
     flatten,
     instance_dict,
+    made_anew,
     structure_of,
 )
 
@@ -191,7 +192,7 @@ def key_of(
     for place, arg in enumerate(args):
         name = parameters[place] if place < len(parameters) else f"args[{place}]"
         forms.append(form_of(arg, name, leaves, names))
-    by_name = [(name, form_of(kwargs[name], name, leaves, names)) for name in kwargs]
+    by_name = [(key_alone(name), form_of(kwargs[name], name, leaves, names)) for name in kwargs]
     return Key((tuple(forms), tuple(by_name)), tuple(names)), leaves
 
 
@@ -212,7 +213,7 @@ def form_of(tree: Any, name: str, leaves: list[Any], names: list[str]) -> Any:
     if isinstance(tree, Mapping):
         pairs = [
             (
-                key if type(key) is str else Static(key),
+                key_alone(key),
                 form_of(tree[key], f"{name}[{key!r}]", leaves, names),
             )
             for key in tree
@@ -225,6 +226,11 @@ def form_of(tree: Any, name: str, leaves: list[Any], names: list[str]) -> Any:
     return (kind, beside, parts)
 
 
+def key_alone(key: Any) -> Any:
+    """Describe the key of a mapping, of whose class others may be equal to it."""
+    return key if type(key) is str else Static(key)
+
+
 def check_fields(tree: Any, structure: Structure, name: str) -> None:
     """Refuse an instance with a field that its class works out, where that has been set instead.
 
@@ -233,7 +239,7 @@ def check_fields(tree: Any, structure: Structure, name: str) -> None:
     CaptureError
     """
     others = [field.name for field in fields_of(tree) if not field.init]
-    made = structure.rebuilt(tree, list(structure.values(tree))) if others else tree
+    made = made_anew(tree, list(structure.values(tree))) if others else tree
     for other in others:
         ours, theirs = flatten(getattr(tree, other, None)), flatten(getattr(made, other, None))
         if len(ours) != len(theirs) or not all(map(alike, ours, theirs)):

@@ -90,7 +90,7 @@ def matcher(
     writer.add(f"if len(args) != {len(args)} or len(kwargs) != {len(kwargs)}: return None")
     unpack(writer, "args", args)
     if kwargs:
-        writer.add(f"if [*kwargs] != {writer.bind(list(kwargs))}: return None")
+        look_at_keys(writer, "kwargs", list(kwargs))
         unpack(writer, "kwargs.values()", tuple(kwargs.values()))
     writer.add(f"return ({''.join(leaf + ', ' for leaf in writer.leaves)})")
     return writer.function("args, kwargs")
@@ -136,6 +136,8 @@ def look(writer: Writer, name: str, tree: Any) -> None:
         writer.add(f"if len({name}) != {len(tree)}: return None")
         unpack(writer, name, tuple(tree))
     else:
+        if not all(field.init for field in fields_of(tree)):
+            writer.add("return None")  # whether its class made those, `key_of` finds out
         unpack(writer, f"{bind(structure.values)}({name})", tuple(structure.values(tree)))
 
 
@@ -156,8 +158,7 @@ def look_at_keys(writer: Writer, name: str, keys: list[Any]) -> None:
     kinds = list(map(type, keys))
     if EXACT.issuperset(kinds):
         writer.add(f"if [*{name}] != {writer.bind(keys)}: return None")
-        if {*kinds} - {str}:
-            writer.add(f"if [*map(type, {name})] != {writer.bind(kinds)}: return None")
+        writer.add(f"if [*map(type, {name})] != {writer.bind(kinds)}: return None")
         return
     same, bound = writer.bind(operator.is_), writer.bind(keys)
     writer.add(f"if len({name}) != {len(keys)} or not all(map({same}, {name}, {bound})):")
