@@ -19,7 +19,7 @@ author = "The tape_ad authors"
 version = release = tape_ad.__version__
 language = "en-GB"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "programs", "rooms"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "programs", "packages"]
 exclude_patterns = ["_build", "site", "pictures"]
 
 # Links: each has to lead somewhere, to a heading too. The names of GitHub's anchors are taken.

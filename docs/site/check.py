@@ -70,8 +70,8 @@ def faults_of_names(pages: dict[Path, Page]) -> list[str]:
         "training",
         "base.errors",
     )
-    for room in described:
-        module = import_module(f"tape_ad.{room}")
+    for name in described:
+        module = import_module(f"tape_ad.{name}")
         public += [f"{module.__name__}.{name}" for name in module.__all__]
     modules = {name for name in public if name in sys.modules or name == "tape_ad.nn.tanh"}
     packages = [
@@ -79,8 +79,11 @@ def faults_of_names(pages: dict[Path, Page]) -> list[str]:
         *(f"interop.{name}" for name in ("array_api", "autograd", "dask", "sklearn")),
         *(f"scipy.{name}" for name in ta.scipy.__all__),
     ]
-    rooms = {f"module-tape_ad.{name}" for name in packages}
-    return [f"no page describes {name}" for name in sorted({*public, *rooms} - modules - places)]
+    described_modules = {f"module-tape_ad.{name}" for name in packages}
+    return [
+        f"no page describes {name}"
+        for name in sorted({*public, *described_modules} - modules - places)
+    ]
 
 
 def main() -> int:

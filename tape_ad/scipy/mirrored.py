@@ -33,14 +33,14 @@ FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 """What functions are, apart from objects that can be called."""
 
 
-def mirrored(function: Function, room: str, handles: str = "") -> Function:
+def mirrored(function: Function, module: str, handles: str = "") -> Function:
     """Make the function of ours that does what one of SciPy's does, and that rules can be for.
 
     Parameters
     ----------
     function : callable
         SciPy's. Its signature is that of ours too, in every release.
-    room : str
+    module : str
         The module that publishes it: "tape_ad.scipy.ndimage".
     handles : str
         The parameters that may be handles, apart by spaces.
@@ -53,7 +53,7 @@ def mirrored(function: Function, room: str, handles: str = "") -> Function:
         one.
     """
     name = function.__name__
-    home = room.removeprefix("tape_ad.")
+    home = module.removeprefix("tape_ad.")
 
     def plain(*args: Any, **kwargs: Any) -> Any:
         if any(map(holds, (*args, *kwargs.values()))):
@@ -85,7 +85,7 @@ def mirrored(function: Function, room: str, handles: str = "") -> Function:
 
     signature = inspect.signature(function)
     plain.__name__ = plain.__qualname__ = name
-    plain.__module__ = room
+    plain.__module__ = module
     plain.__doc__ = documented(name, home, handles)
     plain.__signature__ = signature  # type: ignore[attr-defined]  # as inspect looks for it
     public = overridable(plain)

@@ -2,7 +2,7 @@
 
 python -m tests.fuzz.calls --seconds 3600 --seed 0     look for calls that go wrong
 python -m tests.fuzz.calls --seed 0 --number 123       try one call again
-python -m tests.fuzz.calls --room tape_ad.scipy.signal       of functions that stand for SciPy's
+python -m tests.fuzz.calls --module tape_ad.scipy.signal       of functions that stand for SciPy's
 python -m tests.fuzz.calls --refusals                  list what NumPy computes and we refuse
 """
 
@@ -21,10 +21,10 @@ from tests.fuzz.problems import Attempt, Problem, in_time, is_inexact, problems_
 __all__ = ["tried"]
 
 
-def tried(seed: int, number: int, room: str = "") -> tuple[Call, Problem | None]:
+def tried(seed: int, number: int, module: str = "") -> tuple[Call, Problem | None]:
     """Draw a call and look for a problem with it; the same for the same numbers."""
     rng = np.random.default_rng([seed, number])
-    call = draw_call(rng, room)
+    call = draw_call(rng, module)
     leaves = flatten((call.args, call.kwargs))
     can = [i for i, leaf in enumerate(leaves) if type(leaf) is np.ndarray and is_inexact(leaf)]
     if not can:
@@ -41,13 +41,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--number", type=int, help="try one call alone")
-    parser.add_argument("--room", default="", help="tape_ad. is all that stand for SciPy's")
+    parser.add_argument("--module", default="", help="tape_ad. is all that stand for SciPy's")
     parser.add_argument("--refusals", action="store_true", help="show what we refuse, too")
     chosen = parser.parse_args()
     end, seen = time.monotonic() + chosen.seconds, Counter[tuple[str, str]]()
     number, refusals = chosen.number or 0, 0
     while time.monotonic() < end:
-        call, problem = tried(chosen.seed, number, chosen.room)
+        call, problem = tried(chosen.seed, number, chosen.module)
         refused = problem is not None and problem.kind == "refused"
         refusals += refused
         if problem is not None and not is_known(call, problem) and chosen.refusals >= refused:

@@ -44,11 +44,11 @@ NATIVE = [each for each in DTYPES if each[0] != ">" and each != "f2"]
 """What SciPy's compiled code takes; of half precision and swapped bytes each function of it makes
 something else, or an error."""
 
-ROOMS = ["fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "spatial", "stats"]
+MODULES = ["fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "spatial", "stats"]
 
-"""The rooms with functions that stand for SciPy's, which are drawn from by themselves."""
+"""The modules with functions that stand for SciPy's, which are drawn from by themselves."""
 
-OWN = tuple(f"tape_ad.scipy.{room}." for room in ROOMS)
+OWN = tuple(f"tape_ad.scipy.{module}." for module in MODULES)
 
 
 def by_name() -> dict[str, Function]:
@@ -63,7 +63,7 @@ def by_name() -> dict[str, Function]:
 
 FUNCTIONS = by_name()
 
-IN_ROOMS = {
+IN_MODULES = {
     name: function
     for function, name in sorted(public_names().items(), key=lambda pair: pair[1])
     if name.startswith(OWN)
@@ -215,13 +215,15 @@ class Drawer:
         return [self.array(self.shape if alike else None) for _ in range(number)]
 
 
-def draw_call(rng: np.random.Generator, room: str = "") -> Call:
-    """Draw a call; one of a function of some room, or of any that stands for SciPy's, if told."""
-    functions = {n: f for n, f in IN_ROOMS.items() if n.startswith(room)} if room else FUNCTIONS
+def draw_call(rng: np.random.Generator, module: str = "") -> Call:
+    """Draw a call; of a function of some module, or of any that stands for SciPy's, if told."""
+    functions = (
+        {n: f for n, f in IN_MODULES.items() if n.startswith(module)} if module else FUNCTIONS
+    )
     names = list(functions)
     name = names[int(rng.integers(len(names)))]
     function, drawer = functions[name], Drawer(rng, name)
-    if ROWS_OF[function] and drawer.chance(0.7 if room else 0.45):
+    if ROWS_OF[function] and drawer.chance(0.7 if module else 0.45):
         return from_row(drawer, name, drawer.one_of(ROWS_OF[function]))
     return from_signature(drawer, name, function)
 

@@ -7,7 +7,7 @@ import scipy.linalg
 from attrs import frozen
 
 from tape_ad.base.trees import flatten
-from tests.fuzz.drawing import IN_ROOMS, ROWS_OF, Call
+from tests.fuzz.drawing import IN_MODULES, ROWS_OF, Call
 from tests.fuzz.problems import Problem
 
 __all__ = ["KNOWN", "is_known"]
@@ -218,8 +218,8 @@ def is_known(call: Call, problem: Problem) -> bool:
     imaginary part out, some square without a conjugate, as the release has it.
     """
     name = call.name.partition(" ")[0]
-    rows = ROWS_OF[IN_ROOMS[name]] if name in IN_ROOMS else []
-    if name in IN_ROOMS and is_complex(call) and not any(row.complex for row in rows):
+    rows = ROWS_OF[IN_MODULES[name]] if name in IN_MODULES else []
+    if name in IN_MODULES and is_complex(call) and not any(row.complex for row in rows):
         return True
     entries = KNOWN.get(name, ())
     return any(problem.kind in known.kinds and known.when(call) for known in entries)

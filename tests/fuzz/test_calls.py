@@ -29,7 +29,7 @@ def test_random_calls_of_what_stands_for_scipys_are_right(part: int) -> None:
     for number in range(part * 60, (part + 1) * 60):
         call, problem = tried(7, number, "tape_ad.")
         if problem is not None and problem.kind in telling and not is_known(call, problem):
-            pytest.fail(f"--room tape_ad. --seed 7 --number {number}: {problem.kind} of {call}")
+            pytest.fail(f"--module tape_ad. --seed 7 --number {number}: {problem.kind} of {call}")
 
 
 def test_a_call_is_the_same_for_the_same_numbers() -> None:

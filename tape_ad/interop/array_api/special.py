@@ -3,7 +3,6 @@
 With SCIPY_ARRAY_API set, ``scipy.special.erf(x)`` calls ``x.__array_namespace__().special.erf``.
 """
 
-import importlib
 from typing import Any
 
 from tape_ad.interop.array_api.wrapping import gives_handles
@@ -17,7 +16,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     if name not in WRAPPED:
-        WRAPPED[name] = gives_handles(
-            getattr(importlib.import_module("tape_ad.scipy.special"), name)
-        )
+        from tape_ad.scipy import special  # noqa: PLC0415 - it imports SciPy
+
+        WRAPPED[name] = gives_handles(getattr(special, name))
     return WRAPPED[name]

@@ -96,7 +96,7 @@ def constant(original: Function) -> Function:
 
 
 def documented(public: Function, handles: str) -> Function:
-    """Give a function its own docstring and room."""
+    """Give a function its own docstring and module."""
     name = public.__name__
     home = f"sklearn.metrics{'.pairwise' if public.__module__.endswith('.pairwise') else ''}"
     public.__module__ = home.replace("sklearn.metrics", "tape_ad.interop.sklearn")

@@ -30,7 +30,7 @@ NUMBERS = frozenset({int, float, complex})
 ENTRY, ATTRIBUTE, CELL = "entry", "attribute", "cell"
 CONTENTS, VALUES, OBJECTS, BYTES = "contents", "values", "objects", "bytes"
 CALLED, CONTEXT, PRESENT = "called", "context", "present"
-"""What of a room a variable is."""
+"""What a variable is of what holds it."""
 WHOLES = frozenset({CONTENTS, VALUES, OBJECTS})
 """The kinds whose values are tuples of all that is in a container."""
 

@@ -16,7 +16,7 @@ from tape_ad.scipy.mirrored import mirrored
 
 __all__ = ["FOURIER", "fftfreq", "of_one_operand", "rfftfreq", "transform"]
 
-ROOM = "tape_ad.scipy.fft"
+MODULE = "tape_ad.scipy.fft"
 
 FOURIER: dict[Any, Entry] = {}
 
@@ -35,7 +35,7 @@ def of_one_operand(table: dict[Any, Entry], name: str, maker: Any, options: str)
         What the maker takes besides, apart by spaces. How to compute it is no matter to a handle,
         which is never overwritten.
     """
-    public = mirrored(getattr(scipy.fft, name), ROOM, "x")
+    public = mirrored(getattr(scipy.fft, name), MODULE, "x")
     several = options.split() if "s" in options.split() else ()
     sort = arguments_of(public, "x", options, ignored="overwrite_x workers plan")
 

@@ -15,7 +15,7 @@ from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
     "BASICS",
-    "ROOM",
+    "MODULE",
     "as_assumed",
     "cholesky",
     "det",
@@ -34,11 +34,11 @@ __all__ = [
     "solve",
 ]
 
-ROOM = "tape_ad.scipy.linalg"
+MODULE = "tape_ad.scipy.linalg"
 
-cholesky = mirrored(scipy.linalg.cholesky, ROOM, "a")
-det = mirrored(scipy.linalg.det, ROOM, "a")
-inv = mirrored(scipy.linalg.inv, ROOM, "a")
+cholesky = mirrored(scipy.linalg.cholesky, MODULE, "a")
+det = mirrored(scipy.linalg.det, MODULE, "a")
+inv = mirrored(scipy.linalg.inv, MODULE, "a")
 
 
 @functools.wraps(scipy.linalg.lstsq)
@@ -47,15 +47,15 @@ def of_arrays(a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
     return scipy.linalg.lstsq(as_array(a), as_array(b), *args, **kwargs)
 
 
-lstsq = mirrored(of_arrays, ROOM, "a b")
-norm = mirrored(scipy.linalg.norm, ROOM, "a")
-orthogonal_procrustes = mirrored(scipy.linalg.orthogonal_procrustes, ROOM, "A B")
-pinv = mirrored(scipy.linalg.pinv, ROOM, "a")
-pinvh = mirrored(scipy.linalg.pinvh, ROOM, "a")
-polar = mirrored(scipy.linalg.polar, ROOM, "a")
-qr = mirrored(scipy.linalg.qr, ROOM, "a")
-rq = mirrored(scipy.linalg.rq, ROOM, "a")
-solve = mirrored(scipy.linalg.solve, ROOM, "a b")
+lstsq = mirrored(of_arrays, MODULE, "a b")
+norm = mirrored(scipy.linalg.norm, MODULE, "a")
+orthogonal_procrustes = mirrored(scipy.linalg.orthogonal_procrustes, MODULE, "A B")
+pinv = mirrored(scipy.linalg.pinv, MODULE, "a")
+pinvh = mirrored(scipy.linalg.pinvh, MODULE, "a")
+polar = mirrored(scipy.linalg.polar, MODULE, "a")
+qr = mirrored(scipy.linalg.qr, MODULE, "a")
+rq = mirrored(scipy.linalg.rq, MODULE, "a")
+solve = mirrored(scipy.linalg.solve, MODULE, "a b")
 
 SHAPED_BY_VALUES.add(lstsq)
 

@@ -14,7 +14,7 @@ from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array, adjoint
 from tape_ad.scipy.anchored import exactly
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.basics import ROOM, as_assumed, pivots
+from tape_ad.scipy.linalg.basics import MODULE, as_assumed, pivots
 from tape_ad.scipy.linalg.spectral import singular_vectors, vectors
 from tape_ad.scipy.mirrored import mirrored
 
@@ -34,13 +34,13 @@ __all__ = [
     "subdiagonal_signs",
 ]
 
-hessenberg = mirrored(scipy.linalg.hessenberg, ROOM, "a")
-ldl = mirrored(scipy.linalg.ldl, ROOM, "A")
-matrix_balance = mirrored(scipy.linalg.matrix_balance, ROOM, "A")
-null_space = mirrored(scipy.linalg.null_space, ROOM, "A")
-orth = mirrored(scipy.linalg.orth, ROOM, "A")
-qr_multiply = mirrored(scipy.linalg.qr_multiply, ROOM, "a c")
-rsf2csf = mirrored(scipy.linalg.rsf2csf, ROOM, "T Z")
+hessenberg = mirrored(scipy.linalg.hessenberg, MODULE, "a")
+ldl = mirrored(scipy.linalg.ldl, MODULE, "A")
+matrix_balance = mirrored(scipy.linalg.matrix_balance, MODULE, "A")
+null_space = mirrored(scipy.linalg.null_space, MODULE, "A")
+orth = mirrored(scipy.linalg.orth, MODULE, "A")
+qr_multiply = mirrored(scipy.linalg.qr_multiply, MODULE, "a c")
+rsf2csf = mirrored(scipy.linalg.rsf2csf, MODULE, "T Z")
 
 SHAPED_BY_VALUES.update((null_space, orth))
 

@@ -12,7 +12,7 @@ from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.anchored import exactly
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.basics import ROOM
+from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.functions import expm, expm_derivative, logm, sqrtm
 from tape_ad.scipy.linalg.spectral import vectors
 from tape_ad.scipy.mirrored import mirrored
@@ -35,20 +35,20 @@ __all__ = [
     "tanm",
 ]
 
-cosm = mirrored(scipy.linalg.cosm, ROOM, "A")
-sinm = mirrored(scipy.linalg.sinm, ROOM, "A")
-tanm = mirrored(scipy.linalg.tanm, ROOM, "A")
-coshm = mirrored(scipy.linalg.coshm, ROOM, "A")
-sinhm = mirrored(scipy.linalg.sinhm, ROOM, "A")
-tanhm = mirrored(scipy.linalg.tanhm, ROOM, "A")
-signm = mirrored(scipy.linalg.signm, ROOM, "A")
-fractional_matrix_power = mirrored(scipy.linalg.fractional_matrix_power, ROOM, "A t")
-expm_frechet = mirrored(scipy.linalg.expm_frechet, ROOM, "A E")
-expm_cond = mirrored(scipy.linalg.expm_cond, ROOM, "A")
-funm = mirrored(scipy.linalg.funm, ROOM, "A")
-ordqz = mirrored(scipy.linalg.ordqz, ROOM)
-qz = mirrored(scipy.linalg.qz, ROOM)
-schur = mirrored(scipy.linalg.schur, ROOM)
+cosm = mirrored(scipy.linalg.cosm, MODULE, "A")
+sinm = mirrored(scipy.linalg.sinm, MODULE, "A")
+tanm = mirrored(scipy.linalg.tanm, MODULE, "A")
+coshm = mirrored(scipy.linalg.coshm, MODULE, "A")
+sinhm = mirrored(scipy.linalg.sinhm, MODULE, "A")
+tanhm = mirrored(scipy.linalg.tanhm, MODULE, "A")
+signm = mirrored(scipy.linalg.signm, MODULE, "A")
+fractional_matrix_power = mirrored(scipy.linalg.fractional_matrix_power, MODULE, "A t")
+expm_frechet = mirrored(scipy.linalg.expm_frechet, MODULE, "A E")
+expm_cond = mirrored(scipy.linalg.expm_cond, MODULE, "A")
+funm = mirrored(scipy.linalg.funm, MODULE, "A")
+ordqz = mirrored(scipy.linalg.ordqz, MODULE)
+qz = mirrored(scipy.linalg.qz, MODULE)
+schur = mirrored(scipy.linalg.schur, MODULE)
 
 TYPED_BY_VALUES.update((funm, signm, fractional_matrix_power, tanm, tanhm))
 

@@ -11,7 +11,7 @@ from tape_ad.rules.maps import Array, adjoint
 from tape_ad.scipy.anchored import exactly
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.banded import solve_banded
-from tape_ad.scipy.linalg.basics import ROOM
+from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.solvers import solve_triangular
 from tape_ad.scipy.linalg.spectral import eigh
 from tape_ad.scipy.linalg.structured import toeplitz
@@ -39,21 +39,21 @@ __all__ = [
     "solveh_banded",
 ]
 
-circulant = mirrored(scipy.linalg.circulant, ROOM, "c")
-companion = mirrored(scipy.linalg.companion, ROOM, "a")
-convolution_matrix = mirrored(scipy.linalg.convolution_matrix, ROOM, "a")
-fiedler = mirrored(scipy.linalg.fiedler, ROOM, "a")
-fiedler_companion = mirrored(scipy.linalg.fiedler_companion, ROOM, "a")
-hankel = mirrored(scipy.linalg.hankel, ROOM, "c r")
-khatri_rao = mirrored(scipy.linalg.khatri_rao, ROOM, "a b")
-leslie = mirrored(scipy.linalg.leslie, ROOM, "f s")
-solve_circulant = mirrored(scipy.linalg.solve_circulant, ROOM, "c b")
-solveh_banded = mirrored(scipy.linalg.solveh_banded, ROOM, "ab b")
-cholesky_banded = mirrored(scipy.linalg.cholesky_banded, ROOM, "ab")
-eig_banded = mirrored(scipy.linalg.eig_banded, ROOM, "a_band")
-eigvals_banded = mirrored(scipy.linalg.eigvals_banded, ROOM, "a_band")
-eigh_tridiagonal = mirrored(scipy.linalg.eigh_tridiagonal, ROOM, "d e")
-eigvalsh_tridiagonal = mirrored(scipy.linalg.eigvalsh_tridiagonal, ROOM, "d e")
+circulant = mirrored(scipy.linalg.circulant, MODULE, "c")
+companion = mirrored(scipy.linalg.companion, MODULE, "a")
+convolution_matrix = mirrored(scipy.linalg.convolution_matrix, MODULE, "a")
+fiedler = mirrored(scipy.linalg.fiedler, MODULE, "a")
+fiedler_companion = mirrored(scipy.linalg.fiedler_companion, MODULE, "a")
+hankel = mirrored(scipy.linalg.hankel, MODULE, "c r")
+khatri_rao = mirrored(scipy.linalg.khatri_rao, MODULE, "a b")
+leslie = mirrored(scipy.linalg.leslie, MODULE, "f s")
+solve_circulant = mirrored(scipy.linalg.solve_circulant, MODULE, "c b")
+solveh_banded = mirrored(scipy.linalg.solveh_banded, MODULE, "ab b")
+cholesky_banded = mirrored(scipy.linalg.cholesky_banded, MODULE, "ab")
+eig_banded = mirrored(scipy.linalg.eig_banded, MODULE, "a_band")
+eigvals_banded = mirrored(scipy.linalg.eigvals_banded, MODULE, "a_band")
+eigh_tridiagonal = mirrored(scipy.linalg.eigh_tridiagonal, MODULE, "d e")
+eigvalsh_tridiagonal = mirrored(scipy.linalg.eigvalsh_tridiagonal, MODULE, "d e")
 
 SHAPED_BY_VALUES.update((eig_banded, eigvals_banded, eigh_tridiagonal, eigvalsh_tridiagonal))
 

@@ -15,7 +15,7 @@ from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.anchored import exactly
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.basics import ROOM
+from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.mirrored import mirrored
 
 __all__ = ["QR_UPDATES", "qr_delete", "qr_insert", "qr_update"]
@@ -23,9 +23,9 @@ __all__ = ["QR_UPDATES", "qr_delete", "qr_insert", "qr_update"]
 Rows = list[Any]
 
 
-qr_update = mirrored(scipy.linalg.qr_update, ROOM, "Q R u v")
-qr_insert = mirrored(scipy.linalg.qr_insert, ROOM, "Q R u")
-qr_delete = mirrored(scipy.linalg.qr_delete, ROOM, "Q R")
+qr_update = mirrored(scipy.linalg.qr_update, MODULE, "Q R u v")
+qr_insert = mirrored(scipy.linalg.qr_insert, MODULE, "Q R u")
+qr_delete = mirrored(scipy.linalg.qr_delete, MODULE, "Q R")
 
 
 # Steps

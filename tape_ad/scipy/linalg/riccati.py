@@ -16,7 +16,7 @@ from tape_ad.rules.maps import Array, Chain, LinearMap, adjoint
 from tape_ad.rules.maps.patterns import batched
 from tape_ad.scipy.anchored import exactly
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.basics import ROOM
+from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.functions import Sylvester, solve_sylvester
 from tape_ad.scipy.linalg.systems import RightHandSide
 from tape_ad.scipy.mirrored import mirrored
@@ -30,13 +30,13 @@ __all__ = [
     "solve_lyapunov",
 ]
 
-solve_continuous_lyapunov = mirrored(scipy.linalg.solve_continuous_lyapunov, ROOM, "a q")
+solve_continuous_lyapunov = mirrored(scipy.linalg.solve_continuous_lyapunov, MODULE, "a q")
 solve_lyapunov = solve_continuous_lyapunov
 """SciPy's other name for it."""
 
-solve_discrete_lyapunov = mirrored(scipy.linalg.solve_discrete_lyapunov, ROOM, "a q")
-solve_continuous_are = mirrored(scipy.linalg.solve_continuous_are, ROOM, "a b q r")
-solve_discrete_are = mirrored(scipy.linalg.solve_discrete_are, ROOM, "a b q r")
+solve_discrete_lyapunov = mirrored(scipy.linalg.solve_discrete_lyapunov, MODULE, "a q")
+solve_continuous_are = mirrored(scipy.linalg.solve_continuous_are, MODULE, "a b q r")
+solve_discrete_are = mirrored(scipy.linalg.solve_discrete_are, MODULE, "a b q r")
 
 
 @define(eq=False, repr=False)

@@ -13,7 +13,7 @@ from tape_ad.rules.maps import Array, Deferred, LinearMap, adjoint
 from tape_ad.rules.maps.patterns import batched
 from tape_ad.scipy.anchored import exactly
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.basics import ROOM, as_assumed, refuse
+from tape_ad.scipy.linalg.basics import MODULE, as_assumed, refuse
 from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
@@ -31,13 +31,13 @@ __all__ = [
     "vectors",
 ]
 
-eig = mirrored(scipy.linalg.eig, ROOM, "a b")
-eigh = mirrored(scipy.linalg.eigh, ROOM, "a b")
-eigvals = mirrored(scipy.linalg.eigvals, ROOM, "a b")
-eigvalsh = mirrored(scipy.linalg.eigvalsh, ROOM, "a b")
-subspace_angles = mirrored(scipy.linalg.subspace_angles, ROOM, "A B")
-svd = mirrored(scipy.linalg.svd, ROOM, "a")
-svdvals = mirrored(scipy.linalg.svdvals, ROOM, "a")
+eig = mirrored(scipy.linalg.eig, MODULE, "a b")
+eigh = mirrored(scipy.linalg.eigh, MODULE, "a b")
+eigvals = mirrored(scipy.linalg.eigvals, MODULE, "a b")
+eigvalsh = mirrored(scipy.linalg.eigvalsh, MODULE, "a b")
+subspace_angles = mirrored(scipy.linalg.subspace_angles, MODULE, "A B")
+svd = mirrored(scipy.linalg.svd, MODULE, "a")
+svdvals = mirrored(scipy.linalg.svdvals, MODULE, "a")
 
 SHAPED_BY_VALUES.update((eigh, eigvalsh, subspace_angles))
 TYPED_BY_VALUES.update((eig, eigvals))

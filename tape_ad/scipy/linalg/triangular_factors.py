@@ -9,14 +9,14 @@ from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.anchored import exactly
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.basics import ROOM
+from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.lu_factors import lu_factor
 from tape_ad.scipy.linalg.solvers import solve_triangular
 from tape_ad.scipy.mirrored import mirrored
 
 __all__ = ["TRIANGULAR_FACTORS", "lu", "row_order"]
 
-lu = mirrored(scipy.linalg.lu, ROOM, "a")
+lu = mirrored(scipy.linalg.lu, MODULE, "a")
 
 
 def factors(

@@ -22,13 +22,13 @@ __all__ = [
     "uniform_filter1d",
 ]
 
-ROOM = "tape_ad.scipy.ndimage"
+MODULE = "tape_ad.scipy.ndimage"
 
-correlate = mirrored(scipy.ndimage.correlate, ROOM, "input weights cval")
-convolve = mirrored(scipy.ndimage.convolve, ROOM, "input weights cval")
-correlate1d = mirrored(scipy.ndimage.correlate1d, ROOM, "input weights cval")
-convolve1d = mirrored(scipy.ndimage.convolve1d, ROOM, "input weights cval")
-uniform_filter1d = mirrored(scipy.ndimage.uniform_filter1d, ROOM, "input cval")
+correlate = mirrored(scipy.ndimage.correlate, MODULE, "input weights cval")
+convolve = mirrored(scipy.ndimage.convolve, MODULE, "input weights cval")
+correlate1d = mirrored(scipy.ndimage.correlate1d, MODULE, "input weights cval")
+convolve1d = mirrored(scipy.ndimage.convolve1d, MODULE, "input weights cval")
+uniform_filter1d = mirrored(scipy.ndimage.uniform_filter1d, MODULE, "input cval")
 
 
 @frozen(eq=False)

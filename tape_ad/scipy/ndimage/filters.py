@@ -13,7 +13,7 @@ from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import checked_call, mirrored
 from tape_ad.scipy.ndimage.axes import axes_of, numbers, one_axis, per_axis
-from tape_ad.scipy.ndimage.correlation import ROOM, correlate1d, uniform_filter1d
+from tape_ad.scipy.ndimage.correlation import MODULE, correlate1d, uniform_filter1d
 
 __all__ = [
     "FILTERS",
@@ -30,18 +30,20 @@ __all__ = [
     "uniform_filter",
 ]
 
-uniform_filter = mirrored(scipy.ndimage.uniform_filter, ROOM, "input cval")
-gaussian_filter1d = mirrored(scipy.ndimage.gaussian_filter1d, ROOM, "input sigma cval")
-gaussian_filter = mirrored(scipy.ndimage.gaussian_filter, ROOM, "input sigma cval")
-prewitt = mirrored(scipy.ndimage.prewitt, ROOM, "input cval")
-sobel = mirrored(scipy.ndimage.sobel, ROOM, "input cval")
-laplace = mirrored(scipy.ndimage.laplace, ROOM, "input cval")
-gaussian_laplace = mirrored(scipy.ndimage.gaussian_laplace, ROOM, "input sigma cval")
+uniform_filter = mirrored(scipy.ndimage.uniform_filter, MODULE, "input cval")
+gaussian_filter1d = mirrored(scipy.ndimage.gaussian_filter1d, MODULE, "input sigma cval")
+gaussian_filter = mirrored(scipy.ndimage.gaussian_filter, MODULE, "input sigma cval")
+prewitt = mirrored(scipy.ndimage.prewitt, MODULE, "input cval")
+sobel = mirrored(scipy.ndimage.sobel, MODULE, "input cval")
+laplace = mirrored(scipy.ndimage.laplace, MODULE, "input cval")
+gaussian_laplace = mirrored(scipy.ndimage.gaussian_laplace, MODULE, "input sigma cval")
 gaussian_gradient_magnitude = mirrored(
-    scipy.ndimage.gaussian_gradient_magnitude, ROOM, "input sigma cval"
+    scipy.ndimage.gaussian_gradient_magnitude, MODULE, "input sigma cval"
 )
-generic_laplace = mirrored(scipy.ndimage.generic_laplace, ROOM, "input cval extra_arguments")
-generic_gradient_magnitude = mirrored(scipy.ndimage.generic_gradient_magnitude, ROOM, "input cval")
+generic_laplace = mirrored(scipy.ndimage.generic_laplace, MODULE, "input cval extra_arguments")
+generic_gradient_magnitude = mirrored(
+    scipy.ndimage.generic_gradient_magnitude, MODULE, "input cval"
+)
 
 Derivative = Callable[..., Array]
 

@@ -14,7 +14,7 @@ from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import checked_call, mirrored
 from tape_ad.scipy.ndimage.axes import numbers, one_axis
-from tape_ad.scipy.ndimage.correlation import ROOM
+from tape_ad.scipy.ndimage.correlation import MODULE
 
 __all__ = [
     "FOURIER",
@@ -24,10 +24,10 @@ __all__ = [
     "fourier_uniform",
 ]
 
-fourier_gaussian = mirrored(scipy.ndimage.fourier_gaussian, ROOM, "input sigma")
-fourier_uniform = mirrored(scipy.ndimage.fourier_uniform, ROOM, "input size")
-fourier_ellipsoid = mirrored(scipy.ndimage.fourier_ellipsoid, ROOM, "input")
-fourier_shift = mirrored(scipy.ndimage.fourier_shift, ROOM, "input shift")
+fourier_gaussian = mirrored(scipy.ndimage.fourier_gaussian, MODULE, "input sigma")
+fourier_uniform = mirrored(scipy.ndimage.fourier_uniform, MODULE, "input size")
+fourier_ellipsoid = mirrored(scipy.ndimage.fourier_ellipsoid, MODULE, "input")
+fourier_shift = mirrored(scipy.ndimage.fourier_shift, MODULE, "input shift")
 
 
 def frequencies(length: int, n: int, *, halved: bool) -> Array:

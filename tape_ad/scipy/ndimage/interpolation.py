@@ -19,7 +19,7 @@ from tape_ad.rules.maps.patterns import Pattern, coupled, moved, reads, stacked
 from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import by_name, mirrored, operands_of
-from tape_ad.scipy.ndimage.correlation import ROOM
+from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.extension import OUTSIDE, extension
 from tape_ad.scipy.ndimage.places import Place, place, where_finite
 from tape_ad.scipy.ndimage.splines import filters, weights_at
@@ -28,7 +28,7 @@ __all__ = ["INTERPOLATION", "interpolated", "map_coordinates"]
 
 
 map_coordinates = mirrored(
-    where_finite(scipy.ndimage.map_coordinates, "coordinates"), ROOM, "input coordinates cval"
+    where_finite(scipy.ndimage.map_coordinates, "coordinates"), MODULE, "input coordinates cval"
 )
 
 MARGIN = 12

@@ -13,7 +13,7 @@ from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import checked_call, mirrored, output_dtype
-from tape_ad.scipy.ndimage.correlation import ROOM
+from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.filters import root
 
 __all__ = [
@@ -35,20 +35,20 @@ __all__ = [
     "variance",
 ]
 
-sum_labels = mirrored(scipy.ndimage.sum_labels, ROOM, "input")
-mean = mirrored(scipy.ndimage.mean, ROOM, "input")
-variance = mirrored(scipy.ndimage.variance, ROOM, "input")
-standard_deviation = mirrored(scipy.ndimage.standard_deviation, ROOM, "input")
-minimum = mirrored(scipy.ndimage.minimum, ROOM, "input")
-maximum = mirrored(scipy.ndimage.maximum, ROOM, "input")
-median = mirrored(scipy.ndimage.median, ROOM, "input")
-extrema = mirrored(scipy.ndimage.extrema, ROOM, "input")
-center_of_mass = mirrored(scipy.ndimage.center_of_mass, ROOM, "input")
-histogram = mirrored(scipy.ndimage.histogram, ROOM)
-label = mirrored(scipy.ndimage.label, ROOM)
-labeled_comprehension = mirrored(scipy.ndimage.labeled_comprehension, ROOM, "input")
-minimum_position = mirrored(scipy.ndimage.minimum_position, ROOM)
-maximum_position = mirrored(scipy.ndimage.maximum_position, ROOM)
+sum_labels = mirrored(scipy.ndimage.sum_labels, MODULE, "input")
+mean = mirrored(scipy.ndimage.mean, MODULE, "input")
+variance = mirrored(scipy.ndimage.variance, MODULE, "input")
+standard_deviation = mirrored(scipy.ndimage.standard_deviation, MODULE, "input")
+minimum = mirrored(scipy.ndimage.minimum, MODULE, "input")
+maximum = mirrored(scipy.ndimage.maximum, MODULE, "input")
+median = mirrored(scipy.ndimage.median, MODULE, "input")
+extrema = mirrored(scipy.ndimage.extrema, MODULE, "input")
+center_of_mass = mirrored(scipy.ndimage.center_of_mass, MODULE, "input")
+histogram = mirrored(scipy.ndimage.histogram, MODULE)
+label = mirrored(scipy.ndimage.label, MODULE)
+labeled_comprehension = mirrored(scipy.ndimage.labeled_comprehension, MODULE, "input")
+minimum_position = mirrored(scipy.ndimage.minimum_position, MODULE)
+maximum_position = mirrored(scipy.ndimage.maximum_position, MODULE)
 
 
 @frozen(eq=False)

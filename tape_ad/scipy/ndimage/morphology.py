@@ -13,7 +13,7 @@ from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import is_handle, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import checked_call, mirrored, refuse_elsewhere
-from tape_ad.scipy.ndimage.correlation import ROOM
+from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.ranks import grey_dilation, grey_erosion
 
 __all__ = [
@@ -38,22 +38,22 @@ __all__ = [
 
 GIVEN = "input structure cval"
 
-grey_opening = mirrored(scipy.ndimage.grey_opening, ROOM, GIVEN)
-grey_closing = mirrored(scipy.ndimage.grey_closing, ROOM, GIVEN)
-morphological_gradient = mirrored(scipy.ndimage.morphological_gradient, ROOM, GIVEN)
-morphological_laplace = mirrored(scipy.ndimage.morphological_laplace, ROOM, GIVEN)
-white_tophat = mirrored(scipy.ndimage.white_tophat, ROOM, GIVEN)
-black_tophat = mirrored(scipy.ndimage.black_tophat, ROOM, GIVEN)
-binary_closing = mirrored(scipy.ndimage.binary_closing, ROOM)
-binary_dilation = mirrored(scipy.ndimage.binary_dilation, ROOM)
-binary_erosion = mirrored(scipy.ndimage.binary_erosion, ROOM)
-binary_fill_holes = mirrored(scipy.ndimage.binary_fill_holes, ROOM)
-binary_hit_or_miss = mirrored(scipy.ndimage.binary_hit_or_miss, ROOM)
-binary_opening = mirrored(scipy.ndimage.binary_opening, ROOM)
-binary_propagation = mirrored(scipy.ndimage.binary_propagation, ROOM)
-distance_transform_bf = mirrored(scipy.ndimage.distance_transform_bf, ROOM, "input sampling")
-distance_transform_cdt = mirrored(scipy.ndimage.distance_transform_cdt, ROOM)
-distance_transform_edt = mirrored(scipy.ndimage.distance_transform_edt, ROOM, "input sampling")
+grey_opening = mirrored(scipy.ndimage.grey_opening, MODULE, GIVEN)
+grey_closing = mirrored(scipy.ndimage.grey_closing, MODULE, GIVEN)
+morphological_gradient = mirrored(scipy.ndimage.morphological_gradient, MODULE, GIVEN)
+morphological_laplace = mirrored(scipy.ndimage.morphological_laplace, MODULE, GIVEN)
+white_tophat = mirrored(scipy.ndimage.white_tophat, MODULE, GIVEN)
+black_tophat = mirrored(scipy.ndimage.black_tophat, MODULE, GIVEN)
+binary_closing = mirrored(scipy.ndimage.binary_closing, MODULE)
+binary_dilation = mirrored(scipy.ndimage.binary_dilation, MODULE)
+binary_erosion = mirrored(scipy.ndimage.binary_erosion, MODULE)
+binary_fill_holes = mirrored(scipy.ndimage.binary_fill_holes, MODULE)
+binary_hit_or_miss = mirrored(scipy.ndimage.binary_hit_or_miss, MODULE)
+binary_opening = mirrored(scipy.ndimage.binary_opening, MODULE)
+binary_propagation = mirrored(scipy.ndimage.binary_propagation, MODULE)
+distance_transform_bf = mirrored(scipy.ndimage.distance_transform_bf, MODULE, "input sampling")
+distance_transform_cdt = mirrored(scipy.ndimage.distance_transform_cdt, MODULE)
+distance_transform_edt = mirrored(scipy.ndimage.distance_transform_edt, MODULE, "input sampling")
 
 Arguments = tuple[Any, ...]
 

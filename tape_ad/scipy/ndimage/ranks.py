@@ -20,7 +20,7 @@ from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import mirrored, operands_of
 from tape_ad.scipy.ndimage.axes import axes_of, one_axis, per_axis
-from tape_ad.scipy.ndimage.correlation import ROOM
+from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.extension import OUTSIDE, extension
 
 __all__ = [
@@ -37,15 +37,15 @@ __all__ = [
     "rank_filter",
 ]
 
-maximum_filter = mirrored(scipy.ndimage.maximum_filter, ROOM, "input cval")
-minimum_filter = mirrored(scipy.ndimage.minimum_filter, ROOM, "input cval")
-maximum_filter1d = mirrored(scipy.ndimage.maximum_filter1d, ROOM, "input cval")
-minimum_filter1d = mirrored(scipy.ndimage.minimum_filter1d, ROOM, "input cval")
-rank_filter = mirrored(scipy.ndimage.rank_filter, ROOM, "input cval")
-median_filter = mirrored(scipy.ndimage.median_filter, ROOM, "input cval")
-percentile_filter = mirrored(scipy.ndimage.percentile_filter, ROOM, "input cval")
-grey_erosion = mirrored(scipy.ndimage.grey_erosion, ROOM, "input structure cval")
-grey_dilation = mirrored(scipy.ndimage.grey_dilation, ROOM, "input structure cval")
+maximum_filter = mirrored(scipy.ndimage.maximum_filter, MODULE, "input cval")
+minimum_filter = mirrored(scipy.ndimage.minimum_filter, MODULE, "input cval")
+maximum_filter1d = mirrored(scipy.ndimage.maximum_filter1d, MODULE, "input cval")
+minimum_filter1d = mirrored(scipy.ndimage.minimum_filter1d, MODULE, "input cval")
+rank_filter = mirrored(scipy.ndimage.rank_filter, MODULE, "input cval")
+median_filter = mirrored(scipy.ndimage.median_filter, MODULE, "input cval")
+percentile_filter = mirrored(scipy.ndimage.percentile_filter, MODULE, "input cval")
+grey_erosion = mirrored(scipy.ndimage.grey_erosion, MODULE, "input structure cval")
+grey_dilation = mirrored(scipy.ndimage.grey_dilation, MODULE, "input structure cval")
 
 
 @frozen(eq=False)

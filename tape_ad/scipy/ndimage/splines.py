@@ -14,12 +14,12 @@ from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import checked_call, mirrored, operands_of
 from tape_ad.scipy.ndimage.axes import one_axis
-from tape_ad.scipy.ndimage.correlation import ROOM
+from tape_ad.scipy.ndimage.correlation import MODULE
 
 __all__ = ["SPLINES", "SplineFilter", "spline_filter", "spline_filter1d", "weights_at"]
 
-spline_filter = mirrored(scipy.ndimage.spline_filter, ROOM, "input")
-spline_filter1d = mirrored(scipy.ndimage.spline_filter1d, ROOM, "input")
+spline_filter = mirrored(scipy.ndimage.spline_filter, MODULE, "input")
+spline_filter1d = mirrored(scipy.ndimage.spline_filter1d, MODULE, "input")
 
 HALVED = ("mirror", "constant", "wrap", "grid-constant")
 """The modes in which the first and the last element are mirrored at."""

@@ -16,7 +16,7 @@ from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import checked_call, mirrored
 from tape_ad.scipy.ndimage.axes import one_axis, per_axis
-from tape_ad.scipy.ndimage.correlation import ROOM
+from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.interpolation import interpolated
 from tape_ad.scipy.ndimage.places import where_finite
 
@@ -43,15 +43,15 @@ def regular_affine_transform(*args: Any, **kwargs: Any) -> Any:
 
 affine_transform = mirrored(
     regular_affine_transform,
-    ROOM,
+    MODULE,
     "input matrix offset cval",
 )
 geometric_transform = mirrored(
-    scipy.ndimage.geometric_transform, ROOM, "input cval extra_arguments"
+    scipy.ndimage.geometric_transform, MODULE, "input cval extra_arguments"
 )
-shift = mirrored(where_finite(scipy.ndimage.shift, "shift"), ROOM, "input shift cval")
-zoom = mirrored(scipy.ndimage.zoom, ROOM, "input cval")
-rotate = mirrored(where_finite(scipy.ndimage.rotate, "angle"), ROOM, "input angle cval")
+shift = mirrored(where_finite(scipy.ndimage.shift, "shift"), MODULE, "input shift cval")
+zoom = mirrored(scipy.ndimage.zoom, MODULE, "input cval")
+rotate = mirrored(where_finite(scipy.ndimage.rotate, "angle"), MODULE, "input angle cval")
 
 SHAPED_BY_VALUES.add(rotate)
 

@@ -12,14 +12,14 @@ from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import checked_call, mirrored
 from tape_ad.scipy.ndimage.axes import axes_of, one_axis
-from tape_ad.scipy.ndimage.correlation import ROOM
+from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.extension import OUTSIDE, extension
 from tape_ad.scipy.ndimage.ranks import around, footprint_of
 
 __all__ = ["USER_FUNCTIONS", "generic_filter", "generic_filter1d"]
 
-generic_filter = mirrored(scipy.ndimage.generic_filter, ROOM, "input cval extra_arguments")
-generic_filter1d = mirrored(scipy.ndimage.generic_filter1d, ROOM, "input cval")
+generic_filter = mirrored(scipy.ndimage.generic_filter, MODULE, "input cval extra_arguments")
+generic_filter1d = mirrored(scipy.ndimage.generic_filter1d, MODULE, "input cval")
 
 
 def extended(image: Array, margins: list[tuple[int, int]], modes: list[str], cval: Any) -> Array:

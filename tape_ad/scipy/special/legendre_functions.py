@@ -22,7 +22,7 @@ from tape_ad.scipy.special.shared import no_partial
 
 __all__ = ["LEGENDRE", "LEGENDRE_FUNCTIONS"]
 
-ROOM = "tape_ad.scipy.special"
+MODULE = "tape_ad.scipy.special"
 
 
 def bare(n: Array, k: Array, x: Array) -> Array:
@@ -208,7 +208,7 @@ NEWER: dict[str, tuple[str, str, str, Callable[..., Any]]] = {
 """Functions that SciPy has since its release 1.15: parameters, handles, options, composition."""
 
 LEGENDRE_FUNCTIONS: dict[str, Any] = {
-    name: mirrored(getattr(sp, name), ROOM, "z") for name in ("lqn", "lqmn")
+    name: mirrored(getattr(sp, name), MODULE, "z") for name in ("lqn", "lqmn")
 }
 """Ours, by their names."""
 
@@ -229,7 +229,7 @@ for name, (parameters, handles, options, composition) in NEWER.items():
     for every in (False, True):
         public_name = f"{name}_all" if every else name
         if getattr(sp, public_name):  # which is false of what that release has not
-            public = mirrored(signed(public_name, parameters, options), ROOM, handles)
+            public = mirrored(signed(public_name, parameters, options), MODULE, handles)
             lines = of_all(composition, "m" in parameters.split()) if every else composition
             LEGENDRE_FUNCTIONS[public_name] = public
             LEGENDRE[public] = exactly(public, quiet(lines))

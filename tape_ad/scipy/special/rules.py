@@ -4,7 +4,7 @@ They are loaded when somebody has imported `scipy.special` and calls a function 
 its ufuncs record themselves, through NEP 13, so users go on calling SciPy. What SciPy writes in
 Python cannot do that, and `tape_ad.scipy.special` has it under the same names.
 
-The rooms follow the chapters of the *NIST Digital Library of Mathematical Functions* (DLMF).
+The modules follow the chapters of the *NIST Digital Library of Mathematical Functions* (DLMF).
 """
 
 import functools

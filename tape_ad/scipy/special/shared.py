@@ -1,4 +1,4 @@
-"""What the rooms of SciPy's special functions share."""
+"""What the modules of SciPy's special functions share."""
 
 from collections.abc import Callable
 from typing import Any, NoReturn

@@ -24,7 +24,7 @@ __all__ = ["SPHERICAL", "SPHERICAL_FUNCTIONS"]
 
 Function = Callable[..., Any]
 
-ROOM = "tape_ad.scipy.special"
+HOME = "tape_ad.scipy.special"
 
 OF_ARRAYS = "spherical_jn spherical_yn spherical_in spherical_kn jvp yvp ivp kvp h1vp h2vp"
 OF_NUMBERS = "riccati_jn riccati_yn lmbda pbdv_seq pbvv_seq"
@@ -41,8 +41,8 @@ def taking_arrays(function: Function) -> Function:
 
 
 SPHERICAL_FUNCTIONS: dict[str, Function] = {
-    **{name: mirrored(getattr(sp, name), ROOM, "z") for name in OF_ARRAYS.split()},
-    **{name: mirrored(taking_arrays(getattr(sp, name)), ROOM, "x") for name in OF_NUMBERS.split()},
+    **{name: mirrored(getattr(sp, name), HOME, "z") for name in OF_ARRAYS.split()},
+    **{name: mirrored(taking_arrays(getattr(sp, name)), HOME, "x") for name in OF_NUMBERS.split()},
 }
 """Ours, by their names."""
 

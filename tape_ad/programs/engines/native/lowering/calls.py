@@ -1,4 +1,4 @@
-"""How each call is done natively: the tables of all rooms, and what looks there."""
+"""How each call is done natively: the tables of all modules, and what looks there."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **scans.LOWERINGS,
     **layers.LOWERINGS,
 }
-"""What goes before the way of ufuncs; each room has a table of its own."""
+"""What goes before the way of ufuncs; each module has a table of its own."""
 
 LOUD = frozenset({"raise", "call", "print", "log"})
 """What `numpy.errstate` may ask for that native code does not do."""

@@ -1,7 +1,7 @@
 """A directive for Sphinx that describes a module by what it publishes.
 
-``.. room:: tape_ad.nn`` gives a table of the public names, each with its first sentence, and below
-it the whole docstring of each. A name whose docstring is SciPy's own stays in the table alone.
+``.. package:: tape_ad.nn`` gives a table of the public names, each with its first sentence, and
+below it the whole docstring of each. A name whose docstring is SciPy's own stays in the table.
 
 Options: ``:names:`` describes these names only, ``:groups:`` the names in these dictionaries of the
 module as well, and ``:no-docstring:`` leaves out what the module says of itself.
@@ -42,12 +42,12 @@ def first_sentence(thing: Any) -> str:
     return paragraph if end < 0 else paragraph[: end + 1]
 
 
-def is_described_elsewhere(room: ModuleType, name: str) -> bool:
+def is_described_elsewhere(module: ModuleType, name: str) -> bool:
     """Tell whether a docstring is SciPy's or NumPy's of that name, or that of a number."""
-    thing = getattr(room, name)
+    thing = getattr(module, name)
     if not callable(thing):
         return True
-    hosts = {room.__name__.removeprefix("tape_ad."), "numpy"} - {room.__name__}
+    hosts = {module.__name__.removeprefix("tape_ad."), "numpy"} - {module.__name__}
     found = (sys.modules.get(host) for host in hosts)
     return isinstance(thing, np.dtype) or any(
         inspect.getdoc(getattr(host, name, None)) == inspect.getdoc(thing) for host in found
@@ -77,26 +77,26 @@ def is_described(kind: type, name: str) -> bool:
     return name[0] != "_" and (callable(member) or isinstance(member, property))
 
 
-def entry(room: ModuleType, name: str) -> Iterator[str]:
+def entry(module: ModuleType, name: str) -> Iterator[str]:
     """Write the directive that shows a docstring."""
-    thing = getattr(room, name)
+    thing = getattr(module, name)
     if isinstance(thing, type):
         kind = "exception" if issubclass(thing, Exception) else "class"
     else:
         kind = "function" if callable(thing) else "data"
-    yield f".. auto{kind}:: {room.__name__}.{name}{signature(thing)}"
+    yield f".. auto{kind}:: {module.__name__}.{name}{signature(thing)}"
     if isinstance(thing, type) and "__dir__" in vars(thing):  # it says what users ask it for
         yield from ("   :no-members:", "")
         for member in dir(object.__new__(thing)):
             if is_described(thing, member):
                 found = inspect.getattr_static(thing, member)
                 form = "property" if isinstance(found, property) else "method"
-                yield f"   .. auto{form}:: {room.__name__}.{name}.{member}"
+                yield f"   .. auto{form}:: {module.__name__}.{name}.{member}"
     yield ""
 
 
-class Room(SphinxDirective):
-    """``.. room:: MODULE``."""
+class Package(SphinxDirective):
+    """``.. package:: MODULE``."""
 
     required_arguments = 1
     option_spec = {  # noqa: RUF012 - docutils reads it so
@@ -107,48 +107,48 @@ class Room(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write reStructuredText, and have it read."""
-        room = import_module(self.arguments[0])
-        lines = [f".. py:currentmodule:: {room.__name__}", ""]
+        module = import_module(self.arguments[0])
+        lines = [f".. py:currentmodule:: {module.__name__}", ""]
         if "no-docstring" not in self.options:
-            lines += self.docstring(room)
-        lines += self.described(room, self.options.get("names", "").split() or self.names(room))
+            lines += self.docstring(module)
+        lines += self.described(module, self.options.get("names", "").split() or self.names(module))
         for group in self.options.get("groups", "").split():
-            lines += [f".. rubric:: {group.capitalize()}", "", *self.listed(room, group)]
+            lines += [f".. rubric:: {group.capitalize()}", "", *self.listed(module, group)]
         container = nodes.Element()
-        self.state.nested_parse(StringList(lines, room.__file__ or ""), 0, container)
+        self.state.nested_parse(StringList(lines, module.__file__ or ""), 0, container)
         return [*container.children]
 
-    def docstring(self, room: ModuleType) -> Iterator[str]:
+    def docstring(self, module: ModuleType) -> Iterator[str]:
         """Show what a module says of itself."""
-        yield from (f".. automodule:: {room.__name__}", "   :no-members:", "")
+        yield from (f".. automodule:: {module.__name__}", "   :no-members:", "")
 
-    def names(self, room: ModuleType) -> list[str]:
+    def names(self, module: ModuleType) -> list[str]:
         """List what a module publishes, but for modules and what stands in a group."""
         groups = self.options.get("groups", "").split()
         return [
             name
-            for name in room.__all__
-            if name not in groups and not inspect.ismodule(getattr(room, name))
+            for name in module.__all__
+            if name not in groups and not inspect.ismodule(getattr(module, name))
         ]
 
-    def described(self, room: ModuleType, names: list[str]) -> Iterator[str]:
+    def described(self, module: ModuleType, names: list[str]) -> Iterator[str]:
         """Write a table of names, and their docstrings below it."""
-        ours = [name for name in names if not is_described_elsewhere(room, name)]
+        ours = [name for name in names if not is_described_elsewhere(module, name)]
         if not names:
             return
         yield from table(
             (
-                f":py:obj:`{name} <{room.__name__}.{name}>`" if name in ours else f"``{name}``",
-                first_sentence(getattr(room, name)),
+                f":py:obj:`{name} <{module.__name__}.{name}>`" if name in ours else f"``{name}``",
+                first_sentence(getattr(module, name)),
             )
             for name in names
         )
         for name in ours:
-            yield from entry(room, name)
+            yield from entry(module, name)
 
-    def listed(self, room: ModuleType, group: str) -> Iterator[str]:
+    def listed(self, module: ModuleType, group: str) -> Iterator[str]:
         """Write a table of the names in a dictionary of a module."""
-        things = getattr(room, group)
+        things = getattr(module, group)
         yield from table((f"``{name}``", first_sentence(thing)) for name, thing in things.items())
 
 
@@ -176,7 +176,7 @@ def find_short_name(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx of the directive and the names."""
-    app.add_directive("room", Room)
+    app.add_directive("package", Package)
     app.connect("doctree-read", be_exact)
     app.connect("missing-reference", find_short_name)
     return {"parallel_read_safe": True}

@@ -1,0 +1,104 @@
+"""The shape of the package: layers that import downward, and no cycle of files."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = [
+    {"base"},
+    {"rules"},
+    {"record"},
+    {"transforms", "batching", "programs", "nn", "optim", "parameters"},
+    {"sparse_derivatives", "training", "testing"},
+    {"scipy"},
+    {"interop"},
+]
+LEVELS = {part: level for level, layer in enumerate(LAYERS) for part in layer}
+MOST_PARTS = 16
+
+
+def name_of(path: Path) -> str:
+    """Give the name of a module."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+PATHS = {name_of(path): path for path in sorted((ROOT / "tape_ad").rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
+
+
+def package_of(module: str) -> str:
+    """Give the package that a module is in, or is."""
+    return module if PATHS[module].name == "__init__.py" else module.rpartition(".")[0]
+
+
+def named_in_strings(module: str) -> Iterator[str]:
+    """List what is imported or looked for by a name in a string."""
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            function = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if function in ("import_module", "find_spec", "__import__"):
+                yield str(node.args[0].value)
+
+
+def imported(module: str) -> Iterator[str]:
+    """List what a module imports, inside functions and for type checkers too."""
+    yield from named_in_strings(module)
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package_of(module).split(".")
+            above = parts[: len(parts) - node.level + 1] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            names = [f"{base}.{alias.name}" for alias in node.names]
+            yield from (name if name in PATHS else base for name in names)
+
+
+GRAPH = {module: {*imported(module)} & PATHS.keys() - {module} for module in PATHS}
+GRAPH["tape_ad"] = set()  # it only publishes what others define
+
+
+def part_of(module: str) -> str:
+    """Give the top-level part that a module is in: ``rules``."""
+    return module.split(".")[1]
+
+
+def test_no_files_import_each_other_in_a_cycle() -> None:
+    try:
+        TopologicalSorter(GRAPH).prepare()
+    except CycleError as error:
+        pytest.fail("a cycle of files: " + " <- ".join(error.args[1]))
+
+
+def test_a_layer_imports_from_layers_below_alone() -> None:
+    arrows = [
+        (module, other)
+        for module, others in GRAPH.items()
+        for other in others - {"tape_ad"}
+        if part_of(module) != part_of(other)
+    ]
+    assert [
+        f"{module} imports {other}"
+        for module, other in sorted(arrows)
+        if LEVELS[part_of(module)] <= LEVELS[part_of(other)]
+    ] == []
+
+
+def test_every_part_has_a_layer_and_they_are_few() -> None:
+    parts = {part_of(module) for module in PATHS if module != "tape_ad"}
+    assert parts == LEVELS.keys()
+    assert len(parts) <= MOST_PARTS
+
+
+def test_no_module_names_one_of_another_package_in_a_string() -> None:
+    assert [
+        f"{module} names {name}"
+        for module in PATHS
+        if module != "tape_ad"
+        for name in named_in_strings(module)
+        if name.startswith("tape_ad.") and part_of(name) != part_of(module)
+    ] == []
