@@ -407,7 +407,8 @@ def test_keys_of_mappings_are_told_apart_by_their_classes(by_name: bool) -> None
         return value * (100.0 if isinstance(key, Name) else 1.0)
 
     fast = ta.compile(f)
+    stores: list[dict[Any, Any]] = [{"a": X}, {Name("a"): X}]
     for _ in range(3):
-        for store in ({"a": X}, {Name("a"): X}):
+        for store in stores:
             found = fast(**store) if by_name else fast(store)
             assert np.array_equal(found, f(store))
