@@ -4,7 +4,6 @@ import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.base.arrays.overridable import NOTING, apart
@@ -13,7 +12,7 @@ from tape_ad.base.trees import map_leaves
 from tape_ad.rules.maps import Array
 from tape_ad.sparse_derivatives.checks import check_entries, check_shape
 from tape_ad.sparse_derivatives.flat_functions import Sides
-from tape_ad.sparse_derivatives.matrices import filled
+from tape_ad.sparse_derivatives.matrices import filled, same_pattern
 from tape_ad.sparse_derivatives.structure_keys import fingerprint
 
 __all__ = ["SparseDerivative", "Way"]
@@ -205,11 +204,18 @@ class CompiledDerivative:
         """Compute the entries, and say which pattern they are of."""
         sides = self.derivative.traced(args, kwargs)
         known = self.derivative.prepared_for(sides, lambda: self._plain_sides(args, kwargs))
-        same = (each for each, one in enumerate(self._patterns) if is_same(one, known.pattern))
-        number = next(same, len(self._patterns))
-        if number == len(self._patterns):
-            self._patterns.append(known.pattern)
-        return known.way.entries(sides), number
+        return known.way.entries(sides), self._number_of(known.pattern)
+
+    def _number_of(self, pattern: Sparse) -> int:
+        """Number a pattern; equal ones have one number, whatever records they are of.
+
+        A captured record may have another fingerprint than a plain one, where an array stands for
+        a number, and the same pattern.
+        """
+        if not any(same_pattern(each, pattern) for each in self._patterns):
+            self._patterns.append(pattern)
+        known = enumerate(self._patterns)  # another thread may have been quicker
+        return next(number for number, each in known if same_pattern(each, pattern))
 
     def _plain_sides(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
         """Record it with the arrays that stand behind captured ones, to look at indices."""
@@ -237,15 +243,6 @@ class CompiledDerivative:
 
     def __repr__(self) -> str:
         return f"<compiled {repr(self.derivative)[1:]}"
-
-
-def is_same(one: Sparse, other: Sparse) -> bool:
-    """Tell whether two patterns have their entries at the same places, in the same order."""
-    return one is other or (
-        one.shape == other.shape
-        and np.array_equal(one.indptr, other.indptr)
-        and np.array_equal(one.indices, other.indices)
-    )
 
 
 def behind(leaf: Any, _path: str) -> Any:

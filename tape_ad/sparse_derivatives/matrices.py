@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csr_array
 from tape_ad.rules.maps import Array
 from tape_ad.rules.maps.patterns import Pattern
 
-__all__ = ["filled", "matrix_of", "mirrored", "rows_of_entries"]
+__all__ = ["filled", "matrix_of", "mirrored", "rows_of_entries", "same_pattern"]
 
 Sparse = Any
 
@@ -34,3 +34,12 @@ def filled(pattern: Sparse, entries: Array) -> Sparse:
 def rows_of_entries(pattern: Sparse) -> Array:
     """Give the row of each entry of a `csr_array`."""
     return np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+
+
+def same_pattern(one: Sparse, other: Sparse) -> bool:
+    """Tell whether two `csr_array` have the same entries, in the same order."""
+    return one is other or (
+        one.shape == other.shape
+        and np.array_equal(one.indptr, other.indptr)
+        and np.array_equal(one.indices, other.indices)
+    )

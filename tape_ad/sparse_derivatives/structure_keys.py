@@ -57,7 +57,7 @@ def structure(partial: Any) -> Hashable:
     Unsaid
         Where that is not known of a map, or of one that it is made of.
     """
-    return None if is_array(type(partial)) else read(partial)  # elementwise, whatever it holds
+    return None if is_elementwise(type(partial)) else read(partial)
 
 
 def structure_or_pattern(partial: Any, parent: Shape, node: Shape) -> Hashable:
@@ -120,6 +120,14 @@ def reader_for_map(kind: type) -> Reader:
 def unsaid(_held: Any) -> Hashable:
     """Tell that a map does not say what its pattern reads."""
     raise Unsaid
+
+
+def is_elementwise(kind: type) -> bool:
+    """Tell whether partials of a kind are factors, whose pattern is no matter of what they hold.
+
+    A number is one as well: what is a number in a plain call may be an array in a captured one.
+    """
+    return is_array(kind) or issubclass(kind, (int, float, complex, np.generic))
 
 
 def is_array(kind: type) -> bool:

@@ -328,6 +328,28 @@ def test_a_pattern_that_values_decide_is_found_at_each_point(name: str) -> None:
         np.testing.assert_allclose(compiled(x).toarray(), dense, atol=1e-14)
 
 
+@pytest.mark.parametrize("name", BY_VALUE)
+def test_a_comparison_of_a_compiled_one_finds_the_same_pattern(name: str) -> None:
+    f = BY_VALUE[name]
+    fast = ta.compile(ta.sparse_jacobian(f), check_every=1)
+    for x in (*[X] * 12, *[-X] * 12, 2 * X, np.full(6, 0.5), X):
+        np.testing.assert_allclose(fast(x).toarray(), np.atleast_2d(ta.jacobian(f)(x)), atol=1e-14)
+
+
+def test_a_captured_record_has_the_fingerprint_of_a_plain_one() -> None:
+    found: list[int] = []
+
+    class Counting(type(ta.sparse_jacobian(np.diff))):  # type: ignore[misc]  # found at run time
+        def found(self, sides: Any) -> Any:
+            found.append(1)
+            return super().found(sides)
+
+    fast = ta.compile(Counting(lambda x: x * np.max(x) * 3, 0, None, False), check_every=1)
+    for x in (X, X, -X, 2 * X):
+        fast(x)
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("mode", ["same", "valid"])
 def test_the_length_of_what_is_convolved_with_decides(mode: Any) -> None:
     jacobian = ta.sparse_jacobian(lambda x, kernel: np.convolve(x, kernel, mode))
