@@ -471,7 +471,7 @@ def test_a_view_in_a_batch_that_cannot_be_followed_is_an_error(size: int) -> Non
         ta.batched(ta.grad(f))(np.ones((size, 3)))
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
 @pytest.mark.parametrize("to_view", [False, True])
 def test_a_view_by_a_loop_sees_what_is_written_to_its_array(to_view: bool) -> None:
     def f(x: Any) -> Any:
