@@ -443,3 +443,10 @@ def test_too_many_variables_are_a_warning() -> None:
         fast(X)
     for _ in range(3):  # without another
         fast(X)
+
+
+def test_a_constant_of_records_is_no_seed() -> None:
+    kept = np.array([(1.0, 2)], dtype=[("a", float), ("b", int)])
+    fast = ta.compile(lambda x: (x * 2, kept), engine="numpy")
+    for _ in range(4):
+        assert np.array_equal(fast(X)[0], 2 * X)

@@ -161,3 +161,22 @@ def test_columns_with_too_few_values_within_limits_have_no_spread(name: str, ddo
         handle = ta.ComputationRecord().tensor(table)
         found = getattr(stats, name)(handle, **options)
     np.testing.assert_allclose(found.data, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("power", [-1.0, 0.0])
+def test_a_slope_that_a_limit_hides_is_refused(power: float) -> None:
+    observed = np.arange(1.0, 5.0)
+    with pytest.raises(UnsupportedArgumentError, match="lambda_= is a handle, and exactly one of"):
+        ta.grad(lambda p: stats.power_divergence(observed, observed[::-1], lambda_=p)[0])(power)
+    with pytest.raises(UnsupportedArgumentError, match="p= is a handle, and exactly one of 0"):
+        ta.grad(lambda p: stats.pmean(observed, p))(0.0)
+
+
+def test_pearsons_statistic_has_a_slope_in_the_power() -> None:
+    observed = np.arange(1.0, 5.0)
+
+    def statistic(power: Any) -> Any:
+        return stats.power_divergence(observed, observed[::-1], lambda_=power)[0]
+
+    difference = (statistic(1 + 1e-6) - statistic(1 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(ta.grad(statistic)(1.0), difference, rtol=1e-8)

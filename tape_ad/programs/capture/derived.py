@@ -34,6 +34,8 @@ def has_derived(program: Program, arrays: Iterable[Any]) -> bool:
 
 def is_plain(array: Any) -> bool:
     """Tell whether an array is nothing but zeros or ones, as seeds of sweeps are."""
+    if array.dtype.kind not in "biufc":  # records, texts and dates are no seeds
+        return False
     first = array.ravel()[:1]
     return bool(np.all(array == first) and first in (0, 1)) if array.size else True
 

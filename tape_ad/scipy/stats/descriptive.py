@@ -11,7 +11,7 @@ from tape_ad.rules.base import Constant, Derivation
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.stats.samples import Table, floating, of_samples, taken_over
+from tape_ad.scipy.stats.samples import Table, floating, of_samples, off_limits, taken_over
 
 __all__ = ["DESCRIPTIVE", "UNITS", "central_moment", "kurtosis", "skew", "trim_mean", "unit_of"]
 
@@ -114,6 +114,7 @@ def hmean(a: Array, weights: Any = None, dtype: Any = None) -> Array:
 def pmean(a: Array, weights: Any = None, p: Any = 1) -> Array:
     """The power mean."""
     a = of_positive("Power mean", a)
+    off_limits("pmean", "p", p, 0)
     return gmean(a, weights) if p == 0 else weighed(a**p, weights) ** (1 / p)
 
 

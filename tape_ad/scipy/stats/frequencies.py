@@ -9,12 +9,20 @@ import numpy as np
 
 from tape_ad.rules.base import Derivation
 from tape_ad.rules.maps import Array
+from tape_ad.scipy.counterparts import is_handle
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.stats.methods import isf
 from tape_ad.scipy.stats.named import Chi2ContingencyResult
 from tape_ad.scipy.stats.results import SignificanceResult
-from tape_ad.scipy.stats.samples import Table, floating, of_samples, primal, taken_over
+from tape_ad.scipy.stats.samples import (
+    Table,
+    floating,
+    of_samples,
+    off_limits,
+    primal,
+    taken_over,
+)
 from tape_ad.scipy.stats.tails import PAIR, Pair, lower_tail, two_tailed, upper_tail
 
 __all__ = ["FREQUENCIES", "RESULTS"]
@@ -55,7 +63,8 @@ def power_divergence(
         f_exp = np.mean(f_obs, axis=-1, keepdims=True)
     elif sum_check:
         check_sums(f_obs, f_exp)
-    if power == 1:
+    off_limits("power_divergence", "lambda_", power, 0, -1)
+    if not is_handle(power) and power == 1:
         terms = (f_obs - f_exp) ** 2 / f_exp
     elif power == 0:
         terms = 2.0 * sp.xlogy(f_obs, f_obs / f_exp)

@@ -31,6 +31,7 @@ __all__ = [
     "floats",
     "last",
     "of_samples",
+    "off_limits",
     "primal",
     "refuse_option",
     "taken_over",
@@ -152,6 +153,22 @@ def as_one(tree: Any) -> Any:
         return joined(tree)
     except ValueError:  # of shapes that differ, which SciPy's function then has to take
         return tree
+
+
+def off_limits(name: str, parameter: str, value: Any, *limits: float) -> None:
+    """Refuse a handle at a number where another formula holds, which does not know of the slope.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+    """
+    if takes_over(type(value)) and any(np.any(np.equal(primal(value), each)) for each in limits):
+        told = ", ".join(f"{each:g}" for each in limits)
+        raise UnsupportedArgumentError(
+            f"scipy.stats.{name}: {parameter}= is a handle, and exactly one of {told}, where the "
+            "formula is a limit of which the slope is not computed; pass a plain number, or one "
+            "beside it"
+        )
 
 
 def primal(x: Any) -> Any:
