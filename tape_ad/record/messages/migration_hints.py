@@ -80,6 +80,14 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         "softmax": "ta.nn.softmax",
         **dict.fromkeys(("Adam", "AdamW", "SGD"), "ta.optim has the optimizers"),
         "lax": "loops and branches are Python's; SciPy's functions are in ta.scipy",
+        **{
+            name: f"ta.scipy.{name}, under SciPy's names"
+            for name in (
+                *("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal"),
+                *("sparse", "spatial", "special", "stats"),
+            )
+        },
+        **{name: f"ta.interop.{name}" for name in ("array_api", "autograd", "dask", "sklearn")},
         **dict.fromkeys(("random", "manual_seed"), "draw from np.random.default_rng(seed)"),
         **dict.fromkeys(("device", "cuda"), NO_DEVICES),
         **dict.fromkeys(
