@@ -166,7 +166,7 @@ def refuse_moving(target: Handle, value: Any) -> None:
     `numpy.random.Generator.shuffle` swaps the rows of arrays by way of a buffer, and of all else by
     ``x[i], x[j] = x[j], x[i]``.
     """
-    assigning = is_at(sys._getframe(3), "x[x] = x", "x[:] = x")
+    assigning = is_at(sys._getframe(3), "x[x] = x", "x[:] = x", "x[x:x] = x")
     if not assigning and np.shares_memory(memory_of(target.data), memory_of(value.data)):
         raise InPlaceError(
             "code that was not written for handles moves parts of one about, of which some would "

@@ -100,11 +100,16 @@ def used_by(code: types.CodeType) -> Iterator[str]:
     for place, step in enumerate(steps):
         if type(step.argval) is not str or not step.opname.startswith("LOAD"):
             continue
-        if step.opcode in dis.haslocal or step.opname in ("LOAD_CONST", "LOAD_CLOSURE"):
+        if is_local(step) or step.opname in ("LOAD_CONST", "LOAD_CLOSURE"):
             continue
         end = next(filter(is_end, steps[place + 1 :]), None)
         if end is None or not (end.opname == "POP_TOP" or binds_again(end, step)):
             yield step.argval
+
+
+def is_local(step: dis.Instruction) -> bool:
+    """Tell whether a variable is the function's own; Python 3.14 lists cells among the locals."""
+    return step.opcode in dis.haslocal and step.opcode not in dis.hasfree
 
 
 def is_end(step: dis.Instruction) -> bool:
@@ -117,7 +122,7 @@ def binds_again(end: dis.Instruction, step: dis.Instruction) -> bool:
     """Tell whether a statement binds the place that it has read."""
     if not end.opname.startswith("STORE"):
         return False
-    if end.argval == step.argval and end.opcode not in dis.haslocal:
+    if end.argval == step.argval and not is_local(end):
         return True
     place, within = step.positions, end.positions
     if place is None or within is None or None in (*place, *within):
