@@ -100,16 +100,17 @@ def used_by(code: types.CodeType) -> Iterator[str]:
     for place, step in enumerate(steps):
         if type(step.argval) is not str or not step.opname.startswith("LOAD"):
             continue
-        if is_local(step) or step.opname in ("LOAD_CONST", "LOAD_CLOSURE"):
+        if is_local(code, step) or step.opname in ("LOAD_CONST", "LOAD_CLOSURE"):
             continue
         end = next(filter(is_end, steps[place + 1 :]), None)
-        if end is None or not (end.opname == "POP_TOP" or binds_again(end, step)):
+        if end is None or not (end.opname == "POP_TOP" or binds_again(code, end, step)):
             yield step.argval
 
 
-def is_local(step: dis.Instruction) -> bool:
-    """Tell whether a variable is the function's own; Python 3.14 lists cells among the locals."""
-    return step.opcode in dis.haslocal and step.opcode not in dis.hasfree
+def is_local(code: types.CodeType, step: dis.Instruction) -> bool:
+    """Tell whether a variable is the function's own; Python 3.14 counts cells among the locals."""
+    cells = (*code.co_freevars, *code.co_cellvars)
+    return step.opcode in dis.haslocal and step.argval not in cells
 
 
 def is_end(step: dis.Instruction) -> bool:
@@ -118,11 +119,11 @@ def is_end(step: dis.Instruction) -> bool:
     return jumps or step.opname.startswith(("POP_TOP", "STORE", "RETURN", "YIELD"))
 
 
-def binds_again(end: dis.Instruction, step: dis.Instruction) -> bool:
+def binds_again(code: types.CodeType, end: dis.Instruction, step: dis.Instruction) -> bool:
     """Tell whether a statement binds the place that it has read."""
     if not end.opname.startswith("STORE"):
         return False
-    if end.argval == step.argval and not is_local(end):
+    if end.argval == step.argval and not is_local(code, end):
         return True
     place, within = step.positions, end.positions
     if place is None or within is None or None in (*place, *within):
