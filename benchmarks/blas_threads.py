@@ -22,7 +22,7 @@ from attrs import frozen
 import tape_ad as ta
 from benchmarks.timing import BRIEF, THOROUGH, Times, in_turns, seconds_of
 from tape_ad import nn, optim, training
-from tape_ad.base import threads
+from tape_ad.training import threads
 
 __all__ = ["NETWORKS", "Network", "beside_one", "main"]
 

@@ -188,6 +188,7 @@ def serve(connection: Connection, name: str) -> None:
         return
     connection.send((True, version_of(LIBRARIES[name].distribution)))
     desk = Desk(library)
+    np.empty(31 * 2**20, np.uint8)  # freed at once: what tape_ad asks of malloc, for all libraries
     with threadpool_limits(1):
         while (question := connection.recv()) is not None:
             method, arguments = question

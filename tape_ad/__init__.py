@@ -11,7 +11,6 @@ if not getattr(_sys, "_is_gil_enabled", lambda: True)():
 
 from tape_ad.base import errors
 from tape_ad.base.arrays.adapters import register_adapter as _register_adapter
-from tape_ad.base.memory import keep_freed_memory as _keep_freed_memory
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.observing import debug_nans
 from tape_ad.record.inspection.profiling import profile
@@ -69,8 +68,6 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
-
-_keep_freed_memory()
 
 _register_adapter("dask", "tape_ad.interop.dask.lazy")
 _register_adapter("array_api", "tape_ad.interop.array_api")

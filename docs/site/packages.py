@@ -125,10 +125,11 @@ class Package(SphinxDirective):
     def names(self, module: ModuleType) -> list[str]:
         """List what a module publishes, but for modules and what stands in a group."""
         groups = self.options.get("groups", "").split()
+        grouped = {*groups}.union(*(getattr(module, group) for group in groups))
         return [
             name
             for name in module.__all__
-            if name not in groups and not inspect.ismodule(getattr(module, name))
+            if name not in grouped and not inspect.ismodule(getattr(module, name))
         ]
 
     def described(self, module: ModuleType, names: list[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from attrs import frozen
 from tape_ad.base.arrays.batches import Batch
 from tape_ad.batching.basics import Function, Looped, Options, as_axes, flattened, lone, ndim_of
 
-__all__ = ["Along", "differences", "norm", "quantiles", "rolled", "transformed", "vector_norm"]
+__all__ = ["Along", "differences", "norm", "quantiles", "rolled"]
 
 
 @frozen
@@ -25,12 +25,15 @@ class Along:
         What None means: all axes, or the one of the flattened array.
     name : str
         The name of the argument.
+    lengths : (int, str) or None
+        The place and the name of the argument that has a length for each axis, if there is one.
     """
 
     place: int
     default: int | tuple[int, ...] | None = None
     none: str = "flat"
     name: str = "axis"
+    lengths: tuple[int, str] | None = None
 
     def __call__(self, batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
         """Call the function for all."""
@@ -41,7 +44,9 @@ class Along:
             axis = args[self.place]
         data = x.stack
         whole: Any
-        if axis is None and self.none == "all":
+        if axis is None and self.lengths and (lengths := self.lengths_in(args, kwargs)):
+            whole = tuple(range(-np.size(lengths), 0))
+        elif axis is None and self.none == "all":
             whole = tuple(range(1, x.ndim + 1))
         elif axis is None:
             if options.get("keepdims") not in (None, False):
@@ -54,6 +59,11 @@ class Along:
         else:
             options[self.name] = whole
         return function(data, *given, **options)
+
+    def lengths_in(self, args: Any, kwargs: Options) -> Any:
+        """Give the lengths of the axes, if they are given."""
+        place, name = self.lengths or (0, "")
+        return args[place] if len(args) > place else kwargs.get(name)
 
 
 def differences(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
@@ -79,19 +89,6 @@ def quantiles(batch: Batch, function: Function, args: Any, kwargs: Options) -> A
     return np.moveaxis(out, ndim_of(q), 0) if ndim_of(q) else out
 
 
-def transformed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Transform along several axes; without any named, all, or as many as lengths are given."""
-    x = lone(batch, args, kwargs)
-    lengths = args[1] if len(args) > 1 else kwargs.get("s")
-    axes = args[2] if len(args) > 2 else kwargs.get("axes")
-    if len(args) > 3:
-        raise Looped
-    if axes is None:
-        axes = tuple(range(-x.ndim if lengths is None else -len(lengths), 0))
-    rest = {name: value for name, value in kwargs.items() if name not in ("s", "axes")}
-    return function(x.stack, lengths, as_axes(axes, x.ndim), **rest)
-
-
 def norm(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Compute a norm: of the elements, of a vector, or of a matrix."""
     x = lone(batch, args, kwargs)
@@ -109,8 +106,3 @@ def norm(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     if x.ndim not in (1, 2):
         raise Looped
     return function(x.stack, order, 1 if x.ndim == 1 else (1, 2), **kept)
-
-
-def vector_norm(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Compute a norm of vectors: of all elements where no axis is named."""
-    return Along(9, None, "flat")(batch, function, args, kwargs)

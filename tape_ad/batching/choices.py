@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.overridable import boxed
+from tape_ad.base.arrays.overridable import lift
 from tape_ad.batching.arrays import BatchedArray, shape_of_one
 from tape_ad.batching.basics import (
     Function,
@@ -98,7 +98,7 @@ def scattered(batch: Batch, function: Function, args: Any, kwargs: Options) -> A
     parent = shape_of_one(ct)[:stack] + index.parent
     like = BatchedArray(np.broadcast_to(np.empty(()), (batch.size, *parent)), batch)
     whole, order = key_of_all(batch, like, (slice(None),) * stack + index.key)
-    cts = boxed(spread(batch, ct))  # as what stands in the key may be captured
+    cts = lift(spread(batch, ct))  # as what stands in the key may be captured
     if order is not None:
         cts = np.moveaxis(cts, order[1], order[0])
     return function(cts, index_map(whole, (batch.size, *parent), cts.shape))

@@ -18,11 +18,11 @@ from tape_ad.batching.arrays import (
     asked_by_library,
     shape_of_one,
 )
-from tape_ad.batching.basics import Handler, Looped, is_of
+from tape_ad.batching.basics import Looped, is_of
+from tape_ad.batching.derived import handler_of
 from tape_ad.batching.elements import ABOUT_ONE, elementwise, like_one
 from tape_ad.batching.indexing import MaskError, item_of_all, written_to_all
 from tape_ad.batching.products import generalized
-from tape_ad.batching.tables import HANDLERS
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.primals import memory_of
 from tape_ad.rules import entry_of
@@ -63,7 +63,7 @@ def answer_in_batch(
         if isinstance(function, np.ufunc):
             general = elementwise if function.signature is None else generalized
             return wrapped(batch, general(batch, function, args, kwargs))
-        handler: Handler | None = HANDLERS.get(function)
+        handler = handler_of(function)
         if handler is not None:
             return wrapped(batch, handler(batch, function, args, kwargs))
         entry = entry_of(function)

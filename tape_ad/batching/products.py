@@ -36,6 +36,7 @@ __all__ = [
     "solve",
     "trailing",
     "vdot",
+    "with_axis",
 ]
 
 
@@ -168,7 +169,7 @@ def composed(lines: Callable[..., Any]) -> Handler:
 
     def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
         out = lines(*args, **kwargs)
-        return out.stack if is_of(out, batch) else loop_over()
+        return out.stack if is_of(out, batch) else loop_over()  # as for NotImplemented
 
     return handler
 

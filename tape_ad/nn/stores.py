@@ -16,7 +16,7 @@ from tape_ad.base.errors import MissingParameterError, StoreMismatchError
 from tape_ad.nn.checks import check_generator, check_step
 from tape_ad.nn.initializers import Initializer
 from tape_ad.record.inspection.pages.summaries import Summary
-from tape_ad.record.messages.migration_hints import in_other_words
+from tape_ad.record.messages.migration_hints import with_hints
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
@@ -47,7 +47,7 @@ class Parameter:
     trained: bool = True
 
 
-@in_other_words
+@with_hints
 class Layer:
     """A function of a store and an input, that holds configuration and no data.
 

@@ -8,8 +8,7 @@ from attrs import define, field
 
 from tape_ad.base.errors import StoreMismatchError
 from tape_ad.optim.fitting import Fitting, Plain, described, fitting
-from tape_ad.optim.hints import HINT
-from tape_ad.record.messages.migration_hints import in_other_words
+from tape_ad.record.messages.migration_hints import with_hints
 
 __all__ = ["Optimizer"]
 
@@ -23,7 +22,7 @@ What an update computes on the way is as large, and counts at the peak of a step
 in the processor's cache; smaller pieces take longer."""
 
 
-@in_other_words
+@with_hints
 @define(eq=False)
 class Optimizer:
     """What the optimizers share: `step`, and a state that is a plain dict of arrays.
@@ -77,8 +76,6 @@ class Optimizer:
         InPlaceError
             When the store or the gradients hold handles.
         """
-        if HINT.looking:
-            HINT.look()
         pairs = fitting(params, gradients)
         used = self._kinds_used()
         keys = {kind: [f"{kind}.{name}" for name, _, _ in pairs] for kind in used}

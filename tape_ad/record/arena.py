@@ -72,7 +72,7 @@ class Arena:
         nested further in, when that function turns out to use a handle of an explicit record.
     ended : bool
         Whether that function has returned, so that its handles should not be met any more.
-    turn : object
+    appending : object
         What a thread is appending now, or None; see `tape_ad.record.locks`.
     namespaced : bool
         Whether a handle was asked for its array namespace, so that what has no derivative is a
@@ -94,7 +94,7 @@ class Arena:
     inputs: list[tuple[int, np.ndarray[Any, Any], bytes]] = field(factory=list, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     observer: Any = field(default=None, init=False)
-    turn: Any = field(default=None, init=False)
+    appending: Any = field(default=None, init=False)
     movable: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
     namespaced: bool = field(default=False, init=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import NOTING, is_dask, is_later
+from tape_ad.base.arrays.overridable import TRACERS, is_dask, is_later
 from tape_ad.base.errors import ConversionError, NumberError
 from tape_ad.record.array_methods import ArrayMethods
 from tape_ad.record.array_operators import ArrayOperators
@@ -25,9 +25,9 @@ from tape_ad.record.messages.library_answers import (
     OWN,
     answer_to_scipy,
 )
-from tape_ad.record.messages.migration_hints import Habit
+from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
-from tape_ad.record.primals import AS_THEY_ARE, primal
+from tape_ad.record.primals import PLAIN_TYPES, primal
 from tape_ad.rules.base import as_array
 
 __all__ = ["ArrayInterface"]
@@ -314,7 +314,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             if y is ABSENT:
                 return self._one(ufunc, x)
             other = type(y) if x is self else type(x)
-            if other in AS_THEY_ARE or other is type(self):
+            if other in PLAIN_TYPES or other is type(self):
                 return self._two(ufunc, x, y)
         inputs = (x,) if y is ABSENT else (x, y, *more)
         if method == "__call__":
@@ -331,7 +331,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             own = kind.__array_function__ is not np.ndarray.__array_function__
             if own and not (
                 issubclass(kind, (ArrayInterface, type(primal(self.data))))
-                or kind in NOTING
+                or kind in TRACERS
                 or is_dask(kind)
             ):
                 return NotImplemented  # as NEP 18 has it for types that one does not know
@@ -393,7 +393,7 @@ def number_of(handle: Any, kind: str) -> Any:
     )
 
 
-class Absent(Habit):
+class Absent(MigrationHint):
     """An attribute that ndarrays have and handles do not; asking for it says why."""
 
     __slots__ = ("name",)

@@ -7,6 +7,7 @@ the numbers in memory, unless nobody can see them any more.
 """
 
 import sys
+from _thread import _count
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
@@ -20,10 +21,11 @@ from tape_ad.base.naming import called, function_name
 from tape_ad.record.arena import Arena
 from tape_ad.record.constants import unwrapped
 from tape_ad.record.instructions import is_at
+from tape_ad.record.locks import ASSIGNING, PATIENCE
 from tape_ad.record.messages.refusals import batched_value
 from tape_ad.record.namespaces import IN_USE
 from tape_ad.record.primals import is_number, memory_of, primal
-from tape_ad.record.views import WRITING, Handle, has_alone, live_views, way_to
+from tape_ad.record.views import Handle, has_alone, live_views, way_to
 from tape_ad.rules.maps import Index, clone
 from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
@@ -209,8 +211,9 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
 
     A value that is `fresh`, so that nobody else has it, may be taken without a copy.
     """
-    mine = WRITING.take()
+    locked = False
     try:
+        locked = _count() > 0 and ASSIGNING.acquire(timeout=PATIENCE)
         record: Arena = target.record
         window = None
         base = target
@@ -234,11 +237,8 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
         followers = [followed(base, view, new, key, value, window) for view in views]
         commit(base, new, followers)
     finally:
-        if mine:
-            WRITING.owner = None
-
-
-WRITING.holding.add(replace.__code__)
+        if locked:
+            ASSIGNING.release()
 
 
 def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:

@@ -18,11 +18,11 @@ __all__ = [
     "HANDLE",
     "NUMBERS",
     "Call",
-    "beside_one",
     "beside_several",
     "key_of",
     "name_of",
     "shown",
+    "unary_metadata",
     "written",
 ]
 
@@ -78,7 +78,7 @@ class Call:
     options: Mapping[str, Any]
 
 
-def beside_one(x: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def unary_metadata(x: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Take down the call of a function of one handle, in as few steps as there can be."""
     options = {**kwargs}  # nobody else has it, as a mark must be
     for value in options.values():

@@ -5,7 +5,7 @@ from typing import Any
 
 from tape_ad.record.arena import Arena
 from tape_ad.record.traits import traits_of
-from tape_ad.record.unbroadcasting import conform
+from tape_ad.record.unbroadcasting import unbroadcast
 from tape_ad.rules.maps import Array, pull_chosen
 
 __all__ = ["Look", "careful_sweep"]
@@ -40,7 +40,7 @@ def careful_sweep(
             parent, linear = arena.parents[edge], arena.map_at(node, edge)
             kind: Any = linear
             pulled = pull_chosen(kind, ct) if node in masked else linear.pull(ct)
-            pulled = conform(pulled, arena.shapes[parent], arena.dtypes[parent], stack)
+            pulled = unbroadcast(pulled, arena.shapes[parent], arena.dtypes[parent], stack)
             if look is not None:
                 look(node, edge, parent, ct, pulled)
             total = cotangents.get(parent)

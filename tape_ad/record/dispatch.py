@@ -5,6 +5,7 @@ general way is `record_general`; the others do the same for what most calls are,
 (docs/performance.md says what each of them saves).
 """
 
+from _thread import _count
 from collections.abc import Callable, Mapping
 from operator import getitem
 from types import MappingProxyType
@@ -13,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.batches import batch_of
-from tape_ad.base.arrays.overridable import BATCHES, CAPTURES, boxed
+from tape_ad.base.arrays.overridable import BATCHES, CAPTURES, lift
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
 from tape_ad.record.assignment import assign, change, check_fit, refuse_to_write, replace
-from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_one, beside_several
+from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several, unary_metadata
 from tape_ad.record.casting import as_computed_with
 from tape_ad.record.constants import ConstantTensor, as_constants, gives_constants, unwrapped
 from tape_ad.record.creation import created
+from tape_ad.record.locks import ASSIGNING, PATIENCE
 from tape_ad.record.messages.refusals import (
     misplaced_handle,
     no_implementation,
@@ -29,14 +31,20 @@ from tape_ad.record.messages.refusals import (
     raise_with_name,
 )
 from tape_ad.record.namespaces import IN_USE
-from tape_ad.record.operands import computed, decline, odd_one, told_apart, told_apart_with_care
-from tape_ad.record.primals import AS_THEY_ARE, is_view, primal
+from tape_ad.record.operands import (
+    computed,
+    defers_to_other_type,
+    partition_operands,
+    partition_operands_slow,
+    single_candidate,
+)
+from tape_ad.record.primals import PLAIN_TYPES, is_view, primal
 from tape_ad.record.sparse_operands import beside_sparse, meets_sparse
 from tape_ad.record.tensor import Tensor
-from tape_ad.record.ties import EQUALITIES, with_ties
+from tape_ad.record.ties import EQUALITIES, TRIMMING, look_at_trimmed, with_ties
 from tape_ad.record.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
-from tape_ad.record.views import WRITING, link, linked
-from tape_ad.rules import STRAIGHT, entry_of
+from tape_ad.record.views import link, linked
+from tape_ad.rules import FAST_RULES, entry_of
 from tape_ad.rules.base import Constant, Entry, Rule
 from tape_ad.rules.maps import Array, Index
 from tape_ad.rules.numpy.indexing import filled_key
@@ -48,7 +56,7 @@ Options = Mapping[str, Any]
 
 Call = tuple[Function, tuple[Any, ...], Options]
 
-straight_makers = STRAIGHT.get
+straight_makers = FAST_RULES.get
 COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 )
@@ -94,7 +102,7 @@ def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIO
     """Do what `record_call` does; NotImplemented where another library is to have the say."""
     if BATCHES and (batch := batch_of(args, kwargs)):
         return batch.call(function, args, kwargs)
-    if kwargs or function not in STRAIGHT or decline(function, args):
+    if kwargs or function not in FAST_RULES or defers_to_other_type(function, args):
         return record_any(function, args, kwargs)
     if len(args) > 2:
         return record_several(function, args)
@@ -120,14 +128,14 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
     makers = straight_makers(function)
     x_kind, y_kind = type(x), type(y)
     if makers is None:
-        if function in COMPARISONS and x_kind is Tensor and y_kind in AS_THEY_ARE:
+        if function in COMPARISONS and x_kind is Tensor and y_kind in PLAIN_TYPES:
             out = function(x.data, y)  # plain data, for which nothing is looked up
             if function in EQUALITIES:
                 out = with_ties(function, out, x, y)
             if x.record.namespaced and gives_constants((x,), NO_OPTIONS):
                 return as_constants(out)
             return out
-        return record_beside(function, x, y)
+        return record_binary_slow(function, x, y)
     parents: Any
     partials: Any
     try:
@@ -141,28 +149,28 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
             first, second = makers
             partials = first(out, data, other), second(out, data, other)
             beside = None
-        elif y_kind in AS_THEY_ARE:
+        elif y_kind in PLAIN_TYPES:
             record, data, parents = x.record, x.data, x.index
             beside = (HANDLE, y if y_kind in NUMBERS else (ARRAY, y.shape, y.dtype))
-            if type(data) not in AS_THEY_ARE:
-                y = boxed(y)
+            if type(data) not in PLAIN_TYPES:
+                y = lift(y)
             out = function(data, y)
             partials = makers[0](out, data, y)
-        elif x_kind in AS_THEY_ARE:
+        elif x_kind in PLAIN_TYPES:
             record, data, parents = y.record, y.data, y.index
             beside = (x if x_kind in NUMBERS else (ARRAY, x.shape, x.dtype), HANDLE)
-            if type(data) not in AS_THEY_ARE:
-                x = boxed(x)
+            if type(data) not in PLAIN_TYPES:
+                x = lift(x)
             out = function(x, data)
             partials = makers[1](out, x, data)
         else:
-            return record_beside(function, x, y)
+            return record_binary_slow(function, x, y)
     except ValueError as error:
         raise_with_name(function, (x, y), error)
     return record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
 
 
-def record_beside(function: Function, x: Any, y: Any) -> Any:
+def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
     """Do what `record_call` does for an operator with an operand of any kind.
 
     NEP 13 has two ways for arrays with an arithmetic of their own: an operator leaves the whole of
@@ -172,7 +180,7 @@ def record_beside(function: Function, x: Any, y: Any) -> Any:
         return answer(function, unwrapped((x, y)))
     if meets_sparse(function, x, y):
         return beside_sparse(function, x, y, record_two)
-    if not decline(function, (x, y)):
+    if not defers_to_other_type(function, (x, y)):
         return record_any(function, (x, y))
     outside = any(getattr(type(each), "__array_ufunc__", False) is None for each in (x, y))
     return NotImplemented if outside else function(x, y)
@@ -181,14 +189,14 @@ def record_beside(function: Function, x: Any, y: Any) -> Any:
 def record_several(function: Function, args: tuple[Any, ...]) -> Any:
     """Do what `record_call` does for three and more operands of a straight function."""
     if CAPTURES:
-        args = boxed(args)
-    apart = told_apart(args)
+        args = lift(args)
+    apart = partition_operands(args)
     if apart is None:
         return record_any(function, args)
     record, handles, values = apart
     try:
         out = function(*values)
-        makers = STRAIGHT[function]
+        makers = FAST_RULES[function]
         partials = [makers[position](out, *values) for position, _ in handles]
     except ValueError as error:
         raise_with_name(function, args, error)
@@ -204,8 +212,9 @@ def record_item(x: Any, key: Any) -> Any:
     plain = filled_key(key, x.data.ndim)
     if plain is None:
         return answer(getitem, (x, key))
-    mine = WRITING.take()
+    locked = False
     try:
+        locked = _count() > 0 and ASSIGNING.acquire(timeout=PATIENCE)
         data = x.data
         out = data[key]
         handle = x.record.note(
@@ -216,8 +225,8 @@ def record_item(x: Any, key: Any) -> Any:
     except ValueError as error:
         raise_with_name(getitem, (x,), error)
     finally:
-        if mine:
-            WRITING.owner = None
+        if locked:
+            ASSIGNING.release()
     return handle
 
 
@@ -236,7 +245,7 @@ def record_any(
         return as_constants(out)
     entry = entry_of(function)
     if CAPTURES:
-        args, kwargs = boxed(args), boxed(kwargs)
+        args, kwargs = lift(args), lift(kwargs)
     if kwargs:
         if "out" in kwargs:
             return record_output_into(function, entry, args, kwargs)
@@ -244,6 +253,8 @@ def record_any(
             args = as_computed_with(function, args, kwargs)
         if "where" in kwargs and isinstance(function, np.ufunc):
             return record_where(function, args, kwargs, (None,) * function.nout)
+    if function in TRIMMING:
+        look_at_trimmed(function, args, kwargs)
     if type(entry) is Rule:
         return record_general(function, entry, args, kwargs)
     return call_unrecorded(function, entry, args, kwargs)
@@ -256,7 +267,7 @@ def are_plain(operands: tuple[Any, ...]) -> bool:
         if kind is Tensor:
             if x.record.namespaced or type(x.data) is Tensor:
                 return False
-        elif kind not in AS_THEY_ARE and kind not in OPTIONS:
+        elif kind not in PLAIN_TYPES and kind not in OPTIONS:
             return False
     return True
 
@@ -285,13 +296,13 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     elif kwargs:
         check_ufunc_options(function, kwargs)
     call = function, args, kwargs
-    place = None if rule.multiple else odd_one(operands)
+    place = None if rule.multiple else single_candidate(operands)
     if place is not None and type(operands[place]) is Tensor:
         return record_lone(call, rule, operands, place, options, call_options)
-    apart = told_apart(operands)
-    if apart is None and decline(function, operands):
+    apart = partition_operands(operands)
+    if apart is None and defers_to_other_type(function, operands):
         return NotImplemented
-    record, handles, values = apart or told_apart_with_care(function, operands)
+    record, handles, values = apart or partition_operands_slow(function, operands)
     out, saved = computed(function, rule, values, call_options)
     if not rule.multiple:
         return record_output(record, call, rule, handles, out, (saved, *values), options)
@@ -325,7 +336,7 @@ def record_lone(
     partial = maker and maker(saved, *values, **options)
     if partial is None:
         return x.record.note(CONSTANT, (), NO_OPTIONS, out) if maker and out.size == 0 else out
-    beside = beside_one(x, args, kwargs) if kwargs or len(args) > 1 else None
+    beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
     if is_view(out, data) and not linked(handle, x, data):  # it was written to meanwhile
         return record_lone(call, rule, operands, place, options, call_options)
@@ -435,8 +446,6 @@ def record_where(
         return np.where(where, result, others[0])
     return tuple(np.where(where, *pair) for pair in zip(result, others, strict=True))
 
-
-WRITING.holding.add(record_item.__code__)
 
 Tensor.answer_with(
     call=record_call,

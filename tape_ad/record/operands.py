@@ -12,7 +12,7 @@ from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.record.arena import Arena, innermost
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.messages.refusals import misplaced_handle, raise_with_name, unrelated_records
-from tape_ad.record.primals import AS_THEY_ARE, primal
+from tape_ad.record.primals import PLAIN_TYPES, primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
 from tape_ad.rules.base import Rule
@@ -22,15 +22,15 @@ __all__ = [
     "as_operand",
     "common_record",
     "computed",
-    "decline",
-    "odd_one",
-    "told_apart",
-    "told_apart_with_care",
+    "defers_to_other_type",
+    "partition_operands",
+    "partition_operands_slow",
+    "single_candidate",
 ]
 
 ABSENT = object()
 
-Apart = tuple[Any, list[tuple[int, Tensor]], list[Any]]
+Partition = tuple[Any, list[tuple[int, Tensor]], list[Any]]
 """A record, its handles behind their positions, and the values of all operands."""
 
 
@@ -44,7 +44,7 @@ def as_operand(value: Any) -> Any:
     UnsupportedArgumentError
         For sparse ones.
     """
-    if type(value) in AS_THEY_ARE or isinstance(value, np.generic):
+    if type(value) in PLAIN_TYPES or isinstance(value, np.generic):
         return value
     if isinstance(value, (np.ma.MaskedArray, np.matrix)):
         raise DtypeError(
@@ -63,7 +63,7 @@ def as_operand(value: Any) -> Any:
     return np.asarray(value)
 
 
-def odd_one(args: tuple[Any, ...]) -> int | None:
+def single_candidate(args: tuple[Any, ...]) -> int | None:
     """Find the one operand that needs a look, if it is just one; a lone operand is given as it is.
 
     Returns
@@ -75,14 +75,14 @@ def odd_one(args: tuple[Any, ...]) -> int | None:
         return 0
     found = None
     for position, operand in enumerate(args):
-        if type(operand) not in AS_THEY_ARE:
+        if type(operand) not in PLAIN_TYPES:
             if found is not None:
                 return None
             found = position
     return found
 
 
-def told_apart(operands: tuple[Any, ...]) -> Apart | None:
+def partition_operands(operands: tuple[Any, ...]) -> Partition | None:
     """Tell handles from constants, where nothing else is among the operands.
 
     Returns
@@ -100,15 +100,15 @@ def told_apart(operands: tuple[Any, ...]) -> Apart | None:
             record = operand.record
             handles.append((position, operand))
             values.append(operand.data)
-        elif kind in AS_THEY_ARE:
+        elif kind in PLAIN_TYPES:
             values.append(operand)
         else:
             return None
     return None if record is None else (record, handles, values)
 
 
-def told_apart_with_care(function: Callable[..., Any], operands: tuple[Any, ...]) -> Apart:
-    """Do what `told_apart` does where handles are of several records or array-likes are there."""
+def partition_operands_slow(function: Callable[..., Any], operands: tuple[Any, ...]) -> Partition:
+    """Tell handles from constants where they are of several records or beside array-likes."""
     record: Any = common_record(function, operands)
     handles = [(i, x) for i, x in enumerate(operands) if is_of(x, record)]
     return record, handles, [x.data if is_of(x, record) else as_constant(x) for x in operands]
@@ -152,7 +152,7 @@ def common_record(function: Callable[..., Any], args: Iterable[Any]) -> Arena:
     return record
 
 
-def decline(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+def defers_to_other_type(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     """Tell whether an operand's own library is to have the say, as NumPy's arrays leave it to it.
 
     In ufuncs that is so for types with an ``__array_ufunc__`` of their own, or with None in its

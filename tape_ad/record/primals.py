@@ -8,7 +8,7 @@ from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.rules.maps import Array
 
 __all__ = [
-    "AS_THEY_ARE",
+    "PLAIN_TYPES",
     "is_number",
     "is_number_like",
     "is_view",
@@ -18,7 +18,7 @@ __all__ = [
     "read_only_primal",
 ]
 
-AS_THEY_ARE = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
+PLAIN_TYPES = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
 """The types of operands that need no look."""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tape_ad.record.arena import Arena, unheld_count
 from tape_ad.record.traits import NUMBERS
-from tape_ad.record.unbroadcasting import LARGE, conform
+from tape_ad.record.unbroadcasting import LARGE, unbroadcast
 from tape_ad.rules.maps import Array, Negate
 
 __all__ = ["push_along"]
@@ -53,7 +53,7 @@ def push_along(
             held[0] = held[0].reshape(own[:stack] + (1,) * missing + own[stack:])
         held[0] = linear.push(held[0])
     if held[0].shape[stack:] != shape or held[0].dtype is not dtype:
-        held[0] = conform(held[0], shape, dtype, stack)
+        held[0] = unbroadcast(held[0], shape, dtype, stack)
     if observer is not None:
         observer.pushed(arena, node, held[0])
         total[:] = [total[0] + held[0]] if total else held

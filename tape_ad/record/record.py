@@ -8,9 +8,9 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.batches import BATCHING
-from tape_ad.base.arrays.overridable import BATCHES, CAPTURES, asarray, boxed
+from tape_ad.base.arrays.overridable import BATCHES, CAPTURES, asarray, lift
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
-from tape_ad.base.threads import NEXT
+from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.arena import CONSTANT, held_arrays
 from tape_ad.record.constants import plain
@@ -19,8 +19,8 @@ from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
 from tape_ad.record.inspection.observing import OBSERVING, observer_for
 from tape_ad.record.inspection.pages.plainly import shown_by_repr
 from tape_ad.record.inspection.views_of_records import Shown
-from tape_ad.record.locks import wait_for_turn
-from tape_ad.record.messages.migration_hints import in_other_words
+from tape_ad.record.locks import wait_until_free
+from tape_ad.record.messages.migration_hints import with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand
 from tape_ad.record.primals import is_number_like, memory_of
@@ -49,7 +49,7 @@ new = object.__new__
 
 
 @shown_by_repr
-@in_other_words
+@with_hints
 @define(eq=False, repr=False)
 class ComputationRecord(Shown):
     """An arena of nodes with their local partials: the graph, apart from the data.
@@ -101,6 +101,8 @@ class ComputationRecord(Shown):
                 "check_inputs= is True for all elements, False for none, or None for a few of each "
                 f"leaf, got {type(self.check_inputs).__name__}"
             )
+        if UNDECIDED:
+            decide_on_freed_memory()
         if BATCHES:
             self.batch = BATCHING.get()
         asked = self.check_inputs or self.trace_source or self.debug_nans
@@ -197,8 +199,6 @@ class ComputationRecord(Shown):
         >>> p["w"].shape
         (3, 2)
         """
-        if NEXT.asked:  # a training loop looks at one record, for a hint about threads
-            NEXT.note(self)
         length, leaves = len(self), []
 
         def leaf_of(leaf: Any, path: str) -> Any:
@@ -266,11 +266,12 @@ class ComputationRecord(Shown):
         shape, dtype = data.shape, data.dtype
         if dtype is not FLOAT and dtype.kind not in "fc":
             raise no_derivative(function, dtype)
-        while self.turn is not None:
-            wait_for_turn(self, TAKING_TURNS)
-        self.turn = handle
-        index = len(functions)
+        while self.appending is not None:
+            wait_until_free(self)
+        index = None
         try:
+            self.appending = handle
+            index = len(functions)
             handle.record, handle.index, handle.data = self, index, data
             edges = self.parents
             if type(parents) is int:
@@ -284,12 +285,14 @@ class ComputationRecord(Shown):
             self.dtypes.append(dtype)
             self.marks.append(mark)
             functions.append(function)
-            self.turn = None
+            self.appending = None
         except BaseException:  # no call here, as this may be the end of stack or memory
-            del functions[index:], self.marks[index:], self.dtypes[index:], self.shapes[index:]
-            del self.starts[index + 1 :]
-            del self.parents[self.starts[index] :], self.partials[self.starts[index] :]
-            self.turn = None
+            if self.appending is handle:
+                if index is not None:
+                    del functions[index:], self.marks[index:]
+                    del self.dtypes[index:], self.shapes[index:], self.starts[index + 1 :]
+                    del self.parents[self.starts[index] :], self.partials[self.starts[index] :]
+                self.appending = None
             raise
         if self.observer is not None:
             self.observer.noted(handle, function, operands, options)
@@ -297,14 +300,15 @@ class ComputationRecord(Shown):
 
     def _withdraw(self, length: int, count: int) -> None:
         """Take `count` nodes back, if those from `length` on are these and no other thread's."""
-        while self.turn is not None:
-            wait_for_turn(self, TAKING_TURNS)
-        self.turn = self
+        while self.appending is not None:
+            wait_until_free(self)
         try:
+            self.appending = self
             if len(self) == length + count:
                 self.truncate(length)
         finally:
-            self.turn = None
+            if self.appending is self:
+                self.appending = None
 
     def __len__(self) -> int:
         """Count the nodes."""
@@ -374,9 +378,9 @@ class ComputationRecord(Shown):
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
-            return boxed(leaf) if CAPTURES else leaf
+            return lift(leaf) if CAPTURES else leaf
         if type(leaf) is not Tensor:
-            return boxed(as_data(plain(leaf), path))
+            return lift(as_data(plain(leaf), path))
         if leaf.record is self:
             raise RecordMismatchError(
                 f"{place(path)} is a handle of this very record; use it as it is, or pass .data "
@@ -388,9 +392,6 @@ class ComputationRecord(Shown):
                 "make this record with ComputationRecord(within=...) to differentiate through it"
             )
         return leaf.snapshot()
-
-
-TAKING_TURNS = {ComputationRecord.note.__code__, ComputationRecord._withdraw.__code__}
 
 
 def as_data(data: Any, path: str) -> Any:

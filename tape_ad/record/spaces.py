@@ -7,15 +7,15 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import (
     CAPTURES,
-    NOTING,
+    TRACERS,
     asarray,
     below_records,
-    boxed,
-    boxed_number,
+    lift,
+    lift_number,
 )
 from tape_ad.base.errors import SeedError
 from tape_ad.base.trees import paired
-from tape_ad.record.unbroadcasting import conform
+from tape_ad.record.unbroadcasting import unbroadcast
 from tape_ad.rules.maps import Array
 
 __all__ = ["dtype_of", "fitted", "float_to_array", "inexact", "matched", "seed_of", "shape_of"]
@@ -91,7 +91,7 @@ def fitted(
     """
     value = below_records(value) if hasattr(value, "shape") else asarray(value)
     if CAPTURES:
-        value = boxed(value)
+        value = lift(value)
     shape, dtype = shape_of(space), inexact(space)
     ndim = value.ndim - len(shape)
     if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):
@@ -102,8 +102,8 @@ def fitted(
         )
     if value.dtype.kind not in "biufc" or (value.dtype.kind == "c" and dtype.kind != "c"):
         raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}")
-    start = conform(value, shape, dtype, ndim)
-    if start is value and (type(value) is np.ndarray or type(value) in NOTING):
+    start = unbroadcast(value, shape, dtype, ndim)
+    if start is value and (type(value) is np.ndarray or type(value) in TRACERS):
         start = value.copy()  # the result may be this very array, and the caller may write to it
     return start, value.shape[:ndim]
 
@@ -127,7 +127,7 @@ def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
         When the seed is missing or does not fit.
     """
     if seed is not None:
-        data, seed = root.data, boxed(seed) if CAPTURES else seed
+        data, seed = root.data, lift(seed) if CAPTURES else seed
         if type(seed) is np.ndarray and seed.shape == data.shape and seed.dtype is data.dtype:
             return seed.copy(), ()  # as in `fitted`, where all others go
         return fitted(seed, root, None, "the seed")
@@ -141,4 +141,4 @@ def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
             "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
             "of the real part, or t.grad(seed=1j) for that of the imaginary part"
         )
-    return boxed_number(root.dtype.type(1)), ()
+    return lift_number(root.dtype.type(1)), ()

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import BATCHES, NOTING, as_one_call, batch_in, certainly
+from tape_ad.base.arrays.overridable import BATCHES, TRACERS, as_one_call, batch_in, certainly
 from tape_ad.record.arena import Arena, unheld_count
 from tape_ad.record.careful_sweeps import careful_sweep
 from tape_ad.record.pushing import push_along
 from tape_ad.record.traits import KNOWN, NUMBERS, OPEN, traits_of
-from tape_ad.record.unbroadcasting import LARGE, conform
+from tape_ad.record.unbroadcasting import LARGE, unbroadcast
 from tape_ad.record.watching import require_unchanged
 from tape_ad.rules.maps import (
     Array,
@@ -106,7 +106,7 @@ def may_hide(partials: list[Any]) -> bool:
 
 def are_finite(arrays: list[Array]) -> bool:
     """Do what `all_finite` does for plain arrays, handles, and arrays that note calls."""
-    if NOTING and (noted := as_one_call(all_finite, arrays)) is not NotImplemented:
+    if TRACERS and (noted := as_one_call(all_finite, arrays)) is not NotImplemented:
         return bool(noted)
     return all_finite(arrays)
 
@@ -215,7 +215,7 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
                 if not traits.is_map:
                     contribution = arena.map_at(node, edge - 1).pull(ct)
                 elif traits.uniform and shape != own_shape:
-                    contribution = partial.pull(conform(ct, shape, dtype, stack))
+                    contribution = partial.pull(unbroadcast(ct, shape, dtype, stack))
                 elif (
                     traits.pulls_into
                     and mine
@@ -229,7 +229,7 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
                 mine = mine and fresh  # another map may have handed its memory on
                 given = contribution.shape
             if stack or given != shape or contribution.dtype is not dtype:
-                pulled, contribution = contribution, conform(contribution, shape, dtype, stack)
+                pulled, contribution = contribution, unbroadcast(contribution, shape, dtype, stack)
                 fresh = fresh and contribution is pulled
             if total is None:
                 owned[parent] = fresh
@@ -324,7 +324,7 @@ def push_together(
     """Push the tangents of a node's parents by maps that do it at once."""
     pairs = [(arena.map_at(node, edge), reached[arena.parents[edge]]) for edge in edges]
     kind: Any = type(pairs[0][0])
-    pushed = conform(kind.push_together(pairs), arena.shapes[node], arena.dtypes[node], stack)
+    pushed = unbroadcast(kind.push_together(pairs), arena.shapes[node], arena.dtypes[node], stack)
     if arena.observer is not None:
         arena.observer.pushed(arena, node, pushed)
     total = reached.get(node)

@@ -16,7 +16,7 @@ from tape_ad.record.inspection.pages.arrays import array_html
 from tape_ad.record.inspection.pages.plainly import shown_by_repr
 from tape_ad.record.messages.libraries import in_a_library
 from tape_ad.record.messages.library_answers import answer_to_scipy
-from tape_ad.record.messages.migration_hints import in_other_words, there
+from tape_ad.record.messages.migration_hints import there, with_hints
 from tape_ad.record.namespaces import namespace_beside_arrays, namespace_of
 from tape_ad.record.spaces import seed_of
 from tape_ad.record.sweeps import reverse_sweep
@@ -32,7 +32,7 @@ INNER = frozenset(["answer_with", "earlier", "mark", "snapshot", "view_base"])
 
 
 @shown_by_repr
-@in_other_words
+@with_hints
 @define(eq=False, repr=False, weakref_slot=True)
 class Tensor(ArrayInterface):
     """A handle: an index into a record, and the primal that was computed there.

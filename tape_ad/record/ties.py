@@ -7,22 +7,31 @@ they differed, through ``&``, `numpy.all` and the like, and says so if a branch 
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from tape_ad.base.errors import TieError, TieWarning
-from tape_ad.base.naming import file_title
+from tape_ad.base.naming import file_title, function_name
+from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
 from tape_ad.record.messages.callers import is_library
 from tape_ad.record.messages.libraries import FOR_THE_VALUE, library_call
 from tape_ad.record.primals import primal
 
-__all__ = ["EQUALITIES", "Tied", "with_ties"]
+__all__ = ["EQUALITIES", "TRIMMING", "Tied", "look_at_trimmed", "with_ties"]
 
 EQUALITIES = frozenset({np.equal, np.not_equal})
+
+<<<<<<< HEAD
+HANDING_ON = ("tape_ad.record.", "tape_ad.batching.", "tape_ad.interop.array_api.", "tape_ad.base.")
+"""The modules of ours that compare, and ask for the result, for whoever has called them."""
+=======
+TRIMMING = frozenset({np.trim_zeros, np.polymul})
+"""Functions that leave out what is exactly 0 at an end, which has a derivative all the same."""
+>>>>>>> 12a8bb7 (Tell of zeros that polynomials and trimming leave out with their derivative)
 
 ASSERTING = ("_pytest.", "doctest", "numpy.testing.", "unittest.")
 """The modules that compare to say what is wrong, and calculate nothing."""
@@ -119,8 +128,8 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
         return flags
     ties = flags if function is np.equal else np.logical_not(flags)
     asking = asker(sys._getframe(1))
-    if name_of(asking).startswith("tape_ad.") or (ties.ndim and not is_library(asking)):
-        return flags  # our own code knows of ties, and arrays of users are NumPy's
+    if ties.ndim and not is_library(asking):
+        return flags  # arrays of users are NumPy's
     if getattr(x, "record", x) is getattr(y, "record", y) and x.index == y.index:
         return flags
     ties = ties & np.isfinite(primal(x))
@@ -135,6 +144,36 @@ def has_tie(function: np.ufunc, flags: Any) -> bool:
         return False
     first = flags.argmax() if function is np.equal else flags.argmin()  # which stop where it is
     return bool(flags.item(first)) is (function is np.equal)
+
+
+def look_at_trimmed(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Say that zeros of a handle are left out; a warning to users who ask for just that.
+
+    Raises
+    ------
+    TieError
+    """
+    operands = [x for x in flatten((args, dict(kwargs))) if depends(x)]
+    if function is np.trim_zeros:
+        kept = function(*map_leaves(primal, args), **map_leaves(primal, dict(kwargs)))
+        if not operands or kept.shape == operands[0].shape:
+            return
+        instead = "t[...] for a slice, np.polyval for a polynomial"
+    else:
+        if not any(x.size > 1 and np.ravel(primal(x))[0] == 0 for x in operands):
+            return
+        instead = "np.convolve, which keeps them all"
+    frame = sys._getframe(1)
+    while frame.f_back is not None and name_of(frame).startswith("tape_ad."):
+        frame = frame.f_back
+    call = library_call(frame)
+    told = (
+        f"{call.name if call else function_name(function)} leaves out numbers that are exactly 0 "
+        f"({user_line(frame)}), and the derivative with respect to them is lost; write {instead}"
+    )
+    if function is not np.trim_zeros or is_library(frame):
+        raise TieError(f"{told}, or {FOR_THE_VALUE}")
+    warn(frame, told)
 
 
 def depends(x: Any) -> bool:
@@ -152,19 +191,14 @@ def tell(frame: FrameType) -> None:
     """
     asking = asker(frame)
     name = name_of(asking)
-    if name.startswith("tape_ad.") or f"{name}.".startswith(ASSERTING):
+    if f"{name}.".startswith(ASSERTING):
         return
     if not is_library(asking):
-        line, file = asking.f_lineno, asking.f_code.co_filename
-        warnings.warn_explicit(
-            f"a branch is decided by numbers that are exactly equal (line {line} of "
-            f"{file_title(file)}): the derivative is that of the branch, which need not be the "
-            "function's; compare t.data where that is meant, or write np.where or < and >",
-            TieWarning,
-            file,
-            line,
-            name,
-            asking.f_globals.setdefault("__warningregistry__", {}),
+        warn(
+            asking,
+            f"a branch is decided by numbers that are exactly equal ({user_line(asking)}): the "
+            "derivative is that of the branch, which need not be the function's; compare t.data "
+            "where that is meant, or write np.where or < and >",
         )
         return
     call = library_call(asking)
@@ -177,9 +211,15 @@ def tell(frame: FrameType) -> None:
     )
 
 
+def warn(frame: FrameType, told: str) -> None:
+    """Warn of the line that a frame is at, once."""
+    file, registry = frame.f_code.co_filename, frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(told, TieWarning, file, frame.f_lineno, name_of(frame), registry)
+
+
 def asker(frame: FrameType) -> FrameType:
     """Find who has called a handle."""
-    while frame.f_back is not None and name_of(frame).startswith("tape_ad.record."):
+    while frame.f_back is not None and f"{name_of(frame)}.".startswith(HANDING_ON):
         frame = frame.f_back
     return frame
 

@@ -3,7 +3,7 @@
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.arrays.overridable import NOTING
+from tape_ad.base.arrays.overridable import TRACERS
 
 __all__ = ["KNOWN", "NUMBERS", "OPEN", "Traits", "traits_of"]
 
@@ -43,7 +43,7 @@ def traits_of(kind: type) -> Traits:
         found = KNOWN[kind] = Traits(
             is_map=hasattr(kind, "pull"),
             identity=getattr(kind, "identity", None) is True,  # and no field of that name
-            fresh=getattr(kind, "fresh", None) is True or kind in NOTING,  # as plain arrays are
+            fresh=getattr(kind, "fresh", None) is True or kind in TRACERS,  # as plain arrays are
             uniform=getattr(kind, "uniform", None) is True,
             may_hide=isinstance(hides := getattr(kind, "hides", None), property) or hides is True,
             adds_into=callable(getattr(kind, "add_into", None)),

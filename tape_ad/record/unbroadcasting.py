@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import NOTING, as_one_call
+from tape_ad.base.arrays.overridable import TRACERS, as_one_call
 from tape_ad.rules.maps import Array, add_reduce
 
-__all__ = ["LARGE", "conform", "times_ones"]
+__all__ = ["LARGE", "times_ones", "unbroadcast"]
 
 ndarray = np.ndarray
 
@@ -20,7 +20,7 @@ takes longer than to make it. `summed` lets BLAS add up larger ones, for the sam
 ones to multiply with is not worth it for fewer."""
 
 
-def conform(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: int) -> Array:
+def unbroadcast(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any], stack: int) -> Array:
     """Bring a contribution into the space it belongs to.
 
     Axes that broadcasting added or stretched are summed, axes that are still to be stretched are
@@ -71,7 +71,7 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
     if columns == 1:
         axes = first if last == first + 1 else tuple(range(first, last))
         return add_reduce(array, axis=axes, keepdims=keepdims)
-    if type(array) in NOTING:
+    if type(array) in TRACERS:
         total = as_one_call(times_ones, array, first, last, columns)
     else:
         total = times_ones(array, first, last, columns)
@@ -90,5 +90,5 @@ def times_ones(array: Array, first: int, last: int, columns: int) -> Array:
 def by_blas(array: Array) -> bool:
     """Tell whether BLAS multiplies an array as it stands."""
     kind = type(array)
-    plain = kind is ndarray or kind in NOTING
+    plain = kind is ndarray or kind in TRACERS
     return plain and array.flags.c_contiguous and array.dtype.char in "dD"

@@ -12,7 +12,7 @@ from tape_ad.record.arena import CONSTANT
 from tape_ad.record.messages.libraries import in_a_library
 from tape_ad.record.messages.library_answers import answer_to_scipy
 from tape_ad.record.messages.refusals import no_derivative, raise_with_name
-from tape_ad.record.operands import common_record, decline
+from tape_ad.record.operands import common_record, defers_to_other_type
 from tape_ad.record.primals import primal, read_only_primal
 from tape_ad.record.ties import EQUALITIES, with_ties
 from tape_ad.rules.base import Constant, Derivation, Entry, Filled, refuse
@@ -32,7 +32,7 @@ def call_unrecorded(
             args, kwargs = entry.signature(*args, **kwargs)
         return entry.compute(*args, **kwargs)
     if type(entry) is Constant:
-        if decline(function, args):
+        if defers_to_other_type(function, args):
             return NotImplemented
         if function is np.isnan:
             answer_to_scipy("isnan", args[0])

@@ -1,5 +1,6 @@
 """Which handles stand for the same memory, as NumPy's arrays and their views do."""
 
+from _thread import _count
 from sys import getrefcount
 from typing import Any
 from weakref import ref
@@ -8,17 +9,13 @@ import numpy as np
 from attrs import define
 
 from tape_ad.record.arena import Arena
-from tape_ad.record.locks import Turn
+from tape_ad.record.locks import ASSIGNING, PATIENCE
 from tape_ad.rules.maps import Chain, Index, LinearMap, Stretch, rearranges
 
-__all__ = ["WRITING", "Handle", "has_alone", "link", "linked", "live_views", "way_to"]
+__all__ = ["Handle", "has_alone", "link", "linked", "live_views", "way_to"]
 
 Handle = Any
 """A Tensor, whose methods end here."""
-
-WRITING = Turn()
-"""Taken while handles of one memory are pointed at other nodes, and while one is added to them:
-threads that write to parts of their own of one array have to do so in turns here."""
 
 
 def link(view: Handle, source: Handle) -> None:
@@ -33,18 +30,16 @@ def link(view: Handle, source: Handle) -> None:
 
 def linked(view: Handle, source: Handle, data: Any) -> bool:
     """Note a view of that array, unless the source stands for another one by now."""
-    mine = WRITING.take()
+    locked = False
     try:
+        locked = _count() > 0 and ASSIGNING.acquire(timeout=PATIENCE)
         same = source.data is data
         if same:
             link(view, source)
         return same
     finally:
-        if mine:
-            WRITING.owner = None
-
-
-WRITING.holding.add(linked.__code__)
+        if locked:
+            ASSIGNING.release()
 
 
 def live_views(base: Handle) -> list[Handle]:

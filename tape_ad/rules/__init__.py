@@ -13,6 +13,7 @@ from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.rules.base import Entry, Maker, Rule, merged
+from tape_ad.rules.facts import UNKNOWN, Facts
 from tape_ad.rules.nn.activations import ACTIVATIONS
 from tape_ad.rules.nn.affine import AFFINE
 from tape_ad.rules.nn.cross_entropies import CROSS_ENTROPY
@@ -32,10 +33,11 @@ from tape_ad.rules.plain_maps import PLAIN_MAPS
 from tape_ad.rules.sparse_products import SPARSE
 
 __all__ = [
+    "FAST_RULES",
     "RULES",
-    "STRAIGHT",
     "add_rules",
     "entry_of",
+    "facts_of",
     "load_further_rules",
     "load_scipy_rules",
 ]
@@ -43,7 +45,7 @@ __all__ = [
 RULES: dict[Callable[..., Any], Entry] = {}
 """What is known of each function; see `load_further_rules` and `load_scipy_rules`."""
 
-STRAIGHT: dict[Callable[..., Any], tuple[Maker, ...]] = {}
+FAST_RULES: dict[Callable[..., Any], tuple[Maker, ...]] = {}
 """The makers of those functions that the dispatch records in straight lines."""
 
 
@@ -59,7 +61,7 @@ def add_rules(table: dict[Callable[..., Any], Entry]) -> None:
         if RULES.setdefault(function, entry) is not entry:
             raise ValueError(f"{function!r} has two rules")
         if isinstance(entry, Rule) and entry.straight:
-            STRAIGHT[function] = entry.makers
+            FAST_RULES[function] = entry.makers
 
 
 def load_further_rules() -> None:
@@ -99,6 +101,15 @@ def entry_of(function: Callable[..., Any]) -> Entry:
             "functions that have one, or apply it to t.data if no gradient is meant to flow"
         )
     return entry
+
+
+def facts_of(function: Callable[..., Any]) -> Facts:
+    """Look up what the loaded tables say of a function, beside its rule; it takes one look."""
+    entry = RULES.get(function)
+    if entry is not None:
+        return entry.facts
+    own = getattr(function, "tape_ad_rule", None)
+    return UNKNOWN if own is None else own.facts
 
 
 add_rules(

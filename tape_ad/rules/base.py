@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tape_ad.base.arrays.overridable import NOTING, as_one_call
+from tape_ad.base.arrays.overridable import TRACERS, as_one_call
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.facts import UNKNOWN, Facts
 from tape_ad.rules.maps import Array, Partial
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "quiet",
     "refuse",
     "rule",
+    "stated",
 ]
 
 Maker = Callable[..., Partial | None]
@@ -84,6 +86,8 @@ class Rule:
     straight : bool
         Whether the function takes a few operands, no options, and has a partial for each: what the
         dispatch does in straight lines.
+    facts : Facts
+        What others have to know of the function.
     """
 
     makers: tuple[Any, ...] = ()
@@ -92,6 +96,7 @@ class Rule:
     compute: Callable[..., Any] | None = None
     saves: bool = False
     multiple: bool = False
+    facts: Facts = UNKNOWN
     straight: bool = field(init=False)
 
     @straight.default
@@ -123,15 +128,26 @@ class Derivation:
         The lines.
     signature : Signature or None
         Sorts a call's arguments into those of `compute`; None where they are the same.
+    facts : Facts
+        What others have to know of the function.
     """
 
     compute: Callable[..., Any]
     signature: Signature | None = None
+    facts: Facts = UNKNOWN
 
 
 @frozen(eq=False, repr=False)
 class Constant:
-    """A function that is piecewise constant, or not about values: it returns plain data."""
+    """A function that is piecewise constant, or not about values: it returns plain data.
+
+    Attributes
+    ----------
+    facts : Facts
+        What others have to know of the function.
+    """
+
+    facts: Facts = UNKNOWN
 
 
 @frozen(eq=False, repr=False)
@@ -139,7 +155,14 @@ class Filled:
     """A function that makes an array like another (``zeros_like``): it gives a constant handle.
 
     So code that makes an array and then fills it works on handles.
+
+    Attributes
+    ----------
+    facts : Facts
+        What others have to know of the function.
     """
+
+    facts: Facts = UNKNOWN
 
 
 @frozen(eq=False, repr=False)
@@ -150,9 +173,12 @@ class Refused:
     ----------
     instead : str
         Why, and what to write instead.
+    facts : Facts
+        What others have to know of the function.
     """
 
     instead: str
+    facts: Facts = UNKNOWN
 
 
 Entry = Rule | Derivation | Constant | Filled | Refused
@@ -163,25 +189,33 @@ def rule(
     signature: Signature | None = None,
     compute: Callable[..., Any] | None = None,
     saves: bool = False,
+    facts: Facts = UNKNOWN,
+    body: Callable[..., Any] | None = None,
 ) -> Rule:
-    """Make a rule from one maker per operand."""
-    return Rule(makers=makers, signature=signature, compute=compute, saves=saves)
+    """Make a rule from one maker per operand; the body is the one among its facts."""
+    facts = facts if body is None else facts.beside(body=body)
+    return Rule(makers=makers, signature=signature, compute=compute, saves=saves, facts=facts)
 
 
 def outputs(
     *makers: Maker | None,
     signature: Signature,
     compute: Callable[..., Any] | None = None,
+    facts: Facts = UNKNOWN,
 ) -> Rule:
     """Make a rule for a function with several outputs from one maker per operand."""
-    return Rule(makers=makers, signature=signature, compute=compute, multiple=True)
+    return Rule(makers=makers, signature=signature, compute=compute, multiple=True, facts=facts)
 
 
 def jointly(
-    variadic: Makers, *, signature: Signature, compute: Callable[..., Any] | None = None
+    variadic: Makers,
+    *,
+    signature: Signature,
+    compute: Callable[..., Any] | None = None,
+    facts: Facts = UNKNOWN,
 ) -> Rule:
     """Make a rule for a function of any number of operands."""
-    return Rule(variadic=variadic, signature=signature, compute=compute)
+    return Rule(variadic=variadic, signature=signature, compute=compute, facts=facts)
 
 
 def each(maker: Maker, *, signature: Signature, compute: Callable[..., Any] | None = None) -> Rule:
@@ -196,9 +230,14 @@ def each(maker: Maker, *, signature: Signature, compute: Callable[..., Any] | No
     return jointly(functools.wraps(maker)(variadic), signature=signature, compute=compute)
 
 
-def constants(*functions: Callable[..., Any]) -> dict[Any, Entry]:
+def constants(*functions: Callable[..., Any], facts: Facts = UNKNOWN) -> dict[Any, Entry]:
     """List functions that are piecewise constant, or not about values."""
-    return dict.fromkeys(functions, Constant())
+    return dict.fromkeys(functions, Constant(facts))
+
+
+def stated(facts: Facts, table: dict[Any, Any]) -> dict[Any, Any]:
+    """Say the same facts of all functions of a table."""
+    return {function: evolve(entry, facts=facts) for function, entry in table.items()}
 
 
 def merged(*tables: dict[Callable[..., Any], Entry]) -> dict[Callable[..., Any], Entry]:
@@ -244,12 +283,12 @@ def as_array(x: Any) -> Array:
     """Take a list or a number to an array; handles and arrays stay as they are."""
     if hasattr(x, "ndim"):
         return x
-    return as_one_call(np.asarray, x) if type(x) in NOTING else np.asarray(x)
+    return as_one_call(np.asarray, x) if type(x) in TRACERS else np.asarray(x)
 
 
 def as_constant(x: Any) -> Array:
     """Take what may not be a handle to an array; one that notes calls stays as it is."""
-    return x if type(x) in NOTING else np.asarray(x)
+    return x if type(x) in TRACERS else np.asarray(x)
 
 
 def axes_of(ndim: int, axis: Any, *, repeated: bool = False) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import NOTING, overridable, takes_over
+from tape_ad.base.arrays.overridable import TRACERS, overridable, takes_over
 from tape_ad.base.errors import ShapeError
 from tape_ad.base.naming import called
 from tape_ad.rules.base import Call, Derivation, Entry, jointly
@@ -163,7 +163,7 @@ def settled(
     out: Any, number: int | None, public: Function, args: Any, kwargs: Any, axis: int | None
 ) -> Any:
     """Anchor one output, if it has a derivative."""
-    if not takes_over(type(out)) or type(out) in NOTING:
+    if not takes_over(type(out)) or type(out) in TRACERS:
         return out
     return anchored(out, number, public, args, kwargs, axis)
 

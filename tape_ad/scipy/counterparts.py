@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import NOTING, declined, is_dask, overridable, takes_over
+from tape_ad.base.arrays.overridable import TRACERS, declined, is_dask, overridable, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.rules.base import Call, Derivation, Entry
@@ -95,7 +95,7 @@ def misplaced(function: Any, name: str, names: tuple[str, ...]) -> UnsupportedAr
 def is_handle(value: Any) -> bool:
     """Tell whether something is an array that records what is done with it."""
     kind = type(value)
-    known = kind is np.ndarray or kind in NOTING or is_dask(kind)
+    known = kind is np.ndarray or kind in TRACERS or is_dask(kind)
     return not known and takes_over(kind)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from tape_ad.base.errors import PatternError
-from tape_ad.sparse_derivatives.flat_functions import Sides
+from tape_ad.sparse_derivatives.flat_functions import FlatFunction
 
 __all__ = ["as_pattern", "check_entries", "check_shape"]
 
@@ -40,21 +40,21 @@ def as_pattern(pattern: Any) -> Sparse:
     return made
 
 
-def check_shape(pattern: Sparse, sides: Sides) -> None:
-    """Refuse a pattern of other sides than a function has.
+def check_shape(pattern: Sparse, flat: FlatFunction) -> None:
+    """Refuse a pattern of another shape than the Jacobian.
 
     Raises
     ------
     PatternError
     """
-    if pattern.shape != (sides.rows, sides.columns):
+    if pattern.shape != (flat.rows, flat.columns):
         raise PatternError(
-            f"pattern has shape {pattern.shape}, but {sides.traced.name} has {sides.rows} elements "
-            f"of output and {sides.columns} of arguments here"
+            f"pattern has shape {pattern.shape}, but {flat.traced.name} has {flat.rows} elements "
+            f"of output and {flat.columns} of arguments here"
         )
 
 
-def check_entries(sides: Sides, result: Sparse) -> None:
+def check_entries(flat: FlatFunction, result: Sparse) -> None:
     """Compare a derivative with a product along a random direction.
 
     Raises
@@ -65,17 +65,17 @@ def check_entries(sides: Sides, result: Sparse) -> None:
     if not result.shape[0] or not result.shape[1]:
         return
     direction = np.random.default_rng(0).uniform(1, 2, result.shape[1])
-    product = sides.pushed(direction[None])[0]
+    product = flat.pushed(direction[None])[0]
     size = abs(result) @ direction + np.abs(product)
     with np.errstate(invalid="ignore"):
         off = np.abs(product - result @ direction) > CLOSE * size
     for row in np.flatnonzero(off)[:1]:
-        entries = sides.pulled(np.eye(1, result.shape[0], row))[0]
+        entries = flat.pulled(np.eye(1, result.shape[0], row))[0]
         missed = entries.astype(float)
         missed[result.indices[result.indptr[row] : result.indptr[row + 1]]] = 0
         column = int(np.argmax(np.abs(missed)))
         raise PatternError(
-            f"the derivative of output {row} by argument {column} of {sides.traced.name} is "
+            f"the derivative of output {row} by argument {column} of {flat.traced.name} is "
             f"{entries[column]:.6g}, but the pattern has no entry ({row}, {column}); leave out "
             "pattern=, and it is found"
         )

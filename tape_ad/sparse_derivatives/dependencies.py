@@ -11,7 +11,7 @@ from tape_ad.base.trees import flatten
 from tape_ad.record.arena import Arena
 from tape_ad.rules.maps.patterns import Pattern, pattern_of
 from tape_ad.sparse_derivatives.blocks import Step, maps_of, steps_of
-from tape_ad.sparse_derivatives.flat_functions import Sides
+from tape_ad.sparse_derivatives.flat_functions import FlatFunction
 from tape_ad.sparse_derivatives.matrices import matrix_of
 from tape_ad.transforms.blocks import BlockPartial, has_derivative
 
@@ -21,29 +21,29 @@ Sparse = Any
 """A `scipy.sparse.csr_array` of bools: a row for each element, a column for each of the inputs."""
 
 
-def dependencies(sides: Sides) -> Sparse:
+def dependencies(flat: FlatFunction) -> Sparse:
     """Find which elements of a traced function's output depend on which of its inputs.
 
     Parameters
     ----------
-    sides : Sides
+    flat : FlatFunction
 
     Returns
     -------
-    csr_array of bool, shape (sides.rows, sides.columns)
+    csr_array of bool, shape (flat.rows, flat.columns)
     """
-    record, columns = sides.traced.record, sides.columns
+    record, columns = flat.traced.record, flat.columns
     starts: dict[int, Sparse] = {}
-    for leaf, part in sides.inputs:
+    for leaf, part in flat.inputs:
         numbers = np.arange(leaf.size)
         starts[leaf.index] = matrix_of(Pattern(numbers, numbers + part.start), (leaf.size, columns))
-    ends = [leaf.index for leaf, _ in sides.outputs if sides.traced.depends(leaf)]
+    ends = [leaf.index for leaf, _ in flat.outputs if flat.traced.depends(leaf)]
     found = swept_patterns(record, starts, ends, columns)
     blocks = [
         found[leaf.index]
-        if sides.traced.depends(leaf) and leaf.index in found
+        if flat.traced.depends(leaf) and leaf.index in found
         else csr_array((part.stop - part.start, columns), dtype=bool)
-        for leaf, part in sides.outputs
+        for leaf, part in flat.outputs
     ]
     whole = csr_array(vstack(blocks, "csr", bool) if blocks else (0, columns), dtype=bool)
     whole.sum_duplicates()

@@ -6,14 +6,14 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from tape_ad.base.arrays.overridable import NOTING, apart
+from tape_ad.base.arrays.overridable import TRACERS, apart
 from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
 from tape_ad.rules.maps import Array
 from tape_ad.sparse_derivatives.checks import check_entries, check_shape
-from tape_ad.sparse_derivatives.flat_functions import Sides
+from tape_ad.sparse_derivatives.flat_functions import FlatFunction
 from tape_ad.sparse_derivatives.matrices import filled, same_pattern
-from tape_ad.sparse_derivatives.structure_keys import fingerprint
+from tape_ad.sparse_derivatives.structure_keys import structure_key
 
 __all__ = ["SparseDerivative", "Way"]
 
@@ -31,7 +31,7 @@ class Way(Protocol):
     def count(self) -> int:
         """The number of seeds that are swept."""
 
-    def entries(self, sides: Sides) -> Array:
+    def entries(self, flat: FlatFunction) -> Array:
         """Compute all entries, in the order of the pattern."""
 
     def explain(self) -> str:
@@ -40,7 +40,7 @@ class Way(Protocol):
 
 @frozen(eq=False)
 class Prepared:
-    """A pattern, the fingerprint of the record that it was found in, and the way for it."""
+    """A pattern, the structure key of the record that it was found in, and the way for it."""
 
     key: list[Any] | None
     pattern: Sparse
@@ -70,11 +70,11 @@ class SparseDerivative:
     check: bool
     _known: list[Prepared] = field(factory=list, init=False)
 
-    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
+    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatFunction:
         """Record what is differentiated once more."""
         raise NotImplementedError
 
-    def found(self, sides: Sides) -> Sparse:
+    def found(self, flat: FlatFunction) -> Sparse:
         """Find the pattern."""
         raise NotImplementedError
 
@@ -93,37 +93,39 @@ class SparseDerivative:
         ------
         OutputError, PatternError
         """
-        sides = self.traced(args, kwargs)
-        known = self.prepared_for(sides)
-        result = filled(known.pattern, known.way.entries(sides))
+        flat = self.traced(args, kwargs)
+        known = self.prepared_for(flat)
+        result = filled(known.pattern, known.way.entries(flat))
         if self.check:
-            check_entries(sides, result)
+            check_entries(flat, result)
         return result
 
-    def prepared_for(self, sides: Sides, plain: Callable[[], Sides] | None = None) -> Prepared:
+    def prepared_for(
+        self, flat: FlatFunction, plain: Callable[[], FlatFunction] | None = None
+    ) -> Prepared:
         """Give the pattern and the colours, anew where no record before was like this one.
 
         Parameters
         ----------
-        sides : Sides
+        flat : FlatFunction
         plain : callable, optional
-            What gives these sides without captured arrays, of which no pattern can be found.
+            What gives it without captured arrays, of which no pattern can be found.
         """
-        sides.check_plain()
-        key = None if self.given is not None else fingerprint(sides.traced.record)
+        flat.check_plain()
+        key = None if self.given is not None else structure_key(flat.traced.record)
         known = next((each for each in self._known if each.key == key), None)
         if known is None:
-            known = self.prepared(key, sides if plain is None else plain())
-        check_shape(known.pattern, sides)
+            known = self.prepared(key, flat if plain is None else plain())
+        check_shape(known.pattern, flat)
         others = [each for each in self._known if each is not known]
         self._known = [known, *others[: KEPT - 1]]
         return known
 
-    def prepared(self, key: Any, sides: Sides) -> Prepared:
+    def prepared(self, key: Any, flat: FlatFunction) -> Prepared:
         """Find the pattern, and colour it."""
         with apart():
-            pattern = self.found(sides) if self.given is None else self.given
-            check_shape(pattern, sides)
+            pattern = self.found(flat) if self.given is None else self.given
+            check_shape(pattern, flat)
             return Prepared(key, pattern, self.way(pattern))
 
     def compiled_by(self, compiler: Function) -> "CompiledDerivative":
@@ -202,14 +204,14 @@ class CompiledDerivative:
 
     def _numbered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Array, int]:
         """Compute the entries, and say which pattern they are of."""
-        sides = self.derivative.traced(args, kwargs)
-        known = self.derivative.prepared_for(sides, lambda: self._plain_sides(args, kwargs))
-        return known.way.entries(sides), self._number_of(known.pattern)
+        flat = self.derivative.traced(args, kwargs)
+        known = self.derivative.prepared_for(flat, lambda: self._plain_traced(args, kwargs))
+        return known.way.entries(flat), self._number_of(known.pattern)
 
     def _number_of(self, pattern: Sparse) -> int:
         """Number a pattern; equal ones have one number, whatever records they are of.
 
-        A captured record may have another fingerprint than a plain one, where an array stands for
+        A captured record may have another structure key than a plain one, where an array stands for
         a number, and the same pattern.
         """
         if not any(same_pattern(each, pattern) for each in self._patterns):
@@ -217,7 +219,7 @@ class CompiledDerivative:
         known = enumerate(self._patterns)  # another thread may have been quicker
         return next(number for number, each in known if same_pattern(each, pattern))
 
-    def _plain_sides(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
+    def _plain_traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatFunction:
         """Record it with the arrays that stand behind captured ones, to look at indices."""
         with apart():
             return self.derivative.traced(map_leaves(behind, args), map_leaves(behind, kwargs))
@@ -247,4 +249,4 @@ class CompiledDerivative:
 
 def behind(leaf: Any, _path: str) -> Any:
     """Give the array that a captured one stands for."""
-    return leaf.data if type(leaf) in NOTING else leaf
+    return leaf.data if type(leaf) in TRACERS else leaf

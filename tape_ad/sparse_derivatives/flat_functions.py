@@ -1,4 +1,4 @@
-"""Both sides of a traced function as vectors: its inputs and outputs, one leaf after another."""
+"""A traced function of one flat vector: its inputs and outputs, one leaf after another."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.tracing import Trace
 
-__all__ = ["Sides"]
+__all__ = ["FlatFunction"]
 
 Part = tuple[Any, slice]
 
@@ -26,7 +26,7 @@ the cache."""
 
 
 @define(eq=False)
-class Sides:
+class FlatFunction:
     """The columns and the rows of a traced function's Jacobian.
 
     Attributes

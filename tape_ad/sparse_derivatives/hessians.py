@@ -11,7 +11,7 @@ from tape_ad.sparse_derivatives.checks import as_pattern
 from tape_ad.sparse_derivatives.colouring import star_colors
 from tape_ad.sparse_derivatives.dependencies import dependencies
 from tape_ad.sparse_derivatives.derivatives import SparseDerivative
-from tape_ad.sparse_derivatives.flat_functions import Sides
+from tape_ad.sparse_derivatives.flat_functions import FlatFunction
 from tape_ad.sparse_derivatives.jacobians import unit_sums
 from tape_ad.sparse_derivatives.matrices import mirrored, rows_of_entries
 from tape_ad.transforms.gradients import grad
@@ -104,11 +104,11 @@ class Symmetric:
         """The number of seeds."""
         return len(self.seeds)
 
-    def entries(self, sides: Sides) -> Array:
+    def entries(self, flat: FlatFunction) -> Array:
         """Sweep, and read each entry off."""
         if not self.count:
-            return np.zeros(0, sides.dtype)
-        return sides.pulled(self.seeds).reshape(-1)[self.read_at]
+            return np.zeros(0, flat.dtype)
+        return flat.pulled(self.seeds).reshape(-1)[self.read_at]
 
     def explain(self) -> str:
         """Count the seeds."""
@@ -119,14 +119,14 @@ class Symmetric:
 class SparseHessian(SparseDerivative):
     """A function that computes a sparse Hessian, made by `sparse_hessian`."""
 
-    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
+    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatFunction:
         """Record the gradient."""
         gradient = grad(self.function, self.argnums)
-        return Sides(trace(gradient, args, kwargs, chosen(self.argnums, args)))
+        return FlatFunction(trace(gradient, args, kwargs, chosen(self.argnums, args)))
 
-    def found(self, sides: Sides) -> Sparse:
+    def found(self, flat: FlatFunction) -> Sparse:
         """Find what the gradient depends on."""
-        return mirrored(dependencies(sides))
+        return mirrored(dependencies(flat))
 
     def way(self, pattern: Sparse) -> Symmetric:
         """Colour the vertices of the graph, and choose for each entry where to read it."""

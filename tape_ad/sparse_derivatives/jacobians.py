@@ -17,7 +17,7 @@ from tape_ad.sparse_derivatives.colouring import (
 )
 from tape_ad.sparse_derivatives.dependencies import dependencies
 from tape_ad.sparse_derivatives.derivatives import SparseDerivative
-from tape_ad.sparse_derivatives.flat_functions import Sides
+from tape_ad.sparse_derivatives.flat_functions import FlatFunction
 from tape_ad.sparse_derivatives.matrices import rows_of_entries
 from tape_ad.transforms.tracing import as_argnums, check_callable, chosen, trace
 from tape_ad.transforms.transformed import Transformed
@@ -70,7 +70,7 @@ class Sparsity(Transformed):
     def __call__(self, /, *args: Any, **kwargs: Any) -> Sparse:
         """Find where entries may be other than zero."""
         traced = trace(self.function, args, kwargs, chosen(self.argnums, args))
-        return dependencies(Sides(traced))
+        return dependencies(FlatFunction(traced))
 
 
 def sparse_jacobian(
@@ -179,7 +179,7 @@ def unit_sums(colors: Array) -> Array:
 
 @frozen(eq=False)
 class TwoSided:
-    """Tangents and cotangents for the colours of both sides.
+    """Tangents and cotangents for the colours of rows and of columns.
 
     Attributes
     ----------
@@ -205,15 +205,15 @@ class TwoSided:
         """The number of seeds."""
         return self.split.count
 
-    def entries(self, sides: Sides) -> Array:
+    def entries(self, flat: FlatFunction) -> Array:
         """Sweep, and read each entry off."""
         parts = []
         if len(self.pushed_at):
-            parts.append(sides.pushed(self.tangents).reshape(-1)[self.pushed_at])
+            parts.append(flat.pushed(self.tangents).reshape(-1)[self.pushed_at])
         if len(self.pulled_at):
-            parts.append(sides.pulled(self.cotangents).reshape(-1)[self.pulled_at])
+            parts.append(flat.pulled(self.cotangents).reshape(-1)[self.pulled_at])
         if len(parts) < 2:
-            return parts[0] if parts else np.zeros(0, sides.dtype)
+            return parts[0] if parts else np.zeros(0, flat.dtype)
         return np.concatenate(parts)[self.order]
 
     def explain(self) -> str:
@@ -231,13 +231,13 @@ class SparseJacobian(SparseDerivative):
 
     mode: str = field(default="auto")
 
-    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sides:
+    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatFunction:
         """Record the function."""
-        return Sides(trace(self.function, args, kwargs, chosen(self.argnums, args)))
+        return FlatFunction(trace(self.function, args, kwargs, chosen(self.argnums, args)))
 
-    def found(self, sides: Sides) -> Sparse:
+    def found(self, flat: FlatFunction) -> Sparse:
         """Find what depends on what."""
-        return dependencies(sides)
+        return dependencies(flat)
 
     def way(self, pattern: Sparse) -> TwoSided:
         """Colour the columns, the rows or both; of those, what has the fewest colours."""

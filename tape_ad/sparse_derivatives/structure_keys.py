@@ -16,10 +16,10 @@ from tape_ad.rules.maps.patterns import ALL, READS, pattern_of
 from tape_ad.sparse_derivatives.blocks import maps_of, steps_of
 from tape_ad.transforms.blocks import BlockPartial
 
-__all__ = ["fingerprint"]
+__all__ = ["structure_key"]
 
 
-def fingerprint(arena: Arena) -> list[Hashable]:
+def structure_key(arena: Arena) -> list[Hashable]:
     """List the functions, parents and shapes of a record's nodes, and what its patterns read.
 
     Of a map that is what stands in `READS`: axes, lengths, keys, the indices that elements are
@@ -159,7 +159,7 @@ def of_block(partial: BlockPartial) -> Hashable:
         return None
     steps, maps = steps_of(partial), maps_of(partial)
     if steps is not None:
-        return tuple(tuple(fingerprint(step.traced.record)) for step in steps)
+        return tuple(tuple(structure_key(step.traced.record)) for step in steps)
     return None if maps is None else tuple(map(structure, maps))
 
 

@@ -4,12 +4,13 @@ A loop with a small network begins with ``with tape_ad.training.blas_threads():`
 it several times quicker, and many times where other programs use the cores too: see there.
 """
 
-from tape_ad.base.threads import blas_threads
+from tape_ad.base.memory import keep_freed_memory
 from tape_ad.record.messages.migration_hints import listed
 from tape_ad.training.batching import Batches, batches
 from tape_ad.training.histograms import gradient_histograms
 from tape_ad.training.reporting import Report, progress
 from tape_ad.training.saved_runs import Checkpoint, load_checkpoint, save_checkpoint
+from tape_ad.training.threads import blas_threads
 
 __all__ = [
     "Batches",
@@ -18,6 +19,7 @@ __all__ = [
     "batches",
     "blas_threads",
     "gradient_histograms",
+    "keep_freed_memory",
     "load_checkpoint",
     "progress",
     "save_checkpoint",

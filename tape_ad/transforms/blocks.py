@@ -12,16 +12,16 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.batches import batch_of
-from tape_ad.base.arrays.overridable import BATCHES, NOTING, asarray
+from tape_ad.base.arrays.overridable import BATCHES, TRACERS, asarray
 from tape_ad.base.errors import OutputError, RecordMismatchError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.record.constants import unwrapped
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.namespaces import IN_USE
-from tape_ad.record.primals import AS_THEY_ARE, is_view, memory_of, read_only
+from tape_ad.record.primals import PLAIN_TYPES, is_view, memory_of, read_only
 from tape_ad.record.tensor import Tensor
-from tape_ad.record.unbroadcasting import conform
+from tape_ad.record.unbroadcasting import unbroadcast
 from tape_ad.record.views import link
 from tape_ad.rules.base import Call, Rule
 from tape_ad.rules.maps import Array
@@ -33,7 +33,7 @@ __all__ = ["Block", "Use", "block"]
 Function = Callable[..., Any]
 Shape = tuple[int, ...]
 
-BARE = AS_THEY_ARE | {Tensor}
+BARE = PLAIN_TYPES | {Tensor}
 """The types of arguments that are no structures."""
 
 ZERO = read_only(np.zeros((), np.clongdouble))
@@ -175,7 +175,7 @@ class Use:
                 part = flat[(..., start) if stack else start]
             else:
                 part = flat[..., start : start + space.size].reshape(stack + space.shape)
-            parts.append(conform(part, space.shape, space.dtype, len(stack)))
+            parts.append(unbroadcast(part, space.shape, space.dtype, len(stack)))
             start += space.size
         return parts
 
@@ -402,7 +402,7 @@ def has_derivative(leaf: Any) -> bool:
 
 def is_turned(leaf: Any) -> bool:
     """Tell whether a plain array lies in memory in another order than C's."""
-    plain = isinstance(leaf, np.ndarray) or type(leaf) in NOTING
+    plain = isinstance(leaf, np.ndarray) or type(leaf) in TRACERS
     return plain and not leaf.flags.c_contiguous
 
 

@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 from tape_ad.base.arrays.overridable import foreign
 from tape_ad.base.errors import NoModeError, OutputError, UnsupportedArgumentError
 from tape_ad.base.trees import flatten, map_leaves, unflatten
-from tape_ad.record.primals import AS_THEY_ARE, read_only
+from tape_ad.record.primals import PLAIN_TYPES, read_only
 from tape_ad.record.spaces import fitted, float_to_array, matched
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array, LinearMap, Partial, Scale, as_map
@@ -155,7 +155,7 @@ class WithRule(Transformed):
                     f"{self.custom.name} got a handle in a keyword-only argument, which its rule "
                     "takes for a constant; pass .data of it"
                 )
-        elif AS_THEY_ARE.issuperset(map(type, args)):
+        elif PLAIN_TYPES.issuperset(map(type, args)):
             return self.function(*args)
         return self.public(*args, **kwargs)
 

@@ -12,7 +12,7 @@ from attrs import define, field
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.record.arena import Arena
-from tape_ad.record.primals import AS_THEY_ARE
+from tape_ad.record.primals import PLAIN_TYPES
 from tape_ad.record.sweeps import reverse_sweep
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
@@ -38,7 +38,7 @@ def alert(function: Function) -> Function:
 
     def told(*args: Any) -> Any:
         value = function(*args)
-        if type(value) not in AS_THEY_ARE and any_handle(value):
+        if type(value) not in PLAIN_TYPES and any_handle(value):
             raise HandleMet
         return value
 
@@ -132,7 +132,7 @@ class Watched:
         """Give the plain value, and note what it depends on."""
         starts = {id(record): len(record) for record in self.records}
         value = self.function(x)
-        if type(value) in AS_THEY_ARE:  # as most are that nobody differentiates
+        if type(value) in PLAIN_TYPES:  # as most are that nobody differentiates
             return value
         value, starts = self._known(x, value, starts)
         for record in records_of(value):

@@ -102,7 +102,7 @@ def implicit(residual: Function, x: Array, name: str, *, elementwise: bool = Fal
         matrix = outside(record, slopes(rows, x, elementwise))
         change = up_to(record, rows(x))
         change = (change - outside(record, change)).reshape(np.shape(x))
-        check_regular(primal(matrix), name)
+        check_regular(primal(matrix).reshape(-1) if elementwise else primal(matrix), name)
         if elementwise:
             x = x - change / matrix
         else:

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import CAPTURES, boxed, boxed_number
+from tape_ad.base.arrays.overridable import CAPTURES, lift, lift_number
 from tape_ad.base.errors import DtypeError, OutputError, RecordMismatchError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
@@ -17,7 +17,7 @@ from tape_ad.record.arena import innermost
 from tape_ad.record.constants import unwrapped
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.namespaces import IN_USE
-from tape_ad.record.primals import AS_THEY_ARE, is_number_like
+from tape_ad.record.primals import PLAIN_TYPES, is_number_like
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.spaces import dtype_of, fitted, inexact, matched, shape_of
 from tape_ad.record.sweeps import forward_sweep, reverse_sweep
@@ -132,7 +132,7 @@ class Trace:
         """Sweep back from an output that is one real number, once and for all."""
         output, kept = self.output, {}
         if self.depends(output):
-            one = boxed_number(output.dtype.type(1))
+            one = lift_number(output.dtype.type(1))
             kept = reverse_sweep(self.record, output.index, one, release=True)
         return self.gradients(kept, ())
 
@@ -158,7 +158,7 @@ class Trace:
         seeds: dict[int, Array] = {}
         for leaf, ct in pairs:
             if ct is not None and self.depends(leaf):
-                index, seed = leaf.index, boxed(ct) if CAPTURES else ct
+                index, seed = leaf.index, lift(ct) if CAPTURES else ct
                 seeds[index] = seeds[index] + seed if index in seeds else seed
         if not seeds:
             return {}
@@ -182,7 +182,7 @@ class Trace:
         """Sweep tangents of inputs forward, and give those of the output's nodes."""
         ends = {leaf.index for leaf in flatten(self.output) if self.depends(leaf)}
         if CAPTURES:
-            starts = {index: boxed(t) for index, t in starts.items()}
+            starts = {index: lift(t) for index, t in starts.items()}
         with np.errstate(all="ignore"):
             return forward_sweep(self.record, starts, max(ends, default=-1), keep=ends)
 
@@ -335,7 +335,7 @@ def chosen(argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> tuple[int, 
         When it is not about numbers.
     """
     count = len(args)
-    if type(argnums) is int and 0 <= argnums < count and type(args[argnums]) in AS_THEY_ARE:
+    if type(argnums) is int and 0 <= argnums < count and type(args[argnums]) in PLAIN_TYPES:
         return (argnums,)
     numbers = (argnums,) if isinstance(argnums, int) else argnums
     for number in numbers:

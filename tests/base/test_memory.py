@@ -13,7 +13,9 @@ from tape_ad.base.memory import pause_collection, resume_collection, uncollected
 PROGRAM = """
 import resource
 import numpy as np
-import tape_ad
+import tape_ad as ta
+
+{first}
 
 def step():
     arrays = [np.ones(250_000) for _ in range(5)]  # 2 MB each, 2,400 pages in all
@@ -29,21 +31,20 @@ print(faults() - before)
 """
 
 
-ON_A_WORKER = (
-    "import tape_ad.base.memory\ntape_ad.base.memory.keep_freed_memory_of_dask()\n" + PROGRAM
-)
+RECORD = "ta.ComputationRecord()"
+OFF = "ta.training.keep_freed_memory(False)"
 
 of_glibc = pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="another C library decides otherwise"
 )
 
 
-def faults(program: str, **variables: str) -> int:
-    """Count the pages that a program was given after its first step."""
+def faults(first: str, **variables: str) -> int:
+    """Count the pages that a process was given after its first step, which follows a line."""
     fixing = ("MALLOC_", "GLIBC_TUNABLES")  # what fixes the thresholds from outside
     environment = {k: v for k, v in os.environ.items() if not k.startswith(fixing)}
     done = subprocess.run(  # noqa: S603  # our own command
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", PROGRAM.replace("{first}", first)],
         capture_output=True,
         text=True,
         check=True,
@@ -54,7 +55,19 @@ def faults(program: str, **variables: str) -> int:
 
 @of_glibc
 def test_freed_memory_is_not_given_back_and_cleared_again() -> None:
-    assert faults(PROGRAM) < 1_000
+    assert faults(RECORD) < 1_000
+    assert faults("ta.training.keep_freed_memory()") < 1_000
+
+
+@of_glibc
+@pytest.mark.parametrize("first", ["", OFF, f"{OFF}; {RECORD}", f"{RECORD}; {OFF}"])
+def test_without_a_record_or_on_request_a_process_is_as_it_was(first: str) -> None:
+    assert faults(first) > 10_000
+
+
+@of_glibc
+def test_the_environment_turns_it_off() -> None:
+    assert faults(RECORD, TAPE_AD_KEEP_FREED_MEMORY="0") > 10_000
 
 
 @of_glibc
@@ -62,7 +75,7 @@ def test_freed_memory_is_not_given_back_and_cleared_again() -> None:
 def test_a_worker_keeps_freed_memory_but_where_a_user_has_said_how_much(
     threshold: str, kept: bool
 ) -> None:
-    assert (faults(ON_A_WORKER, MALLOC_TRIM_THRESHOLD_=threshold) < 1_000) == kept
+    assert (faults(RECORD, MALLOC_TRIM_THRESHOLD_=threshold) < 1_000) == kept
 
 
 def test_the_collector_runs_again_when_the_last_pause_ends() -> None:

@@ -25,7 +25,7 @@ def test_a_table_is_printed_where_there_are_several(
     threads: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("benchmarks.blas_threads.NETWORKS", (SMALL,))
-    monkeypatch.setattr("tape_ad.base.threads.blas_thread_count", lambda: threads)
+    monkeypatch.setattr("tape_ad.training.threads.blas_thread_count", lambda: threads)
     monkeypatch.setattr("sys.argv", ["blas_threads", "--quick"])
     main()
     printed = capsys.readouterr().out

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tape_ad.record.primals import primal
-from tape_ad.rules import STRAIGHT
+from tape_ad.rules import FAST_RULES
 from tests.fuzz.drawing import Call
 from tests.fuzz.problems import Attempt, problems_of
 
@@ -46,7 +46,7 @@ def test_a_wrong_rule_is_seen(
 ) -> None:
     assert kinds(x) == set()
 
-    rules: Any = STRAIGHT
+    rules: Any = FAST_RULES
     monkeypatch.setitem(rules, np.sinh, (maker,))
 
     assert kind in kinds(x)

@@ -14,7 +14,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.base.trees import flatten
-from tape_ad.programs.capture.opaque_calls import Foreign
+from tape_ad.programs.capture.opaque_calls import OpaqueFunction
 from tape_ad.programs.program.program import Call, Guard, Program, Value, replaced
 from tape_ad.rules.maps.indexing import added_at, scatter
 
@@ -121,7 +121,7 @@ class Noise:
         if all(exact):
             return outs
         function, others = call.function, outs
-        if not isinstance(function, (np.ufunc, Foreign)) and function not in ARITHMETIC:
+        if not isinstance(function, (np.ufunc, OpaqueFunction)) and function not in ARITHMETIC:
             others = self.called_with_moved_operands(call, values, outs)
         return [
             one if same else self.moved(other, one, function, given)

@@ -11,7 +11,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.base.errors import CaptureError, CompileWarning
-from tape_ad.programs.capture.free_variables import Surroundings
+from tape_ad.programs.capture.free_variables import FreeVariables
 
 X = np.array([0.5, -1.5, 2.0])
 
@@ -175,7 +175,7 @@ def test_a_variable_that_changes_at_each_call_is_named_in_the_end() -> None:
 
 
 def test_libraries_are_not_looked_into() -> None:
-    titles = {variable.title for variable in Surroundings.of(of_instance).variables}
+    titles = {variable.title for variable in FreeVariables.of(of_instance).variables}
     assert {title.partition(".")[0] for title in titles} == {
         *("", "model", "Model", "of_instance", "__call__", "loss", "net")
     }

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tape_ad.programs.passes import PASSES, simplified
-from tape_ad.programs.passes.cse import without_repetitions
-from tape_ad.programs.passes.dead_code import without_unused
-from tape_ad.programs.passes.identities import EMPTY
+from tape_ad.programs.passes.cse import eliminate_common_subexpressions
+from tape_ad.programs.passes.dead_code import eliminate_dead_code
+from tape_ad.programs.passes.identities import IDENTITIES
 from tape_ad.programs.passes.rewriting import rewritten
 from tape_ad.programs.program.program import Program
 from tape_ad.rules.numpy.updates import updated
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the spec
 
 
 def without_empty_calls(program: Program) -> Program:
-    return rewritten(program, EMPTY)
+    return rewritten(program, IDENTITIES)
 
 
 # What nobody uses
@@ -30,28 +30,28 @@ def test_calls_that_nothing_depends_on_go() -> None:
     to = builder(X)
     to(np.exp, to(np.sin, to.inputs[0]))
     program = to.program([to(np.cos, to.inputs[0])])
-    assert functions(without_unused(program)) == [np.cos]
-    assert_same(program, without_unused(program), X)
+    assert functions(eliminate_dead_code(program)) == [np.cos]
+    assert_same(program, eliminate_dead_code(program), X)
 
 
 def test_what_a_guard_asks_of_stays() -> None:
     to = builder(X)
     to.guard(bool, to(np.any, to.inputs[0]))
     program = to.program([])
-    assert without_unused(program) is program
+    assert eliminate_dead_code(program) is program
 
 
 def test_a_call_stays_for_one_of_its_results() -> None:
     to = builder(X)
     _, second, _ = to(np.split, to.inputs[0], 3)
     program = to.program([second])
-    assert without_unused(program) is program
+    assert eliminate_dead_code(program) is program
 
 
 def test_constants_that_nothing_depends_on_go_and_inputs_stay() -> None:
     to = builder(X, X)
     to.constant(np.ones(3))
-    program = without_unused(to.program([to.inputs[1]]))
+    program = eliminate_dead_code(to.program([to.inputs[1]]))
     assert (len(program.inputs), len(program.constants)) == (2, 0)
 
 
@@ -129,7 +129,7 @@ def test_negation_is_undone_by_another() -> None:
     to = builder(X)
     y = to(np.exp, to.inputs[0])
     program = to.program([to(np.sin, to(np.negative, to(np.negative, y)))])
-    simpler = without_unused(without_empty_calls(program))
+    simpler = eliminate_dead_code(without_empty_calls(program))
     assert functions(simpler) == [np.exp, np.sin]
     assert_same(program, simpler, X)
 
@@ -138,7 +138,7 @@ def test_what_is_written_over_a_whole_array_is_that_array() -> None:
     to = builder(X)
     base, value = to(np.sin, to.inputs[0]), to(np.exp, to.inputs[0])
     program = to.program([to(np.cos, to(updated, base, value, ...))])
-    simpler = without_unused(without_empty_calls(program))
+    simpler = eliminate_dead_code(without_empty_calls(program))
     assert functions(simpler) == [np.exp, np.cos]
     assert_same(program, simpler, X)
 
@@ -165,7 +165,7 @@ def test_outputs_do_not_become_one() -> None:
     to = builder(X)
     y = to(np.sin, to.inputs[0])
     program = to.program([y, to(np.copy, y), to(np.sin, to.inputs[0])])
-    for simplify in (without_empty_calls, without_repetitions):
+    for simplify in (without_empty_calls, eliminate_common_subexpressions):
         assert simplify(program) is program
 
 
@@ -206,7 +206,7 @@ def test_equal_calls_become_one() -> None:
     sines = [to(np.sin, view) for view in views]
     sums = [to(np.sum, sine, axis=0) for sine in sines]
     program = to.program([to(np.add, *sums)])
-    simpler = without_repetitions(program)
+    simpler = eliminate_common_subexpressions(program)
     assert functions(simpler) == [operator.getitem, np.sin, np.sum, np.add]
     assert_same(program, simpler, X)
 
@@ -227,7 +227,7 @@ def test_numbers_that_are_equal_are_not_always_the_same(one: Any, other: Any) ->
     to = builder(X.astype(np.float32))
     both = [to(np.multiply, to.inputs[0], number) for number in (one, other)]
     program = to.program([to(np.sin, each) for each in both])
-    assert without_repetitions(program) is program
+    assert eliminate_common_subexpressions(program) is program
 
 
 def test_calls_that_differ_in_options_or_in_their_order_stay() -> None:
@@ -239,7 +239,7 @@ def test_calls_that_differ_in_options_or_in_their_order_stay() -> None:
         *(to(np.reshape, x, shape) for shape in ((12,), [12])),
     ]
     program = to.program([to(np.sin, each) for each in calls])
-    assert without_repetitions(program) is program
+    assert eliminate_common_subexpressions(program) is program
 
 
 def test_a_call_that_may_warn_does_not_become_one_that_does_not() -> None:
@@ -248,14 +248,14 @@ def test_a_call_that_may_warn_does_not_become_one_that_does_not() -> None:
         to = builder(X)
         both = [to.call(np.log, (to.inputs[0],), {}, each) for each in (first, second)]
         program = to.program([to(np.subtract, *both)])
-        assert functions(without_repetitions(program)).count(np.log) == left
+        assert functions(eliminate_common_subexpressions(program)).count(np.log) == left
 
 
 def test_equal_calls_with_several_results_become_one() -> None:
     to = builder(X)
     one, other = (to(np.divmod, to.inputs[0], 2.0) for _ in range(2))
     program = to.program([to(np.add, one[0], other[1]), to(np.add, one[1], other[0])])
-    simpler = without_repetitions(program)
+    simpler = eliminate_common_subexpressions(program)
     assert functions(simpler) == [np.divmod, np.add, np.add]
     assert_same(program, simpler, X)
 
@@ -265,7 +265,7 @@ def test_arguments_without_a_hash_are_equal_to_themselves_only() -> None:
     places = [np.array([0, 1]), np.array([0, 1])]
     rows = [to(np.take, to.inputs[0], each, axis=0) for each in (*places, places[0])]
     program = to.program([to(np.sin, each) for each in rows])
-    assert functions(without_repetitions(program)).count(np.take) == 2
+    assert functions(eliminate_common_subexpressions(program)).count(np.take) == 2
 
 
 # All of them
@@ -278,7 +278,7 @@ def test_the_history_has_the_program_before_each_pass_that_changed_it() -> None:
     program = to.program([to(np.exp, to(np.multiply, once, 1.0))])
     simpler = simplified(program)
     names = [name for name, _ in simpler.history]
-    assert names == ["calls that change nothing go", "what nobody uses goes"]
+    assert names == ["identities and strength reduction", "dead code elimination"]
     assert [len(before) for _, before in simpler.history] == [4, 3]
     assert simpler.history[0][1] is program
     assert set(names) <= PASSES.keys()

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tape_ad.programs.passes import simplified
-from tape_ad.programs.passes.constant_folding import literals_of, with_literals_computed
-from tape_ad.programs.passes.dead_code import without_unused
-from tape_ad.programs.passes.products import UNITS
+from tape_ad.programs.passes.constant_folding import fold_constants, literals_of
+from tape_ad.programs.passes.dead_code import eliminate_dead_code
+from tape_ad.programs.passes.products import UNIT_ROWS
 from tape_ad.programs.passes.rewriting import rewritten
-from tape_ad.programs.passes.strength_reduction import IDLE, SQUARES, has_squares
+from tape_ad.programs.passes.strength_reduction import NEUTRAL_OPERANDS, SQUARES, has_squares
 from tape_ad.programs.program.program import Program
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tests.programs.building import Builder
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the spec
 
 
 def without_idle_operands(program: Program) -> Program:
-    return rewritten(program, IDLE, literals_of(program))
+    return rewritten(program, NEUTRAL_OPERANDS, literals_of(program))
 
 
 def with_squares(program: Program) -> Program:
@@ -140,7 +140,7 @@ def test_unit_vectors_that_are_known_pick_rows(hole: float) -> None:
     matrix[0, 1] = hole
     to = builder(matrix)
     program = to.program([to(times_matrix, to.literal(-3 * np.eye(4, 3, 1)[:2]), *to.inputs)])
-    simpler = rewritten(program, UNITS, literals_of(program))
+    simpler = rewritten(program, UNIT_ROWS, literals_of(program))
     assert functions(simpler) == [scaled_rows]
     assert_same(program, simpler, matrix)
 
@@ -149,11 +149,11 @@ def test_other_rows_are_looked_at_at_each_replay() -> None:
     for rows in (np.eye(3)[::-1], np.ones((2, 3)), np.eye(3)[:, :0]):
         to = builder(np.ones((rows.shape[1], 2)))
         program = to.program([to(times_matrix, to.literal(rows.copy()), *to.inputs)])
-        assert rewritten(program, UNITS, literals_of(program)) is program
+        assert rewritten(program, UNIT_ROWS, literals_of(program)) is program
     user = np.eye(3)
     to = builder(user)
     program = to.program([to(times_matrix, to.constant(user), *to.inputs)])
-    assert rewritten(program, UNITS, literals_of(program)) is program
+    assert rewritten(program, UNIT_ROWS, literals_of(program)) is program
 
 
 # Literals
@@ -164,7 +164,7 @@ def test_calls_on_literals_are_computed_once() -> None:
     ones = to.literal(np.ones(4))
     scaled = to(np.multiply, ones, 3.0)
     program = to.program([to(np.multiply, to(np.negative, scaled), to.inputs[0])])
-    simpler = without_unused(with_literals_computed(program))
+    simpler = eliminate_dead_code(fold_constants(program))
     assert functions(simpler) == [np.multiply]
     np.testing.assert_array_equal(simpler.constants[0].data, np.full(4, -3.0))
     assert_same(program, simpler, X)
@@ -189,7 +189,7 @@ def test_calls_on_the_users_arrays_are_made_at_each_replay() -> None:
     constants = to.constant(user), to.constant(rows), to.literal(np.ones(2)[:1])
     scaled = [to(np.multiply, each, 3.0) for each in constants]
     program = to.program([to(np.sin, each) for each in scaled])
-    assert functions(with_literals_computed(program)).count(np.multiply) == 2
+    assert functions(fold_constants(program)).count(np.multiply) == 2
 
 
 def test_calls_on_literals_that_warn_or_are_large_or_are_returned_stay() -> None:
@@ -200,6 +200,6 @@ def test_calls_on_literals_that_warn_or_are_large_or_are_returned_stay() -> None
     whole = to(np.positive, large)
     returned = to(np.positive, zeros)
     program = to.program([to(np.sin, inverse), to(np.sin, whole), returned])
-    simpler = with_literals_computed(program)
+    simpler = fold_constants(program)
     assert functions(simpler).count(np.positive) == 2
     assert np.divide in functions(simpler)

@@ -18,7 +18,7 @@ from tests.programs.building import same_bits
 from tests.programs.test_engine_storage import STEPS, Maker
 
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-310, 3e38, 0.1])
-EMPTY: list[tuple[Any, tuple[Any, ...]]] = [
+IDENTITIES: list[tuple[Any, tuple[Any, ...]]] = [
     (np.positive, ()),
     (np.conjugate, ()),
     (np.real, ()),
@@ -36,7 +36,7 @@ class Wasteful(Maker):
     """Draws programs that do things twice, or for nothing."""
 
     def empty(self) -> None:
-        function, more = self.draw(EMPTY)
+        function, more = self.draw(IDENTITIES)
         self.add(self.b(function, self.draw(self.values), *more))
 
     def reshaped(self) -> None:

@@ -25,8 +25,8 @@ def frozen(x: Array, y: Array) -> Array:
     return x * y + float(np.sum(behind(x)))
 
 
-def doubts(fast: Any) -> list[int]:
-    return [len(path.doubts) for paths in fast._paths.values() for path in paths.all]
+def untested(fast: Any) -> list[int]:
+    return [len(path.untested) for paths in fast._paths.values() for path in paths.all]
 
 
 # Calls with other numbers
@@ -48,7 +48,7 @@ def test_each_argument_is_trusted_for_itself() -> None:
     fast = ta.compile(frozen, engine="numpy")
     for step in range(5):
         assert np.array_equal(fast(X, step * X), frozen(X, step * X))
-    assert doubts(fast) == [1]
+    assert untested(fast) == [1]
     with pytest.raises(ProgramMismatchError):
         fast(2 * X, X)
 
@@ -78,7 +78,7 @@ def test_the_first_call_with_other_numbers_is_computed_both_ways() -> None:
     for x in (X, X, X, 2 * X, 3 * X, X):
         assert fast(x) == np.sum(x * x)
     assert len(runs) == 3
-    assert doubts(fast) == [0]
+    assert untested(fast) == [0]
 
 
 def test_captures_with_other_numbers_are_proof() -> None:
@@ -86,7 +86,7 @@ def test_captures_with_other_numbers_are_proof() -> None:
     for step in range(6):
         fast(X + step, 0.1 * step)
     assert len(runs) == 2
-    assert doubts(fast) == [0]
+    assert untested(fast) == [0]
 
 
 def test_a_number_that_is_guarded_is_in_no_doubt() -> None:
@@ -94,7 +94,7 @@ def test_a_number_that_is_guarded_is_in_no_doubt() -> None:
     for step in range(12):
         fast(X + step, 3)
     assert len(runs) == 2
-    assert doubts(fast) == [0]
+    assert untested(fast) == [0]
 
 
 # The same numbers again and again
@@ -120,7 +120,7 @@ def test_numbers_near_by_are_tried_where_all_calls_have_the_same(args: Any, engi
     for _ in range(50):
         assert np.allclose(fast(*args), args[0] * args[1] + args[1], atol=0)
     assert len(runs) == 3
-    assert doubts(fast) == [0]
+    assert untested(fast) == [0]
 
 
 def test_what_is_frozen_is_found_where_all_calls_have_the_same_numbers() -> None:
@@ -134,10 +134,10 @@ def test_numbers_near_by_that_go_another_way_prove_nothing() -> None:
     for _ in range(20):
         assert fast(X)[0] == 1.0
     assert len(runs) == 2
-    assert doubts(fast) == [1]
+    assert untested(fast) == [1]
     assert fast(np.array([0.5, 1.0, 1.0])).tolist() == [1.0, 2.0, 2.0]
     assert len(runs) == 3
-    assert doubts(fast) == [0]
+    assert untested(fast) == [0]
 
 
 def test_a_solver_of_the_users_is_not_called_with_numbers_that_nobody_passed() -> None:

@@ -13,7 +13,7 @@ import pytest
 import tape_ad as ta
 from tape_ad import nn, optim
 from tape_ad.base.errors import RecordMismatchError
-from tape_ad.record.messages.migration_hints import HABITS, Habit
+from tape_ad.record.messages.migration_hints import MIGRATION_HINTS, MigrationHint
 
 X: Any = ta.ComputationRecord().tensor(np.arange(3.0))
 THINGS = {
@@ -33,14 +33,16 @@ PACKAGES = [
     *(f"interop.{name}" for name in ("array_api", "autograd", "dask", "sklearn")),
     *(f"scipy.{name}" for name in ta.scipy.__all__),
 ]
-NAMES = [(place, name) for place, names in HABITS.items() if place in THINGS for name in names]
+NAMES = [
+    (place, name) for place, names in MIGRATION_HINTS.items() if place in THINGS for name in names
+]
 
 
 @pytest.mark.parametrize(("place", "name"), NAMES)
 def test_what_another_library_has_says_what_to_write_here(place: str, name: str) -> None:
     with pytest.raises(AttributeError) as caught:
         getattr(THINGS[place], name)
-    assert str(caught.value).endswith(f"; here, {HABITS[place][name]}")
+    assert str(caught.value).endswith(f"; here, {MIGRATION_HINTS[place][name]}")
     assert name not in dir(THINGS[place])
     assert not hasattr(THINGS[place], name)
 
@@ -63,7 +65,9 @@ def test_what_scipy_has_and_a_room_has_not() -> None:
 def test_a_habit_takes_no_attribute_away(cls: type) -> None:
     for base in cls.__mro__[:-1]:
         inherited = {name for above in base.__mro__[1:] for name in vars(above)}
-        assert [n for n, v in vars(base).items() if isinstance(v, Habit) and n in inherited] == []
+        assert [
+            n for n, v in vars(base).items() if isinstance(v, MigrationHint) and n in inherited
+        ] == []
     assert float((X.dot(X)).data) == 5.0
 
 

@@ -69,7 +69,7 @@ def test_a_record_is_told_enough_to_make_all_calls_again(name: str) -> None:
     np.testing.assert_allclose(record.again(OTHER), function(OTHER), rtol=1e-12)
 
 
-class Captured(ArrayInterface):
+class TracedArray(ArrayInterface):
     """A stand-in for an array that notes every call on it in a list, and lies below records."""
 
     program: list[tuple[Any, Any, Any]]
@@ -78,7 +78,7 @@ class Captured(ArrayInterface):
         self.data, self.index = data, place
 
     @classmethod
-    def input(cls, value: Any) -> "Captured":
+    def input(cls, value: Any) -> "TracedArray":
         cls.program = [(None, (), {})]
         return cls(value, 0)
 
@@ -89,11 +89,11 @@ def captured(function: Any, args: Any, kwargs: Any = None) -> Any:
     out = function(*map_leaves(concrete, args), **map_leaves(concrete, options))
     if not isinstance(out, (np.ndarray, np.generic, tuple)):
         return out  # a dtype, for example
-    Captured.program.append((function, args, options))
-    place = len(Captured.program) - 1
+    TracedArray.program.append((function, args, options))
+    place = len(TracedArray.program) - 1
     if not isinstance(out, tuple):
-        return Captured(out, place)
-    return tuple(captured(operator.getitem, (Captured(out, place), i)) for i in range(len(out)))
+        return TracedArray(out, place)
+    return tuple(captured(operator.getitem, (TracedArray(out, place), i)) for i in range(len(out)))
 
 
 def answered(function: Any, args: Any, kwargs: Any = None) -> Any:
@@ -103,7 +103,7 @@ def answered(function: Any, args: Any, kwargs: Any = None) -> Any:
 
 
 def concrete(leaf: Any, path: str = "") -> Any:
-    return leaf.data if isinstance(leaf, Captured) else leaf
+    return leaf.data if isinstance(leaf, TracedArray) else leaf
 
 
 def replayed(value: Any) -> Any:
@@ -111,14 +111,14 @@ def replayed(value: Any) -> Any:
     values: list[Any] = [value]
 
     def found(leaf: Any, path: str) -> Any:
-        return values[leaf.index] if isinstance(leaf, Captured) else leaf
+        return values[leaf.index] if isinstance(leaf, TracedArray) else leaf
 
-    for function, args, options in Captured.program[1:]:
+    for function, args, options in TracedArray.program[1:]:
         values.append(function(*map_leaves(found, args), **map_leaves(found, options)))
     return values
 
 
-Captured.answer_with(
+TracedArray.answer_with(
     call=captured,
     answer=answered,
     one=lambda function, x: captured(function, (x,)),
@@ -142,7 +142,7 @@ def test_rules_maps_sweeps_and_transforms_run_on_another_kind_of_array(
     name: str, transform: str
 ) -> None:
     derivative = TRANSFORMS[transform](HESSIANS_OF[name])
-    result = derivative(Captured.input(AT))
+    result = derivative(TracedArray.input(AT))
     place = result.index
     np.testing.assert_allclose(result.data, derivative(AT), rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(replayed(OTHER)[place], derivative(OTHER), rtol=1e-9, atol=1e-11)

@@ -9,7 +9,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.base.errors import ReleasedError
 from tape_ad.record.sweeps import forward_sweep, reverse_sweep
-from tape_ad.record.unbroadcasting import conform
+from tape_ad.record.unbroadcasting import unbroadcast
 
 Arrays = list[Any]
 
@@ -261,9 +261,9 @@ def test_conform_sums_what_broadcasting_stretched(
 ) -> None:
     rng = np.random.default_rng(6)
     array = rng.normal(size=have)
-    got = conform(array, want, np.dtype("f8"), stack)
+    got = unbroadcast(array, want, np.dtype("f8"), stack)
     assert got.shape == have[:stack] + want
-    # The adjoint of broadcasting: <array, broadcast(t)> = <conform(array), t>
+    # The adjoint of broadcasting: <array, broadcast(t)> = <unbroadcast(array), t>
     t = rng.normal(size=have[:stack] + want)
     spread = t.reshape(have[:stack] + (1,) * (len(have) - stack - len(want)) + want)
     np.testing.assert_allclose(np.sum(array * spread), np.sum(got * t), rtol=1e-13, atol=1e-14)
@@ -277,14 +277,14 @@ def test_conform_broadcasts_what_is_still_to_be_stretched(
     have: tuple[int, ...], stack: int, want: tuple[int, ...]
 ) -> None:
     array = np.random.default_rng(7).normal(size=have)
-    got = conform(array, want, np.dtype("f8"), stack)
+    got = unbroadcast(array, want, np.dtype("f8"), stack)
     np.testing.assert_array_equal(got, np.broadcast_to(array, have[:stack] + want))
 
 
 def test_conform_leaves_alone_what_fits() -> None:
     array = np.ones((2, 3))
-    assert conform(array, (2, 3), array.dtype, 0) is array
-    assert conform(array, (3,), array.dtype, 1) is array
+    assert unbroadcast(array, (2, 3), array.dtype, 0) is array
+    assert unbroadcast(array, (3,), array.dtype, 1) is array
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_conform_leaves_alone_what_fits() -> None:
 )
 def test_conform_casts_and_takes_the_real_part_of_complex_numbers(have: str, want: str) -> None:
     array = np.array([1.5, -2.0], have) * (1 + 2j if have == "c16" else 1)
-    got = conform(array, (2,), np.dtype(want), 0)
+    got = unbroadcast(array, (2,), np.dtype(want), 0)
     np.testing.assert_array_equal(got, np.array([1.5, -2.0], want), strict=True)
 
 

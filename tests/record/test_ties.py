@@ -123,6 +123,14 @@ def test_a_mask_that_is_written_to_forgets() -> None:
     assert mask.all()
 
 
+@pytest.mark.parametrize("name", ["tape_ad.scipy.stats.own", "tape_ad.nn.own"])
+def test_our_own_functions_are_no_exception(name: str) -> None:
+    module = types.ModuleType(name)
+    exec("def f(x):\n    return 1 if x == 0 else x", module.__dict__)  # noqa: S102 - as above
+    with pytest.raises(TieError, match=rf"{name} branches on numbers"):
+        module.f(handle(0.0))
+
+
 PROGRAM = """
 import numpy as np
 import scipy.stats

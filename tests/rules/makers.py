@@ -9,7 +9,7 @@ from unittest import mock
 
 import attrs
 
-from tape_ad.rules import RULES, STRAIGHT
+from tape_ad.rules import FAST_RULES, RULES
 from tape_ad.rules.base import Rule
 from tests.rules.checks import recorded
 from tests.rules.rows import ROWS
@@ -52,8 +52,8 @@ def watched(met: dict[Any, set[int]]) -> Iterator[None]:
         for function, entry in RULES.items()
         if isinstance(entry, Rule)
     }
-    straight = {function: rules[function].makers for function in STRAIGHT}
-    with mock.patch.dict(RULES, rules), mock.patch.dict(STRAIGHT, straight):
+    straight = {function: rules[function].makers for function in FAST_RULES}
+    with mock.patch.dict(RULES, rules), mock.patch.dict(FAST_RULES, straight):
         yield
 
 

@@ -83,7 +83,7 @@ ROWS: list[Row] = [
         Row(
             np.trim_zeros,
             [REAL(6)],
-            prepare=lambda x: [x * np.array([0, 0, 1, 0, 1, 0])],
+            prepare=lambda x: [x * np.array([1, 0, 1, 0, 1, 1])],
             options={"trim": trim},
             complex=True,
             nodes=2,

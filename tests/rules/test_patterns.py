@@ -16,7 +16,7 @@ import tape_ad as ta
 from tape_ad.base.errors import TapeError
 from tape_ad.interop.autograd.primitives import Primitive
 from tape_ad.record.arena import Released
-from tape_ad.record.unbroadcasting import conform
+from tape_ad.record.unbroadcasting import unbroadcast
 from tape_ad.rules.maps import Deferred, LinearMap
 from tape_ad.rules.maps.patterns import ALL, READS, dense, pattern_of
 from tape_ad.rules.plain_maps import PlainMap
@@ -48,7 +48,7 @@ def matrix(linear: LinearMap, parent: Any, node: Any) -> Array:
     missing = len(node.shape) - len(parent.shape)
     if missing > 0 and linear.broadcasts:
         units = units.reshape((size,) + (1,) * missing + parent.shape)
-    pushed = conform(linear.push(units), node.shape, node.dtype, 1)
+    pushed = unbroadcast(linear.push(units), node.shape, node.dtype, 1)
     return pushed.reshape((size, math.prod(node.shape))).T
 
 

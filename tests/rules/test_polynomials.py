@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, InPlaceError, ShapeError, UnsupportedArgumentError
+from tape_ad.base.errors import (
+    ConversionError,
+    InPlaceError,
+    ShapeError,
+    TieError,
+    UnsupportedArgumentError,
+)
 from tests.shorthand import handle
 
 RNG = np.random.default_rng(10)
@@ -20,19 +26,36 @@ def pulled(out: Any, seed: Any, handles: Any) -> Any:
     return out.grad(seed=seed).wrt(handles)
 
 
-def test_leading_zeros_have_no_part_in_a_product() -> None:
-    a, b = leaves(np.array([0.0, 0.0, 2.0, 3.0]), np.array([0.0, 5.0, 7.0]))
-    product = np.polymul(a, b)
+ZEROS_LEFT_OUT: dict[str, Any] = {
+    "poly1d": lambda p: np.poly1d(p)(2.0),
+    "poly1d, divided": lambda p: np.sum((np.poly1d(p) + np.poly1d([1.0])).coeffs),
+    "polymul": lambda p: np.polyval(np.polymul(p, [1.0, 2.0]), 2.0),
+    "polymul, the second": lambda p: np.polyval(np.polymul([1.0, 2.0], p), 2.0),
+    "lagrange": lambda p: ta.scipy.interpolate.lagrange(np.arange(3.0), p)(4.0),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS_LEFT_OUT)
+def test_leading_zeros_are_not_left_out_with_their_derivative(name: str) -> None:
+    f = ZEROS_LEFT_OUT[name]
+    zero = np.array([0.0, 1.0, 2.0])
+    for grad in (ta.grad(f), ta.compile(ta.grad(f)), ta.grad(ta.compile(f))):
+        with pytest.raises(TieError, match=r"leaves out numbers that are exactly 0 \(line \d+"):
+            grad(zero)
+        wanted = ta.grad(f)(zero + [1.0, 0.0, 2.0])
+        np.testing.assert_array_equal(grad(zero + [1.0, 0.0, 2.0]), wanted)
+        with pytest.raises(TieError):
+            grad(zero)
+
+
+def test_leading_zeros_of_constants_have_no_part_in_a_product() -> None:
+    a = handle([2.0, 3.0])
+    product = np.polymul(a, np.array([0.0, 5.0, 7.0]))
     np.testing.assert_array_equal(product.data, [10, 29, 21])
-    gradients = product.grad(seed=np.array([1.0, 10.0, 100.0])).wrt((a, b))
-    np.testing.assert_array_equal(gradients[0], [0, 0, 75, 750])
-    np.testing.assert_array_equal(gradients[1], [0, 32, 320])
-
-
-def test_a_polynomial_of_zeros_is_its_constant() -> None:
-    a = handle([0.0, 0.0])
-    gradient = np.polymul(a, [2.0]).grad(seed=np.ones(1)).wrt(a)
-    np.testing.assert_array_equal(gradient, [0, 2])
+    gradient = product.grad(seed=np.array([1.0, 10.0, 100.0])).wrt(a)
+    np.testing.assert_array_equal(gradient, [75, 750])
+    zeros = a.record.constant(np.zeros(2))
+    np.testing.assert_array_equal(np.polymul(a, zeros).grad(seed=np.ones(2)).wrt(a), [0, 0])
 
 
 def test_a_polynomial_without_coefficients_is_zero() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.base.errors import TieWarning
 
 
 def leaf(*shape: int) -> Any:  # a handle, which NumPy's types do not know
@@ -97,9 +98,19 @@ def test_values_with_more_axes_than_the_array_are_put_in() -> None:
 
 def test_trimming_an_array_without_anything_else_leaves_nothing() -> None:
     x = leaf(3) * 0
-    assert np.trim_zeros(x).shape == (0,)
+    with pytest.warns(TieWarning, match="trim_zeros leaves out"):
+        assert np.trim_zeros(x).shape == (0,)
     with pytest.raises(ValueError, match="unexpected character"):
         np.trim_zeros(x, "x")  # type: ignore[arg-type]  # what is tested
+
+
+def test_trimming_keeps_the_gradients_of_what_is_left_and_tells_of_the_others() -> None:
+    x = ta.ComputationRecord().tensor([0.0, 3.0, 0.0, 4.0, 0.0])
+    with pytest.warns(TieWarning, match=r"exactly 0 \(line \d+ of test_shaping"):
+        trimmed = np.trim_zeros(x, "f")
+    seed = np.array([1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(trimmed.grad(seed=seed).wrt(x), [0.0, 1.0, 2.0, 3.0, 4.0])
+    assert np.trim_zeros(x[1:4]).shape == (3,)
 
 
 def test_meshgrid_refuses_other_orders() -> None:

@@ -1,5 +1,6 @@
 """The distributions: every method, at special points, frozen, and its errors."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -373,8 +374,30 @@ def test_a_quantile_of_a_discrete_distribution_is_plain() -> None:
     assert stats.poisson.ppf(0.4, mu) == scipy.stats.poisson.ppf(0.4, 3.0)
 
 
-def test_a_name_that_is_not_there() -> None:
-    with pytest.raises(AttributeError, match=r"norml: neither has SciPy .* did you mean norm"):
+def test_a_name_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'norml'$") as found:
         _ = stats.norml
-    with pytest.raises(AttributeError, match=r"random_table: .* call scipy.stats.random_table"):
+    sys.__excepthook__(AttributeError, found.value, None)
+    assert "Did you mean: 'norm'?" in capsys.readouterr().err
+    with pytest.raises(AttributeError, match=r"'random_table'; scipy.stats.random_table takes"):
         _ = stats.random_table
+
+
+@pytest.mark.parametrize("method", ["cdf", "sf", "logsf"])
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        *(("gamma", (0.5,)), ("chi2", (1.0,)), ("weibull_min", (0.5,)), ("beta", (0.5, 0.5))),
+        *(("arcsine", ()), ("dgamma", (0.5,)), ("dweibull", (0.5,))),
+    ],
+)
+def test_where_a_density_is_infinite_no_scale_moves_the_probability(
+    name: str, shapes: tuple[float, ...], method: str
+) -> None:
+    function = getattr(getattr(stats, name), method)
+    assert ta.grad(lambda scale: function(0.0, *shapes, 0.0, scale))(1.5) == 0.0
+
+
+@pytest.mark.parametrize("name", ["weibull_min", "dweibull"])
+def test_where_a_density_is_infinite_no_shape_moves_the_probability(name: str) -> None:
+    assert ta.grad(lambda shape: getattr(stats, name).cdf(0.0, shape))(0.5) == 0.0

@@ -7,6 +7,7 @@ import pytest
 import scipy.signal
 
 import tape_ad as ta
+from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.scipy import signal
 from tape_ad.testing import check_grads
 
@@ -271,3 +272,33 @@ def test_partial_fractions_of_poles_that_count_as_one_are_refused() -> None:
         signal.residue([1.0], tensor(np.poly([0.5, 0.5, 0.1])))
     with pytest.raises(ValueError, match="must be non-zero"):
         signal.residuez([1.0], tensor([0.0, 1.0, 0.5]))
+
+
+SECTIONS = np.array(
+    [[0.0, 1.0, 2.0, 1.0, 0.3, 0.2], [0.0, 0.0, 1.5, 1.0, 0.1, 0.4], [1.0, 2.0, 3.0, 1.0, 0.0, 0.1]]
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "place"),
+    [
+        (lambda sos: signal.sos2tf(sos)[0], SECTIONS, (0, 0)),
+        (lambda b: signal.residue(b, [1.0, 0.5, 0.06])[0], np.array([0.0, 1.0, 2.0]), 0),
+        (lambda b: signal.residue(b, [1.0, 0.5])[0], np.array([0.0, 0.0, 3.0, 1.0]), 0),
+        (lambda b: signal.residuez(b, [1.0, 0.5, 0.06])[0], np.array([2.0, 1.0, 0.0]), 2),
+    ],
+)
+def test_a_zero_dropped_in_front_has_its_slope(call: Any, argument: Any, place: Any) -> None:
+    step = np.zeros_like(argument)
+    step[place] = 1e-6
+    here = call(argument)
+    difference = (call(argument + step)[-here.size :] - here) / 1e-6
+    slope = ta.jacobian(call)(argument)[(slice(None), *np.atleast_1d(place))]
+    np.testing.assert_allclose(slope, difference, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(call(ta.ComputationRecord().tensor(argument)).data, here, rtol=1e-12)
+
+
+@pytest.mark.parametrize("call", [signal.residue, signal.tf2zpk, signal.normalize])
+def test_a_denominator_of_handles_does_not_begin_with_0(call: Any) -> None:
+    with pytest.raises(UnsupportedArgumentError, match=r"leave it out, a\[1:\]"):
+        call([1.0, 2.0], ta.ComputationRecord().tensor([0.0, 1.0, 0.5]))

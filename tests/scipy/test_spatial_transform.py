@@ -302,3 +302,25 @@ def test_a_great_circle(end: Any) -> None:
     by_t = ta.grad(lambda t: weighed(geometric_slerp(start, end, t)))(t)
     assert np.all(np.isfinite(by_t))
     assert np.all(np.isfinite(weighed(ours).grad().wrt(handle)))
+
+
+def test_an_arc_of_no_length_has_all_derivatives() -> None:
+    start = np.array([0.6, 0.8])
+    angle = np.arctan2(0.8, 0.6)
+
+    def middle(a: Any) -> Any:
+        return geometric_slerp(start, np.stack([np.cos(a), np.sin(a)]), 0.3)
+
+    across = np.array([-0.8, 0.6])
+    for derivative, expected in (
+        (ta.jacobian(middle), 0.3 * across),
+        (ta.jacobian(ta.jacobian(middle)), -(0.3**2) * start),
+        (ta.jacobian(ta.jacobian(ta.jacobian(middle))), -(0.3**3) * across),
+    ):
+        np.testing.assert_allclose(derivative(angle), expected, rtol=1e-10)
+
+
+def test_opposite_ends_of_an_arc_are_refused() -> None:
+    end = ta.ComputationRecord().tensor([-0.6, -0.8])
+    with pytest.raises(UnsupportedArgumentError, match="opposite"):
+        geometric_slerp([0.6, 0.8], end, 0.3)

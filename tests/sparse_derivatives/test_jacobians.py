@@ -340,9 +340,9 @@ def test_a_captured_record_has_the_fingerprint_of_a_plain_one() -> None:
     found: list[int] = []
 
     class Counting(type(ta.sparse_jacobian(np.diff))):  # type: ignore[misc]  # found at run time
-        def found(self, sides: Any) -> Any:
+        def found(self, flat: Any) -> Any:
             found.append(1)
-            return super().found(sides)
+            return super().found(flat)
 
     fast = ta.compile(Counting(lambda x: x * np.max(x) * 3, 0, None, False), check_every=1)
     for x in (X, X, -X, 2 * X):
@@ -365,9 +365,9 @@ def test_numbers_do_not_decide() -> None:
         return np.where(x > 0, np.sin(x), x**2) * np.arange(6) + np.maximum(x, x[::-1])
 
     class Counting(type(ta.sparse_jacobian(f))):  # type: ignore[misc]  # a class found at run time
-        def found(self, sides: Any) -> Any:
+        def found(self, flat: Any) -> Any:
             found.append(1)
-            return super().found(sides)
+            return super().found(flat)
 
     jacobian = Counting(f, 0, None, False)
     for x in (X, -X, np.abs(X), np.zeros(6)):

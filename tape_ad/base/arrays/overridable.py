@@ -15,8 +15,8 @@ __all__ = [
     "BATCHES",
     "CAPTURES",
     "CAPTURING",
-    "NOTING",
     "SHAPED_BY_VALUES",
+    "TRACERS",
     "TYPED_BY_VALUES",
     "apart",
     "as_in_key",
@@ -24,13 +24,13 @@ __all__ = [
     "asarray",
     "batch_in",
     "below_records",
-    "boxed",
-    "boxed_number",
     "certainly",
     "declined",
     "foreign",
     "is_dask",
     "is_later",
+    "lift",
+    "lift_number",
     "overridable",
     "relies_on_shape",
     "takes_over",
@@ -50,7 +50,7 @@ where there is none, nobody has to ask for the own one."""
 BATCHES: list[Any] = []
 """The batches that are gone through in any thread; see `tape_ad.base.arrays.batches`."""
 
-NOTING: set[type] = set()
+TRACERS: set[type] = set()
 """Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
 
 SHAPED_BY_VALUES: set[Any] = set()
@@ -153,20 +153,20 @@ def takes_over(kind: type) -> bool:
     return own is not None and own is not np.ndarray.__array_function__
 
 
-def boxed(tree: Any) -> Any:
+def lift(tree: Any) -> Any:
     """Take the plain arrays in a tree to arrays that note calls, while a capture is going on.
 
     What is computed of them by a rule or a sweep is noted then too. Else it would be frozen, and
     would not follow when a user changes such an array in place.
     """
     capture = CAPTURING.get() if CAPTURES else None
-    return tree if capture is None else capture.boxed(tree)
+    return tree if capture is None else capture.lift(tree)
 
 
-def boxed_number(number: Any) -> Any:
-    """Do what `boxed` does for the number that a sweep starts from, so that all of it is noted."""
+def lift_number(number: Any) -> Any:
+    """Do what `lift` does for the number that a sweep starts from, so that all of it is noted."""
     capture = CAPTURING.get() if CAPTURES else None
-    return number if capture is None else capture.constant_box(number)
+    return number if capture is None else capture.lift_constant(number)
 
 
 def as_one_call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -260,7 +260,7 @@ def certainly(answer: Any) -> bool:
 
 def relies_on_shape(array: Any) -> None:
     """Say, of an array that notes calls, that its shape depends on values, and is used."""
-    if type(array) in NOTING:
+    if type(array) in TRACERS:
         array.capture.ask(np.shape, array)
 
 
@@ -285,7 +285,7 @@ def foreign(function: Callable[..., Any], args: Any, kwargs: Any, shielded: int 
     capture = CAPTURING.get()
     if capture is None:
         return function(*args, **kwargs)
-    return capture.foreign(function, args, kwargs, shielded)
+    return capture.call_opaque(function, args, kwargs, shielded)
 
 
 asarray = whole(np.asarray)

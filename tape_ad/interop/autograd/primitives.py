@@ -18,7 +18,7 @@ from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.interop.autograd.spaces import SparseObject, vspace
 from tape_ad.interop.autograd.tuples import subval
 from tape_ad.interop.autograd.values import conjugated, number_of, plain
-from tape_ad.record.primals import AS_THEY_ARE
+from tape_ad.record.primals import PLAIN_TYPES
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.blocks import Use, block
@@ -148,7 +148,7 @@ def primitive(f_raw: Function) -> Function:
 
     @functools.wraps(f_raw)
     def with_rule(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs and AS_THEY_ARE.issuperset(map(type, args)):
+        if not kwargs and PLAIN_TYPES.issuperset(map(type, args)):
             return f_raw(*args)
         leaves = flatten((args, kwargs))
         if Tensor not in map(type, leaves):

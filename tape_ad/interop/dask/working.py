@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 from dask.core import get
 from threadpoolctl import ThreadpoolController
 
-from tape_ad.base.memory import keep_freed_memory_of_dask
+from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import flatten
 from tape_ad.interop.dask.adding import Failure, Sum, Summing, added
 from tape_ad.programs.compilation import compile as compiled
@@ -210,7 +210,8 @@ def gradient_of_block(block: Block, sent: Sent, *held: Any) -> Sum:
     """Add up the losses of the partitions of a block, and their gradients."""
     if block.failure is not None:
         return Sum(block.first, block.stop, failure=block.failure)
-    keep_freed_memory_of_dask()
+    if UNDECIDED:
+        decide_on_freed_memory()
     function = WORKSHOP.function_of(block)
     known = block.known(held)
     summing = Summing()

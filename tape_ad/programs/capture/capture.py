@@ -18,25 +18,25 @@ from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.programs.capture import answering  # noqa: F401 - which says how captured arrays answer
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
-from tape_ad.programs.capture.memories import is_index, is_of_memory, noting_in
+from tape_ad.programs.capture.memories import is_index, is_of_memory, tracers_in
 from tape_ad.programs.capture.op_facts import (
-    FACTS,
+    SHAPE_QUERIES,
     WRITING,
     by_name,
     check_capturable,
     check_warnings,
     decides,
-    is_whole,
+    holds_traced_integer,
     leaves_given,
     masked,
     overwrites,
-    settled,
     type_of,
+    with_integers_guarded,
 )
-from tape_ad.programs.capture.opaque_calls import call_foreign
-from tape_ad.programs.capture.traced_arrays import Captured, as_index, holds_captured, is_captured
-from tape_ad.programs.capture.traced_scalars import CapturedNumber
-from tape_ad.programs.capture.tracers import NUMBERS, Noting, failure_of
+from tape_ad.programs.capture.opaque_calls import call_opaque
+from tape_ad.programs.capture.traced_arrays import TracedArray, as_index, holds_tracer, is_tracer
+from tape_ad.programs.capture.traced_scalars import TracedScalar
+from tape_ad.programs.capture.tracers import NUMBERS, Tracer, failure_of
 from tape_ad.programs.capture.writing import call_into
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
@@ -45,7 +45,7 @@ __all__ = ["CAPTURING", "Capture"]
 
 Function = Callable[..., Any]
 
-AS_THEY_ARE = frozenset(
+PLAIN_TYPES = frozenset(
     {int, float, complex, bool, str, type(None), type(Ellipsis), np.float64, np.float32, type}
 )
 ARRAYS = (np.ndarray, np.generic)
@@ -89,24 +89,24 @@ class Capture:
         value = Value.like(leaf, name=name)
         self.inputs.append(value)
         if type(leaf) in NUMBERS:
-            return CapturedNumber(leaf, value, self)
-        return Captured(leaf, value, self)
+            return TracedScalar(leaf, value, self)
+        return TracedArray(leaf, value, self)
 
-    def boxed(self, tree: Any) -> Any:
+    def lift(self, tree: Any) -> Any:
         """Make what stands for the plain arrays in a tree, which are constants."""
         kind: Any = type(tree)
         if kind is np.ndarray:
-            return self.constant_box(tree)
+            return self.lift_constant(tree)
         if kind is tuple or kind is list:
-            boxes = [self.boxed(each) for each in tree]
+            boxes = [self.lift(each) for each in tree]
             return tree if all(map(operator.is_, boxes, tree)) else kind(boxes)
         if kind is dict:
-            return {key: self.boxed(each) for key, each in tree.items()}
+            return {key: self.lift(each) for key, each in tree.items()}
         return tree
 
-    def constant_box(self, array: Any) -> Captured:
+    def lift_constant(self, array: Any) -> TracedArray:
         """Make what stands for an array or a number that does not depend on an argument."""
-        return Captured(array, self.constants.value_of(array), self)
+        return TracedArray(array, self.constants.value_of(array), self)
 
     def run(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Call the function, and note what it does."""
@@ -138,11 +138,11 @@ class Capture:
         resume_collection(self)
         self.ended = True
 
-    def foreign(
+    def call_opaque(
         self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], shielded: int
     ) -> Any:
-        """Call a function of the user's; see `call_foreign`."""
-        return call_foreign(self, function, args, kwargs, shielded)
+        """Call a function of the user's; see `call_opaque`."""
+        return call_opaque(self, function, args, kwargs, shielded)
 
     # Calls
 
@@ -165,17 +165,17 @@ class Capture:
             )
         deciding = decides(function)
         if deciding:
-            args = tuple([settled(arg) for arg in args])
+            args = tuple([with_integers_guarded(arg) for arg in args])
         if kwargs:
-            kwargs = {option: settled(arg) for option, arg in kwargs.items()}
-        concrete_args, noted_args = self.all_of(args)
-        concrete_kwargs, noted_kwargs = self.both(kwargs) if kwargs else (kwargs, kwargs)
+            kwargs = {option: with_integers_guarded(arg) for option, arg in kwargs.items()}
+        concrete_args, noted_args = self.unwrap_all(args)
+        concrete_kwargs, noted_kwargs = self.unwrap(kwargs) if kwargs else (kwargs, kwargs)
         try:
             out = function(*concrete_args, **concrete_kwargs)
         except Exception as error:
             self.note_failure(function, noted_args, noted_kwargs, error)
             raise
-        if function in FACTS or out is NotImplemented:
+        if function in SHAPE_QUERIES or out is NotImplemented:
             return out  # about shapes and dtypes, which are the same at each replay
         if type(out) is str:
             return self.note_text(function, noted_args, noted_kwargs, out)
@@ -191,12 +191,12 @@ class Capture:
             boxes = [self.box(each, args, kwargs, ()) for each in out]
             values = tuple([box.value for box in boxes])
             result = out._make(boxes) if hasattr(out, "_make") else type(out)(boxes)
-        several = type(result) is not Captured and type(result) is not CapturedNumber
+        several = type(result) is not TracedArray and type(result) is not TracedScalar
         self.note(Call(function, noted_args, noted_kwargs, values, several, self.errors()))
         shaped = function in SHAPED_BY_VALUES or masked(function, args, kwargs)
         self.rely_on(
             np.shape,
-            shaped or (deciding and any(map(is_whole, (*args, *kwargs.values())))),
+            shaped or (deciding and any(map(holds_traced_integer, (*args, *kwargs.values())))),
             result,
             several,
         )
@@ -232,7 +232,7 @@ class Capture:
         """Note a helper as one call; NotImplemented if nothing is captured, or with a handle."""
         leaves = flatten((args, kwargs))
         others = any(hasattr(leaf, "record") or hasattr(leaf, "batch_here") for leaf in leaves)
-        if others or not any(map(holds_captured, leaves)):
+        if others or not any(map(holds_tracer, leaves)):
             return NotImplemented
         return self.call(function, args, kwargs)
 
@@ -247,7 +247,7 @@ class Capture:
 
     def note_text(self, function: Any, args: Any, kwargs: Any, text: str) -> str:
         """Note a call that gives a text, which is guarded, as Python may do anything with that."""
-        box = Captured(text, Value(str), self)
+        box = TracedArray(text, Value(str), self)
         self.note(Call(function, args, kwargs, (box.value,), errors=self.errors()))
         answer: str = self.ask(str, box)
         return answer
@@ -270,58 +270,58 @@ class Capture:
         """
         kind = type(out)
         if kind in NUMBERS:
-            return CapturedNumber(out, Value(kind), self)
+            return TracedScalar(out, Value(kind), self)
         if kind is not np.ndarray:
-            return Captured(out, Value.like(out), self)
+            return TracedArray(out, Value.like(out), self)
         if out.base is None and concrete and not any(out is each for each in concrete):
-            return Captured(out, Value.like(out), self)
-        operands = noting_in((args, kwargs))
+            return TracedArray(out, Value.like(out), self)
+        operands = tracers_in((args, kwargs))
         if out.base is None and not any(out is each.data for each in operands):
-            return Captured(out, Value.like(out), self)
+            return TracedArray(out, Value.like(out), self)
         for operand in operands:
-            if type(operand) is Captured and is_of_memory(out, operand.data):
+            if type(operand) is TracedArray and is_of_memory(out, operand.data):
                 origin = operand if operand.origin is None else operand.origin
                 owner: Value | None = operand.value.owner or operand.value
-                box = Captured(out, Value.like(out, owner), self, origin)
+                box = TracedArray(out, Value.like(out, owner), self, origin)
                 origin.views.append(weakref.ref(box))
                 others = [each for each in operands if each is not operand]
                 box.chosen_by = (*operand.chosen_by, *filter(is_index, others))
                 return box
-        return Captured(
+        return TracedArray(
             out, Value.like(out, self.constants.owner_of(out, flatten((args, kwargs)))), self
         )
 
-    def all_of(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Do what `both` does for the arguments of a call, in fewer steps for most of them."""
+    def unwrap_all(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Do what `unwrap` does for the arguments of a call, in fewer steps for most of them."""
         concrete, noted = [], []
         for arg in args:
             kind = type(arg)
-            if kind is Captured and arg.capture is self:
+            if kind is TracedArray and arg.capture is self:
                 concrete.append(arg.data)
                 noted.append(arg.value)
-            elif kind in AS_THEY_ARE:
+            elif kind in PLAIN_TYPES:
                 concrete.append(arg)
                 noted.append(arg)
             else:
-                one, two = self.both(arg)
+                one, two = self.unwrap(arg)
                 concrete.append(one)
                 noted.append(two)
         return tuple(concrete), tuple(noted)
 
-    def both(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911 - one return for each kind
+    def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911 - one return for each kind
         """Give the concrete form of an argument, and the one with values in it."""
         kind: Any = type(tree)
-        if kind is Captured or kind is CapturedNumber:
+        if kind is TracedArray or kind is TracedScalar:
             if tree.capture is not self:
                 raise self.refusal(f"an array of another call is used in {self.name} ({caller()})")
             return tree.data, tree.value
-        if kind in AS_THEY_ARE:
+        if kind in PLAIN_TYPES:
             return tree, tree
         if isinstance(tree, np.ndarray):
             value = self.constant(tree)
             return tree if kind is np.ndarray else np.asarray(tree), value
         if kind is tuple or kind is list or kind is dict:
-            pairs = [self.both(each) for each in (tree.values() if kind is dict else tree)]
+            pairs = [self.unwrap(each) for each in (tree.values() if kind is dict else tree)]
             if all(a is b for a, b in pairs):
                 return tree, tree
             if kind is dict:
@@ -330,9 +330,9 @@ class Capture:
                 return first, dict(zip(keys, [b for _, b in pairs], strict=True))
             return kind([a for a, _ in pairs]), kind([b for _, b in pairs])
         if kind is slice:
-            (start, stop, step), _ = self.both((tree.start, tree.stop, tree.step))
-            if holds_captured(tree):
-                return self.both(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
+            (start, stop, step), _ = self.unwrap((tree.start, tree.stop, tree.step))
+            if holds_tracer(tree):
+                return self.unwrap(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
             return slice(start, stop, step), slice(start, stop, step)
         if hasattr(kind, "__array_function__"):
             raise self.refusal(
@@ -341,12 +341,12 @@ class Capture:
             )
         if structure_of(kind) is not None:
             if not any(
-                isinstance(leaf, np.ndarray) or holds_captured(leaf) for leaf in flatten(tree)
+                isinstance(leaf, np.ndarray) or holds_tracer(leaf) for leaf in flatten(tree)
             ):
                 return tree, tree
             return (
-                map_leaves(lambda leaf, path: self.both(leaf)[0], tree),
-                map_leaves(lambda leaf, path: self.both(leaf)[1], tree),
+                map_leaves(lambda leaf, path: self.unwrap(leaf)[0], tree),
+                map_leaves(lambda leaf, path: self.unwrap(leaf)[1], tree),
             )
         return tree, tree
 
@@ -362,9 +362,9 @@ class Capture:
 
     # Questions
 
-    def ask(self, question: Function, noting: Noting) -> Any:
+    def ask(self, question: Function, tracer: Tracer) -> Any:
         """Answer a question about a value, and note that the answer is relied on."""
-        data, value = noting.data, noting.value
+        data, value = tracer.data, tracer.value
         asked = question, id(value)
         if asked in self._answers:
             return self._answers[asked][0]
@@ -403,7 +403,7 @@ class Capture:
 
     def returned(self, leaf: Any, path: str) -> Any:
         """Give what stands in the output's tree."""
-        if is_captured(leaf):
+        if is_tracer(leaf):
             if leaf.capture is not self:
                 raise self.refusal(
                     f"it returns an array of an earlier call{path and f' at {path}'}, which it has "
@@ -412,7 +412,7 @@ class Capture:
             return leaf.value
         if isinstance(leaf, np.ndarray):
             return self.constant(leaf)
-        if type(leaf) in AS_THEY_ARE or isinstance(leaf, (np.generic, np.dtype, type, str, bytes)):
+        if type(leaf) in PLAIN_TYPES or isinstance(leaf, (np.generic, np.dtype, type, str, bytes)):
             return leaf
         what = f"a {type(leaf).__name__}{path and f' at {path}'}"
         if hasattr(leaf, "record"):

@@ -9,7 +9,7 @@ from attrs import define, evolve, field
 from tape_ad.base.naming import called
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.constants import same_memory
-from tape_ad.programs.capture.tracers import exactly
+from tape_ad.programs.capture.tracers import exact_question
 from tape_ad.programs.program.program import Call, Constant, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 
@@ -93,7 +93,7 @@ class Comparison:
         if isinstance(step, Guard) or isinstance(before, Guard):
             self._alike = alike_guards(before, step)
             if getattr(before, "question", None) is getattr(step, "question", None):
-                self.settle(capture)  # both have gone the same way so far
+                self.check_suspect(capture)  # both have gone the same way so far
             return
         if self.is_plainly_alike(before, step):
             self._others[before.outputs[0]] = step.outputs[0]
@@ -128,7 +128,7 @@ class Comparison:
         elif kind is Value:
             self.compare_values(capture, one, two, step)
         elif kind in (int, float, complex, bool) or isinstance(one, np.generic):
-            if exactly(one)(one) != exactly(two)(two):
+            if exact_question(one)(one) != exact_question(two)(two):
                 self.suspect(f"the number {two!r}", step)
         elif kind is slice:
             self.compare(
@@ -170,7 +170,7 @@ class Comparison:
             return None
         self.compare(capture, self.earlier.output, program.output, None)
         if self._alike:
-            self.settle(capture)
+            self.check_suspect(capture)
         return self.earlier if self._alike else None
 
     def suspect(self, what: str, step: Call | None) -> None:
@@ -178,7 +178,7 @@ class Comparison:
         if self._alike and not self._suspect:
             self._suspect = self.made_anew(what, step)
 
-    def settle(self, capture: Any) -> None:
+    def check_suspect(self, capture: Any) -> None:
         """Refuse a constant that is another in what is the same program otherwise.
 
         Raises

@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.overridable import NOTING
+from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.trees import flatten, structure_of
 from tape_ad.programs.capture.contents import contents
 from tape_ad.programs.capture.derived import has_derived
@@ -38,15 +38,15 @@ from tape_ad.programs.capture.variables import (
     OBJECTS,
     PRESENT,
     VALUES,
-    Numbers,
     Variable,
+    WatchedArray,
     quick_test,
 )
 from tape_ad.programs.program.keys import varies
 from tape_ad.programs.program.program import Program
 from tape_ad.record.messages.callers import is_library_module, is_library_name
 
-__all__ = ["ELSEWHERE", "Surroundings", "objects_in"]
+__all__ = ["STALE", "FreeVariables", "objects_in"]
 
 MOST = 1024
 """How many variables are looked at; beyond that, a function is too large to be followed."""
@@ -62,7 +62,7 @@ ELEMENTS = 4096
 """How many elements a container may have to be noted as a whole."""
 ROUNDS = 8
 """How often all is searched again with the names that the methods found then read."""
-ELSEWHERE: Any = object()
+STALE: Any = object()
 """What a replay gives where it is not for now."""
 
 CONTAINERS = (dict, list, set, collections.deque, types.MappingProxyType)
@@ -91,13 +91,13 @@ UNREAD = frozenset(
 
 
 @define(eq=False, repr=False)
-class Surroundings:
+class FreeVariables:
     """The variables that a function reads and does not write to itself.
 
     Attributes
     ----------
     variables : list of Variable
-    numbers : list of Numbers
+    numbers : list of WatchedArray
         Small arrays among them which the program does not read itself: plain NumPy may have
         computed something from them.
     state : list of Variable
@@ -107,7 +107,7 @@ class Surroundings:
     """
 
     variables: list[Variable] = field(factory=list)
-    numbers: list[Numbers] = field(factory=list)
+    numbers: list[WatchedArray] = field(factory=list)
     state: list[Variable] = field(factory=list)
     full: bool = False
     _names: set[str] = field(factory=set)
@@ -119,7 +119,7 @@ class Surroundings:
     _seen: set[Any] = field(factory=set)
 
     @classmethod
-    def of(cls, function: Any, objects: Any = ()) -> "Surroundings":
+    def of(cls, function: Any, objects: Any = ()) -> "FreeVariables":
         """Find the variables of a function, and those of the functions that it calls.
 
         Parameters
@@ -137,8 +137,8 @@ class Surroundings:
             found.enter(function)
             for each in objects:
                 found.follow(each, title_of(each), frozenset(found._names), DEPTH)
-            for room, missing in found._missing.values():
-                keys = vars(room).keys() if isinstance(room, type) else room.keys()
+            for holder, missing in found._missing.values():
+                keys = vars(holder).keys() if isinstance(holder, type) else holder.keys()
                 found.append(Variable(keys, frozenset(missing), "", PRESENT, ()))
         return found
 
@@ -172,16 +172,16 @@ class Surroundings:
             return
         self.variables.append(variable)
 
-    def bound_to_captured(self) -> str:
+    def bound_to_tracer(self) -> str:
         """Name a variable that is bound to what is captured, and put back all those that are."""
-        found = [each for each in self.variables if type(each.now()) in NOTING]
+        found = [each for each in self.variables if type(each.now()) in TRACERS]
         for each in found:
-            each.put_back()
+            each.restore()
         return found[0].title if found else ""
 
     def changed(self) -> str:
         """Name a variable that is bound to something else now; nothing if there is none."""
-        places: list[Variable | Numbers] = [*self.variables, *self.numbers]
+        places: list[Variable | WatchedArray] = [*self.variables, *self.numbers]
         return next((each.named() for each in places if not each.holds()), "")
 
     def watch_numbers(self, read: Iterable[Any]) -> None:
@@ -195,7 +195,7 @@ class Surroundings:
         constants = list(read)
         for each in arrays.values():
             if not any(np.may_share_memory(each.value, constant) for constant in constants):
-                self.numbers.append(Numbers(each.value, each.title, contents(each.value)))
+                self.numbers.append(WatchedArray(each.value, each.title, contents(each.value)))
 
     def watch_read(self, program: Program) -> None:
         """Look at the few numbers in arrays that a program reads, too.
@@ -211,7 +211,9 @@ class Surroundings:
             few = is_small(each.value) and each.value.nbytes <= FEW
             if few and id(each.value) not in watched:
                 watched.add(id(each.value))
-                self.numbers.append(Numbers(each.value, each.title, contents(each.value), True))
+                self.numbers.append(
+                    WatchedArray(each.value, each.title, contents(each.value), True)
+                )
 
     def outgrown(self) -> bool:
         """Tell whether nothing has changed but numbers in arrays that the program reads."""
@@ -239,18 +241,18 @@ class Surroundings:
         return all(each.holds() for each in self.numbers)
 
     def guarding(self, replay: Callable[..., Any]) -> Callable[..., Any]:
-        """Let a replay say that it is not for now, by `ELSEWHERE`, where a variable has changed."""
+        """Let a replay say that it is not for now, by `STALE`, where a variable has changed."""
         if not self.variables:
             return replay
         same, numbers = quick_test(self.variables), self.numbers
 
         def guarded(*inputs: Any) -> Any:
-            return replay(*inputs) if same() or self.hold() else ELSEWHERE
+            return replay(*inputs) if same() or self.hold() else STALE
 
         def guarded_by_numbers(*inputs: Any) -> Any:
             for each in numbers:
                 if not each.holds():
-                    return ELSEWHERE
+                    return STALE
             return guarded(*inputs)
 
         return guarded_by_numbers if numbers else guarded
@@ -339,9 +341,9 @@ class Surroundings:
         self._by_text |= own.by_text
         self._whole |= own.whole
 
-    def missing(self, room: Any, names: Iterable[str]) -> None:
+    def missing(self, holder: Any, names: Iterable[str]) -> None:
         """Note that names are missing in the dict of a module or an object, or in a class."""
-        self._missing.setdefault(id(room), (room, set()))[1].update(names)
+        self._missing.setdefault(id(holder), (holder, set()))[1].update(names)
 
     def imported(self, name: str, package: str, names: frozenset[str]) -> None:
         """Note a module that is imported while the function runs."""
@@ -357,7 +359,7 @@ class Surroundings:
         value = variable.value = variable.now()
         if is_library(value) or (value is MISSING and not empty):
             return
-        if self.is_new(variable.kind, id(variable.room), variable.name):
+        if self.is_new(variable.kind, id(variable.holder), variable.name):
             self.append(variable)
         if self._by_text and type(value) is str and value.isidentifier():
             self._names.add(value)
@@ -370,7 +372,7 @@ class Surroundings:
             self.note(Variable(value, None, title, CONTEXT), names, depth - 1, empty=True)
         elif isinstance(value, weakref.ref):
             self.note(Variable(value, None, title, CALLED), names, depth - 1)
-            self.behind(value(), title, names, depth - 1)
+            self.behind_reference(value(), title, names, depth - 1)
         elif isinstance(value, GETTERS):
             self._names.update(names_got(value))
         elif callable(value) and not isinstance(value, type):
@@ -378,7 +380,7 @@ class Surroundings:
         else:
             self.look_at(value, title, names, depth)
 
-    def behind(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+    def behind_reference(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note what is within an object that is only referred to weakly, and stays so."""
         if is_function(value) or isinstance(value, types.MethodType):
             self.enter(value)
@@ -427,7 +429,7 @@ class Surroundings:
     def elements(self, whole: Variable, names: frozenset[str], depth: int) -> None:
         """Note all that is in a container at once."""
         whole.value = whole.now()
-        if self.is_new(whole.kind, id(whole.room)):
+        if self.is_new(whole.kind, id(whole.holder)):
             self.append(whole)
         for place, each in enumerate(() if whole.value is MISSING else whole.value):
             self.follow(each, f"{whole.title}[{place}]", names, depth - 1)
@@ -444,9 +446,9 @@ class Surroundings:
             self.entries(own, title, names, depth)
         missing = []
         for name in sorted(names):
-            room = next((each for each in kinds if name in vars(each)), None)
-            method = room is not None and bool(functions_of(vars(room)[name]))
-            if (room is not None and not method) or (name in own and not isinstance(value, type)):
+            holder = next((each for each in kinds if name in vars(each)), None)
+            method = holder is not None and bool(functions_of(vars(holder)[name]))
+            if (holder is not None and not method) or (name in own and not isinstance(value, type)):
                 variable = Variable(value, name, f"{title}.{name}", ATTRIBUTE)
                 self.note(variable, names, depth - 1, empty=name in self._doubtful)
             elif method or name in self._doubtful:

@@ -5,28 +5,28 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.trees import structure_of
-from tape_ad.programs.capture.traced_arrays import Captured
-from tape_ad.programs.capture.traced_scalars import CapturedNumber
+from tape_ad.programs.capture.traced_arrays import TracedArray
+from tape_ad.programs.capture.traced_scalars import TracedScalar
 
-__all__ = ["is_index", "is_of_memory", "noting_in"]
+__all__ = ["is_index", "is_of_memory", "tracers_in"]
 
 
-def noting_in(tree: Any) -> list[Any]:
+def tracers_in(tree: Any) -> list[Any]:
     """List what is captured in a tree."""
     kind: Any = type(tree)
-    if kind is Captured or kind is CapturedNumber:
+    if kind is TracedArray or kind is TracedScalar:
         return [tree]
     if kind is tuple or kind is list:
-        return [x for each in tree for x in noting_in(each)]
+        return [x for each in tree for x in tracers_in(each)]
     if kind is dict:
-        return noting_in(list(tree.values()))
+        return tracers_in(list(tree.values()))
     structure = structure_of(kind)
-    return [] if structure is None else noting_in(list(structure.values(tree)))
+    return [] if structure is None else tracers_in(list(structure.values(tree)))
 
 
-def is_index(noting: Any) -> bool:
+def is_index(tracer: Any) -> bool:
     """Tell whether something captured is a number, as one that an array is indexed with."""
-    return type(noting) is CapturedNumber or noting.data.ndim == 0
+    return type(tracer) is TracedScalar or tracer.data.ndim == 0
 
 
 def is_of_memory(out: Any, operand: Any) -> bool:

@@ -12,33 +12,33 @@ import numpy as np
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
-from tape_ad.programs.capture.traced_arrays import Captured, is_captured
-from tape_ad.programs.capture.traced_scalars import CapturedNumber
+from tape_ad.programs.capture.traced_arrays import TracedArray, is_tracer
+from tape_ad.programs.capture.traced_scalars import TracedScalar
 from tape_ad.programs.capture.tracers import NUMBERS, failure_of, item_of
 from tape_ad.programs.program.program import Call
 from tape_ad.record.messages.callers import caller
 from tape_ad.rules.numpy.updates import updated
 
 __all__ = [
-    "FACTS",
+    "SHAPE_QUERIES",
     "WRITING",
     "by_name",
     "check_capturable",
     "check_warnings",
     "decides",
-    "is_whole",
+    "holds_traced_integer",
     "leaves_given",
     "masked",
     "may_fail",
     "overwrites",
-    "settled",
     "type_of",
+    "with_integers_guarded",
 ]
 
 Function = Callable[..., Any]
 TRUTH = np.dtype(bool)
 
-FACTS: frozenset[Any] = frozenset(
+SHAPE_QUERIES: frozenset[Any] = frozenset(
     {
         np.shape,
         np.ndim,
@@ -148,22 +148,22 @@ def decides(function: Function) -> bool:
     return function not in OF_NUMBERS
 
 
-def settled(arg: Any) -> Any:
+def with_integers_guarded(arg: Any) -> Any:
     """Take whole numbers of Python's, alone or in a tuple or list, for those that they are now."""
     kind: Any = type(arg)
-    if kind is CapturedNumber:
+    if kind is TracedScalar:
         return arg.__index__() if type(arg.data) is int else arg
-    if (kind is tuple or kind is list) and CapturedNumber in map(type, arg):
-        return kind([settled(each) for each in arg])
+    if (kind is tuple or kind is list) and TracedScalar in map(type, arg):
+        return kind([with_integers_guarded(each) for each in arg])
     return arg
 
 
-def is_whole(arg: Any) -> bool:
+def holds_traced_integer(arg: Any) -> bool:
     """Tell whether an operand is, or has in it, a captured whole number of NumPy's."""
     kind = type(arg)
     if kind is tuple or kind is list:
-        return any(map(is_whole, arg))
-    return kind is Captured and arg.data.ndim == 0 and arg.data.dtype.kind in "iu"
+        return any(map(holds_traced_integer, arg))
+    return kind is TracedArray and arg.data.ndim == 0 and arg.data.dtype.kind in "iu"
 
 
 RAISING = frozenset({"raise", "call"})
@@ -198,7 +198,7 @@ def masked(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any])
     if function is not operator.getitem:
         return False
     key = args[1] if type(args[1]) is tuple else (args[1],)
-    arrays = (k for k in key if is_captured(k) or isinstance(k, np.ndarray))
+    arrays = (k for k in key if is_tracer(k) or isinstance(k, np.ndarray))
     return any(getattr(k, "dtype", None) == TRUTH for k in arrays)
 
 

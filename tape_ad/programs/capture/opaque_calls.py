@@ -12,18 +12,18 @@ from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
-from tape_ad.programs.capture.traced_arrays import is_captured
+from tape_ad.programs.capture.traced_arrays import is_tracer
 from tape_ad.programs.capture.tracers import NUMBERS
 from tape_ad.programs.program.program import Guard
 from tape_ad.record.primals import read_only
 
-__all__ = ["Foreign", "call_foreign"]
+__all__ = ["OpaqueFunction", "call_opaque"]
 
 Function = Callable[..., Any]
 
 
 @define(eq=False, repr=False)
-class Foreign:
+class OpaqueFunction:
     """A function that is called at each replay as it is, for it is not made of NumPy calls.
 
     Attributes
@@ -66,7 +66,7 @@ class Foreign:
     @property
     def __name__(self) -> str:
         """The function's name, for listings and errors."""
-        return str(getattr(self.function, "__name__", "foreign"))
+        return str(getattr(self.function, "__name__", "opaque"))
 
     @property
     def __code__(self) -> Any:
@@ -74,7 +74,7 @@ class Foreign:
         return self.function
 
 
-def call_foreign(
+def call_opaque(
     capture: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], shielded: int
 ) -> Any:
     """Call a function that may be made of anything, with captured arrays among its arguments.
@@ -83,9 +83,9 @@ def call_foreign(
     values (a solver, a library in C, a loop until something is small) is noted as one call.
     """
     given = flatten((args, kwargs))
-    if any(hasattr(leaf, "record") for leaf in given) or not any(map(is_captured, given)):
+    if any(hasattr(leaf, "record") for leaf in given) or not any(map(is_tracer, given)):
         return function(*args, **kwargs)
-    if closes_over_captured(function):
+    if closes_over_tracer(function):
         return function(*args, **kwargs)
     known = capture.in_numpy.get(id(function))
     if known is None:
@@ -93,23 +93,23 @@ def call_foreign(
         known = capture.in_numpy[id(function)] = found, function  # whose id is not given again
     if known[0]:
         return function(*args, **kwargs)
-    foreign = Foreign(function, shielded)
+    opaque = OpaqueFunction(function, shielded)
     given, steps = map_leaves(plain, (args, kwargs)), len(capture.steps)
     try:
         with apart():  # what it records and differentiates itself is its own affair at each replay
-            out = foreign.output(*given)
+            out = opaque.output(*given)
     except Exception as error:
         if len(capture.steps) > steps:
             return function(*args, **kwargs)
-        _, noted = capture.both((args, kwargs))
-        capture.note_failure(foreign, *noted, error)
+        _, noted = capture.unwrap((args, kwargs))
+        capture.note_failure(opaque, *noted, error)
         raise
     leaves = flatten(out)
-    if len(capture.steps) > steps or any(map(is_captured, leaves)):  # it has found one elsewhere
+    if len(capture.steps) > steps or any(map(is_tracer, leaves)):  # it has found one elsewhere
         return function(*args, **kwargs)
-    foreign.form = form_of(leaves)
-    foreign._computed.append(filter(varies, leaves))
-    noted = iter(capture.call(foreign, args, kwargs))
+    opaque.form = form_of(leaves)
+    opaque._computed.append(filter(varies, leaves))
+    noted = iter(capture.call(opaque, args, kwargs))
     return unflatten(out, [next(noted) if varies(leaf) else leaf for leaf in leaves])
 
 
@@ -120,7 +120,7 @@ def is_in_numpy(
     trial = type(capture)(capture.name, Comparison([]), Constants(capture.name, ()))
     failure = capture._failure
     inputs = map_leaves(
-        lambda leaf, path: trial.input(leaf.data, "x") if is_captured(leaf) else leaf,
+        lambda leaf, path: trial.input(leaf.data, "x") if is_tracer(leaf) else leaf,
         (args, kwargs),
     )
     try:
@@ -133,7 +133,7 @@ def is_in_numpy(
     return not any(isinstance(step, Guard) for step in trial.steps)
 
 
-def closes_over_captured(function: Function, seen: tuple[Any, ...] = ()) -> bool:
+def closes_over_tracer(function: Function, seen: tuple[Any, ...] = ()) -> bool:
     """Tell whether a function has something captured that is not among its arguments.
 
     It may be in its closure, its defaults or the arguments of a partial function, or in those of
@@ -150,9 +150,9 @@ def closes_over_captured(function: Function, seen: tuple[Any, ...] = ()) -> bool
         except ValueError:  # of a variable without a value so far
             continue
     for leaf in flatten(held):
-        if is_captured(leaf):
+        if is_tracer(leaf):
             return True
-        if callable(leaf) and closes_over_captured(leaf, (*seen, function)):
+        if callable(leaf) and closes_over_tracer(leaf, (*seen, function)):
             return True
     return False
 
@@ -174,7 +174,7 @@ def varies(leaf: Any) -> bool:
 
 def plain(leaf: Any, path: str) -> Any:
     """Give the array or number behind what is captured."""
-    return leaf.data if is_captured(leaf) else leaf
+    return leaf.data if is_tracer(leaf) else leaf
 
 
 def as_shielded(leaf: Any, path: str) -> Any:

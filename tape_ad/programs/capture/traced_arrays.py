@@ -8,10 +8,17 @@ from typing import Any, NoReturn, SupportsIndex
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.overridable import NOTING
+from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.trees import flatten, map_leaves, structure_of
-from tape_ad.programs.capture.traced_scalars import CapturedNumber, as_python
-from tape_ad.programs.capture.tracers import Noting, cast, contents, exactly, item_of, leaves_it
+from tape_ad.programs.capture.traced_scalars import TracedScalar, as_python
+from tape_ad.programs.capture.tracers import (
+    Tracer,
+    cast,
+    contents,
+    defers_ufuncs,
+    exact_question,
+    item_of,
+)
 from tape_ad.programs.program.program import Value
 from tape_ad.record.array_interface import Absent, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
@@ -19,11 +26,11 @@ from tape_ad.record.instructions import OPERATORS, is_at
 from tape_ad.record.messages.callers import caller
 
 __all__ = [
-    "Captured",
+    "TracedArray",
     "as_index",
-    "holds_captured",
-    "is_captured",
+    "holds_tracer",
     "is_complex_number",
+    "is_tracer",
     "plain",
     "with_plain_keys",
 ]
@@ -32,7 +39,7 @@ Function = Callable[..., Any]
 
 
 @define(eq=False, repr=False, weakref_slot=True)
-class Captured(Noting, ArrayInterface, BitsInPlace):
+class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     """An array of a function that is being captured.
 
     It is a box: assigning to it changes which value it stands for, and what it shows.
@@ -40,8 +47,8 @@ class Captured(Noting, ArrayInterface, BitsInPlace):
     Attributes
     ----------
     data, value, capture
-        As `Noting` has them.
-    origin : Captured or None
+        As `Tracer` has them.
+    origin : TracedArray or None
         For a view, whose memory it shows.
     views : list of weakref
         For what owns its memory, the views of it.
@@ -83,10 +90,10 @@ class Captured(Noting, ArrayInterface, BitsInPlace):
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         return self.data.__array_namespace__(api_version=api_version)
 
-    def settle(self) -> None:
+    def guard_window(self) -> None:
         """Rely on which part of the memory a view shows, as a window does that is noted."""
         for number in self.chosen_by:
-            self.capture.ask(exactly(number.data), number)
+            self.capture.ask(exact_question(number.data), number)
 
     def __repr__(self) -> str:
         answer: str = self.capture.ask(repr, self)
@@ -94,7 +101,7 @@ class Captured(Noting, ArrayInterface, BitsInPlace):
 
     def __hash__(self) -> int:  # type: ignore[override]  # of NumPy's numbers there is one
         if isinstance(self.data, np.generic):
-            self.capture.ask(exactly(self.data), self)
+            self.capture.ask(exact_question(self.data), self)
         return hash(self.data)
 
     def __len__(self) -> int:
@@ -146,49 +153,49 @@ class Captured(Noting, ArrayInterface, BitsInPlace):
             of_numbers = len(inputs) == 2 and is_complex_number(inputs[1])
             if of_numbers and is_at(sys._getframe(1), *OPERATORS):
                 return by_operator(as_python(ufunc), *inputs)
-        return Noting.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
+        return Tracer.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
 
-    # From two parents; Noting's is meant
+    # From two parents; Tracer's is meant
 
-    __bool__ = Noting.__bool__
-    __int__ = Noting.__int__
-    __float__ = Noting.__float__
-    __complex__ = Noting.__complex__
-    __format__ = Noting.__format__
-    __round__ = Noting.__round__
+    __bool__ = Tracer.__bool__
+    __int__ = Tracer.__int__
+    __float__ = Tracer.__float__
+    __complex__ = Tracer.__complex__
+    __format__ = Tracer.__format__
+    __round__ = Tracer.__round__
 
 
 def by_operator(function: Function, x: Any, y: Any) -> Any:
     """Note one of Python's operators on arrays, where NumPy's own has quicker ways than a ufunc."""
     for each in (x, y):
-        if not isinstance(each, Noting) and not leaves_it(each.__class__):
+        if not isinstance(each, Tracer) and not defers_ufuncs(each.__class__):
             return NotImplemented
-    noting = x if isinstance(x, Noting) else y
-    return noting.capture.call(function, (x, y), {})
+    tracer = x if isinstance(x, Tracer) else y
+    return tracer.capture.call(function, (x, y), {})
 
 
 def is_complex_number(x: Any) -> bool:
     """Tell whether Python's operators on a number round in another way than ufuncs."""
-    return isinstance(x.data if is_captured(x) else x, (np.complexfloating, complex))
+    return isinstance(x.data if is_tracer(x) else x, (np.complexfloating, complex))
 
 
-NOTING.update((Captured, CapturedNumber))
+TRACERS.update((TracedArray, TracedScalar))
 
 
-def is_captured(x: Any) -> bool:
+def is_tracer(x: Any) -> bool:
     """Tell whether something is captured; `isinstance` would ask a number for its class."""
     kind = type(x)
-    return kind is Captured or kind is CapturedNumber
+    return kind is TracedArray or kind is TracedScalar
 
 
 def as_index(entry: Any) -> Any:
     """Take the bound of a slice to an integer: the shape of the result depends on it."""
-    return entry.__index__() if is_captured(entry) else entry
+    return entry.__index__() if is_tracer(entry) else entry
 
 
 def plain(leaf: Any) -> Any:
     """Give the array or number behind what was captured."""
-    return leaf.data if is_captured(leaf) else leaf
+    return leaf.data if is_tracer(leaf) else leaf
 
 
 def with_plain_keys(tree: Any) -> Any:
@@ -205,15 +212,15 @@ def with_plain_keys(tree: Any) -> Any:
 
 def holds_key(key: Any) -> bool:
     """Tell whether a key of a mapping is captured, or has something captured in it."""
-    return type(key) is not str and any(map(is_captured, flatten(key)))
+    return type(key) is not str and any(map(is_tracer, flatten(key)))
 
 
 def of_scalar(name: str) -> property:
     """Make an attribute that NumPy's numbers have and arrays do not, and that tells their value."""
 
-    def found(self: Captured) -> Any:
+    def found(self: TracedArray) -> Any:
         attribute = getattr(self.data, name)
-        self.capture.ask(exactly(self.data), self)
+        self.capture.ask(exact_question(self.data), self)
         return attribute
 
     return property(found)
@@ -250,16 +257,16 @@ INSTEAD = {
 }
 
 for _name, _found in vars(ArrayInterface).items():
-    if isinstance(_found, Absent) and _name not in vars(Captured):
-        setattr(Captured, _name, Uncaptured(_name))
+    if isinstance(_found, Absent) and _name not in vars(TracedArray):
+        setattr(TracedArray, _name, Uncaptured(_name))
 
 for _name in {*dir(np.float64), *dir(np.int64)} - {*dir(np.ndarray)}:
     if not _name.startswith("__"):
-        setattr(Captured, _name, of_scalar(_name))
+        setattr(TracedArray, _name, of_scalar(_name))
 
 
-def holds_captured(leaf: Any) -> bool:
+def holds_tracer(leaf: Any) -> bool:
     """Tell whether a leaf is captured, or a slice up to what is."""
     if type(leaf) is slice:
-        return any(map(is_captured, (leaf.start, leaf.stop, leaf.step)))
-    return is_captured(leaf)
+        return any(map(is_tracer, (leaf.start, leaf.stop, leaf.step)))
+    return is_tracer(leaf)

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from attrs import define
 
-from tape_ad.programs.capture.tracers import NUMBERS, Noting, exactly
+from tape_ad.programs.capture.tracers import NUMBERS, Tracer, exact_question
 from tape_ad.programs.program.program import Value
 from tape_ad.record.array_operators import ArrayOperators
 
-__all__ = ["CapturedNumber", "as_python", "is_python"]
+__all__ = ["TracedScalar", "as_python", "is_python"]
 
 Function = Callable[..., Any]
 
@@ -45,7 +45,7 @@ PYTHONS: dict[Any, Function] = {
 
 
 @define(eq=False, repr=False)
-class CapturedNumber(Noting, ArrayOperators):
+class TracedScalar(Tracer, ArrayOperators):
     """A Python number of a function that is being captured.
 
     It says that it is a float (or int, complex, bool) when asked by `isinstance`, and what is
@@ -65,7 +65,7 @@ class CapturedNumber(Noting, ArrayOperators):
         return str(self)
 
     def __hash__(self) -> int:  # type: ignore[override]  # numbers have one
-        self.capture.ask(exactly(self.data), self)
+        self.capture.ask(exact_question(self.data), self)
         return hash(self.data)
 
     def __eq__(self, other: object) -> Any:
@@ -90,7 +90,7 @@ class CapturedNumber(Noting, ArrayOperators):
     def __getattr__(self, name: str) -> Any:
         """Give another method of Python's numbers, which is told what the number is."""
         found = getattr(self.data, name)
-        self.capture.ask(exactly(self.data), self)
+        self.capture.ask(exact_question(self.data), self)
         return found
 
     def item(self) -> Self:
@@ -117,7 +117,7 @@ class CapturedNumber(Noting, ArrayOperators):
 
 def has_ended(number: object) -> bool:
     """Tell whether something is a number that a cache has kept from an earlier capture."""
-    return type(number) is CapturedNumber and number.capture.ended
+    return type(number) is TracedScalar and number.capture.ended
 
 
 def real_of(number: complex) -> float:
@@ -137,7 +137,7 @@ def conjugate_of(number: complex) -> complex:
 
 def is_python(x: Any) -> bool:
     """Tell whether an operand is a Python number, captured or not."""
-    return type(x) is CapturedNumber or type(x) in NUMBERS
+    return type(x) is TracedScalar or type(x) in NUMBERS
 
 
 def as_python(function: Function) -> Function:

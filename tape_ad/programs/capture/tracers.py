@@ -15,14 +15,14 @@ from tape_ad.record.messages.callers import caller
 
 __all__ = [
     "NUMBERS",
-    "Noting",
+    "Tracer",
     "cast",
     "complex_code",
-    "exactly",
+    "defers_ufuncs",
+    "exact_question",
     "failure_of",
     "float_code",
     "item_of",
-    "leaves_it",
 ]
 
 Function = Callable[..., Any]
@@ -63,8 +63,8 @@ def float_code(number: Any) -> str:
 
 def complex_code(number: Any) -> tuple[str, str]:
     """Write a complex number as `float_code` does a real one."""
-    both = complex(number)
-    return both.real.hex(), both.imag.hex()
+    whole = complex(number)
+    return whole.real.hex(), whole.imag.hex()
 
 
 CODES: dict[type, Function] = {
@@ -76,13 +76,13 @@ CODES: dict[type, Function] = {
 """What is asked of a Python number that becomes a plain one."""
 
 
-def exactly(number: Any) -> Function:
+def exact_question(number: Any) -> Function:
     """Choose the question that tells a number from all others."""
     kind = getattr(number, "dtype", np.dtype(type(number))).kind
     return {"f": float_code, "c": complex_code}.get(kind, int)
 
 
-class Noting:
+class Tracer:
     """What arrays and numbers that are captured have in common.
 
     Attributes
@@ -186,13 +186,13 @@ class Noting:
         raise CaptureError("what is being captured cannot be pickled; return it instead")
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if not all(issubclass(kind, Noting) or is_plain(kind) for kind in types):
+        if not all(issubclass(kind, Tracer) or is_plain(kind) for kind in types):
             return NotImplemented  # a handle's turn
         return self.capture.call(function, args, kwargs)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         for x in inputs:
-            if not isinstance(x, Noting) and not leaves_it(x.__class__):
+            if not isinstance(x, Tracer) and not defers_ufuncs(x.__class__):
                 return NotImplemented  # a handle's turn
         if method == "at":
             raise self.capture.refusal(
@@ -236,7 +236,7 @@ def is_plain(kind: type) -> bool:
 
 
 @functools.cache
-def leaves_it(kind: type) -> bool:
+def defers_ufuncs(kind: type) -> bool:
     """Tell whether a type leaves ufuncs to others, as plain arrays and numbers do."""
     own = getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__)
     return own is np.ndarray.__array_ufunc__ or issubclass(kind, np.generic)

@@ -20,8 +20,8 @@ __all__ = [
     "OBJECTS",
     "PRESENT",
     "VALUES",
-    "Numbers",
     "Variable",
+    "WatchedArray",
     "quick_test",
 ]
 
@@ -34,17 +34,17 @@ CALLED, CONTEXT, PRESENT = "called", "context", "present"
 WHOLES = frozenset({CONTENTS, VALUES, OBJECTS})
 """The kinds whose values are tuples of all that is in a container."""
 
-LOOKS: dict[str, Callable[[Any, Any], Any]] = {
-    ENTRY: lambda room, name: room[name],
+READERS: dict[str, Callable[[Any, Any], Any]] = {
+    ENTRY: lambda holder, name: holder[name],
     ATTRIBUTE: getattr,
-    CELL: lambda room, name: room.cell_contents,
-    CONTENTS: lambda room, name: tuple(room),
-    VALUES: lambda room, name: tuple(room.values()),
-    OBJECTS: lambda room, name: tuple(room.flat),
-    BYTES: lambda room, name: bytes(room),
-    CALLED: lambda room, name: room() is not None,
-    CONTEXT: lambda room, name: room.get(),
-    PRESENT: lambda room, name: tuple(sorted(name & room)),
+    CELL: lambda holder, name: holder.cell_contents,
+    CONTENTS: lambda holder, name: tuple(holder),
+    VALUES: lambda holder, name: tuple(holder.values()),
+    OBJECTS: lambda holder, name: tuple(holder.flat),
+    BYTES: lambda holder, name: bytes(holder),
+    CALLED: lambda holder, name: holder() is not None,
+    CONTEXT: lambda holder, name: holder.get(),
+    PRESENT: lambda holder, name: tuple(sorted(name & holder)),
 }
 TESTS = {
     ENTRY: "r{i}[k{i}] is v{i}",
@@ -68,7 +68,7 @@ class Variable:
 
     Attributes
     ----------
-    room : dict, list, cell or object
+    holder : dict, list, cell or object
     name : any
         The key, index or attribute, if it has one.
     title : str
@@ -83,7 +83,7 @@ class Variable:
         `MISSING` where there was nothing.
     """
 
-    room: Any
+    holder: Any
     name: Any
     title: str
     kind: str = ENTRY
@@ -92,18 +92,18 @@ class Variable:
     def now(self) -> Any:
         """Give what is there now."""
         try:
-            return LOOKS[self.kind](self.room, self.name)
+            return READERS[self.kind](self.holder, self.name)
         except GONE:
             return MISSING
 
-    def put_back(self) -> None:
+    def restore(self) -> None:
         """Bind it to what was there before."""
         if self.kind == ENTRY:
-            self.room[self.name] = self.value
+            self.holder[self.name] = self.value
         elif self.kind == ATTRIBUTE:
-            setattr(self.room, self.name, self.value)
+            setattr(self.holder, self.name, self.value)
         elif self.kind == CELL:
-            self.room.cell_contents = self.value
+            self.holder.cell_contents = self.value
 
     def word(self) -> str:
         """Give the name by which code reaches it: of ``model.log[0]`` that is ``log``."""
@@ -123,7 +123,7 @@ class Variable:
 
 
 @define(eq=False, repr=False)
-class Numbers:
+class WatchedArray:
     """An array that a function reads, but not by a call that is noted, and what was in it.
 
     Attributes
@@ -164,7 +164,7 @@ def quick_test(variables: list[Variable]) -> Callable[[], bool]:
     bound: dict[str, Any] = {"same_object": operator.is_, "gone": GONE, "missing": MISSING}
     tests = []
     for i, variable in enumerate(variables):
-        bound[f"r{i}"], bound[f"v{i}"] = variable.room, variable.value
+        bound[f"r{i}"], bound[f"v{i}"] = variable.holder, variable.value
         bound[f"k{i}"] = variable.name
         if variable.value is MISSING:
             bound[f"r{i}"] = variable.now

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.naming import called
-from tape_ad.programs.capture.traced_arrays import Captured, is_captured
-from tape_ad.programs.capture.traced_scalars import CapturedNumber
-from tape_ad.programs.capture.tracers import leaves_it
+from tape_ad.programs.capture.traced_arrays import TracedArray, is_tracer
+from tape_ad.programs.capture.traced_scalars import TracedScalar
+from tape_ad.programs.capture.tracers import defers_ufuncs
 from tape_ad.programs.program.program import Call, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.rules.maps import clone
 from tape_ad.rules.numpy.updates import updated, viewed
 from tape_ad.rules.numpy.windows import Window
 
-__all__ = ["assign", "call_into", "change", "yields"]
+__all__ = ["assign", "call_into", "change", "defers"]
 
 Function = Callable[..., Any]
 
@@ -48,7 +48,7 @@ def call_into(
     out = options.pop("out")
     outs = out if isinstance(out, tuple) else (out,)
     for target in outs:
-        if target is not None and not is_captured(target):
+        if target is not None and not is_tracer(target):
             raise capture.refusal(
                 f"{called(function)} writes to a plain array ({caller()}), which a compiled "
                 "function cannot replay; leave out= out, write a = a + x in place of a += x, or "
@@ -75,11 +75,11 @@ def call_into(
 
 def change(capture: Any, function: Function, x: Any, other: Any) -> Any:
     """Note ``x += other`` and its kind: the array changes, and a number is replaced."""
-    if type(x) is CapturedNumber or not isinstance(x.data, np.ndarray):
+    if type(x) is TracedScalar or not isinstance(x.data, np.ndarray):
         return x._two(function, x, other)
     plainly = function in PLAINLY and x.data.dtype.kind in REAL and not wraps_around(x, other)
-    if not plainly or not yields(other):
-        if not yields(other):
+    if not plainly or not defers(other):
+        if not defers(other):
             return x._two(function, x, other)
         result = capture.call(changed, (IN_PLACE[function], x, other), {})
     else:
@@ -131,7 +131,7 @@ def changed(function: Function, x: Any, other: Any) -> Any:
     return function(result, result if other is x else other)
 
 
-def assign(capture: Any, x: Captured, key: Any, value: Any) -> None:
+def assign(capture: Any, x: TracedArray, key: Any, value: Any) -> None:
     """Note ``x[key] = value``: all views of the same memory see it.
 
     Raises
@@ -143,8 +143,8 @@ def assign(capture: Any, x: Captured, key: Any, value: Any) -> None:
     check_writeable(capture, base, x)
     base.views = [each for each in base.views if each() is not None]
     for view in (x, *(each() for each in base.views)):
-        view.settle()
-    (concrete_key, concrete_value), (noted_key, noted_value) = capture.both((key, value))
+        view.guard_window()
+    (concrete_key, concrete_value), (noted_key, noted_value) = capture.unwrap((key, value))
     window = None if x is base else Window.of(base.data, x.data)
     args: tuple[Any, ...] = (base.value, noted_value, noted_key)
     before = base.value
@@ -159,12 +159,12 @@ def assign(capture: Any, x: Captured, key: Any, value: Any) -> None:
         capture.note(Call(viewed, (base.value, through), {}, (view.value,)))
 
 
-def yields(x: Any) -> bool:
+def defers(x: Any) -> bool:
     """Tell whether an operand leaves arithmetic to a captured one."""
-    return is_captured(x) or leaves_it(x.__class__)
+    return is_tracer(x) or defers_ufuncs(x.__class__)
 
 
-def check_writeable(capture: Any, base: Captured, x: Captured) -> None:
+def check_writeable(capture: Any, base: TracedArray, x: TracedArray) -> None:
     """Refuse to write where the user would see it."""
     if base.value in capture.inputs:
         raise capture.refusal(
@@ -182,7 +182,7 @@ def check_writeable(capture: Any, base: Captured, x: Captured) -> None:
 
 def check_cast(function: Function, result: Any, target: Any) -> None:
     """Refuse to write a result to an array that cannot hold it, as NumPy does."""
-    given = np.shape(result.data if is_captured(result) else result)
+    given = np.shape(result.data if is_tracer(result) else result)
     kind = getattr(result, "dtype", None)
     if kind is not None and not np.can_cast(kind, target.dtype, "same_kind"):
         raise TypeError(

@@ -31,7 +31,7 @@ class Plan:
         The program's, in the order in which they are done.
     runs : mapping of int to Run
         What is done part by part, by the number of the first step.
-    dying : sequence of list of Value
+    last_uses : sequence of list of Value
         For each step, the operands that nothing behind it uses; what is returned never dies.
     used : frozenset of Value
         What any step uses, or the caller gets.
@@ -48,7 +48,7 @@ class Plan:
     program: Program
     steps: Sequence[Step]
     runs: Mapping[int, Run]
-    dying: Sequence[list[Value]]
+    last_uses: Sequence[list[Value]]
     used: frozenset[Value]
     blocks: Mapping[Value, Block]
     onto: Mapping[Value, Value]
@@ -61,14 +61,14 @@ class Plan:
         steps, runs = scheduled(program.steps)
         used = set(program.outputs)
         live = LiveRanges.of(steps, used)
-        dying: list[list[Value]] = []
+        last_uses: list[list[Value]] = []
         for number in range(len(steps) - 1, -1, -1):
             final = []
             for value in steps[number].operands:
                 if value not in used:
                     used.add(value)
                     final.append(value)
-            dying.append(final)
+            last_uses.append(final)
         blocks, onto, order = blocks_of(steps, runs, live)
         workspace = placed([block for block in order if not block.given])
         peak = workspace + peak_of(steps, live, blocks)
@@ -80,7 +80,7 @@ class Plan:
             program,
             steps,
             {run.start: run for run in runs},
-            dying[::-1],
+            last_uses[::-1],
             frozenset(used),
             blocks,
             onto,

@@ -14,7 +14,7 @@ from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.engines.out_support import fills, is_c
 from tape_ad.programs.program.program import Call, Guard, Step, Value
 
-__all__ = ["Run", "is_whole", "scheduled"]
+__all__ = ["Run", "is_one_element", "scheduled"]
 
 LARGE = 30_000
 """From how many elements on arrays are taken in parts."""
@@ -135,7 +135,7 @@ def can_run(call: Call) -> bool:
 
 def fits(operand: Any, out: Value) -> bool:
     """Tell whether an operand is a number, or can be taken apart as the result is."""
-    if type(operand) is not Value or is_whole(operand):
+    if type(operand) is not Value or is_one_element(operand):
         return not hasattr(operand, "__array__") or np.ndim(operand) == 0
     in_step = len(out.shape) == 1 or operand.strides == steps_of(operand, out)
     return operand.shape == out.shape and in_step
@@ -147,7 +147,7 @@ def steps_of(operand: Value, out: Value) -> tuple[int, ...]:
     return tuple(stride // theirs * ours for stride in out.strides)
 
 
-def is_whole(operand: Value) -> bool:
+def is_one_element(operand: Value) -> bool:
     """Tell whether an operand is one element, repeated or not, which is given to each part."""
     return math.prod(operand.shape) == 1 or (bool(operand.shape) and not any(operand.strides))
 

@@ -56,7 +56,7 @@ class Arena:
     _free: dict[int, list[int]] = field(factory=dict)
 
     def take(self, size: int) -> int:
-        """Find room: what was given back last, and is as large, is still in the cache."""
+        """Find a place: what was given back last, and is as large, is still in the cache."""
         same = (self._small if size <= SMALL else self._free).get(size)
         if same:
             return same.pop()

@@ -8,35 +8,35 @@ from typing import Any
 
 from attrs import evolve
 
-from tape_ad.programs.passes.constant_folding import literals_of, with_literals_computed
-from tape_ad.programs.passes.copy_outputs import with_copies_for_the_caller
-from tape_ad.programs.passes.cse import without_repetitions
-from tape_ad.programs.passes.dead_code import without_unused
-from tape_ad.programs.passes.identities import EMPTY
-from tape_ad.programs.passes.products import UNITS
+from tape_ad.programs.passes.constant_folding import fold_constants, literals_of
+from tape_ad.programs.passes.copy_outputs import copy_returned_constants
+from tape_ad.programs.passes.cse import eliminate_common_subexpressions
+from tape_ad.programs.passes.dead_code import eliminate_dead_code
+from tape_ad.programs.passes.identities import IDENTITIES
+from tape_ad.programs.passes.products import UNIT_ROWS
 from tape_ad.programs.passes.rewriting import Rule, rewritten
-from tape_ad.programs.passes.strength_reduction import IDLE, SQUARES
+from tape_ad.programs.passes.strength_reduction import NEUTRAL_OPERANDS, SQUARES
 from tape_ad.programs.program.program import Program
 
 __all__ = ["PASSES", "simplified"]
 
 Pass = Callable[[Program], Program]
 
-RULES: dict[Any, Rule] = {**EMPTY, **IDLE, **SQUARES, **UNITS}
+RULES: dict[Any, Rule] = {**IDENTITIES, **NEUTRAL_OPERANDS, **SQUARES, **UNIT_ROWS}
 """What is found by a look at one call, all in one go through the program."""
 
 
-def with_rules(program: Program) -> Program:
+def apply_rules(program: Program) -> Program:
     """Apply all rules."""
     return rewritten(program, RULES, literals_of(program))
 
 
 PASSES: dict[str, Pass] = {
-    "what the function makes anew is copied for the caller": with_copies_for_the_caller,
-    "calls on literals are computed": with_literals_computed,
-    "calls that change nothing go": with_rules,
-    "equal calls become one": without_repetitions,
-    "what nobody uses goes": without_unused,
+    "copy of returned constants": copy_returned_constants,
+    "constant folding": fold_constants,
+    "identities and strength reduction": apply_rules,
+    "common subexpression elimination": eliminate_common_subexpressions,
+    "dead code elimination": eliminate_dead_code,
 }
 """The passes by what they do, in their order."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from tape_ad.programs.passes.rewriting import Rewriting, alike
 from tape_ad.programs.program.program import COMPUTED, Call, Constant, Program, Value, replaced
 
-__all__ = ["is_literal", "literals_of", "with_literals_computed"]
+__all__ = ["fold_constants", "is_literal", "literals_of"]
 
 MOST = 2**16
 """How many bytes a result may have that is kept in place of its call."""
@@ -80,7 +80,7 @@ def alone() -> int:
 ALONE = alone()
 
 
-def with_literals_computed(program: Program) -> Program:
+def fold_constants(program: Program) -> Program:
     """Compute calls on nothing but literals here and now, if that takes little memory.
 
     Those that warn stay, as do those whose results the caller gets.

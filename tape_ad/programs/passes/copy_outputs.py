@@ -12,19 +12,19 @@ from tape_ad.rules.maps import clone
 from tape_ad.rules.numpy.updates import viewed
 from tape_ad.rules.numpy.windows import Window
 
-__all__ = ["exposed", "kept_apart", "with_copies_for_the_caller"]
+__all__ = ["copy_returned_constants", "returned_constants", "with_returned_copied"]
 
 
-def exposed(program: Program) -> list[Constant]:
+def returned_constants(program: Program) -> list[Constant]:
     """List the constants that a function makes anew at each call, and gives away."""
     outs = program.outputs
     seen = {*outs, *(out.owner for out in outs)}
     return [each for each in program.constants if each.own and each.value in seen]
 
 
-def kept_apart(program: Program) -> Program:
+def with_returned_copied(program: Program) -> Program:
     """Copy the arrays that this call of the function has given away: its caller may write there."""
-    given = {id(memory_of(each.data)) for each in exposed(program)}  # views of it are others
+    given = {id(memory_of(each.data)) for each in returned_constants(program)}
     copies: dict[int, Any] = {}
     constants = []
     for each in program.constants:
@@ -39,12 +39,12 @@ def kept_apart(program: Program) -> Program:
     return evolve(program, constants=tuple(constants)) if given else program
 
 
-def with_copies_for_the_caller(program: Program) -> Program:
+def copy_returned_constants(program: Program) -> Program:
     """Copy at each replay what the function would make anew, so that no two calls share it.
 
     Those that show the same memory do so still.
     """
-    given = exposed(program)
+    given = returned_constants(program)
     if not given:
         return program
     rewriting = Rewriting(program)

@@ -9,7 +9,7 @@ from tape_ad.base.trees import structure_of
 from tape_ad.programs.passes.rewriting import Rewriting
 from tape_ad.programs.program.program import Call, Program, Value
 
-__all__ = ["without_repetitions"]
+__all__ = ["eliminate_common_subexpressions"]
 
 ITSELF = frozenset({Value, str, bool, int, type(None), type(Ellipsis), type})
 """Types whose instances are told apart by `==`, and from those of other types by their type."""
@@ -18,7 +18,7 @@ PLAIN = frozenset({dict, list, tuple})
 SILENT = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
 
 
-def without_repetitions(program: Program) -> Program:
+def eliminate_common_subexpressions(program: Program) -> Program:
     """Let the first of several equal calls stand for all of them."""
     rewriting = Rewriting(program)
     first: dict[Any, Any] = {}

@@ -5,10 +5,10 @@ from attrs import evolve
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.program.program import Call, Program, Step, Value
 
-__all__ = ["without_unused"]
+__all__ = ["eliminate_dead_code"]
 
 
-def without_unused(program: Program) -> Program:
+def eliminate_dead_code(program: Program) -> Program:
     """Leave out calls and constants that neither an output nor a guard depends on.
 
     A call that may fail stays: the function may catch its error, and a check may be meant.

@@ -9,7 +9,7 @@ from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike
 from tape_ad.programs.program.program import Call, Value
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["EMPTY"]
+__all__ = ["IDENTITIES"]
 
 NUMBERS = frozenset("biufc")
 REAL = frozenset("biuf")
@@ -64,7 +64,7 @@ def written_over(call: Call, rewriting: Rewriting) -> Value | None:
     return None
 
 
-EMPTY: dict[Any, Rule] = {
+IDENTITIES: dict[Any, Rule] = {
     np.conjugate: real_operand,
     np.negative: negated_twice,
     np.positive: bare_operand,

@@ -8,10 +8,10 @@ from tape_ad.programs.passes.rewriting import Rewriting, Rule
 from tape_ad.programs.program.program import Call, Value
 from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix
 
-__all__ = ["UNITS"]
+__all__ = ["UNIT_ROWS"]
 
 
-def with_known_rows(call: Call, rewriting: Rewriting) -> Call | None:
+def scale_by_unit_rows(call: Call, rewriting: Rewriting) -> Call | None:
     """Write a product of known unit vectors, as a Jacobian starts with, as what it picks."""
     if len(call.args) != 2 or call.kwargs:
         return None
@@ -30,5 +30,5 @@ def with_known_rows(call: Call, rewriting: Rewriting) -> Call | None:
     return Call(scaled_rows, args, {}, call.outputs, errors=call.errors)
 
 
-UNITS: dict[Any, Rule] = {times_matrix: with_known_rows}
+UNIT_ROWS: dict[Any, Rule] = {times_matrix: scale_by_unit_rows}
 """What finds products that only scale the rows of a matrix, for arrays that nobody can change."""

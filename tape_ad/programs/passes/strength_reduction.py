@@ -10,7 +10,7 @@ import numpy as np
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike
 from tape_ad.programs.program.program import Call, Value
 
-__all__ = ["IDLE", "SQUARES", "has_squares"]
+__all__ = ["NEUTRAL_OPERANDS", "SQUARES", "has_squares"]
 
 POWERS = frozenset("fd")
 """The dtypes whose power of 2 NumPy may compute as a product, by their codes."""
@@ -82,7 +82,7 @@ def has_squares(code: str) -> bool:
     return np.array_equal(np.power(x, 2), np.square(x))
 
 
-IDLE: dict[Any, Rule] = {
+NEUTRAL_OPERANDS: dict[Any, Rule] = {
     np.divide: quotient,
     np.multiply: product,
     np.subtract: difference,

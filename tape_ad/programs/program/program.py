@@ -191,7 +191,7 @@ class Constant:
 class Program:
     """A function's calls for arguments of certain shapes and dtypes, on one of its paths.
 
-    It is never changed: a pass of `programs.simplification` gives another one.
+    It is never changed: a pass of `programs.passes` gives another one.
 
     Attributes
     ----------

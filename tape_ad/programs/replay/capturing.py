@@ -9,7 +9,7 @@ from tape_ad.programs.capture.capture import CAPTURING, Capture
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.traced_arrays import plain, with_plain_keys
-from tape_ad.programs.passes.copy_outputs import kept_apart
+from tape_ad.programs.passes.copy_outputs import with_returned_copied
 from tape_ad.programs.program.program import Program
 
 __all__ = ["capture", "is_capturing"]
@@ -52,18 +52,18 @@ def capture(
         The earlier program that this is once more.
     """
     constants = Constants(name, earlier)
-    noting = Capture(name, Comparison(list(earlier)), constants)
-    args, kwargs = rebuild([noting.input(x, of) for x, of in zip(leaves, names, strict=True)])
-    noting.comparison.begin(noting)
+    trace = Capture(name, Comparison(list(earlier)), constants)
+    args, kwargs = rebuild([trace.input(x, of) for x, of in zip(leaves, names, strict=True)])
+    trace.comparison.begin(trace)
     before = map_leaves(lambda leaf, path: leaf, (args, kwargs))
-    output = with_plain_keys(noting.run(function, args, kwargs))
-    program = noting.program(output)
+    output = with_plain_keys(trace.run(function, args, kwargs))
+    program = trace.program(output)
     check_left_alone(name, before, (args, kwargs), parameters)
     constants.check_untouched()
     result = map_leaves(lambda leaf, path: plain(leaf), output)
-    same = noting.comparison.finished(noting, program)
+    same = trace.comparison.finished(trace, program)
     if same is not None:
-        program = kept_apart(noting.comparison.with_own(program))
+        program = with_returned_copied(trace.comparison.with_own(program))
     return program, result, same
 
 

@@ -14,9 +14,9 @@ from tape_ad.programs.program.program import Program
 from tape_ad.programs.replay.bound import Bound
 from tape_ad.programs.replay.capturing import is_capturing
 from tape_ad.programs.replay.checking import check_alike
+from tape_ad.programs.replay.eager_context import run_eagerly
 from tape_ad.programs.replay.explaining import counted, explained, title
-from tape_ad.programs.replay.paths import Way
-from tape_ad.programs.replay.plainly import run_plainly
+from tape_ad.programs.replay.paths import Search
 from tape_ad.programs.replay.replaying import PATIENCE, Replayer
 from tape_ad.record.inspection.observing import OBSERVING, debugging
 from tape_ad.record.inspection.pages.markup import tag
@@ -73,11 +73,11 @@ class Compiled(Replayer):
                 if type(out) is tuple:
                     path.replays = count = path.replays + 1
                     if count >= path.due:
-                        self._look(paths, path, args, kwargs, leaves, out)
+                        self._check_if_due(paths, path, args, kwargs, leaves, out)
                     return path.build(out)
-                way = Way(path, out).go_on(paths, leaves)
-                return self._arrived(way, paths, args, kwargs, leaves)
-        return self._called(args, kwargs)
+                search = Search(path, out).follow_guards(paths, leaves)
+                return self._finish(search, paths, args, kwargs, leaves)
+        return self._dispatch(args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind to an instance, as functions of a class do; ufuncs, for example, do not."""
@@ -148,7 +148,7 @@ class Compiled(Replayer):
             guard bool %1, line ...: failed 1 time
           program 1: 2 calls, 1 guard; captured by call 4 (... ms); not yet compared
         """
-        return explained(self, list(self._paths.values()), self._foreign)
+        return explained(self, list(self._paths.values()), self._not_captured)
 
     def to_source(self, number: int | None = None) -> str:
         """Write a program as a Python module that needs NumPy alone.
@@ -215,7 +215,7 @@ class Compiled(Replayer):
         >>> len(f.programs)
         0
         """
-        self._recent, self._paths, self._foreign, self._forgotten = (), {}, {}, 0
+        self._recent, self._paths, self._not_captured, self._forgotten = (), {}, {}, 0
 
     def check(self, /, *args: Any, **kwargs: Any) -> None:
         """Replay and run the function on the same arguments, and compare.
@@ -250,8 +250,8 @@ class Compiled(Replayer):
         """
         name = title(self.function)
         for _ in range(PATIENCE):
-            way = self._replayed_only(args, kwargs)
-            if way is not None:
+            search = self._replay_only(args, kwargs)
+            if search is not None:
                 break
             self(*args, **kwargs)
         else:
@@ -259,4 +259,4 @@ class Compiled(Replayer):
                 f"{name} is not replayed for these arguments, so there is nothing to check; "
                 "explain() says why"
             )
-        check_alike(name, way.built(), run_plainly(self.function, args, kwargs), way.exact)
+        check_alike(name, search.built(), run_eagerly(self.function, args, kwargs), search.exact)

@@ -53,21 +53,21 @@ def asked(question: Callable[..., Any]) -> str:
     return QUESTIONS.get(question, "a number is written as text")
 
 
-def explained(compiled: Any, known: Sequence[Paths], foreign: Mapping[str, int]) -> str:
+def explained(compiled: Any, known: Sequence[Paths], not_captured: Mapping[str, int]) -> str:
     """Write what `Compiled.explain` gives.
 
     Parameters
     ----------
     compiled : Compiled
     known : sequence of Paths
-    foreign : mapping of str to int
+    not_captured : mapping of str to int
         Why calls were not captured, and how many.
     """
     lines = [f"{compiled!r}, engine {compiled.engine!r}"]
     numbers = count()
     for paths in known:
         lines += for_key(paths, numbers)
-    lines += [f"ran by itself {times(number)}: {why}" for why, number in foreign.items()]
+    lines += [f"ran by itself {times(number)}: {why}" for why, number in not_captured.items()]
     return "\n".join(lines)
 
 
@@ -106,8 +106,8 @@ def for_path(number: int, path: Path) -> Iterator[str]:
     state = "not yet compared" if path.replay is None else f"replayed {times(path.replays)}"
     if path.checks:
         state += f", {path.checks} of them beside the function"
-    if path.replay is not None and path.doubts:
-        same = ", ".join(path.program.inputs[each.place].name for each in path.doubts)
+    if path.replay is not None and path.untested:
+        same = ", ".join(path.program.inputs[each.place].name for each in path.untested)
         state += f", not yet with other numbers in {same}"
     memory = "" if program.nbytes is None else f"; {program.nbytes:,} bytes"
     yield (
@@ -117,7 +117,7 @@ def for_path(number: int, path: Path) -> Iterator[str]:
     if path.report is not None:
         yield from for_engine(path.report)
     names = program.numbers()
-    for place, failures in sorted(path.turned_off.items()):
+    for place, failures in sorted(path.failed_guards.items()):
         guard = program.guards[place]
         question = NAMES.get(guard.question, getattr(guard.question, "__name__", "?"))
         yield f"    guard {question} %{names[guard.value]}, {guard.line}: failed {times(failures)}"

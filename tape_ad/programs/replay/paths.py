@@ -8,14 +8,14 @@ from typing import Any
 from attrs import define, field
 
 from tape_ad.programs.capture.constants import same_memory
-from tape_ad.programs.capture.free_variables import Surroundings
+from tape_ad.programs.capture.free_variables import FreeVariables
 from tape_ad.programs.engines.reports import Report
 from tape_ad.programs.program.interpreter import Diverged
 from tape_ad.programs.program.keys import Key
 from tape_ad.programs.program.program import Guard, Program, Value
-from tape_ad.programs.replay.trust import Doubt
+from tape_ad.programs.replay.trust import UntestedInput
 
-__all__ = ["Path", "Paths", "Way", "replayed"]
+__all__ = ["Path", "Paths", "Search", "replayed"]
 
 Function = Callable[..., Any]
 SHARE, LATER_SHARE, FIRST_CHECKS = 0.05, 0.01, 8
@@ -26,7 +26,7 @@ SWAPPED = 2**18
 TIMED = 4
 """How many replays are timed before the first comparison is planned."""
 NO_FAILURE = ""
-"""What `noting.failure_of` says of a call that raises nothing."""
+"""What `tracers.failure_of` says of a call that raises nothing."""
 
 
 @define(eq=False)
@@ -35,7 +35,7 @@ class Clock:
 
     seconds: float = math.inf
 
-    def around(self, replay: Function) -> Function:
+    def timing(self, replay: Function) -> Function:
         """Give a replay that is timed."""
 
         def timed(*inputs: Any) -> Any:
@@ -58,7 +58,7 @@ class Path:
         As it was captured last.
     answers : tuple
         What its guards were told, which says which path it is.
-    surroundings : Surroundings
+    free_variables : FreeVariables
         The variables that the function has read on this path.
     simple : Program or None
         As it is replayed; None until a second capture has given the same program.
@@ -75,19 +75,19 @@ class Path:
         function itself.
     replays : int
         How often it has been replayed. Where several threads do so at once, some may be missing.
-    turned_off : dict of int to int
+    failed_guards : dict of int to int
         How often each of its guards has failed.
-    onward : dict of (int, any) to Path
+    successors : dict of (int, any) to Path
         Which path to try next where a guard, counted from 0, gets another answer.
     kept : set of Value
         The constants that the function has made anew at each capture, with the same numbers.
-    doubts : list of Doubt
+    untested : list of UntestedInput
         The inputs that no comparison has had other numbers for.
     repeats : int
         How often it has been replayed with those numbers again.
     due : float
-        The number of replays after which there is something to look at: the doubts, or whether
-        the function still gives the same.
+        The number of replays after which there is something to look at: untested inputs, or
+        whether the function still gives the same.
     checks : int
         How often that has been compared.
     quick : callable or None
@@ -104,7 +104,7 @@ class Path:
 
     program: Program
     answers: tuple[Any, ...]
-    surroundings: Surroundings = field(factory=Surroundings)
+    free_variables: FreeVariables = field(factory=FreeVariables)
     simple: Program | None = None
     replay: Function | None = None
     report: Report | None = None
@@ -112,10 +112,10 @@ class Path:
     captures: list[tuple[int, float]] = field(factory=list)
     changes: int = 0
     replays: int = 0
-    turned_off: dict[int, int] = field(factory=dict)
-    onward: dict[tuple[int, Any], "Path"] = field(factory=dict)
+    failed_guards: dict[int, int] = field(factory=dict)
+    successors: dict[tuple[int, Any], "Path"] = field(factory=dict)
     kept: set[Value] = field(factory=set)
-    doubts: list[Doubt] = field(factory=list)
+    untested: list[UntestedInput] = field(factory=list)
     repeats: int = 0
     due: float = 0
     checks: int = 0
@@ -130,8 +130,8 @@ class Path:
         self.exact = not (self.report and self.report.native) and not swaps(self.program)
         self.quick, self.check_every = replay, check_every
         self.next_check = self.replays + (check_every or math.inf)
-        self.due = 0 if self.doubts else TIMED if check_every is None else self.next_check
-        self.replay = self.clock.around(replay) if check_every is None else replay
+        self.due = 0 if self.untested else TIMED if check_every is None else self.next_check
+        self.replay = self.clock.timing(replay) if check_every is None else replay
 
     def plan_check(self, spent: float) -> None:
         """Say after how many replays to check, if that takes so many seconds."""
@@ -147,7 +147,7 @@ class Path:
             if math.isinf(self.next_check):
                 self.plan_check(self.captures[-1][1])
         self.due = min(self.next_check, math.inf if self.replay is self.quick else TIMED)
-        if self.doubts:
+        if self.untested:
             self.due = 0
 
     def confirm(self, program: Program) -> None:
@@ -193,7 +193,7 @@ class Paths:
     @property
     def held(self) -> list[Path]:
         """The paths that are for now: no variable that they have read is bound anew."""
-        return [each for each in self.all if each.surroundings.hold()]
+        return [each for each in self.all if each.free_variables.hold()]
 
     def following(self, path: Path, diverged: Diverged) -> list[Path]:
         """Find the paths that may go the other way at a guard; first those that can be replayed.
@@ -213,7 +213,9 @@ class Paths:
         for route, each in list(self.known.items()):
             if each is path:
                 self.known.pop(route, None)
-            each.onward = {turn: to for turn, to in list(each.onward.items()) if to is not path}
+            each.successors = {
+                branch: to for branch, to in list(each.successors.items()) if to is not path
+            }
         if self.front is path:
             self.front = next((each for each in self.all if each.replay is not None), None)
 
@@ -225,7 +227,7 @@ class Paths:
         """
         route, every = route_of(path.program), self.all
         alike = [each for each in every if route_of(each.program) == route]
-        held = next((each for each in alike if each.surroundings.hold()), None)
+        held = next((each for each in alike if each.free_variables.hold()), None)
         if held is not None or len(every) >= most:
             return held
         return self.known.setdefault((route, len(alike)), path)
@@ -278,7 +280,7 @@ def common(one: tuple[Any, ...], two: tuple[Any, ...]) -> int:
 
 
 @define(eq=False, repr=False)
-class Way:
+class Search:
     """How far replays have come with a call's arguments.
 
     Attributes
@@ -296,7 +298,7 @@ class Way:
     tried: list[Path] = field(factory=list)
 
     @property
-    def arrived(self) -> bool:
+    def succeeded(self) -> bool:
         """Whether there is a result."""
         return self.path is not None and type(self.out) is tuple
 
@@ -309,14 +311,14 @@ class Way:
         """Give the result, as the function returns it."""
         return None if self.path is None else self.path.build(self.out)
 
-    def go_on(self, paths: Paths, leaves: Sequence[Any]) -> "Way":
+    def follow_guards(self, paths: Paths, leaves: Sequence[Any]) -> "Search":
         """Follow the guards to a path that can be replayed, if there is one."""
         path, out = self.path, self.out
         while path is not None and path.replay is not None and type(out) is not tuple:
             self.tried.append(path)
             if type(out) is Diverged:
-                path.turned_off[out.guard] = path.turned_off.get(out.guard, 0) + 1
-                path = self.behind(path, out, paths)
+                path.failed_guards[out.guard] = path.failed_guards.get(out.guard, 0) + 1
+                path = self.next_path(path, out, paths)
             else:  # perhaps there is a path on which this error is caught
                 path = self.untried([each for each in paths.all if each.replay is not None])
             if path is not None and path.replay is not None:
@@ -324,15 +326,15 @@ class Way:
         self.path, self.out = path, out
         return self
 
-    def behind(self, path: Path, diverged: Diverged, paths: Paths) -> Path | None:
+    def next_path(self, path: Path, diverged: Diverged, paths: Paths) -> Path | None:
         """Find where a guard leads to, and remember that."""
-        turn = diverged.guard, diverged.answer
-        known = path.onward.get(turn)
+        branch = diverged.guard, diverged.answer
+        known = path.successors.get(branch)
         if known is not None and known not in self.tried:
             return known
         found = self.untried(paths.following(path, diverged))
         if found is not None and found.replay is not None:
-            path.onward[turn] = found
+            path.successors[branch] = found
         return found
 
     def untried(self, paths: Sequence[Path]) -> Path | None:
@@ -340,10 +342,12 @@ class Way:
         return next((each for each in paths if each not in self.tried), None)
 
 
-def replayed(paths: Paths, leaves: Sequence[Any]) -> Way:
+def replayed(paths: Paths, leaves: Sequence[Any]) -> Search:
     """Replay the path that the guards lead to, beginning with the one in front."""
     front = paths.front
-    return Way(front, None if front is None else attempt(front, leaves)).go_on(paths, leaves)
+    return Search(front, None if front is None else attempt(front, leaves)).follow_guards(
+        paths, leaves
+    )
 
 
 def attempt(path: Path, leaves: Sequence[Any]) -> Any:

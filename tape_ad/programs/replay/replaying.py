@@ -14,7 +14,7 @@ from attrs import define, evolve, field
 from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.base.memory import uncollected
 from tape_ad.programs.capture.derived import same_program
-from tape_ad.programs.capture.free_variables import Surroundings, objects_in
+from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
@@ -22,8 +22,8 @@ from tape_ad.programs.program.program import Program
 from tape_ad.programs.replay.capturing import capture, is_capturing
 from tape_ad.programs.replay.explaining import asked, title
 from tape_ad.programs.replay.matching import builder, matcher
-from tape_ad.programs.replay.paths import Path, Paths, Way, replayed
-from tape_ad.programs.replay.trust import doubts_of, remaining, unpinned
+from tape_ad.programs.replay.paths import Path, Paths, Search, replayed
+from tape_ad.programs.replay.trust import still_untested, untested_inputs, without_pinned
 from tape_ad.programs.replay.verifying import Verification, may_draw
 from tape_ad.record.messages.callers import is_library
 
@@ -56,7 +56,7 @@ class Replayer:
     check_every: int | None = None
     _paths: dict[Any, Paths] = field(factory=dict, init=False)
     _recent: tuple[Paths, ...] = field(default=(), init=False)
-    _foreign: dict[str, int] = field(factory=dict, init=False)
+    _not_captured: dict[str, int] = field(factory=dict, init=False)
     _forgotten: int = field(default=0, init=False)
     _said: list[str] = field(factory=list, init=False)
     _parameters: Sequence[str] = field(default=(), init=False)
@@ -74,7 +74,7 @@ class Replayer:
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         self._parameters = [p.name for p in signature.parameters.values() if p.kind in kinds]
 
-    def _replayed_only(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Way | None:
+    def _replay_only(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Search | None:
         """Replay the function if it has been captured."""
         try:
             key, leaves = key_of(args, kwargs, self._parameters)
@@ -83,15 +83,15 @@ class Replayer:
         paths = self._paths.get(key.form)
         if paths is None or paths.exhausted or is_capturing():
             return None
-        way = replayed(paths, leaves)
-        return way if way.arrived else None
+        search = replayed(paths, leaves)
+        return search if search.succeeded else None
 
-    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _dispatch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Replay or capture, after a long look at the arguments."""
         try:
             key, leaves = key_of(args, kwargs, self._parameters)
         except ForeignError as reason:
-            self._foreign[str(reason)] = self._foreign.get(str(reason), 0) + 1
+            self._not_captured[str(reason)] = self._not_captured.get(str(reason), 0) + 1
             return self.function(*args, **kwargs)
         paths = self._paths.get(key.form)
         if paths is None:
@@ -99,25 +99,25 @@ class Replayer:
         if paths.exhausted:
             paths.eager += 1
             return self.function(*args, **kwargs)
-        return self._arrived(replayed(paths, leaves), paths, args, kwargs, leaves)
+        return self._finish(replayed(paths, leaves), paths, args, kwargs, leaves)
 
-    def _arrived(
+    def _finish(
         self,
-        way: Way,
+        search: Search,
         paths: Paths,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
     ) -> Any:
         """Give what a replay has given, if one has led to the end; else capture."""
-        if way.path is not None and way.arrived:
-            self._to_front(paths, way.path)
-            if way.path.replays >= way.path.due:
-                self._look(paths, way.path, args, kwargs, leaves, way.out)
-            return way.built()
-        return self._captured(paths, way, args, kwargs, leaves)
+        if search.path is not None and search.succeeded:
+            self._to_front(paths, search.path)
+            if search.path.replays >= search.path.due:
+                self._check_if_due(paths, search.path, args, kwargs, leaves, search.out)
+            return search.built()
+        return self._capture(paths, search, args, kwargs, leaves)
 
-    def _look(
+    def _check_if_due(
         self,
         paths: Paths,
         path: Path,
@@ -155,20 +155,20 @@ class Replayer:
         if paths not in self._recent:
             self._recent = (paths, *self._recent[: RECENT - 1])
 
-    def _captured(
+    def _capture(
         self,
         paths: Paths,
-        way: Way,
+        search: Search,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
     ) -> Any:
         """Capture the function, and compile it if it has done the same before."""
-        known = sorted(paths.held, key=lambda path: path is not way.path)
+        known = sorted(paths.held, key=lambda path: path is not search.path)
         before = {path: path.program for path in known}
         number = self._calls() + 1
-        around = Surroundings.of(self.function, objects_in((*args, *kwargs.values())))
-        drawn = around.draws()
+        free = FreeVariables.of(self.function, objects_in((*args, *kwargs.values())))
+        drawn = free.draws()
         start = perf_counter()
         program, result, same = capture(
             self.function,
@@ -180,53 +180,53 @@ class Replayer:
             self._parameters,
         )
         seconds = perf_counter() - start
-        if bound := around.bound_to_captured():
+        if bound := free.bound_to_tracer():
             raise CaptureError(
                 f"{title(self.function)} cannot be compiled: it binds {bound} to what depends on "
                 "an argument, which no replay does; return that, and bind it outside"
             )
-        around.forget_changed()
-        if around.full:
+        free.forget_changed()
+        if free.full:
             self._warn_once(
                 "reads more variables than are watched: a change of others is not seen. Is there "
                 "a large structure in its closure, its module or its instance? Pass it as an "
                 "argument"
             )
-        around.watch_numbers(constant.data for constant in program.constants)
+        free.watch_numbers(constant.data for constant in program.constants)
         for each in paths.all:
-            if each.surroundings.outgrown() and same_program(each.program, program):
-                each.surroundings.follow_numbers()
+            if each.free_variables.outgrown() and same_program(each.program, program):
+                each.free_variables.follow_numbers()
                 return result
         answers = tuple([guard.answer for guard in program.guards])
-        doubts = doubts_of(leaves)
-        path = paths.placed(Path(program, answers, around, doubts=doubts), self.max_programs)
+        untested = untested_inputs(leaves)
+        path = paths.placed(Path(program, answers, free, untested=untested), self.max_programs)
         if path is None:
             self._give_up(paths, program)
             return result
         path.captures.append((number, seconds))
-        if path in way.tried:
-            self._disagreed(paths, path, way.out)
+        if path in search.tried:
+            self._disagreed(paths, path, search.out)
         elif path.replay is not None:
             return result  # another thread has been quicker
         elif same is not None and same is before.get(path):
             if not any(map(may_draw, program.calls)):
-                self._check_draws(drawn, around.draws())
-            if around.state:
+                self._check_draws(drawn, free.draws())
+            if free.state:
                 self._exhaust(
                     paths,
-                    f"changes {around.state[0].title} and goes by it, which no replay does. It "
+                    f"changes {free.state[0].title} and goes by it, which no replay does. It "
                     "runs without being compiled; pass that as an argument, and return its new "
                     "value",
                 )
                 return result
             path.confirm(program)
-            path.doubts = unpinned(remaining(path.doubts, leaves), program)
-            path.surroundings = around  # the first call may have set attributes that are read now
-            around.watch_read(path.program)
+            path.untested = without_pinned(still_untested(path.untested, leaves), program)
+            path.free_variables = free  # the first call may have set attributes that are read now
+            free.watch_read(path.program)
             self._compile(path)
             self._to_front(paths, path)
         elif path.program is before.get(path):  # else another thread has been quicker too
-            path.program, path.doubts = program, doubts
+            path.program, path.untested = program, untested
             path.changes += 1
             if path.changes >= PATIENCE:
                 raise CaptureError(
@@ -253,11 +253,11 @@ class Replayer:
             path.simple = evolve(simple, nbytes=replay.nbytes)
             path.build = builder(path.simple.output)
             path.report = getattr(replay, "report", None)
-            path.start(path.surroundings.guarding(replay), self.check_every)
+            path.start(path.free_variables.guarding(replay), self.check_every)
 
     def _give_up(self, paths: Paths, program: Program) -> None:
         """Run without being compiled from now on, as there are too many paths."""
-        changed = paths.all[0].surroundings.changed()
+        changed = paths.all[0].free_variables.changed()
         if changed:
             self._exhaust(
                 paths,

@@ -1,7 +1,7 @@
 """What a replay may be trusted with: numbers that it has agreed on with the function itself.
 
 That two captures agree proves nothing of arguments that were the same in both, bit for bit: what
-depends on them may have been frozen. They stay *in doubt* until a call has had other numbers there.
+depends on them may have been frozen. They are *untested* until a call has had other numbers there.
 """
 
 import math
@@ -13,10 +13,10 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.capture.contents import contents, fingerprint
-from tape_ad.programs.capture.tracers import NUMBERS, complex_code, exactly, float_code
+from tape_ad.programs.capture.tracers import NUMBERS, complex_code, exact_question, float_code
 from tape_ad.programs.program.program import Guard, Program
 
-__all__ = ["Doubt", "doubts_of", "near_by", "remaining", "unpinned"]
+__all__ = ["UntestedInput", "near_by", "still_untested", "untested_inputs", "without_pinned"]
 
 SMALL = 4096
 """How many bytes of an array are kept."""
@@ -25,7 +25,7 @@ SAMPLES = 512
 
 
 @frozen(eq=False)
-class Doubt:
+class UntestedInput:
     """An input whose numbers have been the same so far.
 
     Attributes
@@ -40,15 +40,15 @@ class Doubt:
     mark: Any
 
 
-def doubts_of(leaves: Sequence[Any]) -> list[Doubt]:
+def untested_inputs(leaves: Sequence[Any]) -> list[UntestedInput]:
     """Note the numbers of a first call."""
-    return [Doubt(place, mark_of(leaf)) for place, leaf in enumerate(leaves)]
+    return [UntestedInput(place, mark_of(leaf)) for place, leaf in enumerate(leaves)]
 
 
-def unpinned(doubts: Sequence[Doubt], program: Program) -> list[Doubt]:
-    """List the doubts of a program, but for numbers that it asks for: others are another path."""
+def without_pinned(untested: Sequence[UntestedInput], program: Program) -> list[UntestedInput]:
+    """List the untested inputs whose numbers no guard of the program fixes."""
     pinned = {guard.value for guard in program.guards if is_pinning(guard)}
-    return [each for each in doubts if program.inputs[each.place] not in pinned]
+    return [each for each in untested if program.inputs[each.place] not in pinned]
 
 
 def is_pinning(guard: Guard) -> bool:
@@ -58,9 +58,9 @@ def is_pinning(guard: Guard) -> bool:
     return guard.question in (operator.index, float_code, complex_code)
 
 
-def remaining(doubts: Sequence[Doubt], leaves: Sequence[Any]) -> list[Doubt]:
-    """List the doubts that a call with these leaves leaves: where its numbers are the same."""
-    return [each for each in doubts if mark_of(leaves[each.place]) == each.mark]
+def still_untested(untested: Sequence[UntestedInput], leaves: Sequence[Any]) -> list[UntestedInput]:
+    """List the inputs that are untested after a call with these leaves too."""
+    return [each for each in untested if mark_of(leaves[each.place]) == each.mark]
 
 
 def mark_of(leaf: Any) -> Any:
@@ -72,7 +72,7 @@ def mark_of(leaf: Any) -> Any:
     (False, True)
     """
     if type(leaf) in NUMBERS:
-        return exactly(leaf)(leaf)
+        return exact_question(leaf)(leaf)
     if type(leaf) is not np.ndarray:
         return contents(np.asarray(leaf))
     if leaf.nbytes <= SMALL:

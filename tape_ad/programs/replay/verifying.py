@@ -10,16 +10,16 @@ import numpy as np
 from attrs import evolve, frozen
 
 from tape_ad.base.errors import ProgramMismatchError
-from tape_ad.programs.capture.opaque_calls import Foreign
+from tape_ad.programs.capture.opaque_calls import OpaqueFunction
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.program.keys import rebuilder
 from tape_ad.programs.program.program import Call
 from tape_ad.programs.replay.checking import check_alike, gaps, same_numbers
+from tape_ad.programs.replay.eager_context import Generators, run_eagerly
 from tape_ad.programs.replay.explaining import title
-from tape_ad.programs.replay.parting import parting
+from tape_ad.programs.replay.first_difference import first_difference
 from tape_ad.programs.replay.paths import Path
-from tape_ad.programs.replay.plainly import Generators, run_plainly
-from tape_ad.programs.replay.trust import Doubt, near_by, remaining
+from tape_ad.programs.replay.trust import UntestedInput, near_by, still_untested
 
 __all__ = ["Verification", "may_draw"]
 
@@ -36,7 +36,7 @@ AMPLIFIED = 1e4
 def may_draw(call: Call) -> bool:
     """Tell whether a call may draw random numbers itself, at each replay too, as SciPy's may."""
     module = str(getattr(call.function, "__module__", None))
-    return isinstance(call.function, Foreign) or ".scipy." in f".{module}."
+    return isinstance(call.function, OpaqueFunction) or ".scipy." in f".{module}."
 
 
 @frozen(eq=False)
@@ -75,50 +75,50 @@ class Verification:
         """
         path = self.path
         try:
-            if path.doubts:
-                self.settle(out)
+            if path.untested:
+                self.test_untested(out)
             if path.replays >= path.next_check:
                 path.due = path.next_check = math.inf  # for other threads
                 self.agrees(out)
         finally:
             path.rest()
 
-    def settle(self, out: tuple[Any, ...]) -> None:
+    def test_untested(self, out: tuple[Any, ...]) -> None:
         """Find out whether the program is right for other numbers than it was captured with."""
         path = self.path
-        left = remaining(path.doubts, self.leaves)
-        if len(left) < len(path.doubts):
+        left = still_untested(path.untested, self.leaves)
+        if len(left) < len(path.untested):
             if self.agrees(out):
-                path.doubts = left
+                path.untested = left
             return
         path.repeats += 1
         if path.repeats == REPEATS and not self.is_opaque:
-            path.doubts = self.settled_near_by()
+            path.untested = self.tested_near_by()
 
-    def settled_near_by(self) -> list[Doubt]:
+    def tested_near_by(self) -> list[UntestedInput]:
         """Try numbers near by, where replay and function go the same way; list what is left."""
-        doubts = self.path.doubts
+        untested = self.path.untested
         for size in SIZES:
             leaves = list(self.leaves)
             with np.errstate(all="ignore"):
-                for each in doubts:
+                for each in untested:
                     leaves[each.place] = near_by(leaves[each.place], size)
             other = evolve(self, leaves=leaves, untelling=(Exception,))
             out = other.replayed()
             if type(out) is tuple and other.agrees(out):
-                return remaining(doubts, leaves)
-        return doubts
+                return still_untested(untested, leaves)
+        return untested
 
     @property
     def is_opaque(self) -> bool:
         """Whether there is a function in the program that is no NumPy call."""
-        return any(isinstance(call.function, Foreign) for call in self.path.program.calls)
+        return any(isinstance(call.function, OpaqueFunction) for call in self.path.program.calls)
 
     def replayed(self) -> Any:
         """Replay; an error is a result as well."""
         replay: Any = self.path.quick
         try:
-            with np.errstate(all="ignore"), self.generators.put_back():
+            with np.errstate(all="ignore"), self.generators.restored():
                 return replay(*self.leaves)
         except Exception as error:
             return error
@@ -131,7 +131,7 @@ class Verification:
         """
         if not any(map(may_draw, self.path.program.calls)):
             return Generators([])
-        read = [each.value for each in self.path.surroundings.variables]
+        read = [each.value for each in self.path.free_variables.variables]
         return Generators.among([*read, np.random, random])
 
     def eager(self) -> Any:
@@ -140,8 +140,8 @@ class Verification:
         if self.is_opaque:  # it might write to them
             args, kwargs = rebuilder(args, kwargs)([copied(leaf) for leaf in self.leaves])
         try:
-            with self.generators.put_back():
-                return run_plainly(self.function, args, kwargs)
+            with self.generators.restored():
+                return run_eagerly(self.function, args, kwargs)
         except Exception as error:
             return error
 
@@ -179,7 +179,7 @@ class Verification:
         difference = self.difference(out, again)
         if not difference:
             return True
-        if not path.surroundings.hold():
+        if not path.free_variables.hold():
             return False
         drawing = any(map(may_draw, path.program.calls))
         if drawing and not isinstance(found, Exception) and differ(found, again):
@@ -207,7 +207,7 @@ class Verification:
         replay = engine_named("numpy")(path.simple, 1)
         near = [rounded(leaf) for leaf in self.leaves]
         try:
-            with np.errstate(all="ignore"), self.generators.put_back():
+            with np.errstate(all="ignore"), self.generators.restored():
                 plain, other = replay(*self.leaves), replay(*near)
         except Exception:
             return False
@@ -221,8 +221,8 @@ class Verification:
         """Say what differs, where the two part, and what to do."""
         path = self.path
         rebuild = rebuilder(self.args, self.kwargs)
-        with self.generators.put_back():
-            where = parting(path.program, self.function, rebuild, self.leaves)
+        with self.generators.restored():
+            where = first_difference(path.program, self.function, rebuild, self.leaves)
         if where:
             advice = "What is read anew at each call, and is no argument, should be one"
         else:

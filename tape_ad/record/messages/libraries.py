@@ -17,7 +17,7 @@ from attrs import frozen
 from tape_ad.base.errors import ConversionError
 from tape_ad.record.messages.callers import caller, hands_calls_on, is_library, is_library_name
 from tape_ad.record.messages.calls_in_c import function_called
-from tape_ad.record.messages.migration_hints import way_here
+from tape_ad.record.messages.migration_hints import hint_for
 
 __all__ = [
     "LibraryCall",
@@ -35,7 +35,7 @@ PUBLISHED = {
         for name in (
             *("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal"),
             *("signal.windows", "sparse", "sparse.linalg", "spatial", "spatial.distance"),
-            *("spatial.transform", "special", "stats"),
+            *("optimize.elementwise", "spatial.transform", "special", "stats"),
         )
     },
     "sklearn.metrics": "tape_ad.interop.sklearn",
@@ -138,7 +138,7 @@ def is_ours(ours: str, name: str) -> bool:
         return hasattr(module, name)
     if ours == "tape_ad.scipy.signal.windows":
         return True  # which has all of SciPy's
-    if name in NOT_OURS.get(ours, ()) or way_here(ours, name):
+    if name in NOT_OURS.get(ours, ()) or hint_for(ours, name):
         return False
     forms = (
         rf"^(?:def|class) {name}\b",
@@ -152,10 +152,10 @@ def is_ours(ours: str, name: str) -> bool:
 
 @functools.cache
 def texts(ours: str) -> str:
-    """Read the code of a module, or of a package."""
-    home = Path(__file__).parents[2].joinpath(*ours.removesuffix(".pairwise").split(".")[1:])
-    files = [home.with_suffix(".py"), *home.glob("*.py")]
-    return "\n".join(file.read_text(encoding="utf-8") for file in files if file.exists())
+    """Read the code of a package, or of the package that a module is in."""
+    home = Path(__file__).parents[2].joinpath(*ours.split(".")[1:4])
+    folder = home if home.is_dir() else home.parent
+    return "\n".join(file.read_text(encoding="utf-8") for file in folder.glob("*.py"))
 
 
 def dropped_in_a_library(what: str) -> ConversionError | None:
@@ -176,7 +176,7 @@ def dropped_in_a_library(what: str) -> ConversionError | None:
     home = "tape_ad" if package == "scipy" else "tape_ad.interop"
     room = PUBLISHED.get(call.module, f"{home}.{call.module}")
     names = call.name.removeprefix(f"{call.module}.").split(".")  # of a method, its class at last
-    known = next(filter(None, (way_here(room, name) for name in reversed(names))), "")
+    known = next(filter(None, (hint_for(room, name) for name in reversed(names))), "")
     advice = known.removeprefix("; ") or ADVICE.get(
         package,
         f"none is given for it here: write {FOR_THE_VALUE}, or give it one by ta.custom_rule",

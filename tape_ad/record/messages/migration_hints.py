@@ -8,10 +8,19 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, NoReturn, TypeVar
 
-__all__ = ["HABITS", "Habit", "attributes_of", "in_other_words", "listed", "there", "way_here"]
+__all__ = [
+    "MIGRATION_HINTS",
+    "MigrationHint",
+    "attributes_of",
+    "hint_for",
+    "listed",
+    "published",
+    "there",
+    "with_hints",
+]
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -134,13 +143,6 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(
             ("fmin_cobyla", "fmin_slsqp"), "ta.scipy.optimize.minimize, which has it as a method"
         ),
-    },
-    "tape_ad.scipy.optimize.elementwise": {
-        "find_root": (
-            "ta.scipy.optimize.newton, which takes arrays, or ta.scipy.optimize.root_scalar, by "
-            "the implicit function theorem"
-        ),
-        "find_minimum": "ta.scipy.optimize.minimize_scalar, by the implicit function theorem",
     },
     "tape_ad.scipy.spatial": {
         "cKDTree": "ta.scipy.spatial.KDTree",
@@ -274,7 +276,7 @@ OF_RECORDS: Mapping[str, str] = {
     "parameter": "rec.bind(params)",
 }
 
-HABITS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+MIGRATION_HINTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         **OF_MODULES,
         "Tensor": OF_HANDLES,
@@ -291,15 +293,15 @@ HABITS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 """By where the name is asked for: a module, a class, or the arguments of NumPy's functions."""
 
 
-def way_here(place: str, name: str) -> str:
-    """Say what to write instead, as the end of an error; nothing where no habit is known.
+def hint_for(place: str, name: str) -> str:
+    """Say what to write instead, as the end of an error; empty where no hint is known.
 
     Examples
     --------
-    >>> way_here("argument", "dim"), way_here("argument", "axes")
+    >>> hint_for("argument", "dim"), hint_for("argument", "axes")
     ('; here, axis=', '')
     """
-    words = HABITS.get(place, {}).get(name)
+    words = MIGRATION_HINTS.get(place, {}).get(name)
     return f"; here, {words}" if words else ""
 
 
@@ -324,7 +326,7 @@ def attributes_of(
             return getattr(importlib.import_module(functions[name]), name)
         if name in packages:
             return importlib.import_module(f"{module}.{name}")
-        words = way_here(module, name)
+        words = hint_for(module, name)
         if not words and original != module and hasattr(sys.modules.get(original), name):
             words = f"; {original}.{name} takes plain arrays, t.data for the value of a handle"
         raise AttributeError(f"module {module!r} has no attribute {name!r}{words}")
@@ -341,7 +343,40 @@ def listed(names: Iterable[str], *more: str) -> Callable[[], list[str]]:
     return __dir__
 
 
-class Habit:
+def published(
+    module: str, *tables: Mapping[str, Any], packages: Iterable[str] = (), also: Iterable[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Publish the names that a module has in common with SciPy's module, and those of tables.
+
+    They become the module's ``__all__``. What else it imports by ``*`` is what other modules of
+    ours need, and is not listed.
+
+    Parameters
+    ----------
+    module : str
+        Its name: "tape_ad.scipy.signal" has SciPy's functions of `scipy.signal`.
+    *tables : mapping of str
+        Functions and classes by their names, which become attributes of the module.
+    packages : iterable of str
+        The modules in it that are public.
+    also : iterable of str
+        Public names that are not SciPy's.
+
+    Returns
+    -------
+    callable, callable
+        The module's ``__getattr__``, see `attributes_of`, and its ``__dir__``.
+    """
+    space = vars(sys.modules[module])
+    for table in tables:
+        space.update(table)
+    theirs = getattr(sys.modules.get(module.removeprefix("tape_ad.")), "__all__", ())
+    common = {name for name in theirs if not isinstance(space.get(name), ModuleType | None)}
+    names = space["__all__"] = sorted(common.union(packages, also, *tables))
+    return attributes_of(module), listed(names)
+
+
+class MigrationHint:
     """An attribute that objects of another library have; asking for it says what to write here.
 
     Descriptors, and not ``__getattr__``, because a class with that method has slow attributes.
@@ -362,10 +397,10 @@ class Habit:
 Class = TypeVar("Class", bound=type)
 
 
-def in_other_words(cls: Class) -> Class:
+def with_hints(cls: Class) -> Class:
     """Let a class answer to the names of its table; it is a decorator."""
-    for name, words in HABITS[cls.__name__].items():
-        setattr(cls, name, Habit(f"{cls.__name__} has no .{name}; here, {words}"))
+    for name, words in MIGRATION_HINTS[cls.__name__].items():
+        setattr(cls, name, MigrationHint(f"{cls.__name__} has no .{name}; here, {words}"))
     if "__dir__" not in vars(cls):
         setattr(cls, "__dir__", there)  # noqa: B010 - no class in general may be assigned to
     return cls
@@ -377,5 +412,5 @@ def there(thing: Any) -> list[str]:
     return [
         name
         for name in object.__dir__(thing)
-        if not isinstance(inspect.getattr_static(cls, name, None), Habit)
+        if not isinstance(inspect.getattr_static(cls, name, None), MigrationHint)
     ]

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import NOTING
+from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.errors import (
     DtypeError,
     InPlaceError,
@@ -17,7 +17,7 @@ from tape_ad.base.errors import (
 from tape_ad.base.naming import called
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.messages.libraries import in_a_library
-from tape_ad.record.messages.migration_hints import way_here
+from tape_ad.record.messages.migration_hints import hint_for
 
 __all__ = [
     "batched_value",
@@ -100,7 +100,7 @@ def raise_misnamed(function: Function, error: TypeError) -> NoReturn:
         finally:  # see raise_with_name
             del error
     unknown = re.search(r"unexpected keyword argument '(\w+)'", found[1])
-    words = way_here("argument", unknown[1]) if unknown else ""
+    words = hint_for("argument", unknown[1]) if unknown else ""
     raise TypeError(f"{called(function)}() {found[1]}{words}") from None
 
 
@@ -130,7 +130,7 @@ def refuse_to_change(array: Any, what: str) -> None:
     CaptureError
         It says what would be changed, in which line of the user's.
     """
-    if type(array) in NOTING:
+    if type(array) in TRACERS:
         raise array.capture.refusal(
             f"{what} would be changed in place ({caller()}), which no replay does; compile what "
             "comes before, the value and the gradients, and do that outside"

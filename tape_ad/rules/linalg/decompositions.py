@@ -12,6 +12,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, outputs, rule
 from tape_ad.rules.linalg.singular_values import widened
 from tape_ad.rules.linalg.triangles import (
@@ -205,8 +206,12 @@ def qr_partial(output: int, outs: Any, a: Array, mode: str) -> LinearMap:
 
 DECOMPOSITIONS: dict[Any, Entry] = {
     np.linalg.cholesky: rule(
-        cholesky_partial, signature=arguments_of(np.linalg.cholesky, "a", "upper")
+        cholesky_partial,
+        signature=arguments_of(np.linalg.cholesky, "a", "upper"),
+        facts=facts.cores("(n,n)->(n,n)"),
     ),
-    np.linalg.qr: Derivation(qr),
-    qr_factors: outputs(qr_partial, signature=arguments_of(qr_factors, "a")),
+    np.linalg.qr: Derivation(qr, facts=facts.cores("(m,n)->...")),
+    qr_factors: outputs(
+        qr_partial, signature=arguments_of(qr_factors, "a"), facts=facts.cores("(m,n)->...")
+    ),
 }

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import diagonal_of, ill_conditioned
 from tape_ad.rules.maps import (
@@ -151,7 +152,12 @@ DETERMINANTS: dict[Any, Entry] = {
     np.linalg.det: rule(
         lambda out, a: Deferred(det_map, (out, a), batched(2, 0)),
         signature=arguments_of(np.linalg.det, "a", ""),
+        facts=facts.cores("(n,n)->()"),
     ),
-    np.linalg.slogdet: outputs(slogdet_partial, signature=arguments_of(np.linalg.slogdet, "a", "")),
-    **constants(borders),
+    np.linalg.slogdet: outputs(
+        slogdet_partial,
+        signature=arguments_of(np.linalg.slogdet, "a", ""),
+        facts=facts.cores("(n,n)->(),()"),
+    ),
+    **constants(borders, facts=facts.cores("(n,n)->...")),
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, axes_of, quiet, rule
 from tape_ad.rules.linalg.singular_values import singular_triplets, widened
 from tape_ad.rules.linalg.spectra import indistinct
@@ -165,13 +166,16 @@ NORMS: dict[Any, Entry] = {
     np.linalg.vector_norm: rule(
         quiet(vector_norm_partial),
         signature=arguments_of(np.linalg.vector_norm, "x", "ord axis keepdims"),
+        facts=facts.along(),
     ),
     np.linalg.matrix_norm: rule(
         quiet(functools.partial(norm_partial, axis=(-2, -1))),
         signature=arguments_of(np.linalg.matrix_norm, "x", "ord keepdims"),
+        facts=facts.cores("(m,n)->..."),
     ),
     np.linalg.cond: rule(
         lambda out, x, p: Deferred(cond_map, (out, x, p)),
         signature=arguments_of(np.linalg.cond, "x", "p"),
+        facts=facts.cores("(m,n)->()"),
     ),
 }

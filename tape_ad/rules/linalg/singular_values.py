@@ -6,7 +6,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules.base import Derivation, Entry, outputs, rule
+from tape_ad.rules import facts
+from tape_ad.rules.base import Derivation, Entry, outputs, rule, stated
 from tape_ad.rules.linalg.spectra import (
     HermitianEigenvectors,
     indistinct,
@@ -169,12 +170,17 @@ def singular_values_map(a: Array, hermitian: bool = False) -> LinearMap:
     return real_values(u, adjoint(vh), *((HermitianFromTriangle(upper=False),) * hermitian))
 
 
-SINGULAR_VALUES: dict[Any, Entry] = {
-    np.linalg.svd: Derivation(svd),
-    np.linalg.svdvals: Derivation(lambda x, /: singular_values(x)),
-    singular_triplets: outputs(triplets_partial, signature=arguments_of(singular_triplets, "a")),
-    singular_values: rule(
-        lambda out, a, hermitian: Deferred(singular_values_map, (a, hermitian), batched(2, 1)),
-        signature=arguments_of(singular_values, "a"),
-    ),
-}
+SINGULAR_VALUES: dict[Any, Entry] = stated(
+    facts.cores("(m,n)->..."),
+    {
+        np.linalg.svd: Derivation(svd),
+        np.linalg.svdvals: Derivation(lambda x, /: singular_values(x)),
+        singular_triplets: outputs(
+            triplets_partial, signature=arguments_of(singular_triplets, "a")
+        ),
+        singular_values: rule(
+            lambda out, a, hermitian: Deferred(singular_values_map, (a, hermitian), batched(2, 1)),
+            signature=arguments_of(singular_values, "a"),
+        ),
+    },
+)

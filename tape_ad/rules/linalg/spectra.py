@@ -29,8 +29,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import NOTING, TYPED_BY_VALUES, overridable
-from tape_ad.rules.base import Derivation, Entry, constants, outputs, rule
+from tape_ad.base.arrays.overridable import TRACERS, TYPED_BY_VALUES, overridable
+from tape_ad.rules import facts
+from tape_ad.rules.base import Derivation, Entry, constants, outputs, rule, stated
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, ill_conditioned
 from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
 from tape_ad.rules.maps.patterns import batched, elementwise
@@ -151,7 +152,7 @@ class DiagonalBetween:
 
 def is_even(ct: Array) -> bool:
     """Tell whether all weights are the same; a program has that as a guard."""
-    known = type(ct) is np.ndarray or type(ct) in NOTING
+    known = type(ct) is np.ndarray or type(ct) in TRACERS
     return known and bool(np.equal(ct, ct[..., :1]).all())
 
 
@@ -297,22 +298,30 @@ def eigvals_map(a: Array) -> LinearMap:
 
 
 SPECTRA: dict[Any, Entry] = {
-    np.linalg.eigh: Derivation(
-        lambda a, UPLO="L": hermitian_eigenpairs(a, UPLO, ties=np.nan)  # noqa: N803 - NumPy's name
+    **stated(
+        facts.cores("(n,n)->..."),
+        {
+            np.linalg.eigh: Derivation(
+                lambda a, UPLO="L": hermitian_eigenpairs(a, UPLO, ties=np.nan)  # noqa: N803 - NumPy's name
+            ),
+            hermitian_eigenpairs: outputs(
+                hermitian_partial, signature=arguments_of(hermitian_eigenpairs, "a")
+            ),
+            np.linalg.eigvalsh: rule(
+                lambda out, a, UPLO: Deferred(eigvalsh_map, (a, UPLO), batched(2, 1)),  # noqa: N803 - NumPy's name
+                signature=arguments_of(np.linalg.eigvalsh, "a", "UPLO"),
+            ),
+            np.linalg.eig: Derivation(lambda a: eigenpairs(a, ties=np.nan)),
+            eigenpairs: outputs(eig_partial, signature=arguments_of(eigenpairs, "a")),
+            np.linalg.eigvals: rule(
+                lambda out, a: Deferred(eigvals_map, (a,), batched(2, 1)),
+                signature=arguments_of(np.linalg.eigvals, "a", ""),
+            ),
+        },
     ),
-    hermitian_eigenpairs: outputs(
-        hermitian_partial, signature=arguments_of(hermitian_eigenpairs, "a")
+    scaled: rule(
+        lambda out, c, factor: Scaled(factor), lambda out, c, factor: c, facts=facts.ELEMENTWISE
     ),
-    np.linalg.eigvalsh: rule(
-        lambda out, a, UPLO: Deferred(eigvalsh_map, (a, UPLO), batched(2, 1)),  # noqa: N803 - NumPy's name
-        signature=arguments_of(np.linalg.eigvalsh, "a", "UPLO"),
-    ),
-    np.linalg.eig: Derivation(lambda a: eigenpairs(a, ties=np.nan)),
-    eigenpairs: outputs(eig_partial, signature=arguments_of(eigenpairs, "a")),
-    np.linalg.eigvals: rule(
-        lambda out, a: Deferred(eigvals_map, (a,), batched(2, 1)),
-        signature=arguments_of(np.linalg.eigvals, "a", ""),
-    ),
-    scaled: rule(lambda out, c, factor: Scaled(factor), lambda out, c, factor: c),
-    **constants(indistinct, ill_conditioned),
+    **constants(indistinct, facts=facts.cores("(n)->(n,n)")),
+    **constants(ill_conditioned),
 }

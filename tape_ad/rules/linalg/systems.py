@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
 from tape_ad.rules.linalg.singular_values import singular_values_map
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, solve_all
@@ -338,16 +339,24 @@ def truncated_pinv(a: Array, rank: Any, s: Array) -> Array:
 
 LINALG: dict[Any, Entry] = {
     np.linalg.inv: rule(
-        lambda out, a: Inverse(out), signature=arguments_of(np.linalg.inv, "a", "")
+        lambda out, a: Inverse(out),
+        signature=arguments_of(np.linalg.inv, "a", ""),
+        facts=facts.cores("(n,n)->(n,n)"),
     ),
     np.linalg.pinv: rule(
-        pinv_partial, signature=arguments_of(np.linalg.pinv, "a", "rcond hermitian rtol")
+        pinv_partial,
+        signature=arguments_of(np.linalg.pinv, "a", "rcond hermitian rtol"),
+        facts=facts.cores("(m,n)->(n,m)"),
     ),
     np.linalg.tensorinv: Derivation(tensorinv),
-    np.linalg.solve: jointly(solving, signature=arguments_of(np.linalg.solve, "a b", "")),
+    np.linalg.solve: jointly(
+        solving,
+        signature=arguments_of(np.linalg.solve, "a b", ""),
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
+    ),
     np.linalg.tensorsolve: Derivation(tensorsolve),
     np.linalg.lstsq: outputs(
         lstsq_matrix, lstsq_right, signature=arguments_of(np.linalg.lstsq, "a b", "rcond")
     ),
-    **constants(np.linalg.matrix_rank),
+    **constants(np.linalg.matrix_rank, facts=facts.cores("(m,n)->()")),
 }

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import NOTING, as_one_call, overridable
+from tape_ad.base.arrays.overridable import TRACERS, as_one_call, overridable
 from tape_ad.rules.maps import Array, adjoint
 from tape_ad.rules.maps.patterns import batched, moved
 
@@ -75,7 +75,7 @@ def half_diagonal(matrix: Array, upper: bool = False) -> np.ndarray[Any, Any]:
 def inverse_of_lower(matrix: Array) -> Array:
     """Invert lower triangular matrices by halves, most of which is products of matrices."""
     n = matrix.shape[-1]
-    if n > SMALL and type(matrix) in NOTING:
+    if n > SMALL and type(matrix) in TRACERS:
         return as_one_call(inverse_of_lower, matrix)
     if n <= SMALL or type(matrix) is not np.ndarray:
         return np.linalg.inv(matrix)

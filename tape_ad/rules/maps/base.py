@@ -78,7 +78,7 @@ class LinearMap(Protocol):
 
         Returns
         -------
-        array, shape stack + parent.shape, or one that `conform` sums to it
+        array, shape stack + parent.shape, or one that `unbroadcast` sums to it
             It may be a view of `ct`, and is not to be written to afterwards.
         """
 

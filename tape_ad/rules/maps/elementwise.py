@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import NOTING, as_one_call, certainly
+from tape_ad.base.arrays.overridable import TRACERS, as_one_call, certainly
 from tape_ad.rules.maps.base import Array, LinearMap, Partial
 from tape_ad.rules.maps.patterns import elementwise
 
@@ -223,7 +223,7 @@ def selected(array: Array, mask: Array) -> Array:
         bits = BITS.get(array.dtype.char)
         if bits is not None:
             return (array.view(bits) * mask).view(array.dtype)
-    elif type(array) in NOTING or type(mask) in NOTING:
+    elif type(array) in TRACERS or type(mask) in TRACERS:
         noted = as_one_call(selected_plainly, array, mask)
         if noted is not NotImplemented:
             return noted

@@ -9,7 +9,7 @@ from tape_ad.base.arrays.overridable import (
     BATCHES,
     CAPTURES,
     CAPTURING,
-    NOTING,
+    TRACERS,
     as_in_key,
     as_one_call,
     batch_in,
@@ -108,7 +108,7 @@ class Index:
 
 def is_below_batches(array: Any) -> bool:
     """Tell whether an array is plain, or captured, and so is none of a batch's."""
-    return isinstance(array, (np.ndarray, np.generic)) or type(array) in NOTING
+    return isinstance(array, (np.ndarray, np.generic)) or type(array) in TRACERS
 
 
 def pushed_plainly(t: Array, index: Index) -> Array:

@@ -121,7 +121,7 @@ def elementwise(linear: Any, parent: Shape, node: Shape) -> Pattern:
     columns = np.broadcast_to(numbers, shape)
     if shape == node:
         return pairs(columns)
-    rows = np.broadcast_to(numbered(node), shape)  # `conform` sums what is longer than the node
+    rows = np.broadcast_to(numbered(node), shape)  # `unbroadcast` sums what is longer than the node
     return Pattern(rows.reshape(-1), columns.reshape(-1))
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import NOTING, as_one_call
+from tape_ad.base.arrays.overridable import TRACERS, as_one_call
 from tape_ad.rules.maps.base import Array, Shape
 from tape_ad.rules.maps.patterns import reduced
 
@@ -98,7 +98,7 @@ def stretched(array: Array, shape: Shape) -> Array:
             view = np.ndarray(shape, array.dtype, array, 0, strides)
             view.setflags(write=False)
             return view
-    elif kind in NOTING and math.prod(shape) <= SMALL:
+    elif kind in TRACERS and math.prod(shape) <= SMALL:
         held = type(array.data)
         if held is np.ndarray or held in REAL:
             return as_one_call(filled_with, array, shape)

@@ -12,6 +12,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable, whole
 from tape_ad.base.errors import DtypeError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, axes_of, quiet, rule
 from tape_ad.rules.maps import (
     Array,
@@ -286,20 +287,23 @@ def logsumexp_partial(saved: Any, x: Array, axis: Axis, keepdims: bool) -> Linea
 
 
 ACTIVATIONS: dict[Any, Entry] = {
-    relu: rule(lambda out, x: np.greater(x, 0)),
-    sigmoid: rule(lambda out, x: logistic_slope(out)),
+    relu: rule(lambda out, x: np.greater(x, 0), facts=facts.ELEMENTWISE),
+    sigmoid: rule(lambda out, x: logistic_slope(out), facts=facts.ELEMENTWISE),
     logsumexp: rule(
         quiet(logsumexp_partial),
         signature=arguments_of(logsumexp, "x"),
         compute=logsumexp_and_more,
         saves=True,
+        facts=facts.along(none="all"),
     ),
     softmax: rule(
         lambda out, x, axis: SoftmaxMap(out, axes_of(x.ndim, axis)),
         signature=arguments_of(softmax, "x"),
+        facts=facts.along(none="all"),
     ),
     log_softmax: rule(
         lambda out, x, axis: LogSoftmaxMap(np.exp(out), axes_of(x.ndim, axis)),
         signature=arguments_of(log_softmax, "x"),
+        facts=facts.along(none="all"),
     ),
 }

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import NOTING, as_one_call, overridable, takes_over, whole
+from tape_ad.base.arrays.overridable import TRACERS, as_one_call, overridable, takes_over, whole
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import (
     Array,
@@ -185,7 +185,7 @@ def takes(shape: tuple[int, ...], dtype: np.dtype[Any], mask: Array | None) -> b
 
 def is_constant(mask: Array) -> bool:
     """Tell whether a mask is no handle."""
-    return type(mask) in NOTING or not takes_over(type(mask))
+    return type(mask) in TRACERS or not takes_over(type(mask))
 
 
 # Blocks
@@ -261,7 +261,7 @@ class Attention:
         return query + key + value
 
     def pull(self, ct: Array) -> Array:
-        plain = type(ct) is np.ndarray or type(ct) in NOTING
+        plain = type(ct) is np.ndarray or type(ct) in TRACERS
         same = plain and ct.shape == self.out.shape and ct.dtype == self.out.dtype
         if same and self.totals is not None:
             pulled = pulled_in_blocks(ct, self.qkv, self.scale, self.out, self.weights, self.totals)

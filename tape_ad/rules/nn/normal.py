@@ -8,6 +8,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.extras import extra
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.nn.steps import spare
@@ -87,4 +88,6 @@ def density(near: Array) -> Array:
     return np.exp(power, out=spare(power)) * DENSITY
 
 
-NORMAL: dict[Any, Entry] = {normal_cdf: rule(lambda out, x: density(within_reach(x)))}
+NORMAL: dict[Any, Entry] = {
+    normal_cdf: rule(lambda out, x: density(within_reach(x)), facts=facts.ELEMENTWISE)
+}

@@ -13,6 +13,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Entry, Maker, quiet, rule
+from tape_ad.rules.facts import ELEMENTWISE, Facts, along
 from tape_ad.rules.maps import Array, LinearMap, Shape, unless_zero
 from tape_ad.rules.maps.patterns import Pattern, joined, numbered, pairs, reads
 from tape_ad.rules.nn.activations import real, sigmoid
@@ -44,7 +45,9 @@ CUBIC = 0.044715
 """Hendrycks & Gimpel, https://arxiv.org/abs/1606.08415, section 2."""
 
 
-def activation(derivative: Maker, compute: Maker | None = None) -> Callable[[F], F]:
+def activation(
+    derivative: Maker, compute: Maker | None = None, known: Facts = ELEMENTWISE
+) -> Callable[[F], F]:
     """Let handles take a function of `x` over, whose maker of partials is `derivative`.
 
     Where `compute` is given, it gives the value and what the maker then takes in its place.
@@ -54,7 +57,9 @@ def activation(derivative: Maker, compute: Maker | None = None) -> Callable[[F],
         public = overridable(function)
         signature = arguments_of(public, "x") if function.__defaults__ else None
         saves = compute is not None
-        RECTIFIERS[public] = rule(derivative, signature=signature, compute=compute, saves=saves)
+        RECTIFIERS[public] = rule(
+            derivative, signature=signature, compute=compute, saves=saves, facts=known
+        )
         return public
 
     return published
@@ -343,7 +348,7 @@ def glu_partial(s: Array, x: Array, axis: int) -> LinearMap:
     return Gated(s, slope, axis % x.ndim - x.ndim)
 
 
-@activation(glu_partial, glu_and_gate)
+@activation(glu_partial, glu_and_gate, along())
 def glu(x: Array, /, axis: int = -1) -> Array:
     """Multiply the first half of an axis by the `sigmoid` of its second half.
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, Filled, Refused, as_array, axes_of, rule
 from tape_ad.rules.maps import (
     Adjoint,
@@ -291,9 +292,11 @@ def full_like(
     return np.copy(np.broadcast_to(value, a.shape if shape is None else shape))
 
 
+MATRIX = facts.cores("(m,n)->(m,n)")
+
 BUILDING: dict[Any, Entry] = {
-    np.tril: rule(below, signature=arguments_of(np.tril, "m", "k")),
-    np.triu: rule(above, signature=arguments_of(np.triu, "m", "k")),
+    np.tril: rule(below, signature=arguments_of(np.tril, "m", "k"), facts=MATRIX),
+    np.triu: rule(above, signature=arguments_of(np.triu, "m", "k"), facts=MATRIX),
     np.diag: rule(diag, signature=arguments_of(np.diag, "v", "k")),
     np.diagflat: rule(diagflat, signature=arguments_of(np.diagflat, "v", "k")),
     np.fill_diagonal: Refused(

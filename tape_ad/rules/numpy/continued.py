@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules.base import Entry, as_array, quiet, rule
+from tape_ad.rules import facts
+from tape_ad.rules.base import Entry, as_array, quiet, rule, stated
 from tape_ad.rules.maps import SAME, Array, Negate, add_reduce
 
 __all__ = [
@@ -192,25 +193,28 @@ def logistic_slope(out: Array, x: Array, base: float) -> Array:
     return slope * LN2 if base == 2 else slope
 
 
-CONTINUED: dict[Any, Entry] = {
-    difference: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
-    ratio: rule(quiet(lambda out, x, y: 1 / as_array(y)), ratio_second),
-    unit: rule(
-        quiet(lambda out, x, length: 1 / length),
-        lambda out, x, length: -unit(unit(x, length), length),
-    ),
-    over_square: rule(
-        quiet(over_square_first), quiet(lambda out, x, y: -2 * out * over_square(y, x))
-    ),
-    logistic: rule(quiet(logistic_slope), None),
-    signed_power: rule(
-        quiet(lambda out, x, exponent: exponent * np.abs(x) ** (exponent - 1)), None
-    ),
-    within: rule(lambda out, x, low, high: SAME, None, None),
-    power_derivative: rule(
-        lambda out, x, y, n, k: power_derivative(x, y, n + 1, k),
-        lambda out, x, y, n, k: power_derivative(x, y, n, k + 1),
-        None,
-        None,
-    ),
-}
+CONTINUED: dict[Any, Entry] = stated(
+    facts.ELEMENTWISE,
+    {
+        difference: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
+        ratio: rule(quiet(lambda out, x, y: 1 / as_array(y)), ratio_second),
+        unit: rule(
+            quiet(lambda out, x, length: 1 / length),
+            lambda out, x, length: -unit(unit(x, length), length),
+        ),
+        over_square: rule(
+            quiet(over_square_first), quiet(lambda out, x, y: -2 * out * over_square(y, x))
+        ),
+        logistic: rule(quiet(logistic_slope), None),
+        signed_power: rule(
+            quiet(lambda out, x, exponent: exponent * np.abs(x) ** (exponent - 1)), None
+        ),
+        within: rule(lambda out, x, low, high: SAME, None, None),
+        power_derivative: rule(
+            lambda out, x, y, n, k: power_derivative(x, y, n + 1, k),
+            lambda out, x, y, n, k: power_derivative(x, y, n, k + 1),
+            None,
+            None,
+        ),
+    },
+)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from tape_ad.base.arrays.overridable import NOTING, as_one_call, certainly
+from tape_ad.base.arrays.overridable import TRACERS, as_one_call, certainly
+from tape_ad.rules import facts
 from tape_ad.rules.base import (
     NO_VALUE,
     Call,
@@ -95,12 +96,12 @@ def sign(x: Array, /, out: None = None, *, dtype: Any = None, casting: Any = "sa
 
 def power_base(out: Array, x: Array, y: Array) -> Array:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
-    if type(y) in NOTING and type(y.data) is int:
+    if type(y) in TRACERS and type(y.data) is int:
         y = operator.index(y)  # a formula of its own for each, as for plain ones
     number = type(y) in (int, float)
     if number and y == 2:
         return 2 * x
-    if type(out) in NOTING and not (number and (y in QUICK or is_number(out))):
+    if type(out) in TRACERS and not (number and (y in QUICK or is_number(out))):
         return as_one_call(slope_in_base, out, x, y)
     return slope_in_base(out, x, y)
 
@@ -139,7 +140,7 @@ def power_by_base(out: Array, x: Array, y: Array) -> Array | None:
 
 def power_exponent(out: Array, x: Array, y: Array) -> Array:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
-    if type(out) in NOTING:
+    if type(out) in TRACERS:
         return as_one_call(slope_in_exponent, out, x, y)
     return slope_in_exponent(out, x, y)
 
@@ -155,9 +156,9 @@ def slope_in_exponent(out: Array, x: Array, y: Array) -> Array:
     return power_derivative(x, y, 0, 1)
 
 
-def is_number(noting: Any) -> bool:
+def is_number(tracer: Any) -> bool:
     """Tell whether what notes calls stands for a number, and not for an array."""
-    return not isinstance(noting.data, np.ndarray)
+    return not isinstance(tracer.data, np.ndarray)
 
 
 def in_dtype(x: Array, dtype: Any) -> Array:
@@ -332,23 +333,26 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.minimum: rule(share, lambda out, x, y: share(out, y, x)),
     np.fmax: rule(share, lambda out, x, y: share(out, y, x)),
     np.fmin: rule(share, lambda out, x, y: share(out, y, x)),
-    np.clip: Derivation(clip),
+    np.clip: Derivation(clip, facts=facts.ELEMENTWISE),
     CLIP: rule(clip_a, clip_low, clip_high),
     np.where: rule(
         None,
         lambda out, condition, x, y: Mask(np.logical_and(condition, condition)),
         lambda out, condition, x, y: Mask(np.logical_not(condition)),
         signature=where_signature,
+        facts=facts.elementwise("condition", "x", "y"),
     ),
     # Complex numbers and dtypes
     np.conjugate: rule(lambda out, x: Conjugate() if is_complex(x) else SAME),
     np.real: rule(
         lambda out, val: RealPart() if is_complex(val) else SAME,
         signature=lambda val: ((val,), {}),
+        facts=facts.ELEMENTWISE,
     ),
     np.imag: rule(
         lambda out, val: ImaginaryPart() if is_complex(val) else 0.0,
         signature=lambda val: ((val,), {}),
+        facts=facts.ELEMENTWISE,
     ),
     np.astype: rule(
         lambda out, x, **options: SAME,
@@ -359,8 +363,11 @@ ELEMENTWISE: dict[Any, Entry] = {
     **constants(
         *(np.equal, np.not_equal, np.less, np.less_equal, np.greater),
         *(np.greater_equal, np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
-        *(np.isnan, np.isinf, np.isfinite, np.signbit, np.isreal),
-        *(np.iscomplex, np.floor, np.ceil, np.trunc, np.rint),
-        *(np.round, np.around, np.floor_divide, np.isclose, np.isposinf, np.isneginf),
+        *(np.isnan, np.isinf, np.isfinite, np.signbit),
+        *(np.floor, np.ceil, np.trunc, np.rint, np.floor_divide),
+    ),
+    **constants(
+        *(np.isreal, np.iscomplex, np.round, np.around, np.isclose, np.isposinf, np.isneginf),
+        facts=facts.ELEMENTWISE,
     ),
 }

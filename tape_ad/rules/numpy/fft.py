@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, axes_of, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
 from tape_ad.rules.maps.patterns import along, moved
@@ -145,10 +146,12 @@ def one_axis(own: Function, function: Function, *, conjugate: str = "") -> Entry
             maps.append(Conjugate())
         return chained(maps)
 
-    return rule(partial, signature=arguments_of(own, "a", "n axis norm"))
+    return rule(partial, signature=arguments_of(own, "a", "n axis norm"), facts=facts.along())
 
 
 # Several axes
+
+SEVERAL = facts.along("axes", none="all", lengths="s")
 
 
 def several_axes(own: Function, function: Function) -> Entry:
@@ -179,7 +182,7 @@ def several_axes(own: Function, function: Function) -> Entry:
         order = slice(None) if function is np.fft.irfft else slice(None, None, -1)
         return chained(transforms(a.shape, functions[order], ns[order], axes[order], norm))
 
-    return rule(partial, signature=arguments_of(own, "a", "s axes norm"))
+    return rule(partial, signature=arguments_of(own, "a", "s axes norm"), facts=SEVERAL)
 
 
 # The zero frequency moved to the middle, and back
@@ -208,7 +211,11 @@ def shift(function: Function, inverse: Function) -> Entry:
     def partial(out: Array, x: Array, axes: Any) -> LinearMap:
         return Shift(function, inverse, axes_of(x.ndim, axes, repeated=True))
 
-    return rule(partial, signature=arguments_of(function, "x", "axes"))
+    return rule(
+        partial,
+        signature=arguments_of(function, "x", "axes"),
+        facts=facts.along("axes", none="all"),
+    )
 
 
 FFT: dict[Any, Entry] = {

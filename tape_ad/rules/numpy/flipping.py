@@ -8,6 +8,7 @@ from attrs import define
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, along, axes_of, rule
 from tape_ad.rules.maps import SAME, Array, Chain, LinearMap, Reshape, Transpose
 from tape_ad.rules.maps.patterns import moved
@@ -139,7 +140,9 @@ def rolled(out: Array, a: Array, shift: Any, axis: Any) -> LinearMap:
 
 
 FLIPPING: dict[Any, Entry] = {
-    np.flip: rule(flipped, signature=arguments_of(np.flip, "m", "axis")),
+    np.flip: rule(
+        flipped, signature=arguments_of(np.flip, "m", "axis"), facts=facts.along(none="all")
+    ),
     np.flipud: rule(lambda out, m: Flip((-m.ndim,)), signature=arguments_of(np.flipud, "m", "")),
     np.fliplr: rule(lambda out, m: Flip((1 - m.ndim,)), signature=arguments_of(np.fliplr, "m", "")),
     np.rot90: rule(rotated, signature=arguments_of(np.rot90, "m", "k axes")),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, NOTING, as_one_call
+from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, TRACERS, as_one_call
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Index, added_at, scatter
 from tape_ad.rules.signatures import arguments_of
@@ -93,7 +93,7 @@ def as_entry(k: Any) -> Any:
     """Take lists to arrays, and integers and masks of every kind to one kind each."""
     if k is None or k is Ellipsis or (isinstance(k, (slice, int)) and not isinstance(k, bool)):
         return k
-    array = k if type(k) in NOTING or hasattr(k, "batch_here") else np.asarray(k)
+    array = k if type(k) in TRACERS or hasattr(k, "batch_here") else np.asarray(k)
     if array.ndim == 0 and array.dtype != bool:
         return operator.index(array) if isinstance(array, np.ndarray) else array
     return array.astype(np.intp) if array.size == 0 and array.dtype != bool else array
@@ -107,7 +107,7 @@ def is_mask(k: Any) -> bool:
 def is_array(k: Any) -> bool:
     """Tell whether an entry of a key is an array, plain or one that notes calls."""
     return isinstance(k, np.ndarray) or (
-        hasattr(k, "ndim") and (type(k) in NOTING or hasattr(k, "batch_here"))
+        hasattr(k, "ndim") and (type(k) in TRACERS or hasattr(k, "batch_here"))
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, Maker, as_array, refuse, rule
 from tape_ad.rules.maps import (
     Adjoint,
@@ -278,8 +279,8 @@ MATRICES: dict[Any, Entry] = {
         lambda out, a, b, axisa, axisb, axisc: cross_partial(b, a, (axisb, axisa, axisc), False),
         signature=cross_signature,
     ),
-    np.linalg.diagonal: Derivation(on_last_axes(np.diagonal)),
-    np.linalg.trace: Derivation(on_last_axes(np.trace)),
+    np.linalg.diagonal: Derivation(on_last_axes(np.diagonal), facts=facts.cores("(m,n)->...")),
+    np.linalg.trace: Derivation(on_last_axes(np.trace), facts=facts.cores("(m,n)->()")),
     np.linalg.cross: rule(
         linalg_cross(0), linalg_cross(1), signature=arguments_of(np.linalg.cross, "x1 x2", "axis")
     ),
@@ -287,7 +288,9 @@ MATRICES: dict[Any, Entry] = {
     np.linalg.vecdot: Derivation(linalg_vecdot),
     np.linalg.matmul: Derivation(lambda x1, x2, /: np.matmul(x1, x2)),
     np.linalg.tensordot: Derivation(lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes)),
-    np.linalg.matrix_transpose: Derivation(lambda x, /: np.swapaxes(x, -1, -2)),
-    np.linalg.matrix_power: Derivation(matrix_power),
+    np.linalg.matrix_transpose: Derivation(
+        lambda x, /: np.swapaxes(x, -1, -2), facts=facts.cores("(m,n)->(n,m)")
+    ),
+    np.linalg.matrix_power: Derivation(matrix_power, facts=facts.cores("(n,n)->(n,n)")),
     np.linalg.multi_dot: Derivation(multi_dot),
 }

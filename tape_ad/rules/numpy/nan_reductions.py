@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import Entry, Maker, quiet, rule
+from tape_ad.rules import facts
+from tape_ad.rules.base import Entry, Maker, quiet, rule, stated
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.reductions import (
     extremum_partial,
@@ -32,12 +33,15 @@ def without_nan(maker: Maker) -> Maker:
     return quiet(partial)
 
 
-NAN_REDUCTIONS: dict[Any, Entry] = {
-    np.nansum: rule(without_nan(sum_partial), signature=sum_signature("nansum")),
-    np.nanprod: rule(without_nan(product_partial), signature=sum_signature("nanprod")),
-    np.nanmean: rule(without_nan(mean_partial), signature=mean_signature("nanmean")),
-    np.nanmax: rule(without_nan(extremum_partial), signature=extremum_signature("nanmax")),
-    np.nanmin: rule(without_nan(extremum_partial), signature=extremum_signature("nanmin")),
-    np.nanvar: spread_rule(np.nanvar, var_weights, without_nan),
-    np.nanstd: spread_rule(np.nanstd, std_weights, without_nan),
-}
+NAN_REDUCTIONS: dict[Any, Entry] = stated(
+    facts.along(none="all"),
+    {
+        np.nansum: rule(without_nan(sum_partial), signature=sum_signature("nansum")),
+        np.nanprod: rule(without_nan(product_partial), signature=sum_signature("nanprod")),
+        np.nanmean: rule(without_nan(mean_partial), signature=mean_signature("nanmean")),
+        np.nanmax: rule(without_nan(extremum_partial), signature=extremum_signature("nanmax")),
+        np.nanmin: rule(without_nan(extremum_partial), signature=extremum_signature("nanmin")),
+        np.nanvar: spread_rule(np.nanvar, var_weights, without_nan),
+        np.nanstd: spread_rule(np.nanstd, std_weights, without_nan),
+    },
+)

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import NOTING, takes_over, whole
+from tape_ad.base.arrays.overridable import TRACERS, takes_over, whole
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import (
     NO_VALUE,
     Call,
@@ -95,7 +96,7 @@ def quantile_signature(name: str) -> Signature:
         interpolation: Any = None,
     ) -> Call:
         refuse(name, out=out, interpolation=interpolation)
-        if takes_over(type(weights)) and type(weights) not in NOTING:
+        if takes_over(type(weights)) and type(weights) not in TRACERS:
             raise UnsupportedArgumentError(
                 f"np.{name}: weights= decides which element is taken, so the result is piecewise "
                 "constant in it; pass weights.data"
@@ -342,7 +343,11 @@ QUANTILES: dict[Any, float] = {
 
 ORDER_STATISTICS: dict[Any, Entry] = {
     **{
-        function: rule(elements_partial(function), signature=median_signature(function.__name__))
+        function: rule(
+            elements_partial(function),
+            signature=median_signature(function.__name__),
+            facts=facts.along(),
+        )
         for function in (np.median, np.nanmedian)
     },
     **{

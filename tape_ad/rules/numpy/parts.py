@@ -12,6 +12,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -197,13 +198,17 @@ PARTS: dict[Any, Entry] = {
         quiet(whole_periods),
         signature=arguments_of(np.unwrap, "p period", "discont axis"),
         compute=unwrap,
+        facts=facts.along(),
     ),
-    np.angle: rule(quiet(angle), signature=arguments_of(np.angle, "z", "deg")),
+    np.angle: rule(
+        quiet(angle), signature=arguments_of(np.angle, "z", "deg"), facts=facts.ELEMENTWISE
+    ),
     # Special values
-    np.nan_to_num: Derivation(nan_to_num),
+    np.nan_to_num: Derivation(nan_to_num, facts=facts.ELEMENTWISE),
     np.real_if_close: rule(real_if_close, signature=arguments_of(np.real_if_close, "a", "tol")),
     # Piecewise constant
-    **constants(np.fix, np.spacing, np.nextafter),
+    **constants(np.fix, facts=facts.ELEMENTWISE),
+    **constants(np.spacing, np.nextafter),
     # Of integers only
     **dict.fromkeys(
         (

@@ -13,7 +13,18 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import certainly
-from tape_ad.rules.base import NO_VALUE, Call, Entry, Signature, axes_of, constants, refuse, rule
+from tape_ad.rules import facts
+from tape_ad.rules.base import (
+    NO_VALUE,
+    Call,
+    Entry,
+    Signature,
+    axes_of,
+    constants,
+    refuse,
+    rule,
+    stated,
+)
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -330,27 +341,43 @@ EXTREMA = {
     np.amin: np.minimum.reduce,
 }
 
+ALONG = facts.along(none="all")
+
 REDUCTIONS: dict[Any, Entry] = {
-    np.add.reduce: rule(sum_partial, signature=sum_signature("add.reduce", 0)),
-    np.sum: rule(sum_partial, signature=sum_signature("sum"), compute=np.add.reduce),
-    np.mean: rule(mean_partial, signature=mean_signature("mean"), compute=mean),
-    np.multiply.reduce: rule(product_partial, signature=sum_signature("multiply.reduce", 0)),
-    np.prod: rule(product_partial, signature=sum_signature("prod"), compute=np.multiply.reduce),
-    **{
-        ufunc.reduce: rule(extremum_partial, signature=sum_signature(f"{ufunc.__name__}.reduce", 0))
-        for ufunc in (np.maximum, np.minimum, np.fmax, np.fmin)
-    },
-    **{
-        function: rule(
-            extremum_partial, signature=extremum_signature(function.__name__), compute=reduce
-        )
-        for function, reduce in EXTREMA.items()
-    },
-    np.ptp: rule(ptp_partial, signature=ptp_signature),
-    # Piecewise constant
-    **constants(
-        *(np.argmax, np.argmin, np.any, np.all, np.count_nonzero),
-        *(np.logical_and.reduce, np.logical_or.reduce, np.logical_xor.reduce),
-        *(np.array_equal, np.array_equiv, np.allclose),
+    **stated(
+        ALONG,
+        {
+            np.add.reduce: rule(sum_partial, signature=sum_signature("add.reduce", 0)),
+            np.sum: rule(sum_partial, signature=sum_signature("sum"), compute=np.add.reduce),
+            np.mean: rule(mean_partial, signature=mean_signature("mean"), compute=mean),
+            np.multiply.reduce: rule(
+                product_partial, signature=sum_signature("multiply.reduce", 0)
+            ),
+            np.prod: rule(
+                product_partial, signature=sum_signature("prod"), compute=np.multiply.reduce
+            ),
+            **{
+                ufunc.reduce: rule(
+                    extremum_partial, signature=sum_signature(f"{ufunc.__name__}.reduce", 0)
+                )
+                for ufunc in (np.maximum, np.minimum, np.fmax, np.fmin)
+            },
+            **{
+                function: rule(
+                    extremum_partial,
+                    signature=extremum_signature(function.__name__),
+                    compute=reduce,
+                )
+                for function, reduce in EXTREMA.items()
+            },
+            np.ptp: rule(ptp_partial, signature=ptp_signature),
+            # Piecewise constant
+            **constants(
+                *(np.any, np.all, np.count_nonzero),
+                *(np.logical_and.reduce, np.logical_or.reduce, np.logical_xor.reduce),
+            ),
+        },
     ),
+    **constants(np.argmax, np.argmin, facts=facts.along()),
+    **constants(np.array_equal, np.array_equiv, np.allclose),
 }

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import relies_on_shape, whole
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
 from tape_ad.rules.maps.patterns import moved
@@ -93,7 +94,9 @@ def resized(out: Array, a: Array, new_shape: Any) -> LinearMap:
 
 
 REPEATING: dict[Any, Entry] = {
-    np.repeat: rule(repeated, signature=arguments_of(np.repeat, "a", "repeats axis")),
+    np.repeat: rule(
+        repeated, signature=arguments_of(np.repeat, "a", "repeats axis"), facts=facts.along()
+    ),
     np.tile: rule(tiled, signature=arguments_of(np.tile, "A", "reps")),
     np.resize: rule(resized, signature=arguments_of(np.resize, "a", "new_shape")),
 }

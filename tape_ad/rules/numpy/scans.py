@@ -12,6 +12,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, as_one_call, overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -22,6 +23,7 @@ from tape_ad.rules.base import (
     axes_of,
     refuse,
     rule,
+    stated,
 )
 from tape_ad.rules.maps import Array, Chain, LinearMap, Mask, Reshape, Scale, pull_chosen
 from tape_ad.rules.maps.patterns import in_order
@@ -383,22 +385,27 @@ ACCUMULATED: dict[np.ufunc, Maker] = {
 }
 
 SCANS: dict[Any, Entry] = {
-    np.cumsum: rule(
-        SUMMED, signature=arguments_of(np.cumsum, "a", "axis dtype"), compute=np.cumsum
+    **stated(
+        facts.along(),
+        {
+            np.cumsum: rule(
+                SUMMED, signature=arguments_of(np.cumsum, "a", "axis dtype"), compute=np.cumsum
+            ),
+            np.cumprod: rule(MULTIPLIED, signature=arguments_of(np.cumprod, "a", "axis dtype")),
+            np.nancumsum: rule(
+                passing_nan(SUMMED, 0), signature=arguments_of(np.nancumsum, "a", "axis dtype")
+            ),
+            np.nancumprod: rule(
+                passing_nan(MULTIPLIED, 1), signature=arguments_of(np.nancumprod, "a", "axis dtype")
+            ),
+            **{
+                ufunc.accumulate: rule(
+                    maker, signature=accumulate_signature(f"{ufunc.__name__}.accumulate")
+                )
+                for ufunc, maker in ACCUMULATED.items()
+            },
+        },
     ),
-    np.cumprod: rule(MULTIPLIED, signature=arguments_of(np.cumprod, "a", "axis dtype")),
-    np.nancumsum: rule(
-        passing_nan(SUMMED, 0), signature=arguments_of(np.nancumsum, "a", "axis dtype")
-    ),
-    np.nancumprod: rule(
-        passing_nan(MULTIPLIED, 1), signature=arguments_of(np.nancumprod, "a", "axis dtype")
-    ),
-    **{
-        ufunc.accumulate: rule(
-            maker, signature=accumulate_signature(f"{ufunc.__name__}.accumulate")
-        )
-        for ufunc, maker in ACCUMULATED.items()
-    },
     recurrence: rule(
         lambda out, a, b, axis: OfCoefficients(a, out, axis),
         lambda out, a, b, axis: Recurrence(a, axis),

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import NOTING, asarray
+from tape_ad.base.arrays.overridable import TRACERS, asarray
+from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
     Derivation,
@@ -129,7 +130,7 @@ def piecewise(
     """Assign to a new array what each function gives for the elements of its condition."""
     x = as_array(x)
     single = np.isscalar(condlist) or (
-        not isinstance(condlist[0], (list, np.ndarray, *NOTING)) and x.ndim != 0
+        not isinstance(condlist[0], (list, np.ndarray, *TRACERS)) and x.ndim != 0
     )
     listed = [condlist] if single else condlist
     conditions = np.stack([asarray(each).astype(bool) for each in listed])
@@ -206,9 +207,10 @@ SELECTING: dict[Any, Entry] = {
     np.apply_over_axes: Derivation(apply_over_axes),
     # Where elements are, as plain data
     **constants(
-        *(np.nonzero, np.flatnonzero, np.argwhere, np.nanargmax, np.nanargmin),
+        *(np.nonzero, np.flatnonzero, np.argwhere),
         *(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from),
     ),
+    **constants(np.nanargmax, np.nanargmin, facts=facts.along()),
     # Writing
     np.put: written("it", "make t = t.copy() and assign to t[np.unravel_index(ind, t.shape)]"),
     np.place: written("it", "make t = t.copy() and assign to t[mask]"),

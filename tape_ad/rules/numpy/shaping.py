@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, Filled, as_array, axes_of, constants, rule
 from tape_ad.rules.maps import SAME, Array, Chain, LinearMap, Reshape, Shape, Transpose
 from tape_ad.rules.signatures import arguments_of
@@ -157,7 +158,7 @@ SHAPING: dict[Any, Entry] = {
     ),
     np.swapaxes: Derivation(swapaxes),
     np.moveaxis: Derivation(moveaxis),
-    np.matrix_transpose: Derivation(matrix_transpose),
+    np.matrix_transpose: Derivation(matrix_transpose, facts=facts.cores("(m,n)->(n,m)")),
     np.rollaxis: Derivation(rollaxis),
     np.atleast_1d: Derivation(atleast(lambda shape: shape or (1,))),
     np.atleast_2d: Derivation(atleast(atleast_2d_shape)),
@@ -167,6 +168,7 @@ SHAPING: dict[Any, Entry] = {
     np.copy: rule(
         lambda out, a, **options: SAME,
         signature=arguments_of(np.copy, "a", "order", ignored="subok"),
+        facts=facts.ELEMENTWISE,
     ),
     np.broadcast_to: rule(
         lambda out, a, shape: SAME,
@@ -175,8 +177,11 @@ SHAPING: dict[Any, Entry] = {
     # About the array, not its values
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
-        *(np.min_scalar_type, np.iscomplexobj, np.isrealobj),
-        *(np.array2string, np.array_repr, np.array_str, np.common_type),
+        *(np.iscomplexobj, np.isrealobj, np.common_type),
+        facts=facts.Facts(about=True),
+    ),
+    **constants(
+        *(np.min_scalar_type, np.array2string, np.array_repr, np.array_str),
         *(np.shares_memory, np.may_share_memory),
     ),
     **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like), Filled()),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, axis_of, constants, refuse, rule
 from tape_ad.rules.maps import Array, LinearMap
 from tape_ad.rules.numpy.elementwise import is_complex
@@ -126,10 +127,18 @@ def sort_complex(a: Array) -> Array:
 
 
 SORTING: dict[Any, Entry] = {
-    np.sort: rule(rearranged, signature=sort_signature, compute=sort, saves=True),
-    np.partition: rule(rearranged, signature=partition_signature, compute=partition, saves=True),
+    np.sort: rule(
+        rearranged, signature=sort_signature, compute=sort, saves=True, facts=facts.along()
+    ),
+    np.partition: rule(
+        rearranged,
+        signature=partition_signature,
+        compute=partition,
+        saves=True,
+        facts=facts.along(),
+    ),
     np.sort_complex: Derivation(sort_complex),
     # Where elements are, as plain data
-    **constants(np.argsort, np.argpartition, np.lexsort, np.searchsorted, np.digitize),
-    **constants(stable_order),
+    **constants(np.argsort, np.argpartition, stable_order, facts=facts.along()),
+    **constants(np.lexsort, np.searchsorted, np.digitize),
 }

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules.base import Entry, rule
+from tape_ad.rules import facts
+from tape_ad.rules.base import Entry, rule, stated
 from tape_ad.rules.maps import Array
 
 __all__ = ["SPECIALS_NUMPY"]
@@ -91,9 +92,12 @@ def bessel_i_partial(out: Array, x: Array, order: int) -> Array:
     return (bessel_i(x, order - 1) + bessel_i(x, order + 1)) / 2
 
 
-SPECIALS_NUMPY: dict[Any, Entry] = {
-    np.sinc: rule(lambda out, x: sinc_derivative(x, 1)),
-    sinc_derivative: rule(lambda out, x, order: sinc_derivative(x, order + 1), None),
-    np.i0: rule(lambda out, x: bessel_i(x, 1)),
-    bessel_i: rule(bessel_i_partial, None),
-}
+SPECIALS_NUMPY: dict[Any, Entry] = stated(
+    facts.ELEMENTWISE,
+    {
+        np.sinc: rule(lambda out, x: sinc_derivative(x, 1)),
+        sinc_derivative: rule(lambda out, x, order: sinc_derivative(x, order + 1), None),
+        np.i0: rule(lambda out, x: bessel_i(x, 1)),
+        bessel_i: rule(bessel_i_partial, None),
+    },
+)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, rule
 from tape_ad.rules.maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Stretch, Transpose
 from tape_ad.rules.signatures import arguments_of
@@ -169,7 +170,9 @@ SPLITTING: dict[Any, Entry] = {
     np.vsplit: Derivation(vsplit),
     np.dsplit: Derivation(dsplit),
     np.trim_zeros: Derivation(trim_zeros),
-    np.delete: rule(deleted, signature=arguments_of(np.delete, "arr", "obj axis")),
+    np.delete: rule(
+        deleted, signature=arguments_of(np.delete, "arr", "obj axis"), facts=facts.along()
+    ),
     np.insert: rule(
         opened,
         inserted,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import ShapeError
-from tape_ad.rules.base import NO_VALUE, Call, Entry, Maker, Signature, axes_of, quiet, rule
+from tape_ad.rules import facts
+from tape_ad.rules.base import NO_VALUE, Call, Entry, Maker, Signature, axes_of, quiet, rule, stated
 from tape_ad.rules.maps import (
     Array,
     Chain,
@@ -216,7 +217,10 @@ def spread_rule(
     )
 
 
-SPREADS: dict[Any, Entry] = {
-    np.var: spread_rule(np.var, var_weights),
-    np.std: spread_rule(np.std, std_weights),
-}
+SPREADS: dict[Any, Entry] = stated(
+    facts.along(none="all"),
+    {
+        np.var: spread_rule(np.var, var_weights),
+        np.std: spread_rule(np.std, std_weights),
+    },
+)

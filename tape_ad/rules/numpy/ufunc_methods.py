@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import relies_on_shape, whole
+from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
     Entry,
@@ -251,7 +252,11 @@ SEGMENTS: dict[np.ufunc, Weigh | None] = {
 
 UFUNC_METHODS: dict[Any, Entry] = {
     **{
-        ufunc.reduce: rule(maker, signature=sum_signature(f"{ufunc.__name__}.reduce", 0))
+        ufunc.reduce: rule(
+            maker,
+            signature=sum_signature(f"{ufunc.__name__}.reduce", 0),
+            facts=facts.along(none="all"),
+        )
         for ufunc, maker in REDUCED.items()
     },
     **{
@@ -259,6 +264,7 @@ UFUNC_METHODS: dict[Any, Entry] = {
             segments_partial(weigh),
             signature=segments_signature(f"{ufunc.__name__}.reduceat"),
             compute=segments_reduced(ufunc),
+            facts=facts.along(),
         )
         for ufunc, weigh in SEGMENTS.items()
     },

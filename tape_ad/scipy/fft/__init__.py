@@ -26,89 +26,21 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import attributes_of, listed
+from tape_ad.record.messages.migration_hints import published
 
 with extra("scipy", "tape_ad.scipy.fft"):
-    import scipy.fft
+    import scipy.fft  # asked for first, so that its absence has one message
 
-from tape_ad.base.arrays.overridable import NOTING
+from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules import add_rules
-from tape_ad.scipy.fft.fourier import (
-    fft,
-    fft2,
-    fftfreq,
-    fftn,
-    fftshift,
-    hfft,
-    hfft2,
-    hfftn,
-    ifft,
-    ifft2,
-    ifftn,
-    ifftshift,
-    ihfft,
-    ihfft2,
-    ihfftn,
-    irfft,
-    irfft2,
-    irfftn,
-    rfft,
-    rfft2,
-    rfftfreq,
-    rfftn,
-)
-from tape_ad.scipy.fft.hankel import fht, fhtoffset, ifht
-from tape_ad.scipy.fft.rules import FFT
-from tape_ad.scipy.fft.trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
+from tape_ad.rules.base import merged
+from tape_ad.scipy.fft.fourier import *
+from tape_ad.scipy.fft.hankel import *
+from tape_ad.scipy.fft.trigonometric import *
 from tape_ad.scipy.installed import scipy
 
-get_workers = scipy.fft.get_workers
-next_fast_len = scipy.fft.next_fast_len
-prev_fast_len = scipy.fft.prev_fast_len
-set_workers = scipy.fft.set_workers
-
-__all__ = [
-    "dct",
-    "dctn",
-    "dst",
-    "dstn",
-    "fft",
-    "fft2",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "fht",
-    "fhtoffset",
-    "get_workers",
-    "hfft",
-    "hfft2",
-    "hfftn",
-    "idct",
-    "idctn",
-    "idst",
-    "idstn",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "ifftshift",
-    "ifht",
-    "ihfft",
-    "ihfft2",
-    "ihfftn",
-    "irfft",
-    "irfft2",
-    "irfftn",
-    "next_fast_len",
-    "prev_fast_len",
-    "rfft",
-    "rfft2",
-    "rfftfreq",
-    "rfftn",
-    "set_workers",
-]
-
-add_rules(FFT)
+add_rules(merged(FOURIER, TRIGONOMETRIC, HANKEL))
 
 
 class Backend:
@@ -123,7 +55,7 @@ class Backend:
             return NotImplemented  # the usual call loses little time here
         for argument in (*args, *kwargs.values()):
             kind = type(argument)
-            if kind is Tensor or kind in NOTING:
+            if kind is Tensor or kind in TRACERS:
                 return globals()[method.__name__](*args, **kwargs)
         return NotImplemented
 
@@ -131,5 +63,6 @@ class Backend:
 if scipy.fft.register_backend:
     scipy.fft.register_backend(Backend)
 
-__getattr__ = attributes_of(__name__)
-__dir__ = listed(__all__)
+AS_THEY_ARE = ("get_workers", "next_fast_len", "prev_fast_len", "set_workers")
+
+__getattr__, __dir__ = published(__name__, {name: getattr(scipy.fft, name) for name in AS_THEY_ARE})

@@ -14,7 +14,33 @@ from tape_ad.scipy.counterparts import stands_for
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import mirrored
 
-__all__ = ["FOURIER", "fftfreq", "of_one_operand", "rfftfreq", "transform"]
+__all__ = [
+    "FOURIER",
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "hfft2",
+    "hfftn",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "ihfft2",
+    "ihfftn",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "of_one_operand",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+    "transform",
+]
 
 MODULE = "tape_ad.scipy.fft"
 

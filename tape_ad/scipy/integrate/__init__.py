@@ -6,56 +6,23 @@ tape_ad.scipy.integrate`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` in
 """
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import attributes_of, listed
+from tape_ad.record.messages.migration_hints import published
 
 with extra("scipy", "tape_ad.scipy.integrate"):
     import scipy.integrate  # noqa: F401 - asked for first, so that its absence has one message
 
 from tape_ad.rules import add_rules
-from tape_ad.scipy.integrate.boundary_values import solve_bvp
-from tape_ad.scipy.integrate.initial_value import solve_ivp
-from tape_ad.scipy.integrate.odepack import odeint
-from tape_ad.scipy.integrate.quadrature import (
-    dblquad,
-    fixed_quad,
-    newton_cotes,
-    nquad,
-    quad,
-    quad_vec,
-    tplquad,
-)
-from tape_ad.scipy.integrate.quasi_monte_carlo import qmc_quad
-from tape_ad.scipy.integrate.rules import INTEGRATE
-from tape_ad.scipy.integrate.samples import (
-    cumulative_simpson,
-    cumulative_trapezoid,
-    romb,
-    simpson,
-    trapezoid,
-)
+from tape_ad.rules.base import merged
+from tape_ad.scipy.integrate.boundary_values import *
+from tape_ad.scipy.integrate.initial_value import *
+from tape_ad.scipy.integrate.odepack import *
+from tape_ad.scipy.integrate.quadrature import *
+from tape_ad.scipy.integrate.quasi_monte_carlo import *
+from tape_ad.scipy.integrate.samples import *
+from tape_ad.scipy.integrate.steps import STEPS
 from tape_ad.scipy.interpolate.pieces import PIECES
 
-__all__ = [
-    "cumulative_simpson",
-    "cumulative_trapezoid",
-    "dblquad",
-    "fixed_quad",
-    "newton_cotes",
-    "nquad",
-    "odeint",
-    "qmc_quad",
-    "quad",
-    "quad_vec",
-    "romb",
-    "simpson",
-    "solve_bvp",
-    "solve_ivp",
-    "tplquad",
-    "trapezoid",
-]
-
-add_rules(INTEGRATE)
+add_rules(merged(STEPS, SAMPLES))
 add_rules(PIECES)  # of which the solution of a boundary value problem is
 
-__getattr__ = attributes_of(__name__)
-__dir__ = listed(__all__)
+__getattr__, __dir__ = published(__name__)

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import as_array, axis_of
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
@@ -207,7 +208,7 @@ def splder(tck: Any, n: int = 1) -> Any:
         raise ValueError(f"Order of derivative (n = {n!r}) must be <= order of spline (k = {k!r})")
     for _ in range(n):
         dt = t[k + 1 : -1] - t[1 : -k - 1]
-        if np.any(dt == 0):
+        if np.any(primal(dt) == 0):
             raise ValueError(
                 f"The spline has internal repeated knots and is not differentiable {n} times"
             )

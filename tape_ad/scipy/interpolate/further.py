@@ -9,6 +9,7 @@ import scipy.interpolate
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, constants
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
@@ -95,7 +96,7 @@ def sproot(tck: Any, mest: int = 10) -> Any:
     if isinstance(c, list | tuple):
         return [sproot((t, each, k), mest) for each in c]
     roots: Any = places_of_spline(t, c, mest)
-    if np.any(splev(roots, (t, c, k), 1) == 0):
+    if np.any(primal(splev(roots, (t, c, k), 1)) == 0):
         raise UnsupportedArgumentError(
             "sproot: a root of handles has to be a simple one; a double root has no derivative"
         )

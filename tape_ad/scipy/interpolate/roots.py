@@ -7,6 +7,7 @@ import scipy.interpolate
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, constants
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
@@ -58,7 +59,7 @@ def solutions(c: Array, x: Array, y: Array, jumps: bool, extrapolate: bool) -> A
     residual = piecewise_value(c, x, places) - y
     jumped = np.isin(places, x) & (np.abs(residual) > 1e-9 * np.max(np.abs(c)))
     slope = piecewise_value(c, x, places, 1)
-    if np.any(np.isnan(places)) or np.any((slope == 0) & ~jumped):
+    if np.any(np.isnan(places)) or np.any((primal(slope) == 0) & ~jumped):
         raise UnsupportedArgumentError(
             "PPoly.solve: a root of handles has to be a simple one; a double root has no derivative"
         )

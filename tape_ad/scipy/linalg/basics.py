@@ -7,6 +7,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array, adjoint
 from tape_ad.scipy.anchored import exactly
@@ -217,7 +218,7 @@ def reflections(a: Array) -> Array:
         Where one is 0, as a column is triangular already: beside it the factors jump.
     """
     factors = np.linalg.qr(a, mode="raw")[1]
-    if np.any(factors == 0):
+    if np.any(primal(factors) == 0):
         raise UnsupportedArgumentError(
             "tape_ad.scipy.linalg.qr: a column of this matrix has zeros alone under the diagonal, "
             "where the further columns of a full Q have no derivative; take mode='economic'"

@@ -219,8 +219,8 @@ def toeplitz_times_plainly(
     return scipy.linalg.matmul_toeplitz((c, r), x, check_finite, workers)
 
 
-toeplitz_solved = mirrored(toeplitz_solved_plainly, "tape_ad.scipy.linalg.rules", "c r b")
-toeplitz_times = mirrored(toeplitz_times_plainly, "tape_ad.scipy.linalg.rules", "c r x")
+toeplitz_solved = mirrored(toeplitz_solved_plainly, __name__, "c r b")
+toeplitz_times = mirrored(toeplitz_times_plainly, __name__, "c r x")
 
 
 def circulant_solved(
@@ -310,7 +310,7 @@ def factor_solved_plainly(
     return scipy.linalg.cho_solve_banded((cb, lower), b, overwrite_b, check_finite)
 
 
-factor_solved = mirrored(factor_solved_plainly, "tape_ad.scipy.linalg.rules", "cb b")
+factor_solved = mirrored(factor_solved_plainly, __name__, "cb b")
 
 
 def factor_solved_of_handle(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.anchored import exactly
@@ -49,7 +50,7 @@ def taken_apart(name: str, *arrays: Any) -> list[Array]:
 
 def rotation(name: str, f: Any, g: Any) -> tuple[Any, Any, Any]:
     """Find the cosine and sine that turn (f, g) to (r, 0), and r."""
-    if f == 0 and g == 0:
+    if primal(f) == 0 and primal(g) == 0:
         raise refused(name, "a step that meets two zeros")
     r = np.sqrt(f * f + g * g) * (-1.0 if f < 0 else 1.0)  # as LAPACK has it
     return f / r, g / r, r
@@ -82,7 +83,7 @@ def eliminated(name: str, rows: Rows, columns: Rows, i: int, k: int, j: int) -> 
 def reflected(name: str, rows: Rows, columns: Rows, places: Sequence[int], j: int) -> None:
     """Reflect rows, all of which but the first get a zero in column j, and the columns of Q."""
     x = np.stack([rows[place][j] for place in places])
-    if not np.any(x[1:] != 0):
+    if not np.any(primal(x[1:]) != 0):
         raise refused(name, "a step that meets zeros")
     beta = -np.sqrt(np.sum(x * x)) * (1.0 if x[0] >= 0 else -1.0)
     v = np.concatenate([np.ones(1), x[1:] / (x[0] - beta)])

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import NOTING, SHAPED_BY_VALUES, TYPED_BY_VALUES, overridable
+from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TRACERS, TYPED_BY_VALUES, overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, outputs
 from tape_ad.rules.linalg.singular_values import triplets_partial
@@ -222,7 +222,7 @@ def spectrum_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap
     if output == 1:
         return eig_partial(output, outs, a, ties)
     v = outs[1]
-    if type(a) is np.ndarray or type(a) in NOTING:
+    if type(a) is np.ndarray or type(a) in TRACERS:
         return Deferred(eigenvalues_map, (v, v), batched(2, 1))
     return Deferred(values_map, (a,), batched(2, 1))
 

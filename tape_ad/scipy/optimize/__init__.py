@@ -12,127 +12,35 @@ for all but `scipy_objective`: pip install 'tape-ad[scipy]'.
 from typing import Any
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import listed
-from tape_ad.scipy.optimize.minima import minimize
-from tape_ad.scipy.optimize.objectives import ScipyObjective, scipy_objective
+from tape_ad.record.messages.migration_hints import listed, published
+from tape_ad.scipy.optimize.minima import *
+from tape_ad.scipy.optimize.objectives import *
 
 try:
     import scipy.optimize  # noqa: F401 - the modules below do, and only they
 except ImportError:
 
-    def __getattr__(name: str) -> Any:
+    def absent(name: str, /) -> Any:
         """Say which extra has what is not here."""
-        if name not in __all__:
+        if name.startswith("_"):
             raise AttributeError(f"module 'tape_ad.scipy.optimize' has no attribute {name!r}")
         with extra("scipy", f"tape_ad.scipy.optimize.{name}"):
             raise ImportError(name)
 
+    __getattr__, __dir__ = absent, listed(["ScipyObjective", "minimize", "scipy_objective"])
 else:
-    from tape_ad.scipy.optimize.fits import curve_fit, least_squares, leastsq
-    from tape_ad.scipy.optimize.linear_fits import isotonic_regression, lsq_linear, nnls
-    from tape_ad.scipy.optimize.linear_programs import (
-        approx_fprime,
-        check_grad,
-        linear_sum_assignment,
-        linprog,
-        milp,
-        quadratic_assignment,
-    )
-    from tape_ad.scipy.optimize.roots import (
-        bisect,
-        brenth,
-        brentq,
-        fixed_point,
-        fsolve,
-        newton,
-        ridder,
-        root,
-        root_scalar,
-        toms748,
-    )
-    from tape_ad.scipy.optimize.rosenbrock import rosen, rosen_der, rosen_hess, rosen_hess_prod
-    from tape_ad.scipy.optimize.scalar_minima import brent, fminbound, golden, minimize_scalar
-    from tape_ad.scipy.optimize.searches import (
-        anderson,
-        basinhopping,
-        broyden1,
-        broyden2,
-        brute,
-        diagbroyden,
-        differential_evolution,
-        direct,
-        dual_annealing,
-        excitingmixing,
-        fmin,
-        fmin_bfgs,
-        fmin_cg,
-        fmin_l_bfgs_b,
-        fmin_ncg,
-        fmin_powell,
-        fmin_tnc,
-        line_search,
-        linearmixing,
-        newton_krylov,
-        shgo,
-    )
-    from tape_ad.scipy.optimize.sparse_fits import Structure, structure
+    from tape_ad.scipy.optimize import elementwise as elementwise
+    from tape_ad.scipy.optimize.fits import *
+    from tape_ad.scipy.optimize.linear_fits import *
+    from tape_ad.scipy.optimize.linear_programs import *
+    from tape_ad.scipy.optimize.roots import *
+    from tape_ad.scipy.optimize.rosenbrock import *
+    from tape_ad.scipy.optimize.scalar_minima import *
+    from tape_ad.scipy.optimize.searches import *
+    from tape_ad.scipy.optimize.sparse_fits import *
 
-__all__ = [
-    "ScipyObjective",
-    "Structure",
-    "anderson",
-    "approx_fprime",
-    "basinhopping",
-    "bisect",
-    "brent",
-    "brenth",
-    "brentq",
-    "broyden1",
-    "broyden2",
-    "brute",
-    "check_grad",
-    "curve_fit",
-    "diagbroyden",
-    "differential_evolution",
-    "direct",
-    "dual_annealing",
-    "excitingmixing",
-    "fixed_point",
-    "fmin",
-    "fmin_bfgs",
-    "fmin_cg",
-    "fmin_l_bfgs_b",
-    "fmin_ncg",
-    "fmin_powell",
-    "fmin_tnc",
-    "fminbound",
-    "fsolve",
-    "golden",
-    "isotonic_regression",
-    "least_squares",
-    "leastsq",
-    "line_search",
-    "linear_sum_assignment",
-    "linearmixing",
-    "linprog",
-    "lsq_linear",
-    "milp",
-    "minimize",
-    "minimize_scalar",
-    "newton",
-    "newton_krylov",
-    "nnls",
-    "quadratic_assignment",
-    "ridder",
-    "root",
-    "root_scalar",
-    "rosen",
-    "rosen_der",
-    "rosen_hess",
-    "rosen_hess_prod",
-    "scipy_objective",
-    "shgo",
-    "structure",
-    "toms748",
-]
-__dir__ = listed(__all__)
+    __getattr__, __dir__ = published(
+        __name__,
+        also=["ScipyObjective", "Structure", "scipy_objective", "structure"],
+        packages=["elementwise"],
+    )

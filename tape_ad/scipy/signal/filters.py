@@ -6,6 +6,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES
 from tape_ad.base.errors import ShapeError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, as_array, axis_of
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import stands_for
@@ -74,9 +75,10 @@ def lfilter_zi(b: Array, a: Array) -> Array:
     array([1.])
     """
     b, a = coefficients("lfilter_zi", b), coefficients("lfilter_zi", a)
-    while SKIPS_ZEROS and a.shape[0] > 1 and a[0] == 0:
+    # The state is infinite beside a first coefficient of 0, and so has no derivative by that
+    while SKIPS_ZEROS and a.shape[0] > 1 and primal(a[0]) == 0:
         a = a[1:]
-    if a[0] == 0:
+    if primal(a[0]) == 0:
         raise ValueError("lfilter_zi: the first coefficient of a is zero")
     b, a = normalised(b, a)
     order = max(b.shape[0], a.shape[0]) - 1

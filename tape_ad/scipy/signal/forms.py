@@ -11,6 +11,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.anchored import anchored
@@ -59,7 +60,7 @@ def normalize(b: Any, a: Array) -> tuple[Array, Array]:
             "normalize takes a denominator of one axis, and a numerator of one or two, got shapes "
             f"{a.shape} and {b.shape}"
         )
-    if not bool((a != 0).any()):
+    if not bool((primal(a) != 0).any()):
         raise ValueError("Denominator must have at least on nonzero element.")
     a = without_zeros(a)
     b, a = b / a[0], a / a[0]

@@ -6,13 +6,14 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import stands_for
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import coefficients
 from tape_ad.scipy.signal.order import deconvolve
-from tape_ad.scipy.signal.responses import without_zeros
+from tape_ad.scipy.signal.responses import without_zeros, zeros_in_front
 from tape_ad.scipy.signal.simple_roots import roots_of_filter
 
 __all__ = ["FRACTIONS", "residue", "residuez"]
@@ -36,10 +37,10 @@ def residue(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple[
     tuple of array or Tensor
         The residues, the poles, and the coefficients of the polynomial that is left.
     """
-    b, a = (without_zeros(doubles("residue", x)) for x in (b, a))
+    b, a = doubles("residue", b), without_zeros(doubles("residue", a))
     poles = simple_poles("residue", a, tol)
     k, rest = divided(b, a)
-    return residues_at(poles, rest) / a[0], poles, k
+    return residues_at(poles, rest) / a[0], poles, k[zeros_in_front(b) :]
 
 
 @stands_for(FRACTIONS, scipy.signal.residuez, "b a")
@@ -58,12 +59,12 @@ def residuez(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple
     tuple of array or Tensor
         The residues, the poles, and the coefficients of the polynomial that is left.
     """
-    b, a = (without_zeros(doubles("residuez", x)[::-1]) for x in (b, a))
-    if bool(a[-1] == 0):
+    b, a = doubles("residuez", b)[::-1], without_zeros(doubles("residuez", a)[::-1])
+    if bool(primal(a[-1]) == 0):
         raise ValueError("First coefficient of determinant `a` must be non-zero.")
     poles = simple_poles("residuez", a[::-1], tol)
     k, rest = divided(b, a)
-    return -poles * residues_at(1 / poles, rest) / a[0], poles, k[::-1]
+    return -poles * residues_at(1 / poles, rest) / a[0], poles, k[zeros_in_front(b) :][::-1]
 
 
 def doubles(name: str, x: Array) -> Array:

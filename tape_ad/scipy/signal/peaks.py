@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import NOTING, SHAPED_BY_VALUES, overridable
+from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TRACERS, overridable
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import stands_for
@@ -90,7 +90,7 @@ def find_peaks(
         rel_height=rel_height,
         plateau_size=plateau_size,
     )
-    if type(properties) in NOTING:
+    if type(properties) in TRACERS:
         raise properties.capture.refusal(
             "find_peaks gives a dict of properties, which no replay makes; call it before, and "
             "compile what is done with them"

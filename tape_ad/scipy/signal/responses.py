@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES, takes_over
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import is_handle, stands_for
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.mirrored import mirrored
 from tape_ad.scipy.signal.cascades import sections_of
@@ -113,6 +115,8 @@ if scipy.signal.freqz_sos:  # its newer name
     ) -> tuple[Array, Array]:
         """Do what `sosfreqz` does, as `scipy.signal.freqz_sos` does."""
         return sosfreqz(sos, worN, whole, fs)
+
+    __all__ += ["freqz_sos"]
 
 
 @stands_for(RESPONSES, scipy.signal.freqz_zpk, "z p k worN")
@@ -283,6 +287,11 @@ def in_precision(x: Array, like: Array) -> Array:
     return x.astype(np.result_type(real, np.complex64) if x.dtype.kind == "c" else real)
 
 
+def conjugate_pairs(roots: Array) -> bool:
+    """Tell whether the conjugates of roots are the same roots."""
+    return bool((np.sort(roots) == np.sort(np.conjugate(roots))).all())
+
+
 def expanded(roots: Array) -> Array:
     """Multiply a polynomial out, with its highest coefficient first."""
     roots = roots.reshape((1,)) if roots.ndim == 0 else roots
@@ -291,7 +300,7 @@ def expanded(roots: Array) -> Array:
         out = np.concatenate((out, np.zeros(1, out.dtype))) - root * np.concatenate(
             (np.zeros(1, out.dtype), out)
         )
-    if out.dtype.kind == "c" and bool((np.sort(roots) == np.sort(np.conjugate(roots))).all()):
+    if out.dtype.kind == "c" and conjugate_pairs(primal(roots)):
         return out.real
     return out
 
@@ -335,16 +344,38 @@ def sos2tf(sos: Array) -> tuple[Array, Array]:
     sos = as_array(sos)
     b = a = np.ones(1, sos.dtype)
     for section in sos:
-        b = convolve(b, without_zeros(section[:3]), method="direct")
-        a = convolve(a, without_zeros(section[3:]), method="direct")
-    return b, a
+        b = convolve(b, section[:3], method="direct")
+        a = convolve(a, section[3:], method="direct")
+    return (
+        b[sum(zeros_in_front(section[:3]) for section in sos) :],
+        a[sum(zeros_in_front(section[3:]) for section in sos) :],
+    )
+
+
+def zeros_in_front(c: Array) -> int:
+    """Count the zeros that a polynomial begins with; the last coefficient is none of them."""
+    values = primal(c)
+    count = 0
+    while count < values.shape[0] - 1 and values[count] == 0:
+        count += 1
+    return count
 
 
 def without_zeros(c: Array) -> Array:
-    """Drop zeros in front, as multiplying polynomials does."""
-    while c.shape[0] > 1 and c[0] == 0:
-        c = c[1:]
-    return c
+    """Drop zeros in front of a denominator, as SciPy does.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For handles, as poles move by a coefficient that is dropped.
+    """
+    count = zeros_in_front(c)
+    if count and is_handle(c):
+        raise UnsupportedArgumentError(
+            "a denominator of handles begins with a coefficient that is exactly 0, which has a "
+            "slope that would be lost; leave it out, a[1:]"
+        )
+    return c[count:]
 
 
 @stands_for(RESPONSES, scipy.signal.bilinear, "b a fs")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import stands_for
@@ -100,7 +101,7 @@ def quadratic(roots: Array, places: Array) -> list[Any]:
     if len(there) == 1:
         return [0.0, 1.0, -np.real(there[0])]
     one, other = there
-    if not bool(np.imag(one) == 0) and bool(np.imag(one) * np.imag(other) < 0):
+    if not bool(primal(np.imag(one)) == 0) and bool(np.imag(one) * np.imag(other) < 0):
         root = (one + np.conjugate(other)) / 2
         return [1.0, -2.0 * np.real(root), np.real(root) ** 2 + np.imag(root) ** 2]
     one, other = np.real(one), np.real(other)

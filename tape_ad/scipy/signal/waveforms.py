@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import is_handle, stands_for
@@ -107,7 +108,7 @@ def phase_of(kind: str, t: Array, f0: Any, t1: Any, f1: Any, vertex_zero: bool) 
         if vertex_zero:
             return 2 * np.pi * (f0 * t + bend * t**3 / 3)
         return 2 * np.pi * (f1 * t + bend * ((t1 - t) ** 3 - t1**3) / 3)
-    if not bool(f0 * f1 > 0) and (kind == "logarithmic" or bool(f0 * f1 == 0)):
+    if not bool(f0 * f1 > 0) and (kind == "logarithmic" or bool(primal(f0 * f1) == 0)):
         raise ValueError("f0 and f1 must be nonzero, and of the same sign if logarithmic")
     if bool(f0 == f1):
         return 2 * np.pi * f0 * t

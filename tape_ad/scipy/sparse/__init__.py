@@ -19,75 +19,14 @@ array([11., 10.])
 """
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import attributes_of, listed
+from tape_ad.record.messages.migration_hints import published
 
 with extra("scipy", "tape_ad.scipy.sparse"):
     import scipy.sparse  # noqa: F401 - asked for first, so that its absence has one message
 
 import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
-from tape_ad.scipy.sparse import linalg
+from tape_ad.scipy.sparse import linalg as linalg
 from tape_ad.scipy.sparse.arrays import FORMATS
-from tape_ad.scipy.sparse.construction import (
-    block_array,
-    block_diag,
-    bmat,
-    diags,
-    diags_array,
-    find,
-    hstack,
-    kron,
-    kronsum,
-    spdiags,
-    tril,
-    triu,
-    vstack,
-)
+from tape_ad.scipy.sparse.construction import *
 
-__all__ = [
-    "block_array",
-    "block_diag",
-    "bmat",
-    "bsr_array",
-    "bsr_matrix",
-    "coo_array",
-    "coo_matrix",
-    "csc_array",
-    "csc_matrix",
-    "csr_array",
-    "csr_matrix",
-    "dia_array",
-    "dia_matrix",
-    "diags",
-    "diags_array",
-    "dok_array",
-    "dok_matrix",
-    "find",
-    "hstack",
-    "kron",
-    "kronsum",
-    "lil_array",
-    "lil_matrix",
-    "linalg",
-    "spdiags",
-    "tril",
-    "triu",
-    "vstack",
-]
-
-bsr_array = FORMATS["bsr_array"]
-bsr_matrix = FORMATS["bsr_matrix"]
-coo_array = FORMATS["coo_array"]
-coo_matrix = FORMATS["coo_matrix"]
-csc_array = FORMATS["csc_array"]
-csc_matrix = FORMATS["csc_matrix"]
-csr_array = FORMATS["csr_array"]
-csr_matrix = FORMATS["csr_matrix"]
-dia_array = FORMATS["dia_array"]
-dia_matrix = FORMATS["dia_matrix"]
-dok_array = FORMATS["dok_array"]
-dok_matrix = FORMATS["dok_matrix"]
-lil_array = FORMATS["lil_array"]
-lil_matrix = FORMATS["lil_matrix"]
-
-__getattr__ = attributes_of(__name__)
-__dir__ = listed(__all__)
+__getattr__, __dir__ = published(__name__, FORMATS, packages=["linalg"])

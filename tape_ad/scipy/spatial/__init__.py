@@ -6,37 +6,24 @@ tape_ad.scipy.spatial`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` inst
 """
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import attributes_of, listed
+from tape_ad.record.messages.migration_hints import published
 
 with extra("scipy", "tape_ad.scipy.spatial"):
     import scipy.spatial  # noqa: F401 - asked for first, so that its absence has one message
 
 from tape_ad.rules import add_rules
+from tape_ad.rules.base import merged
 from tape_ad.scipy.interpolate.pieces import PIECES
-from tape_ad.scipy.spatial import distance, transform
-from tape_ad.scipy.spatial.neighbours import (
-    KDTree,
-    distance_matrix,
-    minkowski_distance,
-    minkowski_distance_p,
-    procrustes,
-)
-from tape_ad.scipy.spatial.rules import SPATIAL
-from tape_ad.scipy.spatial.slerps import geometric_slerp
+from tape_ad.scipy.spatial import distance as distance
+from tape_ad.scipy.spatial import transform as transform
+from tape_ad.scipy.spatial.angles import ANGLES
+from tape_ad.scipy.spatial.metrics import ROOTS
+from tape_ad.scipy.spatial.neighbours import *
+from tape_ad.scipy.spatial.pairs import PAIRS
+from tape_ad.scipy.spatial.slerps import *
+from tape_ad.scipy.spatial.vectors import VECTORS
 
-__all__ = [
-    "KDTree",
-    "distance",
-    "distance_matrix",
-    "geometric_slerp",
-    "minkowski_distance",
-    "minkowski_distance_p",
-    "procrustes",
-    "transform",
-]
-
-add_rules(SPATIAL)
+add_rules(merged(ROOTS, PAIRS, VECTORS, ANGLES, NEIGHBOURS))
 add_rules(PIECES)  # which rotations that are splines of time are made of
 
-__getattr__ = attributes_of(__name__)
-__dir__ = listed(__all__)
+__getattr__, __dir__ = published(__name__, packages=["distance", "transform"])

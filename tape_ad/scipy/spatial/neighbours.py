@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
@@ -149,7 +150,7 @@ def standardized(points: Array) -> Array:
         raise ValueError("Input matrices must be >0 rows and >0 cols")
     centred = points - np.mean(points, axis=0)
     length = np.linalg.norm(centred)
-    if length == 0:
+    if primal(length) == 0:
         raise ValueError("Input matrices must contain >1 unique points")
     return centred / length
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.record.primals import primal
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.spatial.angles import arctan_of_root, cosine_of_root
 from tape_ad.scipy.spatial.metrics import root
@@ -43,7 +44,7 @@ def normalized(q: Array) -> Array:
         When that is 0.
     """
     length = np.linalg.norm(q, axis=-1, keepdims=True)
-    if np.any(length == 0):
+    if np.any(primal(length) == 0):
         raise ValueError("Found zero norm quaternions in `quat`.")
     return q / length
 

@@ -3,6 +3,8 @@
 import numpy as np
 import scipy.spatial
 
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
 from tape_ad.scipy.interpolate.shared import is_plain
@@ -97,7 +99,14 @@ def geometric_slerp(start: Array, end: Array, t: Array, tol: float = 1e-7) -> Ar
     across = end - cosine * start
     sine = np.linalg.norm(across)
     t = t[..., None]
-    if sine == 0:  # where the sines are to each other as their angles
-        return start + t * across
+    if primal(sine) == 0 and cosine < 0:
+        raise UnsupportedArgumentError(
+            "geometric_slerp of handles: start and end are opposite, between which there are many "
+            "ways; move one of them"
+        )
+    if primal(sine) == 0:  # the series in the sine, to its third power
+        square = across @ across
+        bend = 1 + (1 - t**2) / 6 * square
+        return start * (1 - t**2 / 2 * square) + t * across * bend
     angle = np.arctan2(sine, cosine)
     return start * np.cos(t * angle) + across / sine * np.sin(t * angle)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
@@ -166,7 +167,7 @@ def sokalsneath_derivation(u: Array, v: Array, w: Array | None = None) -> Array:
     """Divide twice the weight of where the vectors differ by it and that of where both are 1."""
     _, second, first, both = counts(u, v, w)
     whole = both + 2.0 * (first + second)
-    if whole == 0:
+    if primal(whole) == 0:
         raise ValueError(
             "Sokal-Sneath dissimilarity is not defined for vectors that are entirely false."
         )

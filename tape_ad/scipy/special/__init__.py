@@ -28,7 +28,7 @@ import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import listed
+from tape_ad.record.messages.migration_hints import published
 
 with extra("scipy", "tape_ad.scipy.special"):
     import scipy.special as sp
@@ -41,23 +41,11 @@ from tape_ad.scipy.anchored import ANCHORED
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.special import functions, logarithms
 from tape_ad.scipy.special import gamma_functions as gammas  # so that `gamma` is SciPy's function
-from tape_ad.scipy.special.counts import diric, factorial, perm
+from tape_ad.scipy.special.counts import *
 from tape_ad.scipy.special.rules import COUNTERPARTS, SPECIAL
 
 load_scipy_rules()
 add_rules(ANCHORED)
-
-__all__ = [
-    "comb",
-    "diric",
-    "factorial",
-    "log_softmax",
-    "logsumexp",
-    "multigammaln",
-    "perm",
-    "polygamma",
-    "softmax",
-]
 
 Axis = int | tuple[int, ...] | None
 
@@ -69,25 +57,6 @@ UFUNCS = {
     for name, function in vars(functions.sp).items()
     if name in CALLING_UFUNCS or (isinstance(function, np.ufunc) and function in SPECIAL)
 }
-
-__all__ += [*COUNTERPARTS]  # noqa: PLE0604 - which are strings
-
-
-def __getattr__(name: str) -> Any:
-    """Give one of SciPy's ufuncs that have a rule, as SciPy has it without SCIPY_ARRAY_API.
-
-    Or one of ours that stands for what SciPy writes in Python.
-    """
-    found = UFUNCS.get(name) or COUNTERPARTS.get(name)
-    if found is not None:
-        return found
-    raise AttributeError(
-        f"tape_ad.scipy.special has no {name}: SciPy has no such function, or there is no rule for "
-        "it"
-    )
-
-
-__dir__ = listed([*__all__, *UFUNCS, *COUNTERPARTS])
 
 
 def comb(N: Array, k: Array, *, exact: bool = False, repetition: bool = False) -> Any:  # noqa: N803 - SciPy's name
@@ -275,3 +244,6 @@ def polygamma(n: Array, x: Array) -> Any:
     array([1.64493407])
     """
     return gammas.polygamma(n, x)
+
+
+__getattr__, __dir__ = published(__name__, COUNTERPARTS, UFUNCS)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Derivation, Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
@@ -99,14 +100,14 @@ def rising_factorial(out: Array, z: Array, m: Array) -> Array:
     Where only digamma(z) has one, poch is gamma(z + m) / gamma(z) and crosses 0; where both have
     one, the poles cancel by the reflection formula, DLMF 5.5.4.
     """
-    poles = is_pole(z)
+    poles = is_pole(primal(z))
     if not poles.any():
         return out * digamma_step(z, m)
     end = z + m
-    step = np.where(is_pole(end), -digamma_step(1 - end, m), digamma_step(z, m))
+    step = np.where(is_pole(primal(end)), -digamma_step(1 - end, m), digamma_step(z, m))
     reciprocal = sp.rgamma(z)
     crossing = reciprocal_gamma(reciprocal, z) + sp.digamma(end) * reciprocal
-    return np.where(poles & ~is_pole(end), sp.gamma(end) * crossing, out * step)
+    return np.where(poles & ~is_pole(primal(end)), sp.gamma(end) * crossing, out * step)
 
 
 def is_pole(x: Array) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, Maker, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import ratio
@@ -84,7 +85,7 @@ def inverted(forward: Any, unknown: int, refused: dict[int, str], name: str) -> 
             p = args[unknown]
             given = (*args[:unknown], out, *args[unknown + 1 :])
             density = by_unknown(p, *given)  # type: ignore[misc]  # smooth in the unknown
-            if np.equal(density, 0).any():
+            if np.equal(primal(density), 0).any():
                 # So that 1 / 0 has no slope, instead of one of 0 where the density has
                 density = density * (1 + 0 * (p + np.where(np.isinf(out), 0, out)))
             share = 1 / density if position == unknown else -ratio(maker(p, *given), density)

@@ -28,33 +28,29 @@ Examples
 1.5
 """
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
 from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import listed
+from tape_ad.record.messages.migration_hints import published
 
 with extra("scipy", "tape_ad.scipy.stats"):
     import scipy.stats
 
+import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
 from tape_ad.rules import add_rules
-from tape_ad.scipy.linalg.rules import SCIPY_LINALG
 from tape_ad.scipy.stats import comparisons, counts, fits, plots, powers, resampling
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution
 from tape_ad.scipy.stats.events import PoissonBinomial
 from tape_ad.scipy.stats.further_families import CONTINUOUS
-from tape_ad.scipy.stats.kde import gaussian_kde
+from tape_ad.scipy.stats.kde import *
 from tape_ad.scipy.stats.multivariate import MULTIVARIATE
 from tape_ad.scipy.stats.multivariate_distributions import Multivariate
 from tape_ad.scipy.stats.rules import PUBLISHED, STATS
-from tape_ad.scipy.stats.tabulated import rv_discrete, rv_histogram
+from tape_ad.scipy.stats.tabulated import *
 from tape_ad.scipy.stats.variables import VARIABLES
 
-__all__ = ["DISTRIBUTIONS", "FUNCTIONS", "gaussian_kde", "rv_discrete", "rv_histogram"]
-
-add_rules(SCIPY_LINALG)  # in which some of these are written
 add_rules(STATS)
 
 DISTRIBUTIONS: dict[str, Distribution | Multivariate | PoissonBinomial] = {
@@ -77,22 +73,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """The functions of samples, and those that make random variables, by their names, each of which is
 an attribute of this module."""
 
-
-def __getattr__(name: str) -> Any:
-    """Give a distribution, or a function of samples."""
-    for group in (DISTRIBUTIONS, FUNCTIONS):
-        if name in group:
-            return group[name]
-    if hasattr(scipy.stats, name):
-        raise AttributeError(
-            f"tape_ad.scipy.stats has no {name}: there is no derivative for it here; call "
-            f"scipy.stats.{name} with .data of what are handles, or give one by ta.custom_rule"
-        )
-    near = difflib.get_close_matches(name, __dir__(), 1)
-    raise AttributeError(
-        f"tape_ad.scipy.stats has no {name}: neither has SciPy {scipy.__version__}"
-        + (f"; did you mean {near[0]}?" if near else "")
-    )
-
-
-__dir__ = listed([*__all__, *DISTRIBUTIONS, *FUNCTIONS])
+__getattr__, __dir__ = published(
+    __name__, DISTRIBUTIONS, FUNCTIONS, also=["DISTRIBUTIONS", "FUNCTIONS"]
+)

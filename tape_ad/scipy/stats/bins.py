@@ -146,7 +146,7 @@ def edges_of(x: Array, bins: Any, limits: Any) -> Array:
     if is_several(bins):
         return floating(bins).astype(x.dtype)
     low, high = (np.min(x), np.max(x)) if limits is None else limits
-    if low == high:
+    if primal(low) == primal(high):  # where the edges jump, and move with the two beside that
         low, high = low - 0.5, high + 0.5
     return np.linspace(low, high, int(bins) + 1).astype(x.dtype)
 

@@ -64,6 +64,11 @@ def nothing(slope: Array, y: Array) -> Array:
     return np.where(np.equal(slope, 0), 0.0, slope * y)
 
 
+def at_pole(density: Array, y: Array) -> Array:
+    """Tell where a density is infinite at 0: y times it is 0, and no shape moves the place."""
+    return np.isinf(density) & np.equal(y, 0)
+
+
 @frozen(eq=False, repr=False)
 class At:
     """Where a method of a continuous distribution is called, and what it gave.
@@ -122,7 +127,8 @@ class At:
                 weight = self.density(y)
             else:
                 weight = np.exp(self.standard(logpdf, y) - log_out)
-            return -np.where(np.equal(weight, 0), 0.0, weight * shape.move(y, *self.shapes))
+            still = np.equal(weight, 0) | at_pole(weight, y)
+            return -np.where(still, 0.0, weight * shape.move(y, *self.shapes))
         slope = self.integrated(shape, y) if shape.slope is None else shape.slope(y, *self.shapes)
         if log_out is not None:
             slope = slope * np.exp(-log_out)
@@ -177,7 +183,7 @@ def distribution_functions(at: At, position: int, last: int) -> Array:
     else:
         formula = np.exp(at.standard(logpdf, y) - at.out) if log else at.density(y)
         if position == last:
-            formula = nothing(formula, -y)
+            formula = np.where(at_pole(formula, y), 0.0, nothing(formula, -y))
         formula = (-formula if position == last - 1 else formula) / at.scale
     dead = np.equal(at.out, -np.inf) if log else np.False_
     return held(at.out, dead, sign * formula)

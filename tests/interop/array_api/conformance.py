@@ -43,7 +43,7 @@ def digest(folder: Path) -> str:
     return whole.hexdigest()
 
 
-def told_apart(folder: Path) -> str:
+def partition_operands(folder: Path) -> str:
     """Say which copy of the suite it is."""
     versions = sorted(place.name for place in (folder / "array-api/spec").glob("*"))
     same = versions == [FOLLOWS] and digest(folder) == TESTS
@@ -74,7 +74,7 @@ def passes(folder: Path, options: list[str]) -> bool:
         copy = Path(place, "suite")
         shutil.copytree(folder, copy, copy_function=shutil.copyfile)
         copy.chmod(0o755)
-        print(told_apart(folder))
+        print(partition_operands(folder))
         run = subprocess.run(
             command(options), cwd=copy, env=environment, text=True, capture_output=True, check=False
         )

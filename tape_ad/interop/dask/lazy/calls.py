@@ -1,6 +1,7 @@
 """How a call on Dask arrays is made: by Dask's function of that name, or as stands in a table."""
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 from tape_ad.base.errors import TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
-from tape_ad.batching.elements import elementwise
-from tape_ad.batching.tables import HANDLERS
 from tape_ad.interop.dask.lazy.arrays import LazyArray, item, lazy, plain, unknown, unwritable
+from tape_ad.rules import facts_of
+from tape_ad.rules.base import axes_of
+from tape_ad.rules.facts import Facts
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
 from tape_ad.rules.numpy.contractions import contract
 from tape_ad.rules.numpy.scans import recurrence
@@ -76,17 +78,57 @@ def counterpart_of(function: Function) -> Function | None:
     """Find Dask's function of the same name, or how it makes others element by element."""
     if isinstance(function, np.ufunc):
         return functools.partial(computed_in, function)
-    if HANDLERS.get(function) is elementwise or called(function) in ELEMENTWISE:
+    facts = facts_of(function)
+    if facts.is_elementwise or called(function) in ELEMENTWISE:
         return functools.partial(by_elements, function)
     module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
     rooms = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
     found: Function | None = getattr(rooms.get(module), name, None)
+    if found is None and facts.axis and not ours(function):
+        return functools.partial(by_axes, function, facts)
     return found
 
 
 def by_elements(function: Function, *operands: Any, **options: Any) -> Any:
     """Call a function of ours on chunks that lie at the same places."""
     return da.core.elemwise(functools.partial(function, **options), *operands)
+
+
+def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
+    """Call a function that mixes elements along axes, each of which is made one chunk."""
+    bound = inspect.signature(function).bind(*args, **options)
+    bound.apply_defaults()
+    first, array = next(iter(bound.arguments.items()))
+    if any(np.ndim(x) for name, x in bound.arguments.items() if name not in (first, facts.axis)):
+        raise UnsupportedArgumentError(
+            f"{called(function)} of a Dask array takes no other arrays; {INSTEAD}"
+        )
+    axis = bound.arguments[facts.axis]
+    if axis is None and facts.none == "flat" and not bound.arguments.get("keepdims"):
+        array, axis = da.ravel(array), 0
+    axes = axes_of(array.ndim, axis)
+    bound.arguments |= {first: array, facts.axis: axis if axis is not None else axes}
+    places = [axis + array.ndim for axis in axes]
+    array = array.rechunk(dict.fromkeys(places, -1))
+
+    def chunk(x: Any) -> Any:
+        bound_here = inspect.BoundArguments(bound.signature, bound.arguments | {first: x})
+        return function(*bound_here.args, **bound_here.kwargs)
+
+    lengths = [n if i in places else 1 for i, n in enumerate(array.shape)]
+    like = chunk(np.ones(lengths, array.dtype))
+    if np.ndim(like) == array.ndim:
+        chunks = [(like.shape[i],) if i in places else each for i, each in enumerate(array.chunks)]
+        dropped: list[int] = []
+    elif np.ndim(like) == array.ndim - len(places):
+        chunks = [each for i, each in enumerate(array.chunks) if i not in places]
+        dropped = places
+    else:
+        raise UnsupportedArgumentError(f"{called(function)}: {INSTEAD}")
+    meta = np.empty((0,) * len(chunks), like.dtype)
+    return da.map_blocks(
+        chunk, array, chunks=tuple(chunks), drop_axis=dropped, dtype=like.dtype, meta=meta
+    )
 
 
 def computed_in(function: Function, *operands: Any, dtype: Any = None, **options: Any) -> Any:

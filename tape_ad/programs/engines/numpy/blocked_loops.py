@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.numpy.fillings import filled
+from tape_ad.programs.engines.numpy.out_calls import with_out
 from tape_ad.programs.engines.out_support import is_c, size_of
-from tape_ad.programs.engines.scheduling import Run, is_whole
+from tape_ad.programs.engines.scheduling import Run, is_one_element
 from tape_ad.programs.program.program import Call, Value
 
-__all__ = ["Turn"]
+__all__ = ["BlockedLoop"]
 
 
-class Turn:
+class BlockedLoop:
     """What one part goes through.
 
     Parameters
@@ -47,12 +47,12 @@ class Turn:
             writer.of[out] = writer.workspace.array(out, block.offset)
         elif onto is not None:
             writer.of[out] = writer.of[onto]
-            writer.mine.discard(onto)
-            writer.mine.add(out)
+            writer.owned.discard(onto)
+            writer.owned.add(out)
         else:
             self.make(out)
         self.take(out)
-        (text,) = filled(writer.arguments, call, writer.of[out])
+        (text,) = with_out(writer.arguments, call, writer.of[out])
         return text
 
     def take(self, value: Value) -> None:
@@ -62,7 +62,7 @@ class Turn:
             return
         if value.dtype is None or not value.shape:
             self.passed[name] = name, name
-        elif is_whole(value):
+        elif is_one_element(value):
             one = name if value.shape == (1,) else f"{name}[{', '.join([':1'] * len(value.shape))}]"
             one = one if len(value.shape) == 1 else f"{one}.reshape(1)"
             self.passed[name] = one, one
@@ -93,12 +93,12 @@ class Turn:
         """Make an array that the caller gets."""
         names = self.writer.names
         name = self.writer.of[out] = names.value()
-        self.writer.mine.add(out)
+        self.writer.owned.add(out)
         order = "" if is_c(out) else ", 'F'"
         empty, dtype = names.function(np.empty), names.dtype(np.dtype(out.dtype))
         self.before.append(f"{name} = {empty}({out.shape}, {dtype}{order})")
 
-    def loop(self, name: str) -> list[str]:
+    def calls(self, name: str) -> list[str]:
         """Write the calls of the function."""
         end, part = self.run.size - self.rest, self.run.part
         arguments = ", ".join(each for each, _ in self.passed.values())

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, field
 
-from tape_ad.base.arrays.overridable import BATCHES, NOTING, as_one_call
+from tape_ad.base.arrays.overridable import BATCHES, TRACERS, as_one_call
 from tape_ad.programs.engines.numpy.definitions import definition, home_of, refusal
 
 __all__ = ["Helpers", "is_own"]
@@ -60,7 +60,7 @@ class Helpers:
                 raise refusal(what, f"two things that it needs are called {name}")
             return
         self._things[name] = thing
-        if thing is NOTING or thing is as_one_call:
+        if thing is TRACERS or thing is as_one_call:
             self.texts[name] = f"{name} = ()  # nothing notes calls here"
             return
         if thing is BATCHES:
@@ -95,8 +95,8 @@ class Helpers:
 
 def globals_of(function: Any) -> dict[str, Any]:
     """Find what a function speaks of that is neither its own nor Python's."""
-    room = function.__globals__
-    return {name: room[name] for name in names_in(function.__code__) if name in room}
+    namespace = function.__globals__
+    return {name: namespace[name] for name in names_in(function.__code__) if name in namespace}
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:

@@ -37,9 +37,9 @@ def replay_of(
         verifier.verify_plan(plan)
     writer = Writer(plan, otherwise=otherwise, guards=guards)
     text = "\n".join(writer.lines())
-    room: dict[str, Any] = {"Diverged": Diverged, **writer.names.bound}
+    namespace: dict[str, Any] = {"Diverged": Diverged, **writer.names.bound}
     # A module's own names are as quick as local ones, once Python has run a line twice
-    exec(compile(text, f"<replay of {plan.program.name}>", "exec"), room)  # noqa: S102  # our text
-    replay: Any = room.pop("replay")  # no cycle of it and its names
+    exec(compile(text, f"<replay of {plan.program.name}>", "exec"), namespace)  # noqa: S102  # our text
+    replay: Any = namespace.pop("replay")  # no cycle of it and its names
     replay.nbytes = plan.nbytes
     return replay

@@ -9,10 +9,10 @@ import numpy as np
 
 from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.engines.numpy.arguments import Arguments
-from tape_ad.programs.engines.numpy.blocked_loops import Turn
+from tape_ad.programs.engines.numpy.blocked_loops import BlockedLoop
 from tape_ad.programs.engines.numpy.expressions import EXPRESSIONS
-from tape_ad.programs.engines.numpy.fillings import FRESH, filled, numbers_as_arrays, seen
 from tape_ad.programs.engines.numpy.names import Names
+from tape_ad.programs.engines.numpy.out_calls import FRESH, numbers_as_arrays, seen, with_out
 from tape_ad.programs.engines.numpy.workspaces import Workspace
 from tape_ad.programs.engines.out_support import is_c, size_of
 from tape_ad.programs.engines.plans import HEAVY, Plan
@@ -81,7 +81,7 @@ class Writer:
         self.of: dict[Value, str] = {}
         self.arguments = Arguments(self.names, self.of, readable)
         self.workspace = Workspace(self.names, plan.workspace, readable)
-        self.mine: set[Value] = set()
+        self.owned: set[Value] = set()
         self.functions: list[str] = []
         self.heavy: list[str] = []
 
@@ -157,7 +157,7 @@ class Writer:
     def run(self, run: Run) -> list[str]:
         """Write a run as a function of parts, and the loop that calls it."""
         steps = [step for step in self.plan.steps[run.start : run.stop] if type(step) is Call]
-        turn = Turn(self, run)
+        loop = BlockedLoop(self, run)
         errors: Mapping[str, Any] | None = None
         body: list[str] = []
         for step in steps:
@@ -165,14 +165,14 @@ class Writer:
                 errors = step.errors
                 if errors:
                     body.append(f"    with {self.errstate(errors)}:")
-            text = turn.line(step)
+            text = loop.line(step)
             shape = f"  # {step.outputs[0]}" if self.readable else ""
             body.append(("        " if errors else "    ") + text + shape)
         for number in range(run.start, run.stop):
             self.forget(number)
         name = self.names.new("run")
-        self.functions += [f"def {name}({', '.join(turn.passed)}):", *body, ""]
-        return turn.loop(name)
+        self.functions += [f"def {name}({', '.join(loop.passed)}):", *body, ""]
+        return loop.calls(name)
 
     def errstate(self, errors: Mapping[str, Any]) -> str:
         """Write a `numpy.errstate`."""
@@ -219,7 +219,7 @@ class Writer:
             else:
                 empty, dtype = self.names.function(np.empty), self.names.dtype(np.dtype(out.dtype))
                 name = self.of[out] = self.names.value()
-                self.mine.add(out)
+                self.owned.add(out)
                 yield f"{name} = {new(empty, dtype, self.names, out)}"
         self.names.object(segment, "segment")  # whose loops go with it
         run, table = self.names.function(segment.run), self.names.object(segment.table, "table")
@@ -243,16 +243,16 @@ class Writer:
         """Write a call whose result has a place."""
         if not block.given:
             target = self.of[out] = self.workspace.array(out, block.offset)
-            lines = filled(self.arguments, call, target)
+            lines = with_out(self.arguments, call, target)
             self.forget(number)
             return lines
         onto = self.plan.onto.get(out)
         if onto is not None:
-            lines = filled(self.arguments, call, self.of[onto])
+            lines = with_out(self.arguments, call, self.of[onto])
             self.of[out] = self.of[onto]
-            self.mine.discard(onto)
+            self.owned.discard(onto)
             self.forget(number)
-            self.mine.add(out)
+            self.owned.add(out)
             return lines
         fresh = FRESH.get(call.function) if hashable(call.function) else None
         if fresh is not None:
@@ -260,7 +260,7 @@ class Writer:
             lines = fresh(self.arguments, call, name) or [f"{name} = {self.expression(call)}"]
             self.forget(number)
             self.of[out] = name
-            self.mine.add(out)
+            self.owned.add(out)
             return lines
         text = self.expression(call)
         self.forget(number)
@@ -303,17 +303,17 @@ class Writer:
         if value not in self.plan.used:
             return "_"
         name = self.of[value] = self.names.value()
-        self.mine.add(value)
+        self.owned.add(value)
         return name
 
     def forget(self, number: int) -> None:
         """Let others have the names of what is not needed behind a step."""
-        self.leave(self.plan.dying[number])
+        self.leave(self.plan.last_uses[number])
 
     def leave(self, values: Iterable[Value]) -> None:
         """Let others have the names of values."""
         for value in values:
-            if value in self.mine:
+            if value in self.owned:
                 name = self.of.pop(value)
                 self.names.free(name)
                 if size_of(root_of(value)) >= HEAVY:

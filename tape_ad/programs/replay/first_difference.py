@@ -13,11 +13,11 @@ from tape_ad.programs.program.program import Call, Guard, Program, Step, Value, 
 from tape_ad.programs.replay.checking import difference_of, same_bits
 from tape_ad.record.messages.callers import caller
 
-__all__ = ["parting"]
+__all__ = ["first_difference"]
 
 
 @define(eq=False)
-class Lines:
+class CallSites:
     """What stands in place of a comparison, and notes the line of each step."""
 
     lines: list[str] = field(factory=list)
@@ -27,7 +27,7 @@ class Lines:
         self.lines.append(caller())
 
 
-def parting(
+def first_difference(
     program: Program,
     function: Callable[..., Any],
     rebuild: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]],
@@ -49,7 +49,7 @@ def parting(
     str
         The value, the call and the line; nothing where all are alike.
     """
-    lines = Lines()
+    lines = CallSites()
     comparison: Any = lines
     capture = Capture(program.name, comparison, Constants(program.name, ()))
     inputs = zip(leaves, program.inputs, strict=True)

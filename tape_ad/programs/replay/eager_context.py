@@ -11,7 +11,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import CAPTURING
 
-__all__ = ["Generators", "run_plainly"]
+__all__ = ["Generators", "run_eagerly"]
 
 Function = Callable[..., Any]
 LOUD = frozenset({"warn", "print", "log"})
@@ -19,7 +19,7 @@ LOUD = frozenset({"warn", "print", "log"})
 
 
 @define(eq=False)
-class Plainly:
+class EagerContext:
     """What stands in place of a capture, so that compiled functions within run as they are.
 
     Attributes
@@ -30,11 +30,11 @@ class Plainly:
 
     ended: bool = False
 
-    def boxed(self, tree: Any) -> Any:
+    def lift(self, tree: Any) -> Any:
         """Leave plain arrays as they are."""
         return tree
 
-    def constant_box(self, number: Any) -> Any:
+    def lift_constant(self, number: Any) -> Any:
         """Leave a number as it is."""
         return number
 
@@ -42,24 +42,24 @@ class Plainly:
         """Let helpers go the way of plain arrays."""
         return NotImplemented
 
-    def foreign(self, function: Function, args: Any, kwargs: Any, shielded: int) -> Any:
+    def call_opaque(self, function: Function, args: Any, kwargs: Any, shielded: int) -> Any:
         """Call a function of the user's."""
         return function(*args, **kwargs)
 
 
-def run_plainly(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def run_eagerly(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Call a function without any replay in it, and without NumPy's floating-point warnings."""
     settings: dict[str, Any] = {
         kind: "ignore" if setting in LOUD else setting for kind, setting in np.geterr().items()
     }
-    plainly = Plainly()
-    before = CAPTURING.set(plainly)
+    context = EagerContext()
+    before = CAPTURING.set(context)
     try:
         with np.errstate(**settings):
             return function(*args, **kwargs)
     finally:
         CAPTURING.reset(before)
-        plainly.ended = True
+        context.ended = True
 
 
 @define(eq=False)
@@ -81,7 +81,7 @@ class Generators:
         return cls([state_of(each) for each in found.values() if each is not None])
 
     @contextmanager
-    def put_back(self) -> Iterator[None]:
+    def restored(self) -> Iterator[None]:
         """Give all of them, after a ``with`` block, the states that they had before it."""
         states = [(put, get()) for get, put in self.places]
         try:

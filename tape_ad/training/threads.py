@@ -1,15 +1,11 @@
 """How many threads NumPy's linear algebra uses."""
 
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-from attrs import define
 
 from tape_ad.base.extras import extra
 
-__all__ = ["NEXT", "NextRecord", "blas_thread_count", "blas_threads"]
+__all__ = ["blas_thread_count", "blas_threads"]
 
 
 @contextmanager
@@ -36,12 +32,6 @@ def blas_threads(n: int = 1) -> Iterator[None]:
         When threadpoolctl is not installed. ``OPENBLAS_NUM_THREADS=1`` in the environment, for
         NumPy's usual BLAS, does the same for the whole of a process.
 
-    Notes
-    -----
-    The first training loop of a process is looked at, in the second step of an optimizer: if all
-    its products are small and BLAS has several threads, the logger ``"tape_ad.training"`` says so,
-    once. ``logging.getLogger("tape_ad.training").setLevel("ERROR")`` silences it.
-
     Examples
     --------
     >>> import numpy as np
@@ -66,29 +56,3 @@ def blas_thread_count() -> int:
         return 1
     counts = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
     return max(counts, default=1)
-
-
-@define
-class NextRecord:
-    """The record that was bound last, while somebody asks for it.
-
-    Attributes
-    ----------
-    asked : bool
-        Whether `bind` is to note records, which costs nothing otherwise.
-    """
-
-    asked: bool = False
-    _record: "weakref.ref[Any] | None" = None
-
-    def note(self, record: Any) -> None:
-        """Remember a record for as long as it lives."""
-        self._record = weakref.ref(record)
-
-    def take(self) -> Any:
-        """Give the record that was noted, or None, and ask no more."""
-        noted, self._record, self.asked = self._record, None, False
-        return None if noted is None else noted()
-
-
-NEXT = NextRecord()

@@ -15,17 +15,17 @@ from tape_ad.rules.maps.places import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["FRESH", "filled", "numbers_as_arrays", "seen"]
+__all__ = ["FRESH", "numbers_as_arrays", "seen", "with_out"]
 
 
-def filled(arguments: Arguments, call: Call, target: str) -> list[str]:
+def with_out(arguments: Arguments, call: Call, target: str) -> list[str]:
     """Write a call whose result lands in an array that is there.
 
     Parameters
     ----------
     arguments : Arguments
     call : Call
-        One that `filling.fills` says can do it.
+        One that `out_support.fills` says can do it.
     target : str
         What the array is called.
     """

@@ -1,0 +1,173 @@
+"""What others than the dispatch have to know of a function, said once, beside its rule.
+
+Batching, Dask, the compiler and whoever else works on whole arrays read facts where each would have
+a table of its own. Most of them are one idea, NumPy's signatures of generalized ufuncs: over which
+of its last axes a function mixes elements, so that all axes in front of those may be a stack.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+from attrs import evolve, field, frozen
+
+__all__ = ["ELEMENTWISE", "UNKNOWN", "Core", "Facts", "along", "cores", "elementwise", "moves"]
+
+Predicate = Callable[..., bool]
+
+TERM = re.compile(r"\(([^()]*)\)(!?)")
+SIGNATURE = re.compile(r"\([^()]*\)!?(,\([^()]*\)!?)*->(\.\.\.|(\([^()]*\)(,\([^()]*\))*)?)")
+
+
+@frozen
+class Core:
+    """The last axes of one operand, over which a function mixes its elements.
+
+    Attributes
+    ----------
+    names : tuple of str
+        A name for each; axes of one name have one length.
+    optional : bool
+        Whether the last of them may be missing, so that a vector stands for a matrix of one column.
+    single : bool
+        Whether there is never a stack of this operand.
+    """
+
+    names: tuple[str, ...]
+    optional: bool = False
+    single: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """The number of these axes."""
+        return len(self.names)
+
+
+def read(signature: str) -> tuple[tuple[Core, ...], tuple[Core, ...] | None]:
+    """Read a signature: the cores of the operands, and of the results where they are said.
+
+    Raises
+    ------
+    ValueError
+        When it is none.
+    """
+    if not SIGNATURE.fullmatch(signature):
+        raise ValueError(f"{signature!r} is no signature; write it as in '(m,n),(n,k?)->(m,k?)'")
+    inputs, _, outputs = signature.partition("->")
+    return cores_in(inputs), None if outputs == "..." else cores_in(outputs)
+
+
+def cores_in(terms: str) -> tuple[Core, ...]:
+    """Read the cores on one side of a signature."""
+    found = []
+    for names, single in TERM.findall(terms):
+        each = tuple(names.split(",")) if names else ()
+        optional = bool(each) and each[-1].endswith("?")
+        found.append(Core(tuple(name.rstrip("?") for name in each), optional, bool(single)))
+    return tuple(found)
+
+
+@frozen(eq=False)
+class Facts:
+    """What is known of a function, beside its rule.
+
+    Attributes
+    ----------
+    signature : str
+        Over which of their last axes the operands' elements are mixed, in NumPy's notation for
+        generalized ufuncs. ``?`` behind a name: the axis may be missing. ``!`` behind an operand:
+        there is never a stack of it. ``...`` for results: as many and as large as they are. Empty
+        where nothing is known.
+    operands : tuple of str
+        The names of the parameters that the signature is about; the first ones if there are none.
+    axis : str
+        The parameter that names the axes over which elements of the first operand are mixed.
+    none : {"flat", "all"}
+        What None is for that parameter: the axis of the flattened array, or all axes.
+    lengths : str
+        The parameter with a length for each axis; where it is given, None is the last axes.
+    ufunc : callable or None
+        The ufunc whose ``reduce`` it is.
+    moves : tuple of str
+        The parameters of which each element of the result is one, or a constant: which one it is
+        depends on shapes and on the other arguments alone.
+    body : callable or None
+        The function as a composition: a few lines of NumPy, which never branch on values.
+    about : bool
+        Whether it is about shapes and dtypes alone.
+    shape_by_values, dtype_by_values : bool
+        Whether the result's shape or dtype depends on values.
+    writes : bool
+        Whether it writes to its first argument.
+    """
+
+    signature: str = ""
+    operands: tuple[str, ...] = ()
+    axis: str = ""
+    none: Literal["flat", "all"] = "flat"
+    lengths: str = ""
+    ufunc: Any = None
+    moves: tuple[str, ...] = ()
+    body: Callable[..., Any] | None = None
+    about: bool = False
+    shape_by_values: bool = False
+    dtype_by_values: bool = False
+    writes: bool = False
+    inputs: tuple[Core, ...] = field(init=False)
+    outputs: tuple[Core, ...] | None = field(init=False)
+
+    @inputs.default
+    def _read_inputs(self) -> tuple[Core, ...]:
+        return read(self.signature)[0] if self.signature else ()
+
+    @outputs.default
+    def _read_outputs(self) -> tuple[Core, ...] | None:
+        return read(self.signature)[1] if self.signature else None
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether no axis is mixed, and all operands are broadcast."""
+        return self.signature == "()->()"
+
+    def beside(self, **others: Any) -> "Facts":
+        """Give these facts and others."""
+        return evolve(self, **others)
+
+
+UNKNOWN = Facts()
+"""The facts of a function of which none are said."""
+
+ELEMENTWISE = Facts("()->()")
+"""The facts of a function of elements: all its arguments that are arrays are broadcast."""
+
+
+def elementwise(*operands: str) -> Facts:
+    """Say that a function works element by element on what some of its parameters name."""
+    return Facts("()->()", operands)
+
+
+def cores(signature: str, *operands: str) -> Facts:
+    """Say over which last axes a function mixes the elements of its operands.
+
+    Examples
+    --------
+    >>> [core.ndim for core in cores("(n,n),(n,k?)->(n,k?)").inputs]
+    [2, 2]
+    """
+    return Facts(signature, operands)
+
+
+def along(
+    axis: str = "axis",
+    none: Literal["flat", "all"] = "flat",
+    *,
+    lengths: str = "",
+    ufunc: Any = None,
+) -> Facts:
+    """Say that a function mixes the elements of its first operand over the axes that it is told."""
+    return Facts(axis=axis, none=none, lengths=lengths, ufunc=ufunc)
+
+
+def moves(*operands: str) -> Facts:
+    """Say that each element of a function's result is one of its operands', or a constant."""
+    return Facts(moves=operands)

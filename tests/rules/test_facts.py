@@ -1,0 +1,227 @@
+"""The facts beside rules are true of the functions themselves, called with plain arrays."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tape_ad.base.naming import called
+from tape_ad.rules import entry_of
+from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
+from tests.rules.grouping import for_each
+from tests.rules.rows import CONSTANTS, ROWS
+from tests.rules.table import Case, cases
+from tests.sampling import some
+
+Array = Any
+Function = Callable[..., Any]
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of what NumPy computes there
+
+METHODS = {"reduce": ("axis",), "accumulate": ("axis",), "reduceat": ("indices", "axis")}
+"""The parameters of the methods of ufuncs, which tell nobody, up to the axis."""
+
+REFUSED = (TypeError, ValueError, IndexError, AttributeError, NotImplementedError)
+
+MEMBERS = range(3)
+
+
+def facts_of(case: Case) -> Facts:
+    """Give what is said of the function of a case; of ufuncs NumPy says it."""
+    function = case.row.function
+    return Facts() if isinstance(function, np.ufunc) else entry_of(function).facts
+
+
+STATED = [c for c in cases(ROWS + CONSTANTS) if facts_of(c).axis or facts_of(c).signature]
+
+
+def calls_of(case: Case) -> list[dict[str, Any]]:
+    """List the arguments of the calls of the function that a row makes, by name."""
+    calls: list[dict[str, Any]] = []
+    names = names_of(case.row.function)
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        if len(args) <= len(names):
+            calls.append(dict(zip(names, args, strict=False)) | kwargs)
+        return case.row.function(*args, **kwargs)
+
+    case.row.apply(case.primals(), noted)
+    return calls
+
+
+def names_of(function: Function) -> tuple[str, ...]:
+    """List the names of the parameters."""
+    if function.__name__ in METHODS:
+        return ("array", *METHODS[function.__name__])
+    return tuple(inspect.signature(function).parameters)
+
+
+def by_name(function: Function, given: dict[str, Any]) -> Any:
+    """Call a function with arguments by name, as far as it takes them so."""
+    if function.__name__ in METHODS:
+        named = dict(given)
+        first = [named.pop(name) for name in names_of(function)[:-1]]
+        return function(*first, **named)
+    parameters = inspect.signature(function).parameters.values()
+    first = [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY]
+    args = [given[name] for name in first if name in given]
+    return function(*args, **{name: x for name, x in given.items() if name not in first})
+
+
+def near(x: Any, member: int) -> Any:
+    """Give an operand of one of several, near to those of the others."""
+    inexact = isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+    return x * (1 + 1e-3 * member) if inexact else x
+
+
+def alike(found: Any, expected: Any) -> None:
+    """Compare what a function gives for one with what it gives for it in a stack."""
+    if isinstance(expected, (tuple, list)):
+        for one, other in zip(found, expected, strict=True):
+            alike(one, other)
+        return
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11)
+
+
+def picked(out: Any, member: int) -> Any:
+    """Take the result of one out of those of a stack."""
+    return [each[member] for each in out] if isinstance(out, (tuple, list)) else out[member]
+
+
+def stays_apart(function: Function, members: list[dict[str, Any]], all_: dict[str, Any]) -> bool:
+    """Check that a call of a stack gives what one of each member does; tell if there are any."""
+    try:
+        expected = [by_name(function, member) for member in members]
+    except REFUSED:
+        return False
+    out = by_name(function, all_)
+    for i, one in enumerate(expected):
+        alike(picked(out, i), one)
+    return True
+
+
+def checks_of_last_axes(function: Function, facts: Facts, given: dict[str, Any]) -> int:
+    """Check a function that mixes elements over the last axes of its operands; count the calls."""
+    names = facts.operands or names_of(function)[: len(facts.inputs)]
+    if facts.is_elementwise:
+        names = tuple(n for n in facts.operands or given if isinstance(given.get(n), np.ndarray))
+    terms = facts.inputs * (len(names) if facts.is_elementwise else 1)
+    pairs = dict(zip(names, terms, strict=True))
+    ndims = {name: np.ndim(given[name]) - core.ndim for name, core in pairs.items()}
+    if not pairs or min(ndims.values()) < 0:  # a vector for a matrix
+        return 0
+    many = {name for name, core in pairs.items() if not core.single}
+
+    def of(member: int) -> dict[str, Any]:
+        return {name: near(x, member) if name in many else x for name, x in given.items()}
+
+    def stack(name: str) -> Array:
+        members = np.stack([near(np.asarray(given[name]), i) for i in MEMBERS])
+        missing = max(ndims.values()) - ndims[name]
+        return members.reshape((3, *(1,) * missing, *members.shape[1:]))
+
+    stacked = {name: stack(name) if name in many else x for name, x in given.items()}
+    return int(stays_apart(function, [of(i) for i in MEMBERS], stacked))
+
+
+def checks_of_elements(function: Function, facts: Facts, given: dict[str, Any]) -> int:
+    """Check a function of elements, of arrays in place of its numbers too; count the calls."""
+    names = facts.operands or given
+    arrays = {n: x for n, x in given.items() if n in names and isinstance(x, np.ndarray)}
+    full = dict(zip(arrays, np.broadcast_arrays(*arrays.values()), strict=True))
+    shape = next(iter(full.values())).shape
+    numbers = {n: np.full(shape, x) for n, x in given.items() if type(x) in (int, float)}
+    tried = [given, *({**given, name: x} for name, x in numbers.items() if name in names)]
+    count = sum(checks_of_last_axes(function, facts, each) for each in tried)
+    expected = by_name(function, given)
+    found = by_name(function, {**given, **{n: x.ravel()[::-1] for n, x in full.items()}})
+    for one, other in zip(listed(found), listed(expected), strict=True):
+        alike(one[::-1].reshape(shape), other)
+    return count
+
+
+def listed(out: Any) -> list[Any]:
+    """List the results."""
+    return list(out) if isinstance(out, (tuple, list)) else [out]
+
+
+def checks_of_axes(function: Function, facts: Facts, given: dict[str, Any]) -> int:
+    """Check a function that is told its axes, along each that there is; count the calls."""
+    first = names_of(function)[0]
+    x = given[first]
+    if not isinstance(x, np.ndarray):
+        return 0
+    every: list[Any] = [*range(-x.ndim, x.ndim)]
+    every += [(0,), (0, -1)][: x.ndim]
+    if facts.none == "all" or not given.get("keepdims"):
+        every.append(None)
+    if facts.axis in given and within(given[facts.axis], x.ndim):
+        every.append(given[facts.axis])
+    stack = np.stack([near(x, i) for i in MEMBERS])
+    count = 0
+    for axis in every:
+        data: Array = stack
+        if axis is None:
+            data = stack if facts.none == "all" else stack.reshape(3, -1)
+            last = np.size(given.get(facts.lengths) or x.shape)
+            moved: Any = tuple(range(-last, 0)) if facts.none == "all" else 1
+        else:
+            moved = tuple(a + (a >= 0) for a in np.atleast_1d(axis).tolist())
+            moved = moved if isinstance(axis, (tuple, list)) else moved[0]
+        members = [{**given, first: near(x, i), facts.axis: axis} for i in MEMBERS]
+        count += stays_apart(function, members, {**given, first: data, facts.axis: moved})
+    return count
+
+
+def within(axis: Any, ndim: int) -> bool:
+    """Tell whether there are such axes; NumPy's reductions of numbers take some that are not."""
+    return axis is not None and all(-ndim <= a < ndim for a in np.atleast_1d(axis))
+
+
+def check(function: Function, facts: Facts, given: dict[str, Any]) -> int:
+    """Check what is said of a function on one call of it, and on some like it."""
+    if facts.axis:
+        return checks_of_axes(function, facts, given)
+    if facts.is_elementwise:
+        return checks_of_elements(function, facts, given)
+    return checks_of_last_axes(function, facts, given)
+
+
+@for_each(some(STATED, 2))
+def test_what_is_stacked_stays_apart(case: Case) -> None:
+    for given in calls_of(case):
+        check(case.row.function, facts_of(case), given)
+
+
+def test_each_function_has_rows_that_its_facts_are_tried_on() -> None:
+    tried = {c.row.function: 0 for c in STATED}
+    for case in STATED:
+        if tried[case.row.function] == 0:
+            for given in calls_of(case):
+                tried[case.row.function] += check(case.row.function, facts_of(case), given)
+    assert [called(function) for function, count in tried.items() if count == 0] == []
+
+
+X = np.arange(1.0, 13.0).reshape(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("function", "facts", "given"),
+    [
+        (np.cumsum, ELEMENTWISE, {"a": X}),
+        (np.sort, ELEMENTWISE, {"a": -X}),
+        (np.max, ELEMENTWISE, {"a": X}),
+        (np.linalg.norm, cores("(n)->()"), {"x": X}),
+        (np.flip, along(none="flat"), {"m": X}),
+        (np.cumsum, along(none="all"), {"a": X}),
+        (np.transpose, cores("(m,n)->(n,m)"), {"a": X}),
+        (np.trace, cores("(m,n)->()"), {"a": X}),
+    ],
+)
+def test_a_wrong_fact_is_found(function: Function, facts: Facts, given: dict[str, Any]) -> None:
+    with pytest.raises((AssertionError, *REFUSED)):
+        check(function, facts, given)
