@@ -25,13 +25,11 @@ __all__ = ["EQUALITIES", "TRIMMING", "Tied", "look_at_trimmed", "with_ties"]
 
 EQUALITIES = frozenset({np.equal, np.not_equal})
 
-<<<<<<< HEAD
 HANDING_ON = ("tape_ad.record.", "tape_ad.batching.", "tape_ad.interop.array_api.", "tape_ad.base.")
 """The modules of ours that compare, and ask for the result, for whoever has called them."""
-=======
+
 TRIMMING = frozenset({np.trim_zeros, np.polymul})
 """Functions that leave out what is exactly 0 at an end, which has a derivative all the same."""
->>>>>>> 12a8bb7 (Tell of zeros that polynomials and trimming leave out with their derivative)
 
 ASSERTING = ("_pytest.", "doctest", "numpy.testing.", "unittest.")
 """The modules that compare to say what is wrong, and calculate nothing."""

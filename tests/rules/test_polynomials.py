@@ -38,12 +38,12 @@ ZEROS_LEFT_OUT: dict[str, Any] = {
 @pytest.mark.parametrize("name", ZEROS_LEFT_OUT)
 def test_leading_zeros_are_not_left_out_with_their_derivative(name: str) -> None:
     f = ZEROS_LEFT_OUT[name]
-    zero = np.array([0.0, 1.0, 2.0])
+    zero, nonzero = np.array([0.0, 1.0, 2.0]), np.array([1.0, 1.0, 4.0])
     for grad in (ta.grad(f), ta.compile(ta.grad(f)), ta.grad(ta.compile(f))):
         with pytest.raises(TieError, match=r"leaves out numbers that are exactly 0 \(line \d+"):
             grad(zero)
-        wanted = ta.grad(f)(zero + [1.0, 0.0, 2.0])
-        np.testing.assert_array_equal(grad(zero + [1.0, 0.0, 2.0]), wanted)
+        wanted = ta.grad(f)(nonzero)
+        np.testing.assert_array_equal(grad(nonzero), wanted)
         with pytest.raises(TieError):
             grad(zero)
 
