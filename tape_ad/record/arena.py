@@ -74,6 +74,9 @@ class Arena:
         Whether that function has returned, so that its handles should not be met any more.
     appending : object
         What a thread is appending now, or None; see `tape_ad.record.locks`.
+    assigning : tuple of int or None
+        The thread that points handles of one memory at other nodes now, or adds one to them, in a
+        tuple of its own for each time.
     namespaced : bool
         Whether a handle was asked for its array namespace, so that what has no derivative is a
         handle too.
@@ -95,6 +98,7 @@ class Arena:
     within: "Arena | None" = field(default=None, kw_only=True)
     observer: Any = field(default=None, init=False)
     appending: Any = field(default=None, init=False)
+    assigning: tuple[int] | None = field(default=None, init=False)
     movable: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
     namespaced: bool = field(default=False, init=False)

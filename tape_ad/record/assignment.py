@@ -7,8 +7,8 @@ the numbers in memory, unless nobody can see them any more.
 """
 
 import sys
-from _thread import _count
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 from weakref import ref
 
@@ -21,7 +21,7 @@ from tape_ad.base.naming import called, function_name
 from tape_ad.record.arena import Arena
 from tape_ad.record.constants import unwrapped
 from tape_ad.record.instructions import is_at
-from tape_ad.record.locks import ASSIGNING, PATIENCE
+from tape_ad.record.locks import wait_until_assigned
 from tape_ad.record.messages.refusals import batched_value
 from tape_ad.record.namespaces import IN_USE
 from tape_ad.record.primals import is_number, memory_of, primal
@@ -211,10 +211,12 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
 
     A value that is `fresh`, so that nobody else has it, may be taken without a copy.
     """
-    locked = False
+    record: Arena = target.record
+    mine = (get_ident(),)
+    while (outer := record.assigning) is not None and outer != mine:
+        wait_until_assigned(record)
     try:
-        locked = _count() > 0 and ASSIGNING.acquire(timeout=PATIENCE)
-        record: Arena = target.record
+        record.assigning = mine
         window = None
         base = target
         if target.index in record.bases:
@@ -237,8 +239,7 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
         followers = [followed(base, view, new, key, value, window) for view in views]
         commit(base, new, followers)
     finally:
-        if locked:
-            ASSIGNING.release()
+        record.assigning = outer
 
 
 def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:

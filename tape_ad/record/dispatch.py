@@ -5,9 +5,9 @@ general way is `record_general`; the others do the same for what most calls are,
 (docs/performance.md says what each of them saves).
 """
 
-from _thread import _count
 from collections.abc import Callable, Mapping
 from operator import getitem
+from threading import get_ident
 from types import MappingProxyType
 from typing import Any
 
@@ -22,7 +22,7 @@ from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several,
 from tape_ad.record.casting import as_computed_with
 from tape_ad.record.constants import ConstantTensor, as_constants, gives_constants, unwrapped
 from tape_ad.record.creation import created
-from tape_ad.record.locks import ASSIGNING, PATIENCE
+from tape_ad.record.locks import wait_until_assigned
 from tape_ad.record.messages.refusals import (
     misplaced_handle,
     no_implementation,
@@ -212,12 +212,14 @@ def record_item(x: Any, key: Any) -> Any:
     plain = filled_key(key, x.data.ndim)
     if plain is None:
         return answer(getitem, (x, key))
-    locked = False
+    record, mine = x.record, (get_ident(),)
+    while (outer := record.assigning) is not None and outer != mine:
+        wait_until_assigned(record)
     try:
-        locked = _count() > 0 and ASSIGNING.acquire(timeout=PATIENCE)
+        record.assigning = mine
         data = x.data
         out = data[key]
-        handle = x.record.note(
+        handle = record.note(
             getitem, (x, key), NO_OPTIONS, out, x.index, Index(plain, data.shape, out.shape)
         )
         if is_view(out, data):
@@ -225,8 +227,7 @@ def record_item(x: Any, key: Any) -> Any:
     except ValueError as error:
         raise_with_name(getitem, (x,), error)
     finally:
-        if locked:
-            ASSIGNING.release()
+        record.assigning = outer
     return handle
 
 

@@ -1,7 +1,7 @@
 """Which handles stand for the same memory, as NumPy's arrays and their views do."""
 
-from _thread import _count
 from sys import getrefcount
+from threading import get_ident
 from typing import Any
 from weakref import ref
 
@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.record.arena import Arena
-from tape_ad.record.locks import ASSIGNING, PATIENCE
+from tape_ad.record.locks import wait_until_assigned
 from tape_ad.rules.maps import Chain, Index, LinearMap, Stretch, rearranges
 
 __all__ = ["Handle", "has_alone", "link", "linked", "live_views", "way_to"]
@@ -30,16 +30,17 @@ def link(view: Handle, source: Handle) -> None:
 
 def linked(view: Handle, source: Handle, data: Any) -> bool:
     """Note a view of that array, unless the source stands for another one by now."""
-    locked = False
+    record, mine = view.record, (get_ident(),)
+    while (outer := record.assigning) is not None and outer != mine:
+        wait_until_assigned(record)
     try:
-        locked = _count() > 0 and ASSIGNING.acquire(timeout=PATIENCE)
+        record.assigning = mine
         same = source.data is data
         if same:
             link(view, source)
         return same
     finally:
-        if locked:
-            ASSIGNING.release()
+        record.assigning = outer
 
 
 def live_views(base: Handle) -> list[Handle]:
