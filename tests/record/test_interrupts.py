@@ -8,6 +8,7 @@ import inspect
 import itertools
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -274,3 +275,21 @@ def test_near_the_end_of_the_stack_an_operation_happens_or_not(name: str) -> Non
             ends += 1
         check_scene(scene, outcomes, room)
     assert 0 < ends < 47
+
+
+def assigned_elsewhere() -> Any:
+    """Assign to a view in a record of one's own."""
+    scene = Scene()
+    scene.row[0] = 4.0
+    return scene.x.data[1, 0]
+
+
+@pytest.mark.parametrize("name", ["assign to a view", "element"])
+def test_what_was_interrupted_holds_up_no_other_thread(name: str) -> None:
+    action, first = ACTIONS[name], Scene()
+    with ThreadPoolExecutor(1) as pool:
+        for moment in some(moments_of(lambda: action(first)), 6):
+            numbers = itertools.count()
+            at = partial(is_next, numbers, moment)
+            assert traced(partial(action, Scene()), at, KeyboardInterrupt)
+            assert pool.submit(assigned_elsewhere).result(timeout=2) == 4
