@@ -15,7 +15,7 @@ from attrs import frozen
 import tape_ad.scipy.linalg
 import tape_ad.scipy.special  # noqa: F401 - they add their rules to the tables
 from tape_ad.base.naming import function_name
-from tape_ad.rules import RULES, load_further_rules
+from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
 from tests.calls.page import section
 from tests.coverage.conventions import CONVENTIONS
@@ -25,7 +25,7 @@ from tests.rules.rows import APART, ROWS
 from tests.rules.table import Row, cases
 from tests.rules.test_special_accuracy import AGAINST_MPMATH
 
-load_further_rules()
+load_lazy_tables()
 
 __all__ = ["Line", "changes", "document", "lines"]
 
@@ -210,14 +210,14 @@ def lines() -> Iterator[Line]:
             NEWER.get(name, ""),
             cells(function, entry, rows[function], name),
         )
-    for name, thing in further_names(set(said.values())):
+    for name, thing in implied_names(set(said.values())):
         kind = "class" if isinstance(thing, type) else type(thing).__name__.lower()
         yield Line(
             topic_of(name), name, NEWER.get(name, ""), (kind, *[""] * 5, "its docstring says")
         )
 
 
-def further_names(said: set[str]) -> Iterator[tuple[str, Any]]:
+def implied_names(said: set[str]) -> Iterator[tuple[str, Any]]:
     """Find what the rooms for SciPy publish that is written in Python, and no entry of a table."""
     known = set(map(id, RULES))
     for room in ROOMS:

@@ -26,17 +26,17 @@ from tape_ad.rules.base import merged
 from tape_ad.scipy.anchored import ANCHORED
 from tape_ad.scipy.linalg.banded import *
 from tape_ad.scipy.linalg.basics import *
+from tape_ad.scipy.linalg.composed_functions import *
 from tape_ad.scipy.linalg.functions import *
-from tape_ad.scipy.linalg.further_factors import *
-from tape_ad.scipy.linalg.further_functions import *
-from tape_ad.scipy.linalg.further_structured import *
 from tape_ad.scipy.linalg.lu_factors import *
 from tape_ad.scipy.linalg.qr_updates import *
 from tape_ad.scipy.linalg.riccati import *
 from tape_ad.scipy.linalg.solvers import *
 from tape_ad.scipy.linalg.spectral import *
 from tape_ad.scipy.linalg.structured import *
+from tape_ad.scipy.linalg.structured_systems import *
 from tape_ad.scipy.linalg.triangular_factors import *
+from tape_ad.scipy.linalg.unique_factors import *
 
 add_rules(
     merged(
@@ -48,9 +48,9 @@ add_rules(
         BASICS,
         SPECTRAL,
         ANCHORED,
-        FURTHER_FACTORS,
-        FURTHER_FUNCTIONS,
-        FURTHER_STRUCTURED,
+        UNIQUE_FACTORS,
+        COMPOSED_FUNCTIONS,
+        STRUCTURED_SYSTEMS,
         QR_UPDATES,
         RICCATI,
         TRIANGULAR_FACTORS,

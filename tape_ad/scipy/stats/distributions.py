@@ -16,10 +16,10 @@ from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.anchored import anchored
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import by_counting, expectation, moment_of
 from tape_ad.scipy.stats.frozen import FrozenDistribution
-from tape_ad.scipy.stats.further_families import CONTINUOUS
 from tape_ad.scipy.stats.methods import METHODS
 from tape_ad.scipy.stats.moments import MOMENTS
 from tape_ad.scipy.stats.partials import parameter_names

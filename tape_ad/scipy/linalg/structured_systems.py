@@ -18,7 +18,7 @@ from tape_ad.scipy.linalg.structured import toeplitz
 from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
-    "FURTHER_STRUCTURED",
+    "STRUCTURED_SYSTEMS",
     "cho_solve_banded",
     "cholesky_banded",
     "circulant",
@@ -381,7 +381,7 @@ def tridiagonal_values(d: Array, e: Array, select: Any, select_range: Any, *opti
     return tridiagonal_spectrum(d, e, True, select, select_range)
 
 
-FURTHER_STRUCTURED: dict[Any, Entry] = {
+STRUCTURED_SYSTEMS: dict[Any, Entry] = {
     **{
         public: exactly(public, composition)
         for public, composition in (

@@ -19,7 +19,7 @@ from tape_ad.scipy.linalg.spectral import singular_vectors, vectors
 from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
-    "FURTHER_FACTORS",
+    "UNIQUE_FACTORS",
     "balance",
     "hessenberg",
     "layout",
@@ -229,7 +229,7 @@ def placed(a: Array, part: Array, i: int, j: int) -> Array:
     return np.where(np.pad(np.ones(part.shape, bool), around), np.pad(part, around), a)
 
 
-FURTHER_FACTORS: dict[Any, Entry] = {
+UNIQUE_FACTORS: dict[Any, Entry] = {
     hessenberg: exactly(hessenberg, reduced),
     ldl: exactly(ldl, block_factors),
     matrix_balance: exactly(matrix_balance, balanced),

@@ -18,7 +18,7 @@ from tape_ad.scipy.linalg.spectral import vectors
 from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
-    "FURTHER_FUNCTIONS",
+    "COMPOSED_FUNCTIONS",
     "coshm",
     "cosm",
     "expm_cond",
@@ -134,7 +134,7 @@ BASES = (
     "write what is made of them by np.linalg.svd, np.linalg.eigh or np.linalg.qr"
 )
 
-FURTHER_FUNCTIONS: dict[Any, Entry] = {
+COMPOSED_FUNCTIONS: dict[Any, Entry] = {
     cosm: exactly(cosm, lambda a: waves(a)[0]),
     sinm: exactly(sinm, lambda a: waves(a)[1]),
     tanm: exactly(tanm, lambda a: quotient(waves(a))),
