@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import linalg
-from tape_ad.scipy.anchored import anchored
+from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.linalg.basics import pivots, reflections
 from tape_ad.scipy.linalg.composed_functions import COMPOSED_FUNCTIONS
 from tape_ad.scipy.linalg.spectral import (
@@ -287,7 +287,7 @@ ROWS: list[Row] = [
         )
         for function in (linalg.solve_continuous_are, linalg.solve_discrete_are)
     ),
-    row(anchored, POSITIVE(2, 2), call=lambda f, a: f(a, None, np.abs, (a,), {})),
+    row(with_value, POSITIVE(2, 2), call=lambda f, a: f(a, None, np.abs, (a,), {})),
 ]
 
 CONSTANTS: list[Row] = [

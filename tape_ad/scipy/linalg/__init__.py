@@ -23,7 +23,7 @@ with extra("scipy", "tape_ad.scipy.linalg"):
 
 from tape_ad.rules import add_rules
 from tape_ad.rules.base import merged
-from tape_ad.scipy.anchored import ANCHORED
+from tape_ad.scipy.counterparts import WITH_VALUE
 from tape_ad.scipy.linalg.banded import *
 from tape_ad.scipy.linalg.basics import *
 from tape_ad.scipy.linalg.composed_functions import *
@@ -47,7 +47,7 @@ add_rules(
         STRUCTURED,
         BASICS,
         SPECTRAL,
-        ANCHORED,
+        WITH_VALUE,
         UNIQUE_FACTORS,
         COMPOSED_FUNCTIONS,
         STRUCTURED_SYSTEMS,
