@@ -109,9 +109,10 @@ def public_names() -> dict[Any, str]:
     }
     names: dict[Any, str] = {}
     for module, holder in modules.items():
+        public = getattr(holder, "__all__", dir(holder))
         for function in RULES:
             name = function_name(function)
-            if getattr(holder, name, None) is function:
+            if name in public and getattr(holder, name, None) is function:
                 names.setdefault(function, f"{module}.{name}")
     return names
 
@@ -223,7 +224,7 @@ def implied_names(said: set[str]) -> Iterator[tuple[str, Any]]:
     for room in ROOMS:
         if room.startswith("tape_ad.") and room != "tape_ad.nn":
             holder = importlib.import_module(room)
-            for name in (*holder.__all__, *getattr(holder, "DISTRIBUTIONS", ())):
+            for name in holder.__all__:
                 full, thing = f"{room}.{name}", getattr(holder, name)
                 if full not in said and id(thing) not in known and callable(thing):
                     yield full, thing
