@@ -11,7 +11,7 @@ from benchmarks.timing import seconds_of
 
 __all__ = ["OVERHEADS", "overhead_seconds", "overhead_targets"]
 
-FEW, FEW_SECONDS, FURTHER_SECONDS = 5, 2e-6, 0.3e-6
+FEW, FEW_SECONDS, SECONDS_PER_CALL = 5, 2e-6, 0.3e-6
 """The most seconds for up to so many arrays, and for each further one."""
 
 X = [np.ones(3) for _ in range(20)]
@@ -57,7 +57,7 @@ def overhead_targets(overheads: Mapping[str, float], engine: str) -> list[Target
         Target(
             f"overhead of a call by engine={engine!r}, microseconds: {name}",
             1e6 * seconds,
-            1e6 * (FEW_SECONDS + max(0, OVERHEADS[name][0] - FEW) * FURTHER_SECONDS),
+            1e6 * (FEW_SECONDS + max(0, OVERHEADS[name][0] - FEW) * SECONDS_PER_CALL),
         )
         for name, seconds in overheads.items()
     ]

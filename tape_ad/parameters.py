@@ -21,7 +21,7 @@ from attrs import frozen
 from tape_ad.base.errors import ConversionError, DamagedFileError, DtypeError, StoreMismatchError
 from tape_ad.base.extras import extra
 from tape_ad.base.trees import with_names
-from tape_ad.record.inspection.pages.summaries import Summary
+from tape_ad.record.inspection.pages.figures import Summary
 from tape_ad.record.messages.migration_hints import listed
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor

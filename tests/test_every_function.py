@@ -15,10 +15,10 @@ from numpy.testing import overrides
 
 import tape_ad as ta
 from tape_ad.base.errors import TapeError
-from tape_ad.rules import RULES, load_further_rules
+from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Constant, Filled
 
-load_further_rules()
+load_lazy_tables()
 
 Array = Any
 Call = Callable[[Callable[..., Any], Any, Array], Any]

@@ -1,28 +1,39 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from sys import getrefcount
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 
 from tape_ad.base.arrays.overridable import BATCHES, TRACERS, as_one_call, batch_in, certainly
 from tape_ad.record.arena import Arena, unheld_count
-from tape_ad.record.careful_sweeps import careful_sweep
-from tape_ad.record.pushing import push_along
-from tape_ad.record.traits import KNOWN, NUMBERS, OPEN, traits_of
 from tape_ad.record.unbroadcasting import LARGE, unbroadcast
 from tape_ad.record.watching import require_unchanged
 from tape_ad.rules.maps import (
     Array,
+    Negate,
     Products,
     Scale,
     add_reduce,
     added_at,
+    pull_chosen,
 )
 
-__all__ = ["forward_sweep", "reverse_sweep"]
+__all__ = [
+    "KNOWN",
+    "NUMBERS",
+    "OPEN",
+    "Look",
+    "Traits",
+    "careful_sweep",
+    "forward_sweep",
+    "push_along",
+    "reverse_sweep",
+    "traits_of",
+]
 
 ndarray = np.ndarray
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
@@ -329,3 +340,179 @@ def push_together(
         arena.observer.pushed(arena, node, pushed)
     total = reached.get(node)
     reached[node] = pushed if total is None else total + pushed
+
+
+NUMBERS = frozenset({float, int, np.float64, np.float32})
+"""The partials that are real numbers; those of other kinds take a longer way to the same."""
+
+
+@frozen
+class Traits:
+    """The optional members of a map that `tape_ad.LinearMap` lists.
+
+    Attributes
+    ----------
+    is_map : bool
+        False for an array that stands for a map, and for a partial that was released.
+    identity, fresh, uniform : bool
+        As the map's members say.
+    may_hide, adds_into, pulls_into, has_factors, pushes_together : bool
+        Whether it has `hides`, `add_into`, `pull_into`, `pull_factors` and `push_together`.
+    """
+
+    is_map: bool
+    identity: bool
+    fresh: bool
+    uniform: bool
+    may_hide: bool
+    adds_into: bool
+    pulls_into: bool
+    has_factors: bool
+    pushes_together: bool
+
+
+def traits_of(kind: type) -> Traits:
+    """Give the traits of a kind of partial."""
+    found = KNOWN.get(kind)
+    if found is None:
+        found = KNOWN[kind] = Traits(
+            is_map=hasattr(kind, "pull"),
+            identity=getattr(kind, "identity", None) is True,  # and no field of that name
+            fresh=getattr(kind, "fresh", None) is True or kind in TRACERS,  # as plain arrays are
+            uniform=getattr(kind, "uniform", None) is True,
+            may_hide=isinstance(hides := getattr(kind, "hides", None), property) or hides is True,
+            adds_into=callable(getattr(kind, "add_into", None)),
+            pulls_into=callable(getattr(kind, "pull_into", None)),
+            has_factors=callable(getattr(kind, "pull_factors", None)),
+            pushes_together=callable(getattr(kind, "push_together", None)),
+        )
+        if not found.may_hide:
+            OPEN.add(kind)
+    return found
+
+
+KNOWN: dict[type, Traits] = {}
+"""Kept for good: there are few kinds of maps."""
+
+OPEN: set[type] = set()
+"""Those of them that leave nothing out."""
+
+
+def push_along(
+    arena: Arena, node: int, edge: int, held: list[Array], total: list[Array], stack: int
+) -> None:
+    """Push a tangent along an edge, and add it to what its node has.
+
+    Parameters
+    ----------
+    arena : Arena
+    node, edge : int
+    held : list of array
+        The tangent of the edge's parent, alone. Where the list has the only reference to it, it may
+        be written over.
+    total : list of array
+        The node's tangent so far, or nothing; it is replaced.
+    stack : int
+        The number of leading axes that are not part of the node's shape.
+    """
+    partial = arena.partials[edge]
+    kind = type(partial)
+    shape, dtype, observer = arena.shapes[node], arena.dtypes[node], arena.observer
+    same = held[0].shape[stack:] == shape and held[0].dtype == dtype
+    if same and kind is Negate and total and observer is None:
+        combine(np.subtract, total, held)
+        return
+    if same and (kind is ndarray or kind in NUMBERS):
+        multiply(held, partial)
+    else:
+        missing = len(shape) - len(arena.shapes[arena.parents[edge]])
+        linear = arena.map_at(node, edge)
+        if stack and missing > 0 and linear.broadcasts:
+            own = held[0].shape
+            held[0] = held[0].reshape(own[:stack] + (1,) * missing + own[stack:])
+        held[0] = linear.push(held[0])
+    if held[0].shape[stack:] != shape or held[0].dtype is not dtype:
+        held[0] = unbroadcast(held[0], shape, dtype, stack)
+    if observer is not None:
+        observer.pushed(arena, node, held[0])
+        total[:] = [total[0] + held[0]] if total else held
+    elif total:
+        combine(np.add, total, held)
+    else:
+        total.append(held.pop())
+
+
+def multiply(held: list[Array], factor: Array) -> None:
+    """Multiply a tangent, of its node's shape, with the array that stands for a map."""
+    if may_be_written(held) and is_within(factor, held[0]):
+        np.multiply(held[0], factor, out=held[0])
+    else:
+        held[0] = held[0] * factor
+
+
+def is_within(factor: Array, t: Array) -> bool:
+    """Tell whether a product with an array or a number has the shape and dtype of a tangent."""
+    own = np.shape(factor)
+    fits: bool = t.shape[t.ndim - len(own) :] == own and np.result_type(t, factor) == t.dtype
+    return fits
+
+
+def combine(ufunc: np.ufunc, total: list[Array], held: list[Array]) -> None:
+    """Put the sum or difference of two tangents of one node into `total`."""
+    if type(total[0]) is type(held[0]) is ndarray and total[0].dtype == held[0].dtype:
+        for own in (total, held):
+            if may_be_written(own) and own[0].shape == total[0].shape:
+                total[0] = ufunc(total[0], held[0], out=own[0])
+                return
+    total[0] = total[0] + held[0] if ufunc is np.add else total[0] - held[0]
+
+
+def may_be_written(held: list[Array]) -> bool:
+    """Tell whether a list has the only reference to a large plain array with memory of its own."""
+    return (
+        type(held[0]) is ndarray
+        and held[0].size > LARGE
+        and held[0].base is None
+        and held[0].flags.writeable
+        and getrefcount(held[0]) <= unheld_count()
+    )
+
+
+Look = Callable[[int, int, int, Array, Array], None]
+"""``look(node, edge, parent, ct, pulled)``: what came to a node, and what goes to its parent."""
+
+
+def careful_sweep(
+    arena: Arena,
+    root: int,
+    seed: Array,
+    more: Mapping[int, Array],
+    chosen: bool,
+    look: Look | None = None,
+) -> dict[int, Array]:
+    """Do what `tape_ad.record.sweeps.reverse_sweep` does, so that what was left out stays 0.
+
+    Somebody may look at each cotangent on the way.
+    """
+    stack = seed.ndim - len(arena.shapes[root])
+    cotangents = dict(more) | {root: seed}
+    masked = set(cotangents) if chosen else set()
+    kept: dict[int, Array] = {}
+    for node in range(root, -1, -1):
+        ct = cotangents.pop(node, None)
+        if ct is None:
+            continue
+        if arena.is_held(node):
+            kept[node] = ct
+        for edge in range(*arena.starts[node : node + 2]):
+            parent, linear = arena.parents[edge], arena.map_at(node, edge)
+            kind: Any = linear
+            pulled = pull_chosen(kind, ct) if node in masked else linear.pull(ct)
+            pulled = unbroadcast(pulled, arena.shapes[parent], arena.dtypes[parent], stack)
+            if look is not None:
+                look(node, edge, parent, ct, pulled)
+            total = cotangents.get(parent)
+            cotangents[parent] = pulled if total is None else total + pulled
+            if node in masked or (traits_of(type(linear)).may_hide and kind.hides):
+                masked.add(parent)
+    return kept

@@ -12,8 +12,8 @@ from tape_ad.base.errors import RecordMismatchError
 from tape_ad.record.arena import Arena
 from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.gradients import Gradients
-from tape_ad.record.inspection.pages.arrays import array_html
-from tape_ad.record.inspection.pages.plainly import shown_by_repr
+from tape_ad.record.inspection.pages.figures import array_html
+from tape_ad.record.inspection.pages.markup import shown_by_repr
 from tape_ad.record.messages.libraries import in_a_library
 from tape_ad.record.messages.library_answers import answer_to_scipy
 from tape_ad.record.messages.migration_hints import there, with_hints

@@ -38,12 +38,12 @@ __all__ = [
     "add_rules",
     "entry_of",
     "facts_of",
-    "load_further_rules",
+    "load_lazy_tables",
     "load_scipy_rules",
 ]
 
 RULES: dict[Callable[..., Any], Entry] = {}
-"""What is known of each function; see `load_further_rules` and `load_scipy_rules`."""
+"""What is known of each function; see `load_lazy_tables` and `load_scipy_rules`."""
 
 FAST_RULES: dict[Callable[..., Any], tuple[Maker, ...]] = {}
 """The makers of those functions that the dispatch records in straight lines."""
@@ -64,9 +64,9 @@ def add_rules(table: dict[Callable[..., Any], Entry]) -> None:
             FAST_RULES[function] = entry.makers
 
 
-def load_further_rules() -> None:
-    """Add the rules for the functions that a program may well do without."""
-    add_rules(importlib.import_module("tape_ad.rules.lazy_tables").FURTHER)
+def load_lazy_tables() -> None:
+    """Add the rules of the tables that `import tape_ad` leaves out, as most programs need none."""
+    add_rules(importlib.import_module("tape_ad.rules.lazy_tables").LAZY_TABLES)
 
 
 def load_scipy_rules() -> None:
@@ -91,7 +91,7 @@ def entry_of(function: Callable[..., Any]) -> Entry:
     if entry is not None:
         return entry
     entry = getattr(function, "tape_ad_rule", None)
-    for load in (load_further_rules, load_scipy_rules):
+    for load in (load_lazy_tables, load_scipy_rules):
         if entry is None:
             load()
             entry = RULES.get(function)

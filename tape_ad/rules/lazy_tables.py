@@ -1,4 +1,4 @@
-"""The tables that a program may well do without, in one."""
+"""The rule tables that are loaded when a function is met that no other table has."""
 
 from tape_ad.rules.base import merged
 from tape_ad.rules.linalg.decompositions import DECOMPOSITIONS
@@ -35,9 +35,9 @@ from tape_ad.rules.numpy.splitting import SPLITTING
 from tape_ad.rules.numpy.statistics import STATISTICS
 from tape_ad.rules.numpy.ufunc_methods import UFUNC_METHODS
 
-__all__ = ["FURTHER"]
+__all__ = ["LAZY_TABLES"]
 
-FURTHER = merged(
+LAZY_TABLES = merged(
     SCIMATH,
     PARTS,
     SPECIALS_NUMPY,

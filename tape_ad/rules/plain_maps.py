@@ -9,7 +9,7 @@ from attrs import define
 from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, as_one_call, overridable
 from tape_ad.rules.base import Entry, along, rule
 from tape_ad.rules.maps import Adjoint, Array
-from tape_ad.rules.maps.patterns import moved
+from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "pulled", "pushed", "summed_by_index"]
@@ -119,7 +119,7 @@ class Gather(PlainMap):
         That of the parent along the axis.
     """
 
-    pattern = moved
+    pattern = permutation
     axis: int
     index: Array
     length: int

@@ -13,7 +13,7 @@ from tape_ad.sparse_derivatives.dependencies import dependencies
 from tape_ad.sparse_derivatives.derivatives import SparseDerivative
 from tape_ad.sparse_derivatives.flat_functions import FlatFunction
 from tape_ad.sparse_derivatives.jacobians import unit_sums
-from tape_ad.sparse_derivatives.matrices import mirrored, rows_of_entries
+from tape_ad.sparse_derivatives.matrices import rows_of_entries, symmetric
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.tracing import as_argnums, check_callable, chosen, trace
 
@@ -79,7 +79,7 @@ def sparse_hessian(
     check_callable("sparse_hessian", f)
     given = as_pattern(pattern)
     if given is not None and given.shape[0] == given.shape[1]:
-        given = mirrored(given)
+        given = symmetric(given)
     return SparseHessian(f, as_argnums(argnums), given, check)
 
 
@@ -126,7 +126,7 @@ class SparseHessian(SparseDerivative):
 
     def found(self, flat: FlatFunction) -> Sparse:
         """Find what the gradient depends on."""
-        return mirrored(dependencies(flat))
+        return symmetric(dependencies(flat))
 
     def way(self, pattern: Sparse) -> Symmetric:
         """Colour the vertices of the graph, and choose for each entry where to read it."""

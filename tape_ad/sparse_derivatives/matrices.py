@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csr_array
 from tape_ad.rules.maps import Array
 from tape_ad.rules.maps.patterns import Pattern
 
-__all__ = ["filled", "matrix_of", "mirrored", "rows_of_entries", "same_pattern"]
+__all__ = ["filled", "matrix_of", "rows_of_entries", "same_pattern", "symmetric"]
 
 Sparse = Any
 
@@ -19,7 +19,7 @@ def matrix_of(pattern: Pattern, shape: tuple[int, int]) -> Sparse:
     return csr_array(coo_array((ones, (pattern.rows, pattern.columns)), shape))
 
 
-def mirrored(pattern: Sparse) -> Sparse:
+def symmetric(pattern: Sparse) -> Sparse:
     """Add to a square pattern what its transpose has."""
     both = csr_array(pattern + pattern.T)
     both.sort_indices()

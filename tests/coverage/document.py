@@ -15,7 +15,7 @@ from attrs import frozen
 import tape_ad.scipy.linalg
 import tape_ad.scipy.special  # noqa: F401 - they add their rules to the tables
 from tape_ad.base.naming import function_name
-from tape_ad.rules import RULES, load_further_rules
+from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
 from tests.calls.page import section
 from tests.coverage.conventions import CONVENTIONS
@@ -25,7 +25,7 @@ from tests.rules.rows import APART, ROWS
 from tests.rules.table import Row, cases
 from tests.rules.test_special_accuracy import AGAINST_MPMATH
 
-load_further_rules()
+load_lazy_tables()
 
 __all__ = ["Line", "changes", "document", "lines"]
 
@@ -109,9 +109,10 @@ def public_names() -> dict[Any, str]:
     }
     names: dict[Any, str] = {}
     for module, holder in modules.items():
+        public = getattr(holder, "__all__", dir(holder))
         for function in RULES:
             name = function_name(function)
-            if getattr(holder, name, None) is function:
+            if name in public and getattr(holder, name, None) is function:
                 names.setdefault(function, f"{module}.{name}")
     return names
 
@@ -210,20 +211,20 @@ def lines() -> Iterator[Line]:
             NEWER.get(name, ""),
             cells(function, entry, rows[function], name),
         )
-    for name, thing in further_names(set(said.values())):
+    for name, thing in implied_names(set(said.values())):
         kind = "class" if isinstance(thing, type) else type(thing).__name__.lower()
         yield Line(
             topic_of(name), name, NEWER.get(name, ""), (kind, *[""] * 5, "its docstring says")
         )
 
 
-def further_names(said: set[str]) -> Iterator[tuple[str, Any]]:
+def implied_names(said: set[str]) -> Iterator[tuple[str, Any]]:
     """Find what the rooms for SciPy publish that is written in Python, and no entry of a table."""
     known = set(map(id, RULES))
     for room in ROOMS:
         if room.startswith("tape_ad.") and room != "tape_ad.nn":
             holder = importlib.import_module(room)
-            for name in (*holder.__all__, *getattr(holder, "DISTRIBUTIONS", ())):
+            for name in holder.__all__:
                 full, thing = f"{room}.{name}", getattr(holder, name)
                 if full not in said and id(thing) not in known and callable(thing):
                     yield full, thing

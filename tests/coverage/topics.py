@@ -86,6 +86,14 @@ NEWER: Mapping[str, str] = {
         for every in ("", "_all")
     },
     "chatterjeexi": "SciPy 1.15",
+    **{
+        f"tape_ad.scipy.stats.{name}": "SciPy 1.15"
+        for name in ("chatterjeexi", "make_distribution", "Mixture", "Normal", "Uniform")
+    },
+    **{
+        f"tape_ad.scipy.stats.{name}": "SciPy 1.17"
+        for name in ("Binomial", "Logistic", "spearmanrho")
+    },
     "tape_ad.scipy.stats.lmoment": "SciPy 1.15",
     "tape_ad.scipy.stats.landau": "SciPy 1.15",
     "tape_ad.scipy.stats.poisson_binom": "SciPy 1.15",

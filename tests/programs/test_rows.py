@@ -56,7 +56,7 @@ FULL = 2
 FUNCTIONS = 4
 """One in so many functions is tried."""
 
-FURTHER = 8
+ONE_IN = 8
 """Of the rows behind those, and of functions for SciPy's, one in so many is tried."""
 
 NATIVE = 10
@@ -111,7 +111,7 @@ def checked(rows: Sequence[Row]) -> Iterator[Checked]:
         full = 0 if stands_for_scipys(row.function) else FULL
         if not falls(place_of(row.function), FUNCTIONS):
             continue
-        if place >= full and not falls(chance, FURTHER):
+        if place >= full and not falls(chance, ONE_IN):
             continue
         further = {"second", "jacobian"} if place < FULL else {("second", "jacobian")[place % 2]}
         single = case.kind == "real" and chance % 7 == 0

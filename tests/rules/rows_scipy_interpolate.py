@@ -13,8 +13,8 @@ from tape_ad.scipy.interpolate.cubics import (
     pchip_coefficients,
 )
 from tape_ad.scipy.interpolate.fitpack import one_polynomial
+from tape_ad.scipy.interpolate.fitpack_splines import places_of_spline
 from tape_ad.scipy.interpolate.fitting import knots_for
-from tape_ad.scipy.interpolate.further import places_of_spline
 from tape_ad.scipy.interpolate.grids import grid_value
 from tape_ad.scipy.interpolate.pieces import (
     evaluated,

@@ -7,10 +7,10 @@ import scipy.stats
 
 from tape_ad.scipy import stats
 from tape_ad.scipy.special.student import student_slope
+from tape_ad.scipy.stats.continuous import CONTINUOUS as CONTINUOUS_FAMILIES
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import counted_range, quartiles
 from tape_ad.scipy.stats.formulas import log_root
-from tape_ad.scipy.stats.further_families import CONTINUOUS as CONTINUOUS_FAMILIES
 from tape_ad.scipy.stats.methods import METHODS
 from tests.rules.rows_scipy_multivariate import ROWS as MULTIVARIATE_ROWS
 from tests.rules.table import REAL, Domain, Operand, Row, fixed, plain, uniform
@@ -57,7 +57,7 @@ CONTINUOUS: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
 }
 """Where a distribution is called: its variable, and its shapes."""
 
-FURTHER: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
+ROWLESS: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
     **dict.fromkeys(("gibrat", "wald"), (HALF, ())),
     **dict.fromkeys(("moyal", "cosine"), (LINE, ())),
     **dict.fromkeys(("semicircular", "anglit"), (uniform(-0.5, 0.5), ())),
@@ -75,7 +75,7 @@ FURTHER: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
 }
 """The same for those whose formulas `tests/scipy/test_distributions.py` tries without rows."""
 
-RARER: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
+TO_SECOND_ORDER: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
     "erlang": (HALF, (uniform(2.0, 2.0),)),
     **dict.fromkeys(("exponnorm", "recipinvgauss"), (HALF, (MIDDLE,))),
     **dict.fromkeys(("alpha", "exponpow", "foldcauchy", "kappa3"), (HALF, (MIDDLE,))),
@@ -92,7 +92,7 @@ RARER: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
     "wrapcauchy": (HALF, (SMALL,)),
 }
 
-RAREST: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
+COSTLY: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
     "kappa4": (LINE, (SMALL, uniform(0.15, 0.3))),
     **dict.fromkeys(("pearson3", "rel_breitwigner"), (HALF, (MIDDLE,))),
     "argus": (UNIT, (MIDDLE,)),
@@ -111,7 +111,7 @@ RAREST: dict[str, tuple[Domain, tuple[Domain, ...]]] = {
     "ksone": (UNIT, (uniform(3.0, 3.0),)),
     **dict.fromkeys(("kstwobign", "landau"), (HALF, ())),
 }
-RAREST = {name: entry for name, entry in RAREST.items() if hasattr(scipy.stats, name)}
+COSTLY = {name: entry for name, entry in COSTLY.items() if hasattr(scipy.stats, name)}
 
 VARIABLE_ALONE = {
     name for name in ("kstwo", "levy_stable", "studentized_range") if hasattr(scipy.stats, name)
@@ -131,7 +131,7 @@ COUNTS: dict[str, tuple[Operand, ...]] = {
     "nbinom": (plain([0.0, 2.0, 5.0]), MIDDLE(), UNIT()),
 }
 
-FURTHER_COUNTS: dict[str, tuple[Operand, ...]] = {
+ROWLESS_COUNTS: dict[str, tuple[Operand, ...]] = {
     "logser": (plain([1.0, 2.0, 5.0]), UNIT()),
     "planck": (plain([0.0, 2.0, 5.0]), UNIT()),
     "boltzmann": (plain([0.0, 2.0, 5.0]), UNIT(), plain(8)),
@@ -211,8 +211,8 @@ def discrete() -> Iterator[Row]:
             )
 
 
-EVERY = {**CONTINUOUS, **FURTHER, **RARER, **RAREST}
-EVERY_COUNT = {**COUNTS, **FURTHER_COUNTS}
+EVERY = {**CONTINUOUS, **ROWLESS, **TO_SECOND_ORDER, **COSTLY}
+EVERY_COUNT = {**COUNTS, **ROWLESS_COUNTS}
 
 assert {*EVERY, *VARIABLE_ALONE, *EVERY_COUNT} == {*CONTINUOUS_FAMILIES, *DISCRETE}
 assert {*EVERY_COUNT, *EVERY} <= {*stats.DISTRIBUTIONS}

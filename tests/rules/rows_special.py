@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules import load_further_rules, load_scipy_rules
+from tape_ad.rules import load_lazy_tables, load_scipy_rules
 from tape_ad.scipy import special as sp
 from tape_ad.scipy.special import error, integrals, logarithms
 from tests.rules.table import (
@@ -21,7 +21,7 @@ from tests.rules.table import (
 
 __all__ = ["CONSTANTS", "ROWS"]
 
-load_further_rules()
+load_lazy_tables()
 load_scipy_rules()
 
 UNIT = uniform(0.1, 0.9)

@@ -7,7 +7,7 @@ with: `APART` lists them, and ``tests/scipy/test_special_inverses.py`` compares 
 from tape_ad.scipy import special as sp
 from tape_ad.scipy.special import noncentral, statistics, student
 from tests.rules.rows_special import OURS
-from tests.rules.rows_special_further import LINE, PART, RIGHT, SHAPE, SHAPES, ours
+from tests.rules.rows_special_distributions import LINE, PART, RIGHT, SHAPE, SHAPES, ours
 from tests.rules.table import Row, fixed, plain, uniform
 
 __all__ = ["APART", "CONSTANTS", "ROWS"]

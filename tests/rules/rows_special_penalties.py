@@ -2,7 +2,7 @@
 
 import math
 
-from tests.rules.rows_special_further import LINE, RIGHT, ours
+from tests.rules.rows_special_distributions import LINE, RIGHT, ours
 from tests.rules.table import REAL, Row, fixed, plain, uniform
 
 __all__ = ["ROWS"]

@@ -14,7 +14,7 @@ import scipy.special as sp
 
 import tape_ad as ta
 from tape_ad.base.errors import ConversionError, InPlaceError, UnsupportedArgumentError
-from tape_ad.rules import FAST_RULES, RULES, load_further_rules, load_scipy_rules
+from tape_ad.rules import FAST_RULES, RULES, load_lazy_tables, load_scipy_rules
 from tape_ad.scipy import special
 from tests.sampling import one_share_in_three
 
@@ -329,10 +329,10 @@ print(float(sp.gammaln(t).grad().wrt(t)))
 
 
 def test_loading_again_changes_nothing() -> None:
-    load_further_rules()
+    load_lazy_tables()
     load_scipy_rules()
     before, straight = dict(RULES), dict(FAST_RULES)
-    load_further_rules()
+    load_lazy_tables()
     load_scipy_rules()
     assert before == RULES
     assert straight == FAST_RULES

@@ -8,12 +8,12 @@ import pytest
 import tape_ad as ta
 from tape_ad.base.errors import InPlaceError, NoRuleError, ShapeError
 from tape_ad.base.naming import function_name
-from tape_ad.rules import RULES, load_further_rules
+from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Rule
 from tests.rules.checks import close
 from tests.shorthand import handle
 
-load_further_rules()
+load_lazy_tables()
 
 BINARY = [
     function

@@ -16,11 +16,11 @@ from tape_ad.scipy.stats.methods import METHODS
 from tests.rules.checks import central_difference
 from tests.rules.rows_scipy_stats import (
     CONSTANT,
+    COSTLY,
     EVERY,
     EVERY_COUNT,
-    FURTHER_COUNTS,
-    RARER,
-    RAREST,
+    ROWLESS_COUNTS,
+    TO_SECOND_ORDER,
 )
 from tests.sampling import some
 
@@ -28,7 +28,7 @@ Array = Any
 
 COMMON = [method for method in METHODS if "pdf" not in method and "pmf" not in method]
 
-RAREST_METHODS = ("cdf", "logsf")
+COSTLY_METHODS = ("cdf", "logsf")
 """Methods that the rarest are tried with, as SciPy integrates and searches for what they give."""
 
 
@@ -40,7 +40,7 @@ def unknown(name: str) -> set[int]:
 def calls() -> Iterator[Any]:
     """List every method of every distribution, with the positions that can be handles."""
     for name, (_, shapes) in EVERY.items():
-        for method in ("pdf", "logpdf", *(RAREST_METHODS if name in RAREST else COMMON)):
+        for method in ("pdf", "logpdf", *(COSTLY_METHODS if name in COSTLY else COMMON)):
             known = [i for i in range(len(shapes) + 3) if i not in unknown(name)]
             yield pytest.param(name, method, known, id=f"{name}.{method}")
     for name, operands in EVERY_COUNT.items():
@@ -68,8 +68,8 @@ def arguments(name: str, method: str) -> list[Array]:
 
 
 FIRST = [
-    *(case for case in calls() if case.values[0] not in RAREST),
-    *some((case for case in calls() if case.values[0] in RAREST), 3, 1),
+    *(case for case in calls() if case.values[0] not in COSTLY),
+    *some((case for case in calls() if case.values[0] in COSTLY), 3, 1),
 ]
 
 
@@ -103,11 +103,11 @@ def second(names: Any) -> list[Any]:
     ]
 
 
-SECOND = [*second({*RARER, *FURTHER_COUNTS}), *some(second({*RAREST}), 5, 1)]
+SECOND = [*second({*TO_SECOND_ORDER, *ROWLESS_COUNTS}), *some(second({*COSTLY}), 5, 1)]
 
 
 @pytest.mark.parametrize(("name", "method", "known"), SECOND)
-def test_rarer_distributions_to_second_order(name: str, method: str, known: list[int]) -> None:
+def test_rowless_distributions_to_second_order(name: str, method: str, known: list[int]) -> None:
     values = arguments(name, method)
     function, seed = getattr(getattr(stats, name), method), np.array([1.0, -0.7, 0.4])
     chosen = [np.asarray(values[i], float) for i in known]

@@ -230,7 +230,7 @@ def tilted(x: Any, p: Any) -> Any:
 
 BOX = [(-2.0, 2.0)] * 2
 
-FURTHER: dict[str, Any] = {
+LEGACY: dict[str, Any] = {
     "fmin": lambda o, p: o.fmin(tilted, np.zeros(2), (p,), xtol=1e-9, ftol=1e-12, disp=0),
     "fmin_bfgs": lambda o, p: o.fmin_bfgs(tilted, np.zeros(2), args=(p,), disp=0),
     "fmin_cg": lambda o, p: o.fmin_cg(tilted, np.zeros(2), args=(p,), disp=0, full_output=1)[0],
@@ -248,16 +248,16 @@ FURTHER: dict[str, Any] = {
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # SciPy 1.17 has rng= for seed=
-@pytest.mark.parametrize("name", FURTHER)
-def test_further_searches_for_minima(name: str) -> None:
+@pytest.mark.parametrize("name", LEGACY)
+def test_legacy_and_global_minimizers(name: str) -> None:
     def found(p: Any) -> Any:
-        return FURTHER[name](optimize, p)
+        return LEGACY[name](optimize, p)
 
     def exact(p: Any) -> Any:
         return optimize.minimize(tilted, np.zeros(2), "trust-exact", args=(p,), tol=1e-12).x
 
     handle = ta.ComputationRecord().tensor(P[:2])
-    np.testing.assert_array_equal(found(handle).data, FURTHER[name](scipy.optimize, P[:2]))
+    np.testing.assert_array_equal(found(handle).data, LEGACY[name](scipy.optimize, P[:2]))
     np.testing.assert_allclose(ta.jacobian(found)(P[:2]), ta.jacobian(exact)(P[:2]), atol=1e-6)
     tolerance = {"fmin": "maxiter", "shgo": "n"}
     if name in tolerance:
@@ -269,7 +269,7 @@ def test_further_searches_for_minima(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["anderson", "broyden1", "broyden2", "diagbroyden", "newton_krylov"]
 )
-def test_further_searches_for_roots(name: str) -> None:
+def test_legacy_root_finders(name: str) -> None:
     def found(p: Any) -> Any:
         return getattr(optimize, name)(lambda x: x**3 + x - p, np.zeros(2), f_tol=1e-10)
 

@@ -15,8 +15,8 @@ from tape_ad.sparse_derivatives.colouring import (
     split_colors,
     star_colors,
 )
-from tape_ad.sparse_derivatives.colouring.columns import greedy
-from tape_ad.sparse_derivatives.colouring.orders import by_incidence, column_orders
+from tape_ad.sparse_derivatives.colouring import greedy
+from tape_ad.sparse_derivatives.colouring import by_incidence, column_orders
 
 Array = Any
 SEEDS = range(60)

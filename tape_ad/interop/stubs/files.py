@@ -12,7 +12,7 @@ from attrs import frozen
 
 from tape_ad.interop.stubs.functions import MIXED, PURE, File, gives_plain, handle_tuples, overloads
 from tape_ad.interop.stubs.ufuncs import ufunc_overloads
-from tape_ad.rules import RULES, load_further_rules
+from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Entry, Filled, Refused
 
 __all__ = ["write_stubs"]
@@ -82,7 +82,7 @@ def write_stubs(folder: Path) -> list[str]:
     list of str
         The functions that take handles now, as ``numpy.linalg.svd``.
     """
-    load_further_rules()
+    load_lazy_tables()
     source, target = Path(np.__file__).parent, folder / "numpy"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "_tape_ad_stubs.pyi").write_text(MARKER, encoding="utf-8")

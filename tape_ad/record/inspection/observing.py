@@ -11,11 +11,10 @@ from attrs import define, evolve, field
 from tape_ad.base.naming import function_name, line_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
-from tape_ad.record.careful_sweeps import careful_sweep
 from tape_ad.record.inspection.nonfinite import Finding, is_finite
 from tape_ad.record.messages.callers import user_lines
 from tape_ad.record.primals import primal
-from tape_ad.record.sweeps import reverse_sweep
+from tape_ad.record.sweeps import careful_sweep, reverse_sweep
 from tape_ad.record.watching import Watch, leaf_name
 from tape_ad.rules.maps import Array
 

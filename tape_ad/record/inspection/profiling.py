@@ -13,8 +13,13 @@ from tape_ad.base.naming import file_title, function_name, line_name
 from tape_ad.record.arena import CONSTANT, Arena, held_arrays
 from tape_ad.record.inspection.nodes import held_bytes
 from tape_ad.record.inspection.observing import NO_WISHES, WISHES, Asking, Observer, Wishes
-from tape_ad.record.inspection.pages.flame import collapsed
-from tape_ad.record.inspection.pages.profile_table import Spent, as_table, page, table_text
+from tape_ad.record.inspection.pages.profile_table import (
+    Spent,
+    as_table,
+    collapsed,
+    page,
+    table_text,
+)
 from tape_ad.record.tensor import Tensor
 
 __all__ = ["profile"]

@@ -12,7 +12,7 @@ from tape_ad.base.errors import RecordMismatchError
 from tape_ad.base.naming import function_name
 from tape_ad.record.arena import Arena, held_arrays
 from tape_ad.record.gradients import Gradients
-from tape_ad.record.inspection.alive import handles_alive
+from tape_ad.record.inspection.nodes import handles_alive
 from tape_ad.record.inspection.pages.figures import Range, bytes_as_text, count, shape_as_text
 from tape_ad.record.inspection.pages.lines import Line, Look, Source
 from tape_ad.record.inspection.pages.markup import Markup, table, tag
@@ -47,7 +47,7 @@ class Shown(Arena):
 
         Values are known where a handle is alive, as a record holds none. Nodes are folded by the
         layers that the names of their parameters tell of, see
-        `tape_ad.record.inspection.pages.layers`. Of a record
+        `tape_ad.record.inspection.pages.lines`. Of a record
         of more than 2,000 nodes, the page lists the first thousand and the last.
 
         Parameters

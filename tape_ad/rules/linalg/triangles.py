@@ -8,7 +8,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import TRACERS, as_one_call, overridable
 from tape_ad.rules.maps import Array, adjoint
-from tape_ad.rules.maps.patterns import batched, moved
+from tape_ad.rules.maps.patterns import batched, permutation
 
 __all__ = [
     "ConjugateTranspose",
@@ -53,7 +53,7 @@ class ConjugateTranspose:
     """The conjugate transpose of the last two axes."""
 
     broadcasts: ClassVar[bool] = False
-    pattern = moved
+    pattern = permutation
 
     def push(self, t: Array) -> Array:
         """Transpose and conjugate."""

@@ -76,7 +76,7 @@ class Adjoint:
     @reads("map")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
-        return pattern_of(self.map, node, parent).turned
+        return pattern_of(self.map, node, parent).transposed
 
     def push(self, t: Array) -> Array:
         return self.map.pull(t)

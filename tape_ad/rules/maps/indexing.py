@@ -17,7 +17,7 @@ from tape_ad.base.arrays.overridable import (
 )
 from tape_ad.rules.maps.base import Array, Shape
 from tape_ad.rules.maps.layouts import writeable_copy
-from tape_ad.rules.maps.patterns import moved
+from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.maps.places import names_each_once, places
 
 __all__ = ["FEW", "Index", "added_at", "scatter"]
@@ -50,7 +50,7 @@ class Index:
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     rearranges: ClassVar[bool] = True
-    pattern = moved
+    pattern = permutation
     key: tuple[Any, ...]
     parent: Shape
     node: Shape

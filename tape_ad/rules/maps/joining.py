@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.rules.maps.base import Array, Shape
-from tape_ad.rules.maps.patterns import moved
+from tape_ad.rules.maps.patterns import permutation
 
 __all__ = ["Join", "Part"]
 
@@ -50,7 +50,7 @@ class Part:
     """
 
     broadcasts: ClassVar[bool] = False
-    pattern = moved
+    pattern = permutation
     join: Join
     position: int
     key: tuple[Any, ...]

@@ -8,7 +8,7 @@ from attrs import define, field
 
 from tape_ad.base.arrays.overridable import TRACERS, overridable
 from tape_ad.rules.maps.base import Array, Shape
-from tape_ad.rules.maps.patterns import Pattern, by_batch, coupled, reads
+from tape_ad.rules.maps.patterns import Pattern, by_batch, dense_blocks, reads
 
 __all__ = [
     "MatmulLeft",
@@ -114,7 +114,7 @@ class MatmulRight:
             axes = [(-1, -1), *((axis - 1, axis) for axis in of_node[1:])]
         else:
             axes = [(axis, axis) for axis in range(-len(parent), 0) if axis != -2]
-        return coupled(parent, node, axes)
+        return dense_blocks(parent, node, axes)
 
     def push(self, t: Array) -> Array:
         left = self.left

@@ -30,15 +30,15 @@ __all__ = [
     "by_batch",
     "by_columns",
     "composed",
-    "coupled",
     "dense",
+    "dense_blocks",
     "elementwise",
     "in_order",
     "joined",
-    "moved",
     "numbered",
     "pairs",
     "pattern_of",
+    "permutation",
     "picked",
     "reads",
     "reduced",
@@ -67,7 +67,7 @@ class Pattern:
     one_each: bool = False
 
     @property
-    def turned(self) -> "Pattern":
+    def transposed(self) -> "Pattern":
         """The pattern of the adjoint."""
         return Pattern(self.columns, self.rows)
 
@@ -126,7 +126,7 @@ def elementwise(linear: Any, parent: Shape, node: Shape) -> Pattern:
 
 
 @reads(ALL)
-def moved(linear: Any, parent: Shape, node: Shape) -> Pattern:
+def permutation(linear: Any, parent: Shape, node: Shape) -> Pattern:
     """Tell that a map picks elements, or zeros, by pushing their numbers."""
     pushed = linear.push(numbered(parent) + 1)
     return picked(np.broadcast_to(pushed, node) - 1)
@@ -135,10 +135,10 @@ def moved(linear: Any, parent: Shape, node: Shape) -> Pattern:
 @reads()
 def dense(linear: Any, parent: Shape, node: Shape) -> Pattern:
     """Tell that each element depends on all."""
-    return coupled(parent, node, ())
+    return dense_blocks(parent, node, ())
 
 
-def coupled(parent: Shape, node: Shape, axes: Sequence[tuple[int, int]]) -> Pattern:
+def dense_blocks(parent: Shape, node: Shape, axes: Sequence[tuple[int, int]]) -> Pattern:
     """Tell that each element depends on all those with the same indices on some axes.
 
     Parameters
@@ -182,7 +182,7 @@ def by_batch(parent: Shape, node: Shape, of_parent: int, of_node: int) -> Patter
     """Do what `batched` says."""
     common = min(len(parent) - of_parent, len(node) - of_node)
     axes = [(-of_parent - i, -of_node - i) for i in range(1, common + 1)]
-    return coupled(parent, node, axes)
+    return dense_blocks(parent, node, axes)
 
 
 @reads()
@@ -196,7 +196,7 @@ def by_columns(parent: Shape, node: Shape, *, vector: bool) -> Pattern:
     if vector:
         return by_batch(parent, node, 1, 1)
     common = range(3, min(len(parent), len(node)) + 1)
-    return coupled(parent, node, [(-1, -1), *((-axis, -axis) for axis in common)])
+    return dense_blocks(parent, node, [(-1, -1), *((-axis, -axis) for axis in common)])
 
 
 def axes_of(axis: Axis) -> tuple[int, ...]:
@@ -211,7 +211,9 @@ def along(name: str) -> Maker:
     def pattern(linear: Any, parent: Shape, node: Shape) -> Pattern:
         mixed = axes_of(getattr(linear, name))
         common = min(len(parent), len(node))
-        return coupled(parent, node, [(-i, -i) for i in range(1, common + 1) if -i not in mixed])
+        return dense_blocks(
+            parent, node, [(-i, -i) for i in range(1, common + 1) if -i not in mixed]
+        )
 
     return pattern
 
@@ -221,8 +223,8 @@ def reduced(linear: Any, parent: Shape, node: Shape) -> Pattern:
     """Tell that a map sums over its ``axes``, which are negative, and has ``keepdims``."""
     kept = [axis for axis in range(-len(parent), 0) if axis not in linear.axes]
     if linear.keepdims:
-        return coupled(parent, node, [(axis, axis) for axis in kept])
-    return coupled(parent, node, [(axis, i - len(kept)) for i, axis in enumerate(kept)])
+        return dense_blocks(parent, node, [(axis, axis) for axis in kept])
+    return dense_blocks(parent, node, [(axis, i - len(kept)) for i, axis in enumerate(kept)])
 
 
 @reads("axis")

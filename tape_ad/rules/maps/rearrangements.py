@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.rules.maps.base import Array, Shape
-from tape_ad.rules.maps.patterns import moved
+from tape_ad.rules.maps.patterns import permutation
 
 __all__ = ["Reshape", "Stretch", "Transpose", "inverse"]
 
@@ -18,7 +18,7 @@ class Reshape:
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
-    pattern = moved
+    pattern = permutation
     parent: Shape
     node: Shape
 
@@ -35,7 +35,7 @@ class Transpose:
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
-    pattern = moved
+    pattern = permutation
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
@@ -73,7 +73,7 @@ class Stretch:
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
-    pattern = moved
+    pattern = permutation
     parent: Shape
     node: Shape
 

@@ -27,7 +27,7 @@ from tape_ad.rules.maps import (
     Transpose,
     pull_chosen,
 )
-from tape_ad.rules.maps.patterns import Pattern, coupled, reads
+from tape_ad.rules.maps.patterns import Pattern, dense_blocks, reads
 from tape_ad.rules.nn.activations import SoftmaxMap, softmax
 from tape_ad.rules.signatures import arguments_of
 
@@ -251,7 +251,7 @@ class Attention:
     @reads()
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that the members of a batch have nothing to do with each other."""
-        return coupled(parent, node, [(axis, axis) for axis in range(-len(node), -2)])
+        return dense_blocks(parent, node, [(axis, axis) for axis in range(-len(node), -2)])
 
     def push(self, t: Array) -> Array:
         stack = (slice(None),) * (t.ndim - self.qkv.ndim)

@@ -20,7 +20,7 @@ from attrs import define
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.maps import Array, LinearMap
-from tape_ad.rules.maps.patterns import dense, moved
+from tape_ad.rules.maps.patterns import dense, permutation
 from tape_ad.rules.nn.windows import Windows
 
 __all__ = [
@@ -302,7 +302,7 @@ class PerChannel:
 
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
-    pattern = moved
+    pattern = permutation
     lead: int
     rank: int
 

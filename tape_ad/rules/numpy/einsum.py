@@ -16,7 +16,7 @@ from attrs import define
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, each, refuse
 from tape_ad.rules.maps import Array, Index, LinearMap, Shape, scatter
-from tape_ad.rules.maps.patterns import Pattern, coupled, numbered, reads
+from tape_ad.rules.maps.patterns import Pattern, dense_blocks, numbered, reads
 from tape_ad.rules.numpy.contractions import Terms, contract
 
 __all__ = ["EINSUM", "contraction"]
@@ -66,7 +66,7 @@ class Contraction:
         ]
         stack = range(1, len(parent) - len(self.own) + 1)
         axes += [(-behind[0] - i, -behind[1] - i) for i in stack]
-        pattern = coupled(numbers.shape, node, axes)
+        pattern = dense_blocks(numbers.shape, node, axes)
         return Pattern(pattern.rows, numbers.reshape(-1)[pattern.columns])
 
     def push(self, t: Array) -> Array:

@@ -15,7 +15,7 @@ from attrs import define
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, axes_of, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
-from tape_ad.rules.maps.patterns import along, moved
+from tape_ad.rules.maps.patterns import along, permutation
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["FFT"]
@@ -193,7 +193,7 @@ class Shift:
     """`numpy.fft.fftshift` or `numpy.fft.ifftshift` of negative axes; each inverts the other."""
 
     broadcasts: ClassVar[bool] = False
-    pattern = moved
+    pattern = permutation
     function: Function
     inverse: Function
     axes: tuple[int, ...]

@@ -11,7 +11,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, along, axes_of, rule
 from tape_ad.rules.maps import SAME, Array, Chain, LinearMap, Reshape, Transpose
-from tape_ad.rules.maps.patterns import moved
+from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.rules.signatures import arguments_of
 
@@ -24,7 +24,7 @@ class Flip:
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
-    pattern = moved
+    pattern = permutation
     axes: tuple[int, ...]
 
     def push(self, t: Array) -> Array:
@@ -39,7 +39,7 @@ class Roll:
     """A cyclic shift along some axes, which are negative."""
 
     broadcasts: ClassVar[bool] = False
-    pattern = moved
+    pattern = permutation
     shifts: tuple[int, ...]
     axes: tuple[int, ...]
 
@@ -64,7 +64,7 @@ def roll(array: Array, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Array:
 class Windows(PlainMap):
     """All windows of some size along one axis, a negative one; they get an axis at the end."""
 
-    pattern = moved
+    pattern = permutation
     size: int
     axis: int
 

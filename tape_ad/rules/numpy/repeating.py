@@ -10,7 +10,7 @@ from tape_ad.base.arrays.overridable import relies_on_shape, whole
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.maps import Adjoint, Array, Chain, Index, LinearMap, Reshape, Shape, Stretch
-from tape_ad.rules.maps.patterns import moved
+from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.plain_maps import Gather, PlainMap
 from tape_ad.rules.signatures import arguments_of
 
@@ -24,7 +24,7 @@ class Repeat(PlainMap):
     A product with a vector sums them much faster than a reduction does.
     """
 
-    pattern = moved
+    pattern = permutation
     times: int
 
     def forward(self, t: Array) -> Array:

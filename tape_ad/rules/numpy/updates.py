@@ -26,7 +26,7 @@ from tape_ad.rules.maps import (
     clone,
     writeable_copy,
 )
-from tape_ad.rules.maps.patterns import elementwise, moved
+from tape_ad.rules.maps.patterns import elementwise, permutation
 from tape_ad.rules.numpy.indexing import WHOLE, in_short, index_map, plain_key
 from tape_ad.rules.numpy.windows import Marks, Window
 
@@ -114,7 +114,7 @@ class Without:
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     hides: ClassVar[bool] = True
-    pattern = moved
+    pattern = permutation
     key: tuple[Any, ...]
 
     def push(self, t: Array) -> Array:
@@ -145,7 +145,7 @@ class WithoutPlaces:
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     hides: ClassVar[bool] = True
-    pattern = moved
+    pattern = permutation
     places: Plain
     shape: tuple[int, ...]
 
@@ -177,7 +177,7 @@ class Placed:
 
     broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
-    pattern = moved
+    pattern = permutation
     index: Index
 
     def push(self, t: Array) -> Array:

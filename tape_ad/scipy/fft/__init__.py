@@ -63,6 +63,6 @@ class Backend:
 if scipy.fft.register_backend:
     scipy.fft.register_backend(Backend)
 
-AS_THEY_ARE = ("get_workers", "next_fast_len", "prev_fast_len", "set_workers")
+UNCHANGED = ("get_workers", "next_fast_len", "prev_fast_len", "set_workers")
 
-__getattr__, __dir__ = published(__name__, {name: getattr(scipy.fft, name) for name in AS_THEY_ARE})
+__getattr__, __dir__ = published(__name__, {name: getattr(scipy.fft, name) for name in UNCHANGED})

@@ -10,9 +10,8 @@ from tape_ad.rules.maps import Array, Chain, Conjugate, LinearMap
 from tape_ad.rules.numpy.fft import DUAL
 from tape_ad.rules.numpy.fft import FFT as OF_NUMPY
 from tape_ad.rules.signatures import arguments_of
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
     "FOURIER",
@@ -61,7 +60,7 @@ def of_one_operand(table: dict[Any, Entry], name: str, maker: Any, options: str)
         What the maker takes besides, apart by spaces. How to compute it is no matter to a handle,
         which is never overwritten.
     """
-    public = mirrored(getattr(scipy.fft, name), MODULE, "x")
+    public = scipy_function(getattr(scipy.fft, name), MODULE, "x")
     several = options.split() if "s" in options.split() else ()
     sort = arguments_of(public, "x", options, ignored="overwrite_x workers plan")
 
@@ -114,7 +113,7 @@ hfftn, ihfftn = hermitian("hfftn", "irfftn", "input"), hermitian("ihfftn", "rfft
 fftshift, ifftshift = transform("fftshift"), transform("ifftshift")
 
 
-@stands_for(FOURIER, scipy.fft.fftfreq, "d")
+@scipy_composition(FOURIER, scipy.fft.fftfreq, "d")
 def fftfreq(n: int, d: Any = 1.0, *, xp: Any = None, device: Any = None) -> Array:
     """List the frequencies of `fft`, as `scipy.fft.fftfreq` does.
 
@@ -133,7 +132,7 @@ def fftfreq(n: int, d: Any = 1.0, *, xp: Any = None, device: Any = None) -> Arra
     return scipy.fft.fftfreq(n, xp=xp, device=device) / as_array(d)
 
 
-@stands_for(FOURIER, scipy.fft.rfftfreq, "d")
+@scipy_composition(FOURIER, scipy.fft.rfftfreq, "d")
 def rfftfreq(n: int, d: Any = 1.0, *, xp: Any = None, device: Any = None) -> Array:
     """List the frequencies of `rfft`, as `scipy.fft.rfftfreq` does.
 

@@ -13,11 +13,12 @@ with extra("scipy", "tape_ad.scipy.interpolate"):
 
 from tape_ad.rules import add_rules
 from tape_ad.rules.base import merged
+from tape_ad.scipy.interpolate.approximants import *
 from tape_ad.scipy.interpolate.bsplines import *
 from tape_ad.scipy.interpolate.cubics import CUBICS
 from tape_ad.scipy.interpolate.fitpack import *
+from tape_ad.scipy.interpolate.fitpack_splines import *
 from tape_ad.scipy.interpolate.fitting import *
-from tape_ad.scipy.interpolate.further import *
 from tape_ad.scipy.interpolate.grids import GRIDS
 from tape_ad.scipy.interpolate.pieces import PIECES
 from tape_ad.scipy.interpolate.polynomials import *
@@ -40,7 +41,7 @@ add_rules(
         CUBICS,
         SPLINES,
         FITPACK,
-        FURTHER,
+        SPLINE_PLACES,
         GRIDS,
         RADIAL,
         RATIONAL,

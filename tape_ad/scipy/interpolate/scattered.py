@@ -14,8 +14,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
-from tape_ad.scipy.anchored import ANCHORED, anchored
-from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.counterparts import WITH_VALUE, joined, with_value
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
 from tape_ad.scipy.interpolate.univariate import interp1d
 
@@ -237,7 +236,7 @@ def by_clough_tocher(values: Array, points: Array, xi: Array, options: dict[str,
     composed = (np.where(outside[:, None], 0.0, matrix) @ flat).reshape((-1, *values.shape[1:]))
     mask = outside.reshape((-1,) + (1,) * (values.ndim - 1))
     composed = np.where(mask, options.get("fill_value", np.nan), composed)
-    return anchored(composed, None, clough_tocher_value, (values, points, xi, options), {})
+    return with_value(composed, None, clough_tocher_value, (values, points, xi, options), {})
 
 
 class CloughTocher2DInterpolator(Scattered):
@@ -353,6 +352,6 @@ def griddata(
 SCATTERED: dict[Any, Entry] = {
     simplex_value: Derivation(barycentric_value),
     clough_tocher_value: Derivation(by_clough_tocher),
-    **ANCHORED,
+    **WITH_VALUE,
     **constants(vertices_around, nearest_point),
 }

@@ -23,20 +23,20 @@ with extra("scipy", "tape_ad.scipy.linalg"):
 
 from tape_ad.rules import add_rules
 from tape_ad.rules.base import merged
-from tape_ad.scipy.anchored import ANCHORED
+from tape_ad.scipy.counterparts import WITH_VALUE
 from tape_ad.scipy.linalg.banded import *
 from tape_ad.scipy.linalg.basics import *
+from tape_ad.scipy.linalg.composed_functions import *
 from tape_ad.scipy.linalg.functions import *
-from tape_ad.scipy.linalg.further_factors import *
-from tape_ad.scipy.linalg.further_functions import *
-from tape_ad.scipy.linalg.further_structured import *
 from tape_ad.scipy.linalg.lu_factors import *
 from tape_ad.scipy.linalg.qr_updates import *
 from tape_ad.scipy.linalg.riccati import *
 from tape_ad.scipy.linalg.solvers import *
 from tape_ad.scipy.linalg.spectral import *
 from tape_ad.scipy.linalg.structured import *
+from tape_ad.scipy.linalg.structured_systems import *
 from tape_ad.scipy.linalg.triangular_factors import *
+from tape_ad.scipy.linalg.unique_factors import *
 
 add_rules(
     merged(
@@ -47,10 +47,10 @@ add_rules(
         STRUCTURED,
         BASICS,
         SPECTRAL,
-        ANCHORED,
-        FURTHER_FACTORS,
-        FURTHER_FUNCTIONS,
-        FURTHER_STRUCTURED,
+        WITH_VALUE,
+        UNIQUE_FACTORS,
+        COMPOSED_FUNCTIONS,
+        STRUCTURED_SYSTEMS,
         QR_UPDATES,
         RICCATI,
         TRIANGULAR_FACTORS,

@@ -10,9 +10,8 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.record.primals import primal
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array, adjoint
-from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
     "BASICS",
@@ -37,9 +36,9 @@ __all__ = [
 
 MODULE = "tape_ad.scipy.linalg"
 
-cholesky = mirrored(scipy.linalg.cholesky, MODULE, "a")
-det = mirrored(scipy.linalg.det, MODULE, "a")
-inv = mirrored(scipy.linalg.inv, MODULE, "a")
+cholesky = scipy_function(scipy.linalg.cholesky, MODULE, "a")
+det = scipy_function(scipy.linalg.det, MODULE, "a")
+inv = scipy_function(scipy.linalg.inv, MODULE, "a")
 
 
 @functools.wraps(scipy.linalg.lstsq)
@@ -48,15 +47,15 @@ def of_arrays(a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
     return scipy.linalg.lstsq(as_array(a), as_array(b), *args, **kwargs)
 
 
-lstsq = mirrored(of_arrays, MODULE, "a b")
-norm = mirrored(scipy.linalg.norm, MODULE, "a")
-orthogonal_procrustes = mirrored(scipy.linalg.orthogonal_procrustes, MODULE, "A B")
-pinv = mirrored(scipy.linalg.pinv, MODULE, "a")
-pinvh = mirrored(scipy.linalg.pinvh, MODULE, "a")
-polar = mirrored(scipy.linalg.polar, MODULE, "a")
-qr = mirrored(scipy.linalg.qr, MODULE, "a")
-rq = mirrored(scipy.linalg.rq, MODULE, "a")
-solve = mirrored(scipy.linalg.solve, MODULE, "a b")
+lstsq = scipy_function(of_arrays, MODULE, "a b")
+norm = scipy_function(scipy.linalg.norm, MODULE, "a")
+orthogonal_procrustes = scipy_function(scipy.linalg.orthogonal_procrustes, MODULE, "A B")
+pinv = scipy_function(scipy.linalg.pinv, MODULE, "a")
+pinvh = scipy_function(scipy.linalg.pinvh, MODULE, "a")
+polar = scipy_function(scipy.linalg.polar, MODULE, "a")
+qr = scipy_function(scipy.linalg.qr, MODULE, "a")
+rq = scipy_function(scipy.linalg.rq, MODULE, "a")
+solve = scipy_function(scipy.linalg.solve, MODULE, "a b")
 
 SHAPED_BY_VALUES.add(lstsq)
 
@@ -279,18 +278,18 @@ def procrustes(a: Array, b: Array, check_finite: bool) -> Any:
 
 
 BASICS: dict[Any, Entry] = {
-    inv: exactly(inv, inverse),
-    det: exactly(det, lambda a, *options: np.linalg.det(as_array(a))),
-    solve: exactly(solve, solution),
-    lstsq: exactly(lstsq, least_squares),
-    pinv: exactly(pinv, pseudo_inverse),
-    pinvh: exactly(pinvh, hermitian_pseudo_inverse),
-    norm: exactly(norm, matrix_norm),
-    cholesky: exactly(cholesky, factor),
-    qr: exactly(qr, orthogonal_factors),
-    rq: exactly(rq, right_factors, axes={None: -2, 0: -2, 1: -1}),
-    polar: exactly(polar, polar_factors),
-    orthogonal_procrustes: exactly(orthogonal_procrustes, procrustes),
+    inv: with_scipy_value(inv, inverse),
+    det: with_scipy_value(det, lambda a, *options: np.linalg.det(as_array(a))),
+    solve: with_scipy_value(solve, solution),
+    lstsq: with_scipy_value(lstsq, least_squares),
+    pinv: with_scipy_value(pinv, pseudo_inverse),
+    pinvh: with_scipy_value(pinvh, hermitian_pseudo_inverse),
+    norm: with_scipy_value(norm, matrix_norm),
+    cholesky: with_scipy_value(cholesky, factor),
+    qr: with_scipy_value(qr, orthogonal_factors),
+    rq: with_scipy_value(rq, right_factors, axes={None: -2, 0: -2, 1: -1}),
+    polar: with_scipy_value(polar, polar_factors),
+    orthogonal_procrustes: with_scipy_value(orthogonal_procrustes, procrustes),
     pivots: Constant(),
     reflections: Constant(),
 }

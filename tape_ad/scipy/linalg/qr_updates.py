@@ -14,19 +14,18 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = ["QR_UPDATES", "qr_delete", "qr_insert", "qr_update"]
 
 Rows = list[Any]
 
 
-qr_update = mirrored(scipy.linalg.qr_update, MODULE, "Q R u v")
-qr_insert = mirrored(scipy.linalg.qr_insert, MODULE, "Q R u")
-qr_delete = mirrored(scipy.linalg.qr_delete, MODULE, "Q R")
+qr_update = scipy_function(scipy.linalg.qr_update, MODULE, "Q R u v")
+qr_insert = scipy_function(scipy.linalg.qr_insert, MODULE, "Q R u")
+qr_delete = scipy_function(scipy.linalg.qr_delete, MODULE, "Q R")
 
 
 # Steps
@@ -225,7 +224,7 @@ def deleted(q: Array, r: Array, k: int, p: int, which: str, *options: bool) -> t
 
 
 QR_UPDATES: dict[Any, Entry] = {
-    function: exactly(function, composition, axes={0: -2, 1: -1})
+    function: with_scipy_value(function, composition, axes={0: -2, 1: -1})
     for function, composition in (
         (qr_update, updated),
         (qr_insert, inserted),

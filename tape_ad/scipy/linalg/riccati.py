@@ -14,12 +14,11 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Call, Entry, as_array, rule
 from tape_ad.rules.maps import Array, Chain, LinearMap, adjoint
 from tape_ad.rules.maps.patterns import batched
-from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.functions import Sylvester, solve_sylvester
 from tape_ad.scipy.linalg.systems import RightHandSide
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
     "RICCATI",
@@ -30,13 +29,13 @@ __all__ = [
     "solve_lyapunov",
 ]
 
-solve_continuous_lyapunov = mirrored(scipy.linalg.solve_continuous_lyapunov, MODULE, "a q")
+solve_continuous_lyapunov = scipy_function(scipy.linalg.solve_continuous_lyapunov, MODULE, "a q")
 solve_lyapunov = solve_continuous_lyapunov
 """SciPy's other name for it."""
 
-solve_discrete_lyapunov = mirrored(scipy.linalg.solve_discrete_lyapunov, MODULE, "a q")
-solve_continuous_are = mirrored(scipy.linalg.solve_continuous_are, MODULE, "a b q r")
-solve_discrete_are = mirrored(scipy.linalg.solve_discrete_are, MODULE, "a b q r")
+solve_discrete_lyapunov = scipy_function(scipy.linalg.solve_discrete_lyapunov, MODULE, "a q")
+solve_continuous_are = scipy_function(scipy.linalg.solve_continuous_are, MODULE, "a b q r")
+solve_discrete_are = scipy_function(scipy.linalg.solve_discrete_are, MODULE, "a b q r")
 
 
 @define(eq=False, repr=False)
@@ -192,7 +191,7 @@ def discrete(position: int) -> Any:
 
 
 RICCATI: dict[Any, Entry] = {
-    solve_continuous_lyapunov: exactly(solve_continuous_lyapunov, lyapunov_of_handle),
+    solve_continuous_lyapunov: with_scipy_value(solve_continuous_lyapunov, lyapunov_of_handle),
     solve_discrete_lyapunov: rule(
         steady,
         lambda out, a, q, method: stein(a),

@@ -11,10 +11,9 @@ from tape_ad.rules.linalg.singular_values import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
 from tape_ad.rules.maps import Array, Deferred, LinearMap, adjoint
 from tape_ad.rules.maps.patterns import batched
-from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE, as_assumed, refuse
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
     "SPECTRAL",
@@ -31,13 +30,13 @@ __all__ = [
     "vectors",
 ]
 
-eig = mirrored(scipy.linalg.eig, MODULE, "a b")
-eigh = mirrored(scipy.linalg.eigh, MODULE, "a b")
-eigvals = mirrored(scipy.linalg.eigvals, MODULE, "a b")
-eigvalsh = mirrored(scipy.linalg.eigvalsh, MODULE, "a b")
-subspace_angles = mirrored(scipy.linalg.subspace_angles, MODULE, "A B")
-svd = mirrored(scipy.linalg.svd, MODULE, "a")
-svdvals = mirrored(scipy.linalg.svdvals, MODULE, "a")
+eig = scipy_function(scipy.linalg.eig, MODULE, "a b")
+eigh = scipy_function(scipy.linalg.eigh, MODULE, "a b")
+eigvals = scipy_function(scipy.linalg.eigvals, MODULE, "a b")
+eigvalsh = scipy_function(scipy.linalg.eigvalsh, MODULE, "a b")
+subspace_angles = scipy_function(scipy.linalg.subspace_angles, MODULE, "A B")
+svd = scipy_function(scipy.linalg.svd, MODULE, "a")
+svdvals = scipy_function(scipy.linalg.svdvals, MODULE, "a")
 
 SHAPED_BY_VALUES.update((eigh, eigvalsh, subspace_angles))
 TYPED_BY_VALUES.update((eig, eigvals))
@@ -177,8 +176,8 @@ def general_values(a: Array, b: Any, *options: bool) -> Array:
 
 def either(public: Any, composition: Any, takes_more: Any) -> Derivation:
     """Make the entry of a composition that has SciPy's value, but where it is given more."""
-    plain = exactly(public, composition, anchor=False).compute
-    with_more = exactly(public, composition, axes={1: -2, 2: -2}).compute
+    plain = with_scipy_value(public, composition, anchor=False).compute
+    with_more = with_scipy_value(public, composition, axes={1: -2, 2: -2}).compute
 
     def derived(*args: Any, **kwargs: Any) -> Any:
         return (with_more if takes_more(*args, **kwargs) else plain)(*args, **kwargs)
@@ -238,7 +237,7 @@ def one_matrix(a: Array, *args: Any, ties: float = np.nan, **options: Any) -> Ca
 
 
 SPECTRAL: dict[Any, Entry] = {
-    subspace_angles: exactly(subspace_angles, angles),
+    subspace_angles: with_scipy_value(subspace_angles, angles),
     hermitian_vectors: outputs(
         lambda output, outs, a, lower, options, ties: hermitian_partial(
             output, outs, a, "L" if lower else "U", ties
@@ -258,8 +257,8 @@ SPECTRAL: dict[Any, Entry] = {
             {"full_matrices": full_matrices, "driver": driver, "ties": ties},
         ),
     ),
-    eigh: exactly(eigh, hermitian_spectrum, axes={1: -2}),
-    eigvalsh: exactly(
+    eigh: with_scipy_value(eigh, hermitian_spectrum, axes={1: -2}),
+    eigvalsh: with_scipy_value(
         eigvalsh,
         lambda a, b=None, **options: hermitian_spectrum(a, b, eigvals_only=True, **options),
     ),
@@ -270,6 +269,6 @@ SPECTRAL: dict[Any, Entry] = {
     ),
     eigvals: either(eigvals, general_values, lambda a, b=None, *args, **kwargs: b is not None),
     as_generalised: Constant(),
-    svd: exactly(svd, singular_parts, anchor=False),
-    svdvals: exactly(svdvals, lambda a, *options: np.linalg.svdvals(as_array(a))),
+    svd: with_scipy_value(svd, singular_parts, anchor=False),
+    svdvals: with_scipy_value(svdvals, lambda a, *options: np.linalg.svdvals(as_array(a))),
 }

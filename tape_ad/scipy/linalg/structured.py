@@ -9,7 +9,7 @@ from attrs import define
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Call, Entry, as_array, each, rule
 from tape_ad.rules.maps import Adjoint, Array, Chain, Index, LinearMap, Reshape
-from tape_ad.rules.maps.patterns import moved
+from tape_ad.rules.maps.patterns import permutation
 from tape_ad.scipy.counterparts import takes_lists
 
 __all__ = ["STRUCTURED", "block_diag", "toeplitz"]
@@ -81,7 +81,7 @@ class Diagonals:
     """The matrix with given diagonals, from the lower left corner to the upper right one."""
 
     broadcasts: ClassVar[bool] = False
-    pattern = moved
+    pattern = permutation
     rows: int
     columns: int
 

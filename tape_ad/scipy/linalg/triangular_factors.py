@@ -7,16 +7,15 @@ import numpy as np
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.lu_factors import lu_factor
 from tape_ad.scipy.linalg.solvers import solve_triangular
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = ["TRIANGULAR_FACTORS", "lu", "row_order"]
 
-lu = mirrored(scipy.linalg.lu, MODULE, "a")
+lu = scipy_function(scipy.linalg.lu, MODULE, "a")
 
 
 def factors(
@@ -76,4 +75,4 @@ def row_order(a: Array) -> Array:
     return scipy.linalg.lu(a, p_indices=True)[0]
 
 
-TRIANGULAR_FACTORS: dict[Any, Entry] = {lu: exactly(lu, factors), row_order: Constant()}
+TRIANGULAR_FACTORS: dict[Any, Entry] = {lu: with_scipy_value(lu, factors), row_order: Constant()}

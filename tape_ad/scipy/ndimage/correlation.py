@@ -8,8 +8,8 @@ from attrs import frozen
 
 from tape_ad.rules.base import Entry, each
 from tape_ad.rules.maps import Array, Chain, Conjugate, Deferred, Index, LinearMap, Reshape, Shape
+from tape_ad.scipy.counterparts import by_name, operands_of, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import by_name, mirrored, operands_of
 from tape_ad.scipy.ndimage.axes import axes_of, one_axis, per_axis
 from tape_ad.scipy.ndimage.extension import InSignal, InWindow, extension, slid
 
@@ -24,11 +24,11 @@ __all__ = [
 
 MODULE = "tape_ad.scipy.ndimage"
 
-correlate = mirrored(scipy.ndimage.correlate, MODULE, "input weights cval")
-convolve = mirrored(scipy.ndimage.convolve, MODULE, "input weights cval")
-correlate1d = mirrored(scipy.ndimage.correlate1d, MODULE, "input weights cval")
-convolve1d = mirrored(scipy.ndimage.convolve1d, MODULE, "input weights cval")
-uniform_filter1d = mirrored(scipy.ndimage.uniform_filter1d, MODULE, "input cval")
+correlate = scipy_function(scipy.ndimage.correlate, MODULE, "input weights cval")
+convolve = scipy_function(scipy.ndimage.convolve, MODULE, "input weights cval")
+correlate1d = scipy_function(scipy.ndimage.correlate1d, MODULE, "input weights cval")
+convolve1d = scipy_function(scipy.ndimage.convolve1d, MODULE, "input weights cval")
+uniform_filter1d = scipy_function(scipy.ndimage.uniform_filter1d, MODULE, "input cval")
 
 
 @frozen(eq=False)

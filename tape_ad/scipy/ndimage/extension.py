@@ -11,7 +11,7 @@ from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Entry, along, rule
 from tape_ad.rules.maps import Array, LinearMap, Shape
-from tape_ad.rules.maps.patterns import Pattern, banded, by_batch, moved, reads, separable
+from tape_ad.rules.maps.patterns import Pattern, banded, by_batch, permutation, reads, separable
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
 
 __all__ = [
@@ -77,7 +77,7 @@ class Extension(PlainMap):
         The last axes of the parent.
     """
 
-    pattern = moved
+    pattern = permutation
     indices: tuple[Array, ...]
     shape: Shape
 

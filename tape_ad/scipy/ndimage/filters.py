@@ -10,8 +10,8 @@ import numpy as np
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Derivation, Entry, as_array
 from tape_ad.rules.maps import Array
+from tape_ad.scipy.counterparts import checked_call, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import checked_call, mirrored
 from tape_ad.scipy.ndimage.axes import axes_of, numbers, one_axis, per_axis
 from tape_ad.scipy.ndimage.correlation import MODULE, correlate1d, uniform_filter1d
 
@@ -30,18 +30,20 @@ __all__ = [
     "uniform_filter",
 ]
 
-uniform_filter = mirrored(scipy.ndimage.uniform_filter, MODULE, "input cval")
-gaussian_filter1d = mirrored(scipy.ndimage.gaussian_filter1d, MODULE, "input sigma cval")
-gaussian_filter = mirrored(scipy.ndimage.gaussian_filter, MODULE, "input sigma cval")
-prewitt = mirrored(scipy.ndimage.prewitt, MODULE, "input cval")
-sobel = mirrored(scipy.ndimage.sobel, MODULE, "input cval")
-laplace = mirrored(scipy.ndimage.laplace, MODULE, "input cval")
-gaussian_laplace = mirrored(scipy.ndimage.gaussian_laplace, MODULE, "input sigma cval")
-gaussian_gradient_magnitude = mirrored(
+uniform_filter = scipy_function(scipy.ndimage.uniform_filter, MODULE, "input cval")
+gaussian_filter1d = scipy_function(scipy.ndimage.gaussian_filter1d, MODULE, "input sigma cval")
+gaussian_filter = scipy_function(scipy.ndimage.gaussian_filter, MODULE, "input sigma cval")
+prewitt = scipy_function(scipy.ndimage.prewitt, MODULE, "input cval")
+sobel = scipy_function(scipy.ndimage.sobel, MODULE, "input cval")
+laplace = scipy_function(scipy.ndimage.laplace, MODULE, "input cval")
+gaussian_laplace = scipy_function(scipy.ndimage.gaussian_laplace, MODULE, "input sigma cval")
+gaussian_gradient_magnitude = scipy_function(
     scipy.ndimage.gaussian_gradient_magnitude, MODULE, "input sigma cval"
 )
-generic_laplace = mirrored(scipy.ndimage.generic_laplace, MODULE, "input cval extra_arguments")
-generic_gradient_magnitude = mirrored(
+generic_laplace = scipy_function(
+    scipy.ndimage.generic_laplace, MODULE, "input cval extra_arguments"
+)
+generic_gradient_magnitude = scipy_function(
     scipy.ndimage.generic_gradient_magnitude, MODULE, "input cval"
 )
 

@@ -10,9 +10,8 @@ from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.rules.base import Derivation, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.counterparts import checked_call, joined, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import checked_call, mirrored
 from tape_ad.scipy.ndimage.axes import numbers, one_axis
 from tape_ad.scipy.ndimage.correlation import MODULE
 
@@ -24,10 +23,10 @@ __all__ = [
     "fourier_uniform",
 ]
 
-fourier_gaussian = mirrored(scipy.ndimage.fourier_gaussian, MODULE, "input sigma")
-fourier_uniform = mirrored(scipy.ndimage.fourier_uniform, MODULE, "input size")
-fourier_ellipsoid = mirrored(scipy.ndimage.fourier_ellipsoid, MODULE, "input")
-fourier_shift = mirrored(scipy.ndimage.fourier_shift, MODULE, "input shift")
+fourier_gaussian = scipy_function(scipy.ndimage.fourier_gaussian, MODULE, "input sigma")
+fourier_uniform = scipy_function(scipy.ndimage.fourier_uniform, MODULE, "input size")
+fourier_ellipsoid = scipy_function(scipy.ndimage.fourier_ellipsoid, MODULE, "input")
+fourier_shift = scipy_function(scipy.ndimage.fourier_shift, MODULE, "input shift")
 
 
 def frequencies(length: int, n: int, *, halved: bool) -> Array:

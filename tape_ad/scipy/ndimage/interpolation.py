@@ -15,10 +15,10 @@ from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, Shape
-from tape_ad.rules.maps.patterns import Pattern, coupled, moved, reads, stacked
+from tape_ad.rules.maps.patterns import Pattern, dense_blocks, permutation, reads, stacked
 from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.scipy.counterparts import by_name, operands_of, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import by_name, mirrored, operands_of
 from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.extension import OUTSIDE, extension
 from tape_ad.scipy.ndimage.places import Place, place, where_finite
@@ -27,7 +27,7 @@ from tape_ad.scipy.ndimage.splines import filters, weights_at
 __all__ = ["INTERPOLATION", "interpolated", "map_coordinates"]
 
 
-map_coordinates = mirrored(
+map_coordinates = scipy_function(
     where_finite(scipy.ndimage.map_coordinates, "coordinates"), MODULE, "input coordinates cval"
 )
 
@@ -86,7 +86,7 @@ class Picks(PlainMap):
         The parent's.
     """
 
-    pattern = moved
+    pattern = permutation
     index: Array
     length: int
 
@@ -246,7 +246,7 @@ class AtPoints:
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
         points = self.slopes.ndim - 1 - self.images
-        return coupled(parent, node, [(axis, axis) for axis in range(-points, 0)])
+        return dense_blocks(parent, node, [(axis, axis) for axis in range(-points, 0)])
 
     def push(self, t: Array) -> Array:
         points = self.slopes.ndim - 1 - self.images

@@ -10,9 +10,8 @@ from tape_ad.rules.base import Derivation, Entry, as_array, constants, rule
 from tape_ad.rules.maps import Array, Shape
 from tape_ad.rules.maps.patterns import Pattern, reads, separable
 from tape_ad.rules.plain_maps import PlainMap
-from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.counterparts import checked_call, joined, output_dtype, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import checked_call, mirrored, output_dtype
 from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.filters import root
 
@@ -35,20 +34,20 @@ __all__ = [
     "variance",
 ]
 
-sum_labels = mirrored(scipy.ndimage.sum_labels, MODULE, "input")
-mean = mirrored(scipy.ndimage.mean, MODULE, "input")
-variance = mirrored(scipy.ndimage.variance, MODULE, "input")
-standard_deviation = mirrored(scipy.ndimage.standard_deviation, MODULE, "input")
-minimum = mirrored(scipy.ndimage.minimum, MODULE, "input")
-maximum = mirrored(scipy.ndimage.maximum, MODULE, "input")
-median = mirrored(scipy.ndimage.median, MODULE, "input")
-extrema = mirrored(scipy.ndimage.extrema, MODULE, "input")
-center_of_mass = mirrored(scipy.ndimage.center_of_mass, MODULE, "input")
-histogram = mirrored(scipy.ndimage.histogram, MODULE)
-label = mirrored(scipy.ndimage.label, MODULE)
-labeled_comprehension = mirrored(scipy.ndimage.labeled_comprehension, MODULE, "input")
-minimum_position = mirrored(scipy.ndimage.minimum_position, MODULE)
-maximum_position = mirrored(scipy.ndimage.maximum_position, MODULE)
+sum_labels = scipy_function(scipy.ndimage.sum_labels, MODULE, "input")
+mean = scipy_function(scipy.ndimage.mean, MODULE, "input")
+variance = scipy_function(scipy.ndimage.variance, MODULE, "input")
+standard_deviation = scipy_function(scipy.ndimage.standard_deviation, MODULE, "input")
+minimum = scipy_function(scipy.ndimage.minimum, MODULE, "input")
+maximum = scipy_function(scipy.ndimage.maximum, MODULE, "input")
+median = scipy_function(scipy.ndimage.median, MODULE, "input")
+extrema = scipy_function(scipy.ndimage.extrema, MODULE, "input")
+center_of_mass = scipy_function(scipy.ndimage.center_of_mass, MODULE, "input")
+histogram = scipy_function(scipy.ndimage.histogram, MODULE)
+label = scipy_function(scipy.ndimage.label, MODULE)
+labeled_comprehension = scipy_function(scipy.ndimage.labeled_comprehension, MODULE, "input")
+minimum_position = scipy_function(scipy.ndimage.minimum_position, MODULE)
+maximum_position = scipy_function(scipy.ndimage.maximum_position, MODULE)
 
 
 @frozen(eq=False)

@@ -10,9 +10,14 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, joined
+from tape_ad.scipy.counterparts import (
+    checked_call,
+    is_handle,
+    joined,
+    refuse_elsewhere,
+    scipy_function,
+)
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import checked_call, mirrored, refuse_elsewhere
 from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.ranks import grey_dilation, grey_erosion
 
@@ -38,22 +43,26 @@ __all__ = [
 
 GIVEN = "input structure cval"
 
-grey_opening = mirrored(scipy.ndimage.grey_opening, MODULE, GIVEN)
-grey_closing = mirrored(scipy.ndimage.grey_closing, MODULE, GIVEN)
-morphological_gradient = mirrored(scipy.ndimage.morphological_gradient, MODULE, GIVEN)
-morphological_laplace = mirrored(scipy.ndimage.morphological_laplace, MODULE, GIVEN)
-white_tophat = mirrored(scipy.ndimage.white_tophat, MODULE, GIVEN)
-black_tophat = mirrored(scipy.ndimage.black_tophat, MODULE, GIVEN)
-binary_closing = mirrored(scipy.ndimage.binary_closing, MODULE)
-binary_dilation = mirrored(scipy.ndimage.binary_dilation, MODULE)
-binary_erosion = mirrored(scipy.ndimage.binary_erosion, MODULE)
-binary_fill_holes = mirrored(scipy.ndimage.binary_fill_holes, MODULE)
-binary_hit_or_miss = mirrored(scipy.ndimage.binary_hit_or_miss, MODULE)
-binary_opening = mirrored(scipy.ndimage.binary_opening, MODULE)
-binary_propagation = mirrored(scipy.ndimage.binary_propagation, MODULE)
-distance_transform_bf = mirrored(scipy.ndimage.distance_transform_bf, MODULE, "input sampling")
-distance_transform_cdt = mirrored(scipy.ndimage.distance_transform_cdt, MODULE)
-distance_transform_edt = mirrored(scipy.ndimage.distance_transform_edt, MODULE, "input sampling")
+grey_opening = scipy_function(scipy.ndimage.grey_opening, MODULE, GIVEN)
+grey_closing = scipy_function(scipy.ndimage.grey_closing, MODULE, GIVEN)
+morphological_gradient = scipy_function(scipy.ndimage.morphological_gradient, MODULE, GIVEN)
+morphological_laplace = scipy_function(scipy.ndimage.morphological_laplace, MODULE, GIVEN)
+white_tophat = scipy_function(scipy.ndimage.white_tophat, MODULE, GIVEN)
+black_tophat = scipy_function(scipy.ndimage.black_tophat, MODULE, GIVEN)
+binary_closing = scipy_function(scipy.ndimage.binary_closing, MODULE)
+binary_dilation = scipy_function(scipy.ndimage.binary_dilation, MODULE)
+binary_erosion = scipy_function(scipy.ndimage.binary_erosion, MODULE)
+binary_fill_holes = scipy_function(scipy.ndimage.binary_fill_holes, MODULE)
+binary_hit_or_miss = scipy_function(scipy.ndimage.binary_hit_or_miss, MODULE)
+binary_opening = scipy_function(scipy.ndimage.binary_opening, MODULE)
+binary_propagation = scipy_function(scipy.ndimage.binary_propagation, MODULE)
+distance_transform_bf = scipy_function(
+    scipy.ndimage.distance_transform_bf, MODULE, "input sampling"
+)
+distance_transform_cdt = scipy_function(scipy.ndimage.distance_transform_cdt, MODULE)
+distance_transform_edt = scipy_function(
+    scipy.ndimage.distance_transform_edt, MODULE, "input sampling"
+)
 
 Arguments = tuple[Any, ...]
 

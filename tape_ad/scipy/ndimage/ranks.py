@@ -14,11 +14,10 @@ from attrs import define, evolve, frozen
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Call, Constant, Entry, as_array, each
 from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Negate, Reshape, Shape
-from tape_ad.rules.maps.patterns import moved
+from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
-from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.counterparts import joined, operands_of, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored, operands_of
 from tape_ad.scipy.ndimage.axes import axes_of, one_axis, per_axis
 from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.extension import OUTSIDE, extension
@@ -37,15 +36,15 @@ __all__ = [
     "rank_filter",
 ]
 
-maximum_filter = mirrored(scipy.ndimage.maximum_filter, MODULE, "input cval")
-minimum_filter = mirrored(scipy.ndimage.minimum_filter, MODULE, "input cval")
-maximum_filter1d = mirrored(scipy.ndimage.maximum_filter1d, MODULE, "input cval")
-minimum_filter1d = mirrored(scipy.ndimage.minimum_filter1d, MODULE, "input cval")
-rank_filter = mirrored(scipy.ndimage.rank_filter, MODULE, "input cval")
-median_filter = mirrored(scipy.ndimage.median_filter, MODULE, "input cval")
-percentile_filter = mirrored(scipy.ndimage.percentile_filter, MODULE, "input cval")
-grey_erosion = mirrored(scipy.ndimage.grey_erosion, MODULE, "input structure cval")
-grey_dilation = mirrored(scipy.ndimage.grey_dilation, MODULE, "input structure cval")
+maximum_filter = scipy_function(scipy.ndimage.maximum_filter, MODULE, "input cval")
+minimum_filter = scipy_function(scipy.ndimage.minimum_filter, MODULE, "input cval")
+maximum_filter1d = scipy_function(scipy.ndimage.maximum_filter1d, MODULE, "input cval")
+minimum_filter1d = scipy_function(scipy.ndimage.minimum_filter1d, MODULE, "input cval")
+rank_filter = scipy_function(scipy.ndimage.rank_filter, MODULE, "input cval")
+median_filter = scipy_function(scipy.ndimage.median_filter, MODULE, "input cval")
+percentile_filter = scipy_function(scipy.ndimage.percentile_filter, MODULE, "input cval")
+grey_erosion = scipy_function(scipy.ndimage.grey_erosion, MODULE, "input structure cval")
+grey_dilation = scipy_function(scipy.ndimage.grey_dilation, MODULE, "input structure cval")
 
 
 @frozen(eq=False)
@@ -125,7 +124,7 @@ class Picking(PlainMap):
         The parent's.
     """
 
-    pattern = moved
+    pattern = permutation
     index: Array
     shape: Shape
 

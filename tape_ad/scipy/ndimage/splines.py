@@ -11,15 +11,15 @@ from tape_ad.rules.base import Derivation, Entry, rule
 from tape_ad.rules.maps import Array, Chain, LinearMap
 from tape_ad.rules.maps.patterns import along
 from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.scipy.counterparts import checked_call, operands_of, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import checked_call, mirrored, operands_of
 from tape_ad.scipy.ndimage.axes import one_axis
 from tape_ad.scipy.ndimage.correlation import MODULE
 
 __all__ = ["SPLINES", "SplineFilter", "spline_filter", "spline_filter1d", "weights_at"]
 
-spline_filter = mirrored(scipy.ndimage.spline_filter, MODULE, "input")
-spline_filter1d = mirrored(scipy.ndimage.spline_filter1d, MODULE, "input")
+spline_filter = scipy_function(scipy.ndimage.spline_filter, MODULE, "input")
+spline_filter1d = scipy_function(scipy.ndimage.spline_filter1d, MODULE, "input")
 
 HALVED = ("mirror", "constant", "wrap", "grid-constant")
 """The modes in which the first and the last element are mirrored at."""

@@ -12,9 +12,8 @@ from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable, takes
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules.base import Derivation, Entry, as_array, rule
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.counterparts import checked_call, joined, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import checked_call, mirrored
 from tape_ad.scipy.ndimage.axes import one_axis, per_axis
 from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.interpolation import interpolated
@@ -41,17 +40,17 @@ def regular_affine_transform(*args: Any, **kwargs: Any) -> Any:
     return where_finite(scipy.ndimage.affine_transform, "matrix", "offset")(*args, **kwargs)
 
 
-affine_transform = mirrored(
+affine_transform = scipy_function(
     regular_affine_transform,
     MODULE,
     "input matrix offset cval",
 )
-geometric_transform = mirrored(
+geometric_transform = scipy_function(
     scipy.ndimage.geometric_transform, MODULE, "input cval extra_arguments"
 )
-shift = mirrored(where_finite(scipy.ndimage.shift, "shift"), MODULE, "input shift cval")
-zoom = mirrored(scipy.ndimage.zoom, MODULE, "input cval")
-rotate = mirrored(where_finite(scipy.ndimage.rotate, "angle"), MODULE, "input angle cval")
+shift = scipy_function(where_finite(scipy.ndimage.shift, "shift"), MODULE, "input shift cval")
+zoom = scipy_function(scipy.ndimage.zoom, MODULE, "input cval")
+rotate = scipy_function(where_finite(scipy.ndimage.rotate, "angle"), MODULE, "input angle cval")
 
 SHAPED_BY_VALUES.add(rotate)
 

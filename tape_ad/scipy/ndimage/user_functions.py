@@ -8,9 +8,8 @@ import numpy as np
 
 from tape_ad.rules.base import Derivation, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.counterparts import checked_call, joined, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import checked_call, mirrored
 from tape_ad.scipy.ndimage.axes import axes_of, one_axis
 from tape_ad.scipy.ndimage.correlation import MODULE
 from tape_ad.scipy.ndimage.extension import OUTSIDE, extension
@@ -18,8 +17,8 @@ from tape_ad.scipy.ndimage.ranks import around, footprint_of
 
 __all__ = ["USER_FUNCTIONS", "generic_filter", "generic_filter1d"]
 
-generic_filter = mirrored(scipy.ndimage.generic_filter, MODULE, "input cval extra_arguments")
-generic_filter1d = mirrored(scipy.ndimage.generic_filter1d, MODULE, "input cval")
+generic_filter = scipy_function(scipy.ndimage.generic_filter, MODULE, "input cval extra_arguments")
+generic_filter1d = scipy_function(scipy.ndimage.generic_filter1d, MODULE, "input cval")
 
 
 def extended(image: Array, margins: list[tuple[int, int]], modes: list[str], cval: Any) -> Array:

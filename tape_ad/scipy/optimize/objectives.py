@@ -15,10 +15,9 @@ from attrs import define, field
 from tape_ad.base.errors import DtypeError
 from tape_ad.base.extras import extra
 from tape_ad.base.trees import flatten, map_leaves, paired, unflatten
+from tape_ad.optim.vectors import arrays_of, computed, vector_of
 from tape_ad.programs.compilation import compile as compiled
-from tape_ad.record.later import computed
 from tape_ad.record.primals import is_number_like
-from tape_ad.record.vectors import arrays_of, vector_of
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.gradients import grad, value_and_grad, vjp
 from tape_ad.transforms.jacobians import hessian, jacobian

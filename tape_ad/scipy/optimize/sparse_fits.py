@@ -9,8 +9,8 @@ from attrs import frozen
 
 from tape_ad.base.errors import PatternError, UnsupportedArgumentError
 from tape_ad.base.trees import flatten
+from tape_ad.optim.vectors import vector_of
 from tape_ad.record.primals import is_number_like
-from tape_ad.record.vectors import vector_of
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.optimize.objectives import ScipyObjective
 from tape_ad.scipy.optimize.tree_bounds import in_a_row

@@ -8,7 +8,7 @@ from tape_ad.base.errors import ShapeError
 from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, as_array, axis_of
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import (
     continued,
@@ -24,7 +24,7 @@ __all__ = ["CASCADES", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
 CASCADES: dict[Any, Entry] = {}
 
 
-@stands_for(CASCADES, scipy.signal.sosfilt, "sos x zi")
+@scipy_composition(CASCADES, scipy.signal.sosfilt, "sos x zi")
 def sosfilt(sos: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     """Filter along one axis by second-order sections, as `scipy.signal.sosfilt` does.
 
@@ -62,7 +62,7 @@ def sosfilt(sos: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     return from_last(y, axis), from_last(zf, axis)
 
 
-@stands_for(CASCADES, scipy.signal.sosfilt_zi, "sos")
+@scipy_composition(CASCADES, scipy.signal.sosfilt_zi, "sos")
 def sosfilt_zi(sos: Array) -> Array:
     """Compute the state in which sections answer a step at once, as SciPy's `sosfilt_zi` does.
 
@@ -84,7 +84,7 @@ def sosfilt_zi(sos: Array) -> Array:
     return np.stack(states)
 
 
-@stands_for(CASCADES, scipy.signal.sosfiltfilt, "sos x")
+@scipy_composition(CASCADES, scipy.signal.sosfiltfilt, "sos x")
 def sosfiltfilt(
     sos: Array, x: Array, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None
 ) -> Array:

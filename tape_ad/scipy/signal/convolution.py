@@ -7,9 +7,8 @@ import numpy as np
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import Constant, Entry, as_array, axes_of
 from tape_ad.rules.maps import Array, Shape
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored
 from tape_ad.scipy.signal.sections import beside_nothing, convolved, reversed_axes
 
 __all__ = [
@@ -23,12 +22,12 @@ __all__ = [
     "oaconvolve",
 ]
 
-choose_conv_method = mirrored(scipy.signal.choose_conv_method, "tape_ad.scipy.signal")
+choose_conv_method = scipy_function(scipy.signal.choose_conv_method, "tape_ad.scipy.signal")
 
 CONVOLUTION: dict[Any, Entry] = {choose_conv_method: Constant()}
 
 
-@stands_for(CONVOLUTION, scipy.signal.convolve, "in1 in2")
+@scipy_composition(CONVOLUTION, scipy.signal.convolve, "in1 in2")
 def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> Array:
     """Convolve two arrays of the same rank, as `scipy.signal.convolve` does.
 
@@ -55,7 +54,7 @@ def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -
     return section("convolve", in1, in2, mode, method)
 
 
-@stands_for(CONVOLUTION, scipy.signal.correlate, "in1 in2")
+@scipy_composition(CONVOLUTION, scipy.signal.correlate, "in1 in2")
 def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> Array:
     """Correlate two arrays of the same rank, as `scipy.signal.correlate` does.
 
@@ -80,7 +79,7 @@ def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") 
     return section("correlate", in1, turned, mode, method)
 
 
-@stands_for(CONVOLUTION, scipy.signal.fftconvolve, "in1 in2")
+@scipy_composition(CONVOLUTION, scipy.signal.fftconvolve, "in1 in2")
 def fftconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) -> Array:
     """Convolve along some axes by Fourier transforms, as `scipy.signal.fftconvolve` does.
 
@@ -100,7 +99,7 @@ def fftconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) ->
     return along_axes("fftconvolve", in1, in2, mode, axes, "fft")
 
 
-@stands_for(CONVOLUTION, scipy.signal.oaconvolve, "in1 in2")
+@scipy_composition(CONVOLUTION, scipy.signal.oaconvolve, "in1 in2")
 def oaconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) -> Array:
     """Convolve by overlapping and adding, as `scipy.signal.oaconvolve` does.
 
@@ -116,7 +115,7 @@ def oaconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) -> 
     return along_axes("oaconvolve", in1, in2, mode, axes, "oa")
 
 
-@stands_for(CONVOLUTION, scipy.signal.convolve2d, "in1 in2 fillvalue")
+@scipy_composition(CONVOLUTION, scipy.signal.convolve2d, "in1 in2 fillvalue")
 def convolve2d(
     in1: Array, in2: Array, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
 ) -> Array:
@@ -140,7 +139,7 @@ def convolve2d(
     return beyond_edges("convolve2d", in1, in2, mode, boundary, fillvalue)
 
 
-@stands_for(CONVOLUTION, scipy.signal.correlate2d, "in1 in2 fillvalue")
+@scipy_composition(CONVOLUTION, scipy.signal.correlate2d, "in1 in2 fillvalue")
 def correlate2d(
     in1: Array, in2: Array, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
 ) -> Array:

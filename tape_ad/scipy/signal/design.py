@@ -8,7 +8,7 @@ from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, joined, stands_for
+from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.responses import zpk2tf
 from tape_ad.scipy.signal.sections_of_roots import zpk2sos
@@ -35,7 +35,7 @@ __all__ = [
 DESIGN: dict[Any, Entry] = {}
 
 
-@stands_for(DESIGN, scipy.signal.iirfilter, "Wn fs")
+@scipy_composition(DESIGN, scipy.signal.iirfilter, "Wn fs")
 def iirfilter(
     N: int,  # noqa: N803 - SciPy's name
     Wn: Any,  # noqa: N803 - SciPy's name
@@ -94,7 +94,7 @@ def iirfilter(
     return zpk2tf(*zpk) if output == "ba" else zpk2sos(*zpk, analog=analog)
 
 
-@stands_for(DESIGN, scipy.signal.butter, "Wn fs")
+@scipy_composition(DESIGN, scipy.signal.butter, "Wn fs")
 def butter(
     N: int,  # noqa: N803 - SciPy's name
     Wn: Any,  # noqa: N803 - SciPy's name
@@ -117,7 +117,7 @@ def butter(
     return iirfilter(N, Wn, None, None, btype, analog, "butter", output, fs)
 
 
-@stands_for(DESIGN, scipy.signal.cheby1, "Wn fs")
+@scipy_composition(DESIGN, scipy.signal.cheby1, "Wn fs")
 def cheby1(
     N: int,  # noqa: N803 - SciPy's name
     rp: float,
@@ -141,7 +141,7 @@ def cheby1(
     return iirfilter(N, Wn, rp, None, btype, analog, "cheby1", output, fs)
 
 
-@stands_for(DESIGN, scipy.signal.cheby2, "Wn fs")
+@scipy_composition(DESIGN, scipy.signal.cheby2, "Wn fs")
 def cheby2(
     N: int,  # noqa: N803 - SciPy's name
     rs: float,
@@ -165,7 +165,7 @@ def cheby2(
     return iirfilter(N, Wn, None, rs, btype, analog, "cheby2", output, fs)
 
 
-@stands_for(DESIGN, scipy.signal.ellip, "Wn fs")
+@scipy_composition(DESIGN, scipy.signal.ellip, "Wn fs")
 def ellip(
     N: int,  # noqa: N803 - SciPy's name
     rp: float,
@@ -190,7 +190,7 @@ def ellip(
     return iirfilter(N, Wn, rp, rs, btype, analog, "elliptic", output, fs)
 
 
-@stands_for(DESIGN, scipy.signal.bessel, "Wn fs")
+@scipy_composition(DESIGN, scipy.signal.bessel, "Wn fs")
 def bessel(
     N: int,  # noqa: N803 - SciPy's name
     Wn: Any,  # noqa: N803 - SciPy's name
@@ -216,7 +216,7 @@ def bessel(
     return iirfilter(N, Wn, None, None, btype, analog, f"bessel_{norm}", output, fs)
 
 
-@stands_for(DESIGN, scipy.signal.firwin, "cutoff fs window", trees="window")
+@scipy_composition(DESIGN, scipy.signal.firwin, "cutoff fs window", trees="window")
 def firwin(
     numtaps: int,
     cutoff: Any,

@@ -9,7 +9,7 @@ from tape_ad.base.errors import ShapeError
 from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, as_array, axis_of
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.signal.recursion import filtered, filtered_from
 from tape_ad.scipy.signal.sections import convolved
@@ -22,7 +22,7 @@ SKIPS_ZEROS = np.lib.NumpyVersion(scipy.__version__) < "1.18.0"
 """Whether `lfilter_zi` passes over zeros that a denominator begins with; newer ones refuse them."""
 
 
-@stands_for(FILTERS, scipy.signal.lfilter, "b a x zi")
+@scipy_composition(FILTERS, scipy.signal.lfilter, "b a x zi")
 def lfilter(b: Array, a: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     """Filter along one axis, as `scipy.signal.lfilter` does.
 
@@ -57,7 +57,7 @@ def lfilter(b: Array, a: Array, x: Array, axis: int = -1, zi: Any = None) -> Any
     return from_last(y, axis), from_last(zf, axis)
 
 
-@stands_for(FILTERS, scipy.signal.lfilter_zi, "b a")
+@scipy_composition(FILTERS, scipy.signal.lfilter_zi, "b a")
 def lfilter_zi(b: Array, a: Array) -> Array:
     """Compute the state in which a filter answers a step at once, as SciPy's `lfilter_zi` does.
 
@@ -97,7 +97,7 @@ NORMALISES = asked(lambda: scipy.signal.lfiltic([1.0], [2.0, 1.0], [1.0])[0]) ==
 """Whether this release divides by a[0] here; older ones forgot it, and so do the values then."""
 
 
-@stands_for(FILTERS, scipy.signal.lfiltic, "b a y x")
+@scipy_composition(FILTERS, scipy.signal.lfiltic, "b a y x")
 def lfiltic(b: Array, a: Array, y: Array, x: Any = None) -> Array:
     """Compute the state of a filter from its last outputs and inputs, as SciPy's `lfiltic` does.
 
@@ -127,7 +127,7 @@ def lfiltic(b: Array, a: Array, y: Array, x: Any = None) -> Array:
     return out + tail_part(b, np.flip(padded(coefficients("lfiltic", x)[:order], order)))
 
 
-@stands_for(FILTERS, scipy.signal.filtfilt, "b a x")
+@scipy_composition(FILTERS, scipy.signal.filtfilt, "b a x")
 def filtfilt(
     b: Array,
     a: Array,

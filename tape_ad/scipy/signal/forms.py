@@ -14,8 +14,7 @@ from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import anchored
-from tape_ad.scipy.counterparts import joined, stands_for
+from tape_ad.scipy.counterparts import joined, scipy_composition, with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
 from tape_ad.scipy.signal.responses import tf2zpk, without_zeros, zpk2tf
@@ -38,7 +37,7 @@ FORMS: dict[Any, Entry] = {}
 Four = tuple[Array, Array, Array, Array]
 
 
-@stands_for(FORMS, scipy.signal.normalize, "b a", trees="b")
+@scipy_composition(FORMS, scipy.signal.normalize, "b a", trees="b")
 def normalize(b: Any, a: Array) -> tuple[Array, Array]:
     """Divide a transfer function by its first coefficient, as `scipy.signal.normalize` does.
 
@@ -93,7 +92,7 @@ def at_least_two(x: Array) -> Array:
     return x if x.ndim > 1 else x.reshape((*(1,) * (2 - x.ndim), *x.shape))
 
 
-@stands_for(FORMS, scipy.signal.abcd_normalize, "A B C D")
+@scipy_composition(FORMS, scipy.signal.abcd_normalize, "A B C D")
 def abcd_normalize(
     A: Any = None,  # noqa: N803 - SciPy's name
     B: Any = None,  # noqa: N803 - SciPy's name
@@ -125,7 +124,7 @@ def abcd_normalize(
     return a, b, c, d
 
 
-@stands_for(FORMS, scipy.signal.tf2ss, "num den", trees="num")
+@scipy_composition(FORMS, scipy.signal.tf2ss, "num den", trees="num")
 def tf2ss(num: Any, den: Array) -> Four:
     """Make states of a transfer function, as `scipy.signal.tf2ss` does.
 
@@ -157,7 +156,7 @@ def polynomial_of(matrix: Array) -> Array:
     return np.poly(matrix)
 
 
-@stands_for(FORMS, polynomial_of, "matrix")
+@scipy_composition(FORMS, polynomial_of, "matrix")
 def characteristic(matrix: Array) -> Array:
     """Compute the coefficients of the characteristic polynomial, the highest power first.
 
@@ -176,10 +175,10 @@ def characteristic(matrix: Array) -> Array:
         product = matrix @ product
         out.append(-np.trace(product) / k)
         product = product + out[-1] * unit
-    return anchored(np.stack(out), None, characteristic, (matrix,), {})
+    return with_value(np.stack(out), None, characteristic, (matrix,), {})
 
 
-@stands_for(FORMS, scipy.signal.ss2tf, "A B C D")
+@scipy_composition(FORMS, scipy.signal.ss2tf, "A B C D")
 def ss2tf(
     A: Any,  # noqa: N803 - SciPy's name
     B: Any,  # noqa: N803 - SciPy's name
@@ -213,7 +212,7 @@ def ss2tf(
     return np.stack(rows).astype(dtype), den
 
 
-@stands_for(FORMS, scipy.signal.zpk2ss, "z p k")
+@scipy_composition(FORMS, scipy.signal.zpk2ss, "z p k")
 def zpk2ss(z: Array, p: Array, k: Any) -> Four:
     """Make states of zeros, poles and a gain, as `scipy.signal.zpk2ss` does.
 
@@ -230,7 +229,7 @@ def zpk2ss(z: Array, p: Array, k: Any) -> Four:
     return tf2ss(*zpk2tf(z, p, k))
 
 
-@stands_for(FORMS, scipy.signal.ss2zpk, "A B C D")
+@scipy_composition(FORMS, scipy.signal.ss2zpk, "A B C D")
 def ss2zpk(
     A: Any,  # noqa: N803 - SciPy's name
     B: Any,  # noqa: N803 - SciPy's name
@@ -293,7 +292,7 @@ BACKWARD: dict[str, float] = {
 """The share of the end of a step in each of these methods."""
 
 
-@stands_for(FORMS, scipy.signal.cont2discrete, "system dt alpha", trees="system")
+@scipy_composition(FORMS, scipy.signal.cont2discrete, "system dt alpha", trees="system")
 def cont2discrete(system: Any, dt: Any, method: str = "zoh", alpha: Any = None) -> Any:
     """Make a discrete system of a continuous one, as `scipy.signal.cont2discrete` does.
 

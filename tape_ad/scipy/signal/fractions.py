@@ -9,7 +9,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import coefficients
 from tape_ad.scipy.signal.order import deconvolve
@@ -21,7 +21,7 @@ __all__ = ["FRACTIONS", "residue", "residuez"]
 FRACTIONS: dict[Any, Entry] = {}
 
 
-@stands_for(FRACTIONS, scipy.signal.residue, "b a")
+@scipy_composition(FRACTIONS, scipy.signal.residue, "b a")
 def residue(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple[Array, ...]:
     """Expand ``b(s) / a(s)`` in partial fractions, as `scipy.signal.residue` does.
 
@@ -43,7 +43,7 @@ def residue(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple[
     return residues_at(poles, rest) / a[0], poles, k[zeros_in_front(b) :]
 
 
-@stands_for(FRACTIONS, scipy.signal.residuez, "b a")
+@scipy_composition(FRACTIONS, scipy.signal.residuez, "b a")
 def residuez(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple[Array, ...]:
     """Expand ``b(z) / a(z)`` in partial fractions, as `scipy.signal.residuez` does.
 

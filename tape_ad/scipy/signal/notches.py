@@ -9,7 +9,7 @@ import numpy as np
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, stands_for
+from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
 
 __all__ = ["NOTCHES", "gammatone", "iircomb", "iirnotch", "iirpeak"]
@@ -43,7 +43,7 @@ def shaped(w0: Any, Q: Any, fs: Any) -> tuple[Array, Array, Array]:  # noqa: N80
     return np.cos(w0 * np.pi), gain, 1.0 - gain
 
 
-@stands_for(NOTCHES, scipy.signal.iirnotch, "w0 Q fs")
+@scipy_composition(NOTCHES, scipy.signal.iirnotch, "w0 Q fs")
 def iirnotch(w0: Any, Q: Any, fs: Any = 2.0) -> Two:  # noqa: N803 - SciPy's name
     """Design a filter that takes one frequency out, as `scipy.signal.iirnotch` does.
 
@@ -64,7 +64,7 @@ def iirnotch(w0: Any, Q: Any, fs: Any = 2.0) -> Two:  # noqa: N803 - SciPy's nam
     )
 
 
-@stands_for(NOTCHES, scipy.signal.iirpeak, "w0 Q fs")
+@scipy_composition(NOTCHES, scipy.signal.iirpeak, "w0 Q fs")
 def iirpeak(w0: Any, Q: Any, fs: Any = 2.0) -> Two:  # noqa: N803 - SciPy's name
     """Design a filter that lets one frequency through, as `scipy.signal.iirpeak` does.
 
@@ -85,7 +85,7 @@ def iirpeak(w0: Any, Q: Any, fs: Any = 2.0) -> Two:  # noqa: N803 - SciPy's name
     )
 
 
-@stands_for(NOTCHES, scipy.signal.iircomb, "Q")
+@scipy_composition(NOTCHES, scipy.signal.iircomb, "Q")
 def iircomb(
     w0: float,
     Q: Any,  # noqa: N803 - SciPy's name
@@ -126,7 +126,7 @@ def iircomb(
     return b, a
 
 
-@stands_for(NOTCHES, scipy.signal.gammatone, "freq fs")
+@scipy_composition(NOTCHES, scipy.signal.gammatone, "freq fs")
 def gammatone(
     freq: Any, ftype: str, order: int | None = None, numtaps: int | None = None, fs: Any = None
 ) -> Two:

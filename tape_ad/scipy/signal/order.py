@@ -8,9 +8,8 @@ import numpy as np
 from tape_ad.base.errors import DtypeError, ShapeError
 from tape_ad.rules.base import Entry, as_array, constants
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored
 from tape_ad.scipy.signal.convolution import convolve
 from tape_ad.scipy.signal.filters import coefficients
 from tape_ad.scipy.signal.recursion import filtered
@@ -27,14 +26,14 @@ __all__ = [
 ]
 
 argrelextrema, argrelmax, argrelmin = (
-    mirrored(function, "tape_ad.scipy.signal")
+    scipy_function(function, "tape_ad.scipy.signal")
     for function in (scipy.signal.argrelextrema, scipy.signal.argrelmax, scipy.signal.argrelmin)
 )
 
 ORDER: dict[Any, Entry] = constants(argrelextrema, argrelmax, argrelmin)
 
 
-@stands_for(ORDER, scipy.signal.order_filter, "a")
+@scipy_composition(ORDER, scipy.signal.order_filter, "a")
 def order_filter(a: Array, domain: Any, rank: int) -> Array:
     """Take the element of a rank in each window, as `scipy.signal.order_filter` does.
 
@@ -55,7 +54,7 @@ def order_filter(a: Array, domain: Any, rank: int) -> Array:
     return chosen("order_filter", as_array(a), np.asarray(domain) != 0, rank)
 
 
-@stands_for(ORDER, scipy.signal.medfilt, "volume")
+@scipy_composition(ORDER, scipy.signal.medfilt, "volume")
 def medfilt(volume: Array, kernel_size: Any = None) -> Array:
     """Take the median of each window, as `scipy.signal.medfilt` does.
 
@@ -75,7 +74,7 @@ def medfilt(volume: Array, kernel_size: Any = None) -> Array:
     return median("medfilt", volume, np.broadcast_to(size, (volume.ndim,)))
 
 
-@stands_for(ORDER, scipy.signal.medfilt2d, "input")
+@scipy_composition(ORDER, scipy.signal.medfilt2d, "input")
 def medfilt2d(input: Array, kernel_size: Any = 3) -> Array:  # noqa: A002 - SciPy's name
     """Take the median of each window of an image, as `scipy.signal.medfilt2d` does.
 
@@ -93,7 +92,7 @@ def medfilt2d(input: Array, kernel_size: Any = 3) -> Array:  # noqa: A002 - SciP
     return median("medfilt2d", as_array(input), np.broadcast_to(size, (2,)))
 
 
-@stands_for(ORDER, scipy.signal.deconvolve, "signal divisor")
+@scipy_composition(ORDER, scipy.signal.deconvolve, "signal divisor")
 def deconvolve(signal: Array, divisor: Array) -> tuple[Any, Array]:
     """Divide a sequence by another one, as `scipy.signal.deconvolve` does.
 

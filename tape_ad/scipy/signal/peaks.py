@@ -7,9 +7,8 @@ import numpy as np
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TRACERS, overridable
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
     "PEAKS",
@@ -20,7 +19,7 @@ __all__ = [
     "unique_roots",
 ]
 
-find_peaks_cwt = mirrored(scipy.signal.find_peaks_cwt, "tape_ad.scipy.signal")
+find_peaks_cwt = scipy_function(scipy.signal.find_peaks_cwt, "tape_ad.scipy.signal")
 
 PEAKS: dict[Any, Entry] = {find_peaks_cwt: Constant()}
 
@@ -53,7 +52,7 @@ def alpha_of(number: Any) -> Any:
 PEAKS.update({each: Constant() for each in (found, based, crossed)})
 
 
-@stands_for(PEAKS, scipy.signal.find_peaks, "x")
+@scipy_composition(PEAKS, scipy.signal.find_peaks, "x")
 def find_peaks(
     x: Array,
     height: Any = None,
@@ -115,7 +114,7 @@ def above_bases(x: Array, peaks: Array, bases: Any) -> Array:
     return x[peaks] - np.maximum(x[left], x[right])
 
 
-@stands_for(PEAKS, scipy.signal.peak_prominences, "x")
+@scipy_composition(PEAKS, scipy.signal.peak_prominences, "x")
 def peak_prominences(x: Array, peaks: Any, wlen: Any = None) -> tuple[Array, Array, Array]:
     """Compute how far peaks stand out, as `scipy.signal.peak_prominences` does.
 
@@ -135,7 +134,7 @@ def peak_prominences(x: Array, peaks: Any, wlen: Any = None) -> tuple[Array, Arr
     return above_bases(x, peaks, (left, right)), left, right
 
 
-@stands_for(
+@scipy_composition(
     PEAKS, scipy.signal.peak_widths, "x rel_height prominence_data", trees="prominence_data"
 )
 def peak_widths(
@@ -207,7 +206,7 @@ def groups_of(p: Array, tol: float) -> Array:
 PEAKS[groups_of] = Constant()
 
 
-@stands_for(PEAKS, scipy.signal.unique_roots, "p")
+@scipy_composition(PEAKS, scipy.signal.unique_roots, "p")
 def unique_roots(p: Array, tol: float = 1e-3, rtype: str = "min") -> tuple[Array, Array]:
     """Take roots that are close for one, as `scipy.signal.unique_roots` does.
 

@@ -9,22 +9,21 @@ from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, joined, stands_for
+from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored
 from tape_ad.scipy.signal.filters import coefficients
 
 __all__ = ["PERIODIC", "check_COLA", "check_NOLA", "group_delay", "sawtooth", "square"]
 
 check_COLA, check_NOLA, square = (  # noqa: N816 - SciPy's names
-    mirrored(function, "tape_ad.scipy.signal")
+    scipy_function(function, "tape_ad.scipy.signal")
     for function in (scipy.signal.check_COLA, scipy.signal.check_NOLA, scipy.signal.square)
 )
 
 PERIODIC: dict[Any, Entry] = {each: Constant() for each in (check_COLA, check_NOLA, square)}
 
 
-@stands_for(PERIODIC, scipy.signal.sawtooth, "t width")
+@scipy_composition(PERIODIC, scipy.signal.sawtooth, "t width")
 def sawtooth(t: Array, width: Any = 1) -> Array:
     """Make a wave of two slopes, as `scipy.signal.sawtooth` does.
 
@@ -54,7 +53,7 @@ def sawtooth(t: Array, width: Any = 1) -> Array:
     return out.astype(dtype)
 
 
-@stands_for(PERIODIC, scipy.signal.group_delay, "system w", trees="system")
+@scipy_composition(PERIODIC, scipy.signal.group_delay, "system w", trees="system")
 def group_delay(
     system: Any, w: Any = 512, whole: bool = False, fs: float = 2 * np.pi
 ) -> tuple[Array, Array]:

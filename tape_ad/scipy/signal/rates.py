@@ -12,7 +12,7 @@ from tape_ad.rules.base import Entry, as_array, axis_of, rule
 from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Reshape
 from tape_ad.rules.maps.patterns import rows_of
 from tape_ad.rules.signatures import arguments_of
-from tape_ad.scipy.counterparts import holds, is_handle, joined, stands_for
+from tape_ad.scipy.counterparts import holds, is_handle, joined, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.cascades import sosfilt, sosfiltfilt
 from tape_ad.scipy.signal.filters import coefficients, filtfilt, from_last, lfilter, to_last
@@ -106,7 +106,7 @@ CONTINUED: dict[str, dict[str, str]] = {
 """How `numpy.pad` continues a signal in the modes of `upfirdn`."""
 
 
-@stands_for(RATES, scipy.signal.upfirdn, "h x cval")
+@scipy_composition(RATES, scipy.signal.upfirdn, "h x cval")
 def upfirdn(
     h: Array,
     x: Array,
@@ -183,7 +183,7 @@ BACKGROUNDS: dict[str, Any] = {
 """What `resample_poly` may subtract first, and add again."""
 
 
-@stands_for(RATES, scipy.signal.resample_poly, "x window cval", trees="window")
+@scipy_composition(RATES, scipy.signal.resample_poly, "x window cval", trees="window")
 def resample_poly(
     x: Array,
     up: int,
@@ -254,7 +254,7 @@ def interpolating_taps(window: Any, up: int, down: int, dtype: Any) -> Array:
     return taps.astype(dtype) if np.dtype(dtype).kind in "fc" else taps
 
 
-@stands_for(RATES, scipy.signal.decimate, "x")
+@scipy_composition(RATES, scipy.signal.decimate, "x")
 def decimate(
     x: Array,
     q: int,

@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.base.errors import DtypeError, ShapeError, UnsupportedArgumentError
 from tape_ad.rules.base import Entry, as_array, axis_of
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import holds, joined, stands_for
+from tape_ad.scipy.counterparts import holds, joined, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import from_last, to_last
 
@@ -25,7 +25,7 @@ RESAMPLING: dict[Any, Entry] = {}
 # The analytic signal
 
 
-@stands_for(RESAMPLING, scipy.signal.hilbert, "x")
+@scipy_composition(RESAMPLING, scipy.signal.hilbert, "x")
 def hilbert(x: Array, N: int | None = None, axis: int = -1) -> Array:  # noqa: N803 - SciPy's name
     """Compute the analytic signal, as `scipy.signal.hilbert` does.
 
@@ -54,7 +54,7 @@ def hilbert(x: Array, N: int | None = None, axis: int = -1) -> Array:  # noqa: N
     return np.fft.ifft(np.fft.fft(x, n, axis=axis) * weights, axis=axis)
 
 
-@stands_for(RESAMPLING, scipy.signal.hilbert2, "x")
+@scipy_composition(RESAMPLING, scipy.signal.hilbert2, "x")
 def hilbert2(x: Array, N: Any = None, axes: Any = (-2, -1)) -> Array:  # noqa: N803 - SciPy's name
     """Compute the analytic signal of images, as `scipy.signal.hilbert2` does.
 
@@ -110,7 +110,7 @@ def real_signal(name: str, x: Array) -> Array:
 # By Fourier's method
 
 
-@stands_for(RESAMPLING, scipy.signal.resample, "x t window", trees="window")
+@scipy_composition(RESAMPLING, scipy.signal.resample, "x t window", trees="window")
 def resample(
     x: Array,
     num: int,

@@ -10,9 +10,8 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.record.primals import primal
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, stands_for
+from tape_ad.scipy.counterparts import is_handle, scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored
 from tape_ad.scipy.signal.cascades import sections_of
 from tape_ad.scipy.signal.convolution import convolve
 from tape_ad.scipy.signal.filters import coefficients
@@ -32,12 +31,12 @@ __all__ = [
     "zpk2tf",
 ]
 
-findfreqs = mirrored(scipy.signal.findfreqs, "tape_ad.scipy.signal")
+findfreqs = scipy_function(scipy.signal.findfreqs, "tape_ad.scipy.signal")
 
 RESPONSES: dict[Any, Entry] = {findfreqs: Constant()}
 
 
-@stands_for(RESPONSES, scipy.signal.freqz, "b a worN")
+@scipy_composition(RESPONSES, scipy.signal.freqz, "b a worN")
 def freqz(
     b: Array,
     a: Any = 1,
@@ -75,7 +74,7 @@ def freqz(
     return w, h
 
 
-@stands_for(RESPONSES, scipy.signal.sosfreqz, "sos worN")
+@scipy_composition(RESPONSES, scipy.signal.sosfreqz, "sos worN")
 def sosfreqz(
     sos: Array,
     worN: Any = 512,  # noqa: N803 - SciPy's name
@@ -106,7 +105,7 @@ def sosfreqz(
 
 if scipy.signal.freqz_sos:  # its newer name
 
-    @stands_for(RESPONSES, scipy.signal.freqz_sos, "sos worN")
+    @scipy_composition(RESPONSES, scipy.signal.freqz_sos, "sos worN")
     def freqz_sos(
         sos: Array,
         worN: Any = 512,  # noqa: N803 - SciPy's name
@@ -119,7 +118,7 @@ if scipy.signal.freqz_sos:  # its newer name
     __all__ += ["freqz_sos"]
 
 
-@stands_for(RESPONSES, scipy.signal.freqz_zpk, "z p k worN")
+@scipy_composition(RESPONSES, scipy.signal.freqz_zpk, "z p k worN")
 def freqz_zpk(
     z: Array,
     p: Array,
@@ -150,7 +149,7 @@ def freqz_zpk(
     return w, h.astype(dtype)
 
 
-@stands_for(RESPONSES, scipy.signal.freqs, "b a worN")
+@scipy_composition(RESPONSES, scipy.signal.freqs, "b a worN")
 def freqs(
     b: Array,
     a: Array,
@@ -182,7 +181,7 @@ def freqs(
     return w, h
 
 
-@stands_for(RESPONSES, scipy.signal.freqs_zpk, "z p k worN")
+@scipy_composition(RESPONSES, scipy.signal.freqs_zpk, "z p k worN")
 def freqs_zpk(
     z: Array,
     p: Array,
@@ -262,7 +261,7 @@ def polynomial(c: Array, x: Array) -> Array:
 # Forms
 
 
-@stands_for(RESPONSES, scipy.signal.zpk2tf, "z p k")
+@scipy_composition(RESPONSES, scipy.signal.zpk2tf, "z p k")
 def zpk2tf(z: Array, p: Array, k: Any) -> tuple[Array, Array]:
     """Make coefficients of zeros, poles and a gain, as `scipy.signal.zpk2tf` does.
 
@@ -305,7 +304,7 @@ def expanded(roots: Array) -> Array:
     return out
 
 
-@stands_for(RESPONSES, scipy.signal.tf2zpk, "b a")
+@scipy_composition(RESPONSES, scipy.signal.tf2zpk, "b a")
 def tf2zpk(b: Array, a: Array) -> tuple[Array, Array, Array]:
     """Find zeros, poles and the gain of coefficients, as `scipy.signal.tf2zpk` does.
 
@@ -328,7 +327,7 @@ def tf2zpk(b: Array, a: Array) -> tuple[Array, Array, Array]:
     return in_precision(z, like[0]), in_precision(p, like[1]), b[0]
 
 
-@stands_for(RESPONSES, scipy.signal.sos2tf, "sos")
+@scipy_composition(RESPONSES, scipy.signal.sos2tf, "sos")
 def sos2tf(sos: Array) -> tuple[Array, Array]:
     """Multiply sections out, as `scipy.signal.sos2tf` does.
 
@@ -378,7 +377,7 @@ def without_zeros(c: Array) -> Array:
     return c[count:]
 
 
-@stands_for(RESPONSES, scipy.signal.bilinear, "b a fs")
+@scipy_composition(RESPONSES, scipy.signal.bilinear, "b a fs")
 def bilinear(b: Array, a: Array, fs: Any = 1.0) -> tuple[Array, Array]:
     """Make a digital filter of an analog one, as `scipy.signal.bilinear` does.
 

@@ -13,7 +13,7 @@ from tape_ad.base.arrays.overridable import overridable
 from tape_ad.record.primals import primal
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.cascades import sections_of
 from tape_ad.scipy.signal.filters import coefficients
@@ -64,7 +64,7 @@ def placed(sections: Array, roots: Array) -> Array:
     return out
 
 
-@stands_for(SECTIONS_OF_ROOTS, scipy.signal.zpk2sos, "z p k")
+@scipy_composition(SECTIONS_OF_ROOTS, scipy.signal.zpk2sos, "z p k")
 def zpk2sos(
     z: Array, p: Array, k: Any, pairing: str | None = None, *, analog: bool = False
 ) -> Array:
@@ -108,7 +108,7 @@ def quadratic(roots: Array, places: Array) -> list[Any]:
     return [1.0, -(one + other), one * other]
 
 
-@stands_for(SECTIONS_OF_ROOTS, scipy.signal.tf2sos, "b a")
+@scipy_composition(SECTIONS_OF_ROOTS, scipy.signal.tf2sos, "b a")
 def tf2sos(b: Array, a: Array, pairing: str | None = None, *, analog: bool = False) -> Array:
     """Make second-order sections of a transfer function, as `scipy.signal.tf2sos` does.
 
@@ -133,7 +133,7 @@ def tf2sos(b: Array, a: Array, pairing: str | None = None, *, analog: bool = Fal
     return zpk2sos(*tf2zpk(b, a), pairing=pairing, analog=analog)
 
 
-@stands_for(SECTIONS_OF_ROOTS, scipy.signal.sos2zpk, "sos")
+@scipy_composition(SECTIONS_OF_ROOTS, scipy.signal.sos2zpk, "sos")
 def sos2zpk(sos: Array) -> tuple[Array, Array, Array]:
     """Find zeros, poles and the gain of sections, as `scipy.signal.sos2zpk` does.
 

@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import Entry, as_array, axis_of
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, stands_for
+from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import to_last
 from tape_ad.scipy.signal.sections import beside_nothing
@@ -28,7 +28,7 @@ SHORT_TIME: dict[Any, Entry] = {}
 Three = tuple[Array, Array, Array]
 
 
-@stands_for(SHORT_TIME, scipy.signal.stft, "x fs window", trees="window")
+@scipy_composition(SHORT_TIME, scipy.signal.stft, "x fs window", trees="window")
 def stft(
     x: Array,
     fs: Any = 1.0,
@@ -82,7 +82,7 @@ def stft(
     )
 
 
-@stands_for(SHORT_TIME, scipy.signal.spectrogram, "x fs window", trees="window")
+@scipy_composition(SHORT_TIME, scipy.signal.spectrogram, "x fs window", trees="window")
 def spectrogram(
     x: Array,
     fs: Any = 1.0,
@@ -211,7 +211,7 @@ def beyond_ends(x: Array, margin: int, boundary: str) -> Array:
     return np.pad(x, [(0, 0)] * (x.ndim - 1) + [(margin, margin)], **options[boundary])
 
 
-@stands_for(SHORT_TIME, scipy.signal.istft, "Zxx fs window", trees="window")
+@scipy_composition(SHORT_TIME, scipy.signal.istft, "Zxx fs window", trees="window")
 def istft(
     Zxx: Array,  # noqa: N803 - SciPy's name
     fs: Any = 1.0,

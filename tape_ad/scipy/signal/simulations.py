@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules.base import Entry, as_array, as_constant
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, stands_for
+from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
 from tape_ad.scipy.signal.forms import matrices_of
@@ -27,7 +27,7 @@ __all__ = [
 SIMULATIONS: dict[Any, Entry] = {}
 
 
-@stands_for(SIMULATIONS, scipy.signal.lsim, "system U T X0", trees="system")
+@scipy_composition(SIMULATIONS, scipy.signal.lsim, "system U T X0", trees="system")
 def lsim(
     system: Any,
     U: Any,  # noqa: N803 - SciPy's name
@@ -137,7 +137,7 @@ def times_of(a: Array, given: Any, count: int | None) -> Array:
     return np.linspace(0.0, 7.0 * (1.0 / slowest), 100 if count is None else count)
 
 
-@stands_for(SIMULATIONS, scipy.signal.impulse, "system X0 T", trees="system")
+@scipy_composition(SIMULATIONS, scipy.signal.impulse, "system X0 T", trees="system")
 def impulse(
     system: Any,
     X0: Any = None,  # noqa: N803 - SciPy's name
@@ -163,7 +163,7 @@ def impulse(
     return simulated(a, b, c, d, None, times_of(a, T, N), start, interp=False)[:2]
 
 
-@stands_for(SIMULATIONS, scipy.signal.step, "system X0 T", trees="system")
+@scipy_composition(SIMULATIONS, scipy.signal.step, "system X0 T", trees="system")
 def step(
     system: Any,
     X0: Any = None,  # noqa: N803 - SciPy's name
@@ -212,7 +212,7 @@ def discrete_matrices(system: Any) -> tuple[Any, Any]:
     return matrices_of(parts[0] if len(parts) == 1 else parts), dt
 
 
-@stands_for(SIMULATIONS, scipy.signal.dlsim, "system u x0", trees="system")
+@scipy_composition(SIMULATIONS, scipy.signal.dlsim, "system u x0", trees="system")
 def dlsim(system: Any, u: Any, t: Any = None, x0: Any = None) -> tuple[Array, ...]:
     """Simulate a discrete system, as `scipy.signal.dlsim` does.
 
@@ -296,7 +296,7 @@ def responses(system: Any, x0: Any, t: Any, n: int | None, length: Any) -> tuple
     return times * step, outs
 
 
-@stands_for(SIMULATIONS, scipy.signal.dimpulse, "system x0", trees="system")
+@scipy_composition(SIMULATIONS, scipy.signal.dimpulse, "system x0", trees="system")
 def dimpulse(system: Any, x0: Any = None, t: Any = None, n: int | None = None) -> tuple[Array, Any]:
     """Compute the impulse responses of a discrete system, as `scipy.signal.dimpulse` does.
 
@@ -315,7 +315,7 @@ def dimpulse(system: Any, x0: Any = None, t: Any = None, n: int | None = None) -
     return responses(system, x0, t, n, 1)
 
 
-@stands_for(SIMULATIONS, scipy.signal.dstep, "system x0", trees="system")
+@scipy_composition(SIMULATIONS, scipy.signal.dstep, "system x0", trees="system")
 def dstep(system: Any, x0: Any = None, t: Any = None, n: int | None = None) -> tuple[Array, Any]:
     """Compute the step responses of a discrete system, as `scipy.signal.dstep` does.
 

@@ -9,7 +9,7 @@ from tape_ad.base.errors import DtypeError
 from tape_ad.rules.base import Call, Entry, as_array, axes_of, axis_of, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.maps.patterns import along
-from tape_ad.scipy.counterparts import is_handle, stands_for, takes_lists
+from tape_ad.scipy.counterparts import is_handle, scipy_composition, takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import from_last, to_last
 from tape_ad.scipy.signal.sections import convolved
@@ -27,7 +27,7 @@ PADDED: dict[str, Any] = {
 """NumPy's words for what a signal is continued with."""
 
 
-@stands_for(SMOOTHING, scipy.signal.savgol_coeffs, "delta")
+@scipy_composition(SMOOTHING, scipy.signal.savgol_coeffs, "delta")
 def savgol_coeffs(
     window_length: int,
     polyorder: int,
@@ -53,7 +53,7 @@ def savgol_coeffs(
     return taps * as_array(delta) ** -deriv
 
 
-@stands_for(SMOOTHING, scipy.signal.savgol_filter, "x delta cval")
+@scipy_composition(SMOOTHING, scipy.signal.savgol_filter, "x delta cval")
 def savgol_filter(
     x: Array,
     window_length: int,
@@ -227,7 +227,7 @@ SMOOTHING[detrend] = rule(
 )
 
 
-@stands_for(SMOOTHING, scipy.signal.wiener, "im noise")
+@scipy_composition(SMOOTHING, scipy.signal.wiener, "im noise")
 def wiener(im: Array, mysize: Any = None, noise: Any = None) -> Array:
     """Filter by Wiener's local statistics, as `scipy.signal.wiener` does.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.rules.base import Entry, as_array, axis_of
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import from_last, to_last
 from tape_ad.scipy.signal.sections import beside_nothing
@@ -23,7 +23,7 @@ __all__ = ["SPECTRA", "coherence", "csd", "periodogram", "welch"]
 SPECTRA: dict[Any, Entry] = {}
 
 
-@stands_for(SPECTRA, scipy.signal.csd, "x y fs window", trees="window")
+@scipy_composition(SPECTRA, scipy.signal.csd, "x y fs window", trees="window")
 def csd(
     x: Array,
     y: Array,
@@ -89,7 +89,7 @@ def csd(
     return frequencies(nfft, fs, onesided), out.real if same else out
 
 
-@stands_for(SPECTRA, scipy.signal.welch, "x fs window", trees="window")
+@scipy_composition(SPECTRA, scipy.signal.welch, "x fs window", trees="window")
 def welch(
     x: Array,
     fs: Any = 1.0,
@@ -131,7 +131,7 @@ def welch(
     )
 
 
-@stands_for(SPECTRA, scipy.signal.periodogram, "x fs window", trees="window")
+@scipy_composition(SPECTRA, scipy.signal.periodogram, "x fs window", trees="window")
 def periodogram(
     x: Array,
     fs: Any = 1.0,
@@ -166,7 +166,7 @@ def periodogram(
     return csd(x, x, fs, window, n, 0, nfft, detrend, return_onesided, scaling, axis)
 
 
-@stands_for(SPECTRA, scipy.signal.coherence, "x y fs window", trees="window")
+@scipy_composition(SPECTRA, scipy.signal.coherence, "x y fs window", trees="window")
 def coherence(
     x: Array,
     y: Array,

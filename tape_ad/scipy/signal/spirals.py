@@ -7,7 +7,7 @@ import numpy as np
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, joined, stands_for
+from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition
 from tape_ad.scipy.installed import scipy
 
 __all__ = ["CZT", "SPIRALS", "ZoomFFT", "czt", "czt_points", "zoom_fft"]
@@ -15,7 +15,7 @@ __all__ = ["CZT", "SPIRALS", "ZoomFFT", "czt", "czt_points", "zoom_fft"]
 SPIRALS: dict[Any, Entry] = {}
 
 
-@stands_for(SPIRALS, scipy.signal.czt_points, "w a")
+@scipy_composition(SPIRALS, scipy.signal.czt_points, "w a")
 def czt_points(m: int, w: Any = None, a: Any = 1 + 0j) -> Array:
     """List the points of a chirp z-transform, as `scipy.signal.czt_points` does.
 
@@ -49,7 +49,7 @@ def sizes(n: int, m: int | None) -> int:
     return int(m)
 
 
-@stands_for(SPIRALS, scipy.signal.czt, "x w a")
+@scipy_composition(SPIRALS, scipy.signal.czt, "x w a")
 def czt(x: Array, m: int | None = None, w: Any = None, a: Any = 1 + 0j, *, axis: int = -1) -> Array:
     """Compute the chirp z-transform, as `scipy.signal.czt` does.
 
@@ -87,7 +87,7 @@ def czt(x: Array, m: int | None = None, w: Any = None, a: Any = 1 + 0j, *, axis:
     return np.moveaxis(out, -1, axis)
 
 
-@stands_for(SPIRALS, scipy.signal.zoom_fft, "x fn fs")
+@scipy_composition(SPIRALS, scipy.signal.zoom_fft, "x fn fs")
 def zoom_fft(
     x: Array, fn: Any, m: int | None = None, *, fs: Any = 2, endpoint: bool = False, axis: int = -1
 ) -> Array:

@@ -9,8 +9,7 @@ import numpy as np
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import anchored
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition, with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import filtered_with_state
 
@@ -35,7 +34,7 @@ CUBIC, QUADRATIC = math.sqrt(3.0) - 2.0, 2.0 * math.sqrt(2.0) - 3.0
 """The poles of the filters that make coefficients of samples."""
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.cspline1d, "signal")
+@scipy_composition(SPLINE_FILTERS, scipy.signal.cspline1d, "signal")
 def cspline1d(signal: Array, lamb: float = 0.0) -> Array:
     """Compute the coefficients of a cubic spline, as `scipy.signal.cspline1d` does.
 
@@ -53,10 +52,10 @@ def cspline1d(signal: Array, lamb: float = 0.0) -> Array:
     if lamb == 0:
         return through_pole(signal, CUBIC) * 6.0
     rows = np.stack([scipy.signal.cspline1d(unit, lamb) for unit in np.eye(signal.shape[0])])
-    return anchored(signal @ rows, None, cspline1d, (signal, lamb), {})
+    return with_value(signal @ rows, None, cspline1d, (signal, lamb), {})
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.qspline1d, "signal")
+@scipy_composition(SPLINE_FILTERS, scipy.signal.qspline1d, "signal")
 def qspline1d(signal: Array, lamb: float = 0.0) -> Array:
     """Compute the coefficients of a quadratic spline, as `scipy.signal.qspline1d` does.
 
@@ -106,7 +105,7 @@ def quadratic(x: Array) -> Array:
 EVALUATED = "cj newx dx x0"
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.cspline1d_eval, EVALUATED)
+@scipy_composition(SPLINE_FILTERS, scipy.signal.cspline1d_eval, EVALUATED)
 def cspline1d_eval(cj: Array, newx: Array, dx: Any = 1.0, x0: Any = 0) -> Array:
     """Evaluate a cubic spline, as `scipy.signal.cspline1d_eval` does.
 
@@ -126,7 +125,7 @@ def cspline1d_eval(cj: Array, newx: Array, dx: Any = 1.0, x0: Any = 0) -> Array:
     return evaluated(cj, newx, dx, x0, cubic, 4)
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.qspline1d_eval, EVALUATED)
+@scipy_composition(SPLINE_FILTERS, scipy.signal.qspline1d_eval, EVALUATED)
 def qspline1d_eval(cj: Array, newx: Array, dx: Any = 1.0, x0: Any = 0) -> Array:
     """Evaluate a quadratic spline, as `scipy.signal.qspline1d_eval` does.
 
@@ -161,7 +160,7 @@ def evaluated(
     return total.astype(cj.dtype if basis is cubic else x.dtype)
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.gauss_spline, "x")
+@scipy_composition(SPLINE_FILTERS, scipy.signal.gauss_spline, "x")
 def gauss_spline(x: Array, n: int) -> Array:
     """Approximate a spline by a bell, as `scipy.signal.gauss_spline` does.
 
@@ -198,7 +197,7 @@ def along_both(signal: Array, rows: Rows, columns: Rows | None) -> Array:
     return np.stack([columns(unit) for unit in units], axis=1) @ out
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.symiirorder1, "signal c0")
+@scipy_composition(SPLINE_FILTERS, scipy.signal.symiirorder1, "signal c0")
 def symiirorder1(signal: Array, c0: Any, z1: Any, precision: float = -1.0) -> Array:
     """Filter rows forth and back by one pole, as `scipy.signal.symiirorder1` does.
 
@@ -221,10 +220,10 @@ def symiirorder1(signal: Array, c0: Any, z1: Any, precision: float = -1.0) -> Ar
         return scipy.signal.symiirorder1(x, 1.0, z1, precision)
 
     composed = c0 * along_both(as_array(signal), rows, None)
-    return anchored(composed, None, symiirorder1, (signal, c0, z1, precision), {})
+    return with_value(composed, None, symiirorder1, (signal, c0, z1, precision), {})
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.symiirorder2, "input")
+@scipy_composition(SPLINE_FILTERS, scipy.signal.symiirorder2, "input")
 def symiirorder2(
     input: Array,  # noqa: A002 - SciPy's name
     r: float,
@@ -250,10 +249,10 @@ def symiirorder2(
         return scipy.signal.symiirorder2(x, r, omega, precision)
 
     composed = along_both(as_array(input), rows, None)
-    return anchored(composed, None, symiirorder2, (input, r, omega, precision), {})
+    return with_value(composed, None, symiirorder2, (input, r, omega, precision), {})
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.cspline2d, "signal")
+@scipy_composition(SPLINE_FILTERS, scipy.signal.cspline2d, "signal")
 def cspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Array:
     """Compute the coefficients of a cubic spline of an image, as `scipy.signal.cspline2d` does.
 
@@ -271,7 +270,7 @@ def cspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Arra
     """
     rows = smoothing(as_array(signal), lamb, precision)
     composed = along_both(as_array(signal), rows, rows)
-    return anchored(composed, None, cspline2d, (signal, lamb, precision), {})
+    return with_value(composed, None, cspline2d, (signal, lamb, precision), {})
 
 
 def smoothing(signal: Array, lamb: float, precision: float) -> Rows:
@@ -288,7 +287,7 @@ def smoothing(signal: Array, lamb: float, precision: float) -> Rows:
     return lambda x: scipy.signal.symiirorder2(x, rho, omega, precision)
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.qspline2d, "signal")
+@scipy_composition(SPLINE_FILTERS, scipy.signal.qspline2d, "signal")
 def qspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Array:
     """Compute the coefficients of a quadratic spline of an image, as SciPy's `qspline2d` does.
 
@@ -308,10 +307,12 @@ def qspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Arra
     def rows(x: Array) -> Array:
         return scipy.signal.symiirorder1(x, -QUADRATIC * 8.0, QUADRATIC, precision)
 
-    return anchored(along_both(signal, rows, rows), None, qspline2d, (signal, lamb, precision), {})
+    return with_value(
+        along_both(signal, rows, rows), None, qspline2d, (signal, lamb, precision), {}
+    )
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.sepfir2d, "input hrow hcol")
+@scipy_composition(SPLINE_FILTERS, scipy.signal.sepfir2d, "input hrow hcol")
 def sepfir2d(input: Array, hrow: Array, hcol: Array) -> Array:  # noqa: A002 - SciPy's name
     """Filter rows and columns of an image, mirrored at its edges, as `scipy.signal.sepfir2d` does.
 
@@ -328,7 +329,7 @@ def sepfir2d(input: Array, hrow: Array, hcol: Array) -> Array:  # noqa: A002 - S
     arrays = [as_array(each) for each in (input, hrow, hcol)]
     across = np.swapaxes(mirrored_taps(arrays[0], arrays[1]), 0, 1)
     composed = np.swapaxes(mirrored_taps(across, arrays[2]), 0, 1)
-    return anchored(composed, None, sepfir2d, tuple(arrays), {})
+    return with_value(composed, None, sepfir2d, tuple(arrays), {})
 
 
 def mirrored_taps(x: Array, taps: Array) -> Array:
@@ -340,7 +341,7 @@ def mirrored_taps(x: Array, taps: Array) -> Array:
     return np.lib.stride_tricks.sliding_window_view(padded, count, axis=1) @ taps[::-1]
 
 
-@stands_for(SPLINE_FILTERS, scipy.signal.spline_filter, "Iin")
+@scipy_composition(SPLINE_FILTERS, scipy.signal.spline_filter, "Iin")
 def spline_filter(Iin: Array, lmbda: float = 5.0) -> Array:  # noqa: N803 - SciPy's name
     """Smooth an image by a cubic spline, as `scipy.signal.spline_filter` does.
 
@@ -360,4 +361,4 @@ def spline_filter(Iin: Array, lmbda: float = 5.0) -> Array:  # noqa: N803 - SciP
     smooth = along_both(image, rows, rows)
     across = np.swapaxes(mirrored_taps(smooth, taps), 0, 1)
     composed = np.swapaxes(mirrored_taps(across, taps), 0, 1)
-    return anchored(composed, None, spline_filter, (image, lmbda), {})
+    return with_value(composed, None, spline_filter, (image, lmbda), {})

@@ -7,7 +7,7 @@ import numpy as np
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import Entry
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import joined, stands_for
+from tape_ad.scipy.counterparts import joined, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.forms import normalize, ss2tf
 from tape_ad.scipy.signal.responses import freqs, freqs_zpk, freqz, freqz_zpk, like_ones
@@ -43,7 +43,7 @@ def form_of(parts: Any) -> tuple[Any, ...]:
     return num, den
 
 
-@stands_for(SYSTEM_RESPONSES, scipy.signal.freqresp, "system w", trees="system")
+@scipy_composition(SYSTEM_RESPONSES, scipy.signal.freqresp, "system w", trees="system")
 def freqresp(system: Any, w: Any = None, n: int = 10000) -> tuple[Array, Array]:
     """Compute the frequency response of a continuous system, as `scipy.signal.freqresp` does.
 
@@ -76,7 +76,7 @@ def of_continuous(system: Any, w: Any, n: int) -> tuple[Array, Array]:
     return w, h.astype(like.dtype)
 
 
-@stands_for(SYSTEM_RESPONSES, scipy.signal.bode, "system w", trees="system")
+@scipy_composition(SYSTEM_RESPONSES, scipy.signal.bode, "system w", trees="system")
 def bode(system: Any, w: Any = None, n: int = 100) -> tuple[Array, Array, Array]:
     """Compute magnitude and phase of a continuous system, as `scipy.signal.bode` does.
 
@@ -94,7 +94,7 @@ def bode(system: Any, w: Any = None, n: int = 100) -> tuple[Array, Array, Array]
     return w, 20.0 * np.log10(np.abs(y)), np.unwrap(np.angle(y)) * 180.0 / np.pi
 
 
-@stands_for(SYSTEM_RESPONSES, scipy.signal.dfreqresp, "system w", trees="system")
+@scipy_composition(SYSTEM_RESPONSES, scipy.signal.dfreqresp, "system w", trees="system")
 def dfreqresp(
     system: Any, w: Any = None, n: int = 10000, whole: bool = False
 ) -> tuple[Array, Array]:
@@ -134,7 +134,7 @@ def of_discrete(system: Any, w: Any, n: int, whole: bool = False) -> tuple[Array
     return freqz(num, den, w, whole)
 
 
-@stands_for(SYSTEM_RESPONSES, scipy.signal.dbode, "system w", trees="system")
+@scipy_composition(SYSTEM_RESPONSES, scipy.signal.dbode, "system w", trees="system")
 def dbode(system: Any, w: Any = None, n: int = 100) -> tuple[Array, Array, Array]:
     """Compute magnitude and phase of a discrete system, as `scipy.signal.dbode` does.
 

@@ -9,10 +9,8 @@ from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, overridable
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules.base import Constant, Entry, Refused, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import anchored
-from tape_ad.scipy.counterparts import joined, stands_for
+from tape_ad.scipy.counterparts import joined, scipy_composition, scipy_function, with_value
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored
 from tape_ad.scipy.signal.design import firwin, iirfilter
 from tape_ad.scipy.signal.window_functions import window_taps
 
@@ -31,14 +29,14 @@ __all__ = [
 
 TAPS: dict[Any, Entry] = {}
 
-remez = mirrored(scipy.signal.remez, "tape_ad.scipy.signal")
+remez = scipy_function(scipy.signal.remez, "tape_ad.scipy.signal")
 TAPS[remez] = Refused(
     "exchanges of extreme points are not given a derivative by bands=, "
     "desired= and weight=; pass their values, .data, or write firls(...), which has one"
 )
 
 
-@stands_for(TAPS, scipy.signal.firls, "bands desired weight")
+@scipy_composition(TAPS, scipy.signal.firls, "bands desired weight")
 def firls(
     numtaps: int, bands: Array, desired: Array, *, weight: Any = None, fs: Any = None
 ) -> Array:
@@ -83,7 +81,7 @@ def firls(
     taps = np.concatenate((a[:0:-1], 2 * a[:1], a[1:]))
     options = {"fs": fs} if weight is None else {"fs": fs, "weight": weight}
     # The system may be close to a singular one, so that the order of rounding is seen
-    return anchored(taps, None, firls, (numtaps, bands, desired), options)
+    return with_value(taps, None, firls, (numtaps, bands, desired), options)
 
 
 def check_bands(edges: Array, desired: Array) -> None:
@@ -102,7 +100,7 @@ def check_bands(edges: Array, desired: Array) -> None:
         raise ValueError("desired must be non-negative.")
 
 
-@stands_for(TAPS, scipy.signal.firwin2, "freq gain window", trees="window")
+@scipy_composition(TAPS, scipy.signal.firwin2, "freq gain window", trees="window")
 def firwin2(
     numtaps: int,
     freq: Array,
@@ -163,7 +161,7 @@ TAPS[separated] = Constant()
 
 if scipy.signal.firwin_2d:  # since SciPy 1.17
 
-    @stands_for(TAPS, scipy.signal.firwin_2d, "window fc fs", trees="window")
+    @scipy_composition(TAPS, scipy.signal.firwin_2d, "window fc fs", trees="window")
     def firwin_2d(
         hsize: tuple[int, int],
         window: Any,
@@ -215,7 +213,7 @@ MIDDLE = int(np.lib.NumpyVersion(scipy.__version__) >= "1.18.0")
 """How often an even cepstrum's middle counts; older releases of SciPy forget it."""
 
 
-@stands_for(TAPS, scipy.signal.minimum_phase, "h")
+@scipy_composition(TAPS, scipy.signal.minimum_phase, "h")
 def minimum_phase(
     h: Array, method: str = "homomorphic", n_fft: int | None = None, *, half: bool = True
 ) -> Array:
@@ -267,13 +265,13 @@ def minimum_phase(
         taps = np.real(np.fft.ifft(np.exp(np.fft.fft(np.real(np.fft.ifft(gains)) * fold))))
     taps = taps[: middle + size % 2 if half else size].astype(like.dtype)
     # Logarithms of gains close to 0 let the order of rounding be seen
-    return anchored(taps, None, minimum_phase, (h, method, n_fft), {"half": half})
+    return with_value(taps, None, minimum_phase, (h, method, n_fft), {"half": half})
 
 
 # Filters by the edges of their bands
 
 
-@stands_for(TAPS, scipy.signal.iirdesign, "wp ws fs")
+@scipy_composition(TAPS, scipy.signal.iirdesign, "wp ws fs")
 def iirdesign(
     wp: Any,
     ws: Any,
@@ -387,7 +385,7 @@ def order_function(name: str) -> Any:
         f"Choose order and natural frequency of a filter, as `scipy.signal.{name}` does.\n\n"
         "    The order is a whole number; the edges wp and ws and fs may be handles."
     )
-    return stands_for(TAPS, getattr(scipy.signal, name), "wp ws fs")(lines)
+    return scipy_composition(TAPS, getattr(scipy.signal, name), "wp ws fs")(lines)
 
 
 buttord, cheb1ord, cheb2ord, ellipord = map(

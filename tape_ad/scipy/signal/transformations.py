@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, stands_for
+from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
 
 __all__ = [
@@ -49,7 +49,7 @@ def weak(number: Any, like: Any) -> Any:
     return number.astype(np.empty(0, like.dtype).real.dtype)
 
 
-@stands_for(TRANSFORMATIONS, scipy.signal.lp2lp_zpk, SMOOTH)
+@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2lp_zpk, SMOOTH)
 def lp2lp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     """Move the cutoff of a lowpass filter, as `scipy.signal.lp2lp_zpk` does.
 
@@ -67,7 +67,7 @@ def lp2lp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     return weak(wo, z) * z, weak(wo, p) * p, k * weak(wo, k) ** degree
 
 
-@stands_for(TRANSFORMATIONS, scipy.signal.lp2hp_zpk, SMOOTH)
+@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2hp_zpk, SMOOTH)
 def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     """Make a highpass filter of a lowpass one, as `scipy.signal.lp2hp_zpk` does.
 
@@ -87,7 +87,7 @@ def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     return zeros, weak(wo, p) / p, gain
 
 
-@stands_for(TRANSFORMATIONS, scipy.signal.lp2bp_zpk, f"{SMOOTH} bw")
+@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2bp_zpk, f"{SMOOTH} bw")
 def lp2bp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0, bw: Any = 1.0) -> Zpk:
     """Make a bandpass filter of a lowpass one, as `scipy.signal.lp2bp_zpk` does.
 
@@ -108,7 +108,7 @@ def lp2bp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0, bw: Any = 1.0) -> Zpk:
     return np.concatenate((zeros, np.zeros(degree))), poles, k * weak(bw, k) ** degree
 
 
-@stands_for(TRANSFORMATIONS, scipy.signal.lp2bs_zpk, f"{SMOOTH} bw")
+@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2bs_zpk, f"{SMOOTH} bw")
 def lp2bs_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0, bw: Any = 1.0) -> Zpk:
     """Make a bandstop filter of a lowpass one, as `scipy.signal.lp2bs_zpk` does.
 
@@ -136,7 +136,7 @@ def split(roots: Array, wo: Any) -> Array:
     return np.concatenate((roots + away, roots - away))
 
 
-@stands_for(TRANSFORMATIONS, scipy.signal.bilinear_zpk, "z p k fs")
+@scipy_composition(TRANSFORMATIONS, scipy.signal.bilinear_zpk, "z p k fs")
 def bilinear_zpk(z: Array, p: Array, k: Any, fs: Any) -> Zpk:
     """Make a digital filter of an analog one, as `scipy.signal.bilinear_zpk` does.
 

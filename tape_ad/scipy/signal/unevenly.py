@@ -8,8 +8,7 @@ from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import anchored
-from tape_ad.scipy.counterparts import stands_for
+from tape_ad.scipy.counterparts import scipy_composition, with_value
 from tape_ad.scipy.installed import asked, scipy
 
 __all__ = ["UNEVENLY", "lombscargle", "vectorstrength"]
@@ -29,7 +28,7 @@ def turned_by(cs: Array, cc: Array, ss: Array) -> Array:
 UNEVENLY[turned_by] = Constant()
 
 
-@stands_for(UNEVENLY, scipy.signal.lombscargle, "x y freqs weights")
+@scipy_composition(UNEVENLY, scipy.signal.lombscargle, "x y freqs weights")
 def lombscargle(
     x: Array,
     y: Array,
@@ -72,7 +71,7 @@ def lombscargle(
     if SQUEEZES and composed.shape == (1,):
         composed = composed[0]
     # At frequencies close to 0 the order of rounding is seen in SciPy's value
-    return anchored(composed, None, lombscargle, (x, y, freqs), {"normalize": normalize, **given})
+    return with_value(composed, None, lombscargle, (x, y, freqs), {"normalize": normalize, **given})
 
 
 def fitted(
@@ -135,7 +134,7 @@ def second_moments(
     return cs - c * s, cc - c * c, ss - s * s
 
 
-@stands_for(UNEVENLY, scipy.signal.vectorstrength, "events period")
+@scipy_composition(UNEVENLY, scipy.signal.vectorstrength, "events period")
 def vectorstrength(events: Array, period: Any) -> tuple[Array, Array]:
     """Tell how strongly events keep to a period, as `scipy.signal.vectorstrength` does.
 

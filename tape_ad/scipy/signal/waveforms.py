@@ -8,7 +8,7 @@ from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.record.primals import primal
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, stands_for
+from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.transformations import weak
 
@@ -43,7 +43,7 @@ def number(name: str, value: Any, t: Array) -> Any:
     return weak(value, t) if t.dtype.kind in "fc" else value
 
 
-@stands_for(WAVEFORMS, scipy.signal.chirp, "t f0 t1 f1")
+@scipy_composition(WAVEFORMS, scipy.signal.chirp, "t f0 t1 f1")
 def chirp(
     t: Array,
     f0: Any,
@@ -119,7 +119,7 @@ def phase_of(kind: str, t: Array, f0: Any, t1: Any, f1: Any, vertex_zero: bool) 
     return 2 * np.pi * (-pole * f0) * np.log(np.abs(1 - t / pole))
 
 
-@stands_for(WAVEFORMS, scipy.signal.sweep_poly, "t poly")
+@scipy_composition(WAVEFORMS, scipy.signal.sweep_poly, "t poly")
 def sweep_poly(t: Array, poly: Any, phi: float = 0) -> Array:
     """Make a cosine whose frequency is a polynomial, as `scipy.signal.sweep_poly` does.
 
@@ -144,7 +144,7 @@ def sweep_poly(t: Array, poly: Any, phi: float = 0) -> Array:
     return np.cos(2 * np.pi * np.polyval(integral, t) + phi * (np.pi / 180))
 
 
-@stands_for(WAVEFORMS, scipy.signal.gausspulse, "t fc bw")
+@scipy_composition(WAVEFORMS, scipy.signal.gausspulse, "t fc bw")
 def gausspulse(
     t: Any,
     fc: Any = 1000,

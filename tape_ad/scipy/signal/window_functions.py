@@ -14,10 +14,15 @@ import numpy as np
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules.base import Entry, Refused, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import anchored
-from tape_ad.scipy.counterparts import holds, is_handle, joined, stands_for
+from tape_ad.scipy.counterparts import (
+    holds,
+    is_handle,
+    joined,
+    scipy_composition,
+    scipy_function,
+    with_value,
+)
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = ["EVERY", "NAMED", "WINDOWS", "get_window", "window_taps"]
 
@@ -49,7 +54,7 @@ def window(smooth: str) -> Callable[[Points], Points]:
             given = dict(bound.arguments)
             count, sym = int(given.pop("M")), given.pop("sym")
             taps = lines(count + (not sym), **given)[:count] if count > 1 else np.ones(count)
-            return anchored(taps, None, public, args, kwargs) if count > 1 else taps
+            return with_value(taps, None, public, args, kwargs) if count > 1 else taps
 
         composed.__name__ = composed.__qualname__ = lines.__name__
         composed.__module__ = lines.__module__
@@ -58,7 +63,7 @@ def window(smooth: str) -> Callable[[Points], Points]:
             f"Handles may be: {smooth.replace(' ', ', ')}."
         )
         composed.__signature__ = signature  # type: ignore[attr-defined]  # as inspect looks for it
-        public: Any = stands_for(WINDOWS, original, smooth)(composed)
+        public: Any = scipy_composition(WINDOWS, original, smooth)(composed)
         NAMED[lines.__name__] = public
         return functools.wraps(lines)(public)
 
@@ -180,7 +185,7 @@ def taylor(count: int, nbar: int, sll: Any, norm: bool) -> Array:
     return w / at(np.array([(count - 1) / 2]))[0] if norm else w
 
 
-dpss = mirrored(scipy.signal.windows.dpss, "tape_ad.scipy.signal.windows")
+dpss = scipy_function(scipy.signal.windows.dpss, "tape_ad.scipy.signal.windows")
 NAMED["dpss"] = dpss
 WINDOWS[dpss] = Refused(
     "NW= is not given a derivative; pass its value, .data, or write "
@@ -204,7 +209,7 @@ SPOKEN: dict[str, str] = {
 """The other names of windows that have a parameter."""
 
 
-@stands_for(WINDOWS, scipy.signal.get_window, "window", trees="window")
+@scipy_composition(WINDOWS, scipy.signal.get_window, "window", trees="window")
 def get_window(window: Any, Nx: int, fftbins: bool = True) -> Array:  # noqa: N803 - SciPy's name
     """Make a window by its name, as `scipy.signal.get_window` does.
 

@@ -200,7 +200,7 @@ class SparseArray(Arithmetic):
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         """Exchange rows and columns."""
         turned = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
-        return self.in_layout(turned, self.elements, self.pattern.turned())
+        return self.in_layout(turned, self.elements, self.pattern.transposed())
 
     def reshape(self, *shape: Any, **options: Any) -> Any:
         """Give the array of another shape, row by row."""

@@ -102,7 +102,7 @@ class Factors:
         if not takes_over(type(self.data)):
             return solved_by_factors(joined(rhs), self.lu, trans)
         data = self.data.conjugate() if trans == "H" else self.data
-        pattern = self.pattern if trans == "N" else self.pattern.turned()
+        pattern = self.pattern if trans == "N" else self.pattern.transposed()
         return sparse_solved(data, joined(rhs), pattern)
 
     def __getattr__(self, name: str) -> Any:

@@ -10,8 +10,7 @@ from tape_ad.base.arrays.overridable import overridable, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Constant, Entry, as_array, rule
 from tape_ad.rules.maps import Array, LinearMap
-from tape_ad.scipy.anchored import anchored
-from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.counterparts import joined, with_value
 from tape_ad.scipy.linalg.functions import Derivative, block, one_by_one
 from tape_ad.scipy.linalg.functions import expm as dense_expm
 from tape_ad.scipy.sparse.arithmetic import is_sparse
@@ -230,7 +229,7 @@ def funm_multiply_krylov(
     def below(b: Array, t: Array) -> Any:
         return funm_multiply_krylov(f, A, b, t=t, **options)
 
-    return anchored(out, None, below, (b, as_array(t)), {})
+    return with_value(out, None, below, (b, as_array(t)), {})
 
 
 SPARSE_FUNCTIONS: dict[Any, Entry] = {

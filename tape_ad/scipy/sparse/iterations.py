@@ -75,7 +75,7 @@ class Operator:
 
     operator: Any
 
-    def turned(self) -> "Operator":
+    def transposed(self) -> "Operator":
         """Give that of the adjoint."""
         return Operator(self.operator.H)
 
@@ -134,7 +134,7 @@ class Iterated(Sparse):
                 "them out"
             )
         if isinstance(self.pattern, Operator):
-            return type(self)(self.data, self.pattern.turned(), self.solver, self.name, options)
+            return type(self)(self.data, self.pattern.transposed(), self.solver, self.name, options)
         plain = Sparse(self.data, self.pattern, self.solver).adjoint()
         return type(self)(plain.data, plain.pattern, self.solver, self.name, options)
 

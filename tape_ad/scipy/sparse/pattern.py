@@ -26,7 +26,7 @@ class Pattern:
     columns: Array
     shape: tuple[int, int]
 
-    def turned(self) -> "Pattern":
+    def transposed(self) -> "Pattern":
         """Give the pattern of the transpose."""
         return Pattern(self.columns, self.rows, (self.shape[1], self.shape[0]))
 

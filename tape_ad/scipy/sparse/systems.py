@@ -38,7 +38,7 @@ Solver = Callable[..., Any]
 class Dense:
     """Stands for the `Pattern` of a dense matrix, every element of which is there."""
 
-    def turned(self) -> Self:
+    def transposed(self) -> Self:
         """Give that of the transpose."""
         return self
 
@@ -80,7 +80,7 @@ class Sparse:
         """Give the system of the adjoint."""
         if isinstance(self.pattern, Dense):
             return type(self)(adjoint(self.data), self.pattern, self.solver)
-        return type(self)(self.data.conjugate(), self.pattern.turned(), self.solver)
+        return type(self)(self.data.conjugate(), self.pattern.transposed(), self.solver)
 
     def times(self, t: Array, x: Array) -> Array:
         """Multiply by a change of the matrix."""
@@ -90,7 +90,7 @@ class Sparse:
         """Multiply by the adjoint of a change."""
         if isinstance(self.pattern, Dense):
             return np.matmul(adjoint(t), x)
-        return self.pattern.turned().times(t.conjugate(), x)
+        return self.pattern.transposed().times(t.conjugate(), x)
 
     def gradient(self, g: Array, x: Array) -> Array:
         """Compute the gradient by the elements."""
@@ -144,7 +144,7 @@ class Triangular(Sparse):
         )
 
     def adjoint(self) -> Self:
-        pattern = self.pattern.turned()
+        pattern = self.pattern.transposed()
         made = (self.data.conjugate(), pattern, self.solver, not self.lower, self.unit)
         return type(self)(*made)
 

@@ -11,7 +11,7 @@ from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import DtypeError
 from tape_ad.rules.base import Derivation, Entry, as_array, rule
 from tape_ad.rules.maps import Array, Shape
-from tape_ad.rules.maps.patterns import Pattern, coupled, reads
+from tape_ad.rules.maps.patterns import Pattern, dense_blocks, reads
 from tape_ad.rules.numpy.continued import unit
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.interpolate.shared import is_plain
@@ -141,7 +141,7 @@ class Differences:
     @reads()
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that a row depends on one of the parent."""
-        return coupled(parent, node, [(-axis, -axis) for axis in range(2, len(parent) + 1)])
+        return dense_blocks(parent, node, [(-axis, -axis) for axis in range(2, len(parent) + 1)])
 
     def push(self, t: Array) -> Array:
         parts = [
@@ -181,7 +181,7 @@ class Transposed:
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell that a column depends on a row of the parent."""
         stack = [(-axis, -axis) for axis in range(3, len(parent) + 1)]
-        return coupled(parent, node, [(-2, -1), *stack])
+        return dense_blocks(parent, node, [(-2, -1), *stack])
 
     def push(self, t: Array) -> Array:
         return self.linear.push(t).mT

@@ -37,15 +37,14 @@ from tape_ad.record.tensor import Tensor
 from tape_ad.rules import add_rules, load_scipy_rules
 from tape_ad.rules.maps import Array
 from tape_ad.rules.nn import activations
-from tape_ad.scipy.anchored import ANCHORED
-from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.counterparts import WITH_VALUE, joined
 from tape_ad.scipy.special import functions, logarithms
 from tape_ad.scipy.special import gamma_functions as gammas  # so that `gamma` is SciPy's function
 from tape_ad.scipy.special.counts import *
 from tape_ad.scipy.special.rules import COUNTERPARTS, SPECIAL
 
 load_scipy_rules()
-add_rules(ANCHORED)
+add_rules(WITH_VALUE)
 
 Axis = int | tuple[int, ...] | None
 

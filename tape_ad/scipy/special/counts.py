@@ -9,8 +9,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Call, Entry, as_array, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
-from tape_ad.scipy.counterparts import stands_for
-from tape_ad.scipy.mirrored import mirrored, refuse_elsewhere
+from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_composition, scipy_function
 from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.shared import BERNOULLI
 
@@ -18,8 +17,8 @@ __all__ = ["COUNTS", "diric", "factorial", "perm"]
 
 COUNTS: dict[Any, Entry] = {}
 
-diric = mirrored(sp.diric, "tape_ad.scipy.special", "x")
-factorial = mirrored(sp.factorial, "tape_ad.scipy.special", "n")
+diric = scipy_function(sp.diric, "tape_ad.scipy.special", "x")
+factorial = scipy_function(sp.factorial, "tape_ad.scipy.special", "n")
 
 sort_diric = arguments_of(diric, "x")
 sort_factorial = arguments_of(factorial, "n")
@@ -87,7 +86,7 @@ def of_array(n: Array, **options: Any) -> Array:
 COUNTS[factorial] = rule(quiet(factorial_slope), signature=factorial_call, compute=of_array)
 
 
-@stands_for(COUNTS, sp.perm, "N k")
+@scipy_composition(COUNTS, sp.perm, "N k")
 def perm(N: Array, k: Array, exact: bool = False) -> Any:  # noqa: N803 - SciPy's name
     """Count the permutations of N things taken k at a time; see `scipy.special.perm`.
 

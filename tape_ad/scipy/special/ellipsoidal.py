@@ -15,14 +15,13 @@ import numpy as np
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Entry, as_array, quiet
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import exactly
-from tape_ad.scipy.mirrored import mirrored
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.special.functions import sp
 
 __all__ = ["ELLIPSOIDAL", "ELLIPSOIDAL_FUNCTIONS"]
 
 ELLIPSOIDAL_FUNCTIONS: dict[str, Any] = {
-    "ellip_harm": mirrored(sp.ellip_harm, "tape_ad.scipy.special", "h2 k2 s")
+    "ellip_harm": scipy_function(sp.ellip_harm, "tape_ad.scipy.special", "h2 k2 s")
 }
 """Ours, by their names."""
 
@@ -93,7 +92,7 @@ def polynomial(h2: Array, k2: Array, size: int, factors: list[int], index: int) 
 
 
 ELLIPSOIDAL: dict[Any, Entry] = {
-    ELLIPSOIDAL_FUNCTIONS["ellip_harm"]: exactly(
+    ELLIPSOIDAL_FUNCTIONS["ellip_harm"]: with_scipy_value(
         ELLIPSOIDAL_FUNCTIONS["ellip_harm"], quiet(ellip_harm)
     )
 }

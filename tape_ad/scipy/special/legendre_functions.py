@@ -15,8 +15,7 @@ import numpy as np
 from tape_ad.rules.base import Entry, Rule, as_array, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
-from tape_ad.scipy.anchored import exactly
-from tape_ad.scipy.mirrored import by_name, mirrored
+from tape_ad.scipy.counterparts import by_name, scipy_function, with_scipy_value
 from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.shared import no_partial
 
@@ -208,7 +207,7 @@ NEWER: dict[str, tuple[str, str, str, Callable[..., Any]]] = {
 """Functions that SciPy has since its release 1.15: parameters, handles, options, composition."""
 
 LEGENDRE_FUNCTIONS: dict[str, Any] = {
-    name: mirrored(getattr(sp, name), MODULE, "z") for name in ("lqn", "lqmn")
+    name: scipy_function(getattr(sp, name), MODULE, "z") for name in ("lqn", "lqmn")
 }
 """Ours, by their names."""
 
@@ -229,7 +228,7 @@ for name, (parameters, handles, options, composition) in NEWER.items():
     for every in (False, True):
         public_name = f"{name}_all" if every else name
         if getattr(sp, public_name):  # which is false of what that release has not
-            public = mirrored(signed(public_name, parameters, options), MODULE, handles)
+            public = scipy_function(signed(public_name, parameters, options), MODULE, handles)
             lines = of_all(composition, "m" in parameters.split()) if every else composition
             LEGENDRE_FUNCTIONS[public_name] = public
-            LEGENDRE[public] = exactly(public, quiet(lines))
+            LEGENDRE[public] = with_scipy_value(public, quiet(lines))

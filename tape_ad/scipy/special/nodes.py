@@ -13,8 +13,7 @@ import numpy as np
 
 from tape_ad.rules.base import Entry
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import exactly
-from tape_ad.scipy.mirrored import mirrored
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.special.functions import sp
 
 __all__ = ["NODES", "NODES_FUNCTIONS"]
@@ -83,13 +82,13 @@ def with_array_sum(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 
 NODES_FUNCTIONS: dict[str, Any] = {
-    name: mirrored(with_array_sum(getattr(sp, name)), "tape_ad.scipy.special", handles)
+    name: scipy_function(with_array_sum(getattr(sp, name)), "tape_ad.scipy.special", handles)
     for name, (_, handles, _) in COMPOSITIONS.items()
 }
 """Ours, by their names, and by their older ones."""
 
 NODES: dict[Any, Entry] = {
-    NODES_FUNCTIONS[name]: exactly(NODES_FUNCTIONS[name], composition)
+    NODES_FUNCTIONS[name]: with_scipy_value(NODES_FUNCTIONS[name], composition)
     for name, (composition, _, _) in COMPOSITIONS.items()
 }
 

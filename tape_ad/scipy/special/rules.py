@@ -23,8 +23,8 @@ from tape_ad.scipy.special.ellipsoidal import ELLIPSOIDAL, ELLIPSOIDAL_FUNCTIONS
 from tape_ad.scipy.special.elliptic import ELLIPTIC
 from tape_ad.scipy.special.error import ERROR
 from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.further import FURTHER
 from tape_ad.scipy.special.gamma_functions import GAMMA
+from tape_ad.scipy.special.hypergeometric import HYPERGEOMETRIC
 from tape_ad.scipy.special.incomplete import INCOMPLETE
 from tape_ad.scipy.special.integrals import INTEGRALS
 from tape_ad.scipy.special.inverses import INVERSES
@@ -103,7 +103,7 @@ SPECIAL: dict[Any, Entry] = {
         ELLIPSOIDAL,
         SPHERICAL,
         NODES,
-        FURTHER,
+        HYPERGEOMETRIC,
         constants(sp.gammasgn, sp.round),
     ).items()
 }

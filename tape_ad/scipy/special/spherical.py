@@ -15,8 +15,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Entry, as_array, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
-from tape_ad.scipy.anchored import exactly
-from tape_ad.scipy.mirrored import mirrored
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.shared import no_partial
 
@@ -41,8 +40,11 @@ def taking_arrays(function: Function) -> Function:
 
 
 SPHERICAL_FUNCTIONS: dict[str, Function] = {
-    **{name: mirrored(getattr(sp, name), HOME, "z") for name in OF_ARRAYS.split()},
-    **{name: mirrored(taking_arrays(getattr(sp, name)), HOME, "x") for name in OF_NUMBERS.split()},
+    **{name: scipy_function(getattr(sp, name), HOME, "z") for name in OF_ARRAYS.split()},
+    **{
+        name: scipy_function(taking_arrays(getattr(sp, name)), HOME, "x")
+        for name in OF_NUMBERS.split()
+    },
 }
 """Ours, by their names."""
 
@@ -82,7 +84,7 @@ def repeatedly(name: str, of: Function, sign: int, outer: int = 1) -> Entry:
         terms = [sign**i * math.comb(n, i) * of(v - n + 2 * i, z) for i in range(n + 1)]
         return sum(terms) * (outer**n / 2.0**n)
 
-    return exactly(OURS[name], composed)
+    return with_scipy_value(OURS[name], composed)
 
 
 def riccati(kind: str) -> Entry:
@@ -94,7 +96,7 @@ def riccati(kind: str) -> Entry:
         value = function(orders, x)
         return x * value, value + x * function(orders, x, True)
 
-    return exactly(OURS[f"riccati_{kind}"], composed)
+    return with_scipy_value(OURS[f"riccati_{kind}"], composed)
 
 
 def lmbda(v: float, x: Array) -> tuple[Array, Array]:
@@ -132,7 +134,7 @@ SPHERICAL: dict[Any, Entry] = {
     OURS["h2vp"]: repeatedly("h2vp", sp.hankel2, -1),
     OURS["riccati_jn"]: riccati("jn"),
     OURS["riccati_yn"]: riccati("yn"),
-    OURS["lmbda"]: exactly(OURS["lmbda"], lmbda),
-    OURS["pbdv_seq"]: exactly(OURS["pbdv_seq"], in_sequence(sp.pbdv)),
-    OURS["pbvv_seq"]: exactly(OURS["pbvv_seq"], in_sequence(sp.pbvv)),
+    OURS["lmbda"]: with_scipy_value(OURS["lmbda"], lmbda),
+    OURS["pbdv_seq"]: with_scipy_value(OURS["pbdv_seq"], in_sequence(sp.pbdv)),
+    OURS["pbvv_seq"]: with_scipy_value(OURS["pbvv_seq"], in_sequence(sp.pbvv)),
 }

@@ -40,10 +40,10 @@ with extra("scipy", "tape_ad.scipy.stats"):
 import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
 from tape_ad.rules import add_rules
 from tape_ad.scipy.stats import comparisons, counts, fits, plots, powers, resampling
+from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution
 from tape_ad.scipy.stats.events import PoissonBinomial
-from tape_ad.scipy.stats.further_families import CONTINUOUS
 from tape_ad.scipy.stats.kde import *
 from tape_ad.scipy.stats.multivariate import MULTIVARIATE
 from tape_ad.scipy.stats.multivariate_distributions import Multivariate

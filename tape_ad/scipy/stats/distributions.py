@@ -14,12 +14,12 @@ from tape_ad.base.trees import flatten
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import anchored
+from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import by_counting, expectation, moment_of
 from tape_ad.scipy.stats.frozen import FrozenDistribution
-from tape_ad.scipy.stats.further_families import CONTINUOUS
 from tape_ad.scipy.stats.methods import METHODS
 from tape_ad.scipy.stats.moments import MOMENTS
 from tape_ad.scipy.stats.partials import parameter_names
@@ -335,7 +335,7 @@ class Distribution:
         if np.all(known):
             return value + (exact - at)
         again = functools.partial(self._moment, method=method, letter=letter)
-        return anchored(value, None, again, parameters, {})
+        return with_value(value, None, again, parameters, {})
 
     def _check(self, found: Any, exact: Any, method: str, loose: float = LOOSE) -> None:
         """Refuse what a quadrature rule gives where that is not what SciPy gives."""

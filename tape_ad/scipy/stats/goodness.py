@@ -13,8 +13,8 @@ from tape_ad.rules.base import Derivation
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.descriptive import iqr
-from tape_ad.scipy.stats.further_families import CONTINUOUS
 from tape_ad.scipy.stats.methods import cdf as cdf_of_family
 from tape_ad.scipy.stats.results import KstestResult, OutcomeResult, SignificanceResult
 from tape_ad.scipy.stats.samples import Table, as_told, of_samples, primal, taken_over

@@ -17,6 +17,7 @@ from tape_ad.rules.base import Call, Entry, Makers, as_array, jointly
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import ratio
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import (
     LANDMARKS,
@@ -27,7 +28,6 @@ from tape_ad.scipy.stats.expectations import (
     total,
 )
 from tape_ad.scipy.stats.families import Family, Shape
-from tape_ad.scipy.stats.further_families import CONTINUOUS
 from tape_ad.scipy.stats.methods import METHODS, isf, logpdf, pdf, pmf, ppf
 
 __all__ = ["DISTRIBUTIONS", "parameter_names"]

@@ -17,9 +17,8 @@ from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, overridable, takes_
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Derivation, Entry, as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, joined
+from tape_ad.scipy.counterparts import constant_beside, is_handle, is_users, joined
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.mirrored import constant_beside, is_users
 from tape_ad.scipy.stats.policies import by_policy, mapped
 
 __all__ = [

@@ -13,9 +13,9 @@ from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.logarithms import log_sum_exp
+from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution, holds_handle, primal
-from tape_ad.scipy.stats.further_families import CONTINUOUS
 
 __all__ = ["VARIABLES", "Mixed", "Variable"]
 

@@ -15,7 +15,7 @@ from tape_ad.record.inspection.pages.graphs import (
     operation,
     shortened,
 )
-from tape_ad.record.inspection.pages.layers import Group
+from tape_ad.record.inspection.pages.lines import Group
 from tape_ad.record.inspection.pages.lines import Line
 
 LAYERS = Group((), [Group(("a",), [0, 2]), 1, 3])

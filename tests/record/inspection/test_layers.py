@@ -1,6 +1,6 @@
 """Which layer a node belongs to."""
 
-from tape_ad.record.inspection.pages.layers import Group, grouped, layers_of, split
+from tape_ad.record.inspection.pages.lines import Group, grouped, layers_of, split
 
 
 def test_names_are_taken_apart_at_slashes_and_dots() -> None:

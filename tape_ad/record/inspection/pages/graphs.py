@@ -8,9 +8,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tape_ad.record.inspection.pages.layers import Group
 from tape_ad.record.inspection.pages.layouts import MARGIN, Frame, Layout, Point, layered
-from tape_ad.record.inspection.pages.lines import Line
+from tape_ad.record.inspection.pages.lines import Group, Line
 from tape_ad.record.inspection.pages.markup import Markup, tag
 
 __all__ = ["Box", "as_dot", "as_svg", "boxes_of", "edges_of", "laid_out"]

@@ -10,8 +10,7 @@ from attrs import define
 
 from tape_ad.record.inspection.pages.figures import bytes_as_text, count
 from tape_ad.record.inspection.pages.graphs import as_dot, as_svg, boxes_of, edges_of
-from tape_ad.record.inspection.pages.layers import Group, grouped
-from tape_ad.record.inspection.pages.lines import Look
+from tape_ad.record.inspection.pages.lines import Group, Look, grouped
 from tape_ad.record.inspection.pages.markup import Markup, fragment, tag
 from tape_ad.record.inspection.pages.node_table import node_table
 

@@ -10,15 +10,14 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Entry, Refused, as_array
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.functions import expm, expm_derivative, logm, sqrtm
 from tape_ad.scipy.linalg.spectral import vectors
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
-    "FURTHER_FUNCTIONS",
+    "COMPOSED_FUNCTIONS",
     "coshm",
     "cosm",
     "expm_cond",
@@ -35,20 +34,20 @@ __all__ = [
     "tanm",
 ]
 
-cosm = mirrored(scipy.linalg.cosm, MODULE, "A")
-sinm = mirrored(scipy.linalg.sinm, MODULE, "A")
-tanm = mirrored(scipy.linalg.tanm, MODULE, "A")
-coshm = mirrored(scipy.linalg.coshm, MODULE, "A")
-sinhm = mirrored(scipy.linalg.sinhm, MODULE, "A")
-tanhm = mirrored(scipy.linalg.tanhm, MODULE, "A")
-signm = mirrored(scipy.linalg.signm, MODULE, "A")
-fractional_matrix_power = mirrored(scipy.linalg.fractional_matrix_power, MODULE, "A t")
-expm_frechet = mirrored(scipy.linalg.expm_frechet, MODULE, "A E")
-expm_cond = mirrored(scipy.linalg.expm_cond, MODULE, "A")
-funm = mirrored(scipy.linalg.funm, MODULE, "A")
-ordqz = mirrored(scipy.linalg.ordqz, MODULE)
-qz = mirrored(scipy.linalg.qz, MODULE)
-schur = mirrored(scipy.linalg.schur, MODULE)
+cosm = scipy_function(scipy.linalg.cosm, MODULE, "A")
+sinm = scipy_function(scipy.linalg.sinm, MODULE, "A")
+tanm = scipy_function(scipy.linalg.tanm, MODULE, "A")
+coshm = scipy_function(scipy.linalg.coshm, MODULE, "A")
+sinhm = scipy_function(scipy.linalg.sinhm, MODULE, "A")
+tanhm = scipy_function(scipy.linalg.tanhm, MODULE, "A")
+signm = scipy_function(scipy.linalg.signm, MODULE, "A")
+fractional_matrix_power = scipy_function(scipy.linalg.fractional_matrix_power, MODULE, "A t")
+expm_frechet = scipy_function(scipy.linalg.expm_frechet, MODULE, "A E")
+expm_cond = scipy_function(scipy.linalg.expm_cond, MODULE, "A")
+funm = scipy_function(scipy.linalg.funm, MODULE, "A")
+ordqz = scipy_function(scipy.linalg.ordqz, MODULE)
+qz = scipy_function(scipy.linalg.qz, MODULE)
+schur = scipy_function(scipy.linalg.schur, MODULE)
 
 TYPED_BY_VALUES.update((funm, signm, fractional_matrix_power, tanm, tanhm))
 
@@ -127,24 +126,26 @@ def function_of_matrix(a: Array, func: Any, disp: bool) -> Any:
     return out if disp else (out, None)
 
 
-funm.closing = function_of_matrix  # type: ignore[attr-defined]  # which `mirrored` looks for
+funm.closing = function_of_matrix  # type: ignore[attr-defined]  # which `scipy_function` looks for
 
 BASES = (
     "the bases that it finds have no derivative here, as they may be others for a matrix near by; "
     "write what is made of them by np.linalg.svd, np.linalg.eigh or np.linalg.qr"
 )
 
-FURTHER_FUNCTIONS: dict[Any, Entry] = {
-    cosm: exactly(cosm, lambda a: waves(a)[0]),
-    sinm: exactly(sinm, lambda a: waves(a)[1]),
-    tanm: exactly(tanm, lambda a: quotient(waves(a))),
-    coshm: exactly(coshm, lambda a: hyperbolic(a)[0]),
-    sinhm: exactly(sinhm, lambda a: hyperbolic(a)[1]),
-    tanhm: exactly(tanhm, lambda a: quotient(hyperbolic(a))),
-    signm: exactly(signm, sign),
-    fractional_matrix_power: exactly(fractional_matrix_power, power),
-    expm_frechet: exactly(expm_frechet, frechet),
+COMPOSED_FUNCTIONS: dict[Any, Entry] = {
+    cosm: with_scipy_value(cosm, lambda a: waves(a)[0]),
+    sinm: with_scipy_value(sinm, lambda a: waves(a)[1]),
+    tanm: with_scipy_value(tanm, lambda a: quotient(waves(a))),
+    coshm: with_scipy_value(coshm, lambda a: hyperbolic(a)[0]),
+    sinhm: with_scipy_value(sinhm, lambda a: hyperbolic(a)[1]),
+    tanhm: with_scipy_value(tanhm, lambda a: quotient(hyperbolic(a))),
+    signm: with_scipy_value(signm, sign),
+    fractional_matrix_power: with_scipy_value(fractional_matrix_power, power),
+    expm_frechet: with_scipy_value(expm_frechet, frechet),
     **{function: Refused(BASES) for function in (ordqz, qz, schur)},
-    funm: exactly(funm, function_of_matrix, anchor=False),  # its function may close over handles
-    expm_cond: exactly(expm_cond, condition),
+    funm: with_scipy_value(
+        funm, function_of_matrix, anchor=False
+    ),  # its function may close over handles
+    expm_cond: with_scipy_value(expm_cond, condition),
 }

@@ -1,13 +1,16 @@
-"""Arrays of any shapes as one vector of float64, which is what SciPy's optimizers work on."""
+"""Arrays of any shapes as one vector of float64, which is what optimizers work on."""
 
+import importlib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.overridable import is_dask
+from tape_ad.base.trees import flatten, unflatten
 from tape_ad.rules.maps import Array
 
-__all__ = ["arrays_of", "vector_of"]
+__all__ = ["arrays_of", "computed", "vector_of"]
 
 
 def vector_of(arrays: Iterable[Any]) -> Array:
@@ -48,3 +51,12 @@ def arrays_of(x: Array, like: Iterable[Any]) -> list[Array]:
         arrays.append(part if part.dtype == array.dtype else part.astype(array.dtype))
         start = stop
     return arrays
+
+
+def computed(tree: Any) -> Any:
+    """Compute the arrays of Dask's in a tree, all of them in one graph; leave everything else."""
+    leaves = flatten(tree)
+    if not any(is_dask(type(leaf)) for leaf in leaves):
+        return tree
+    dask = importlib.import_module("dask")  # which is here if there are arrays of it
+    return unflatten(tree, list(dask.compute(*leaves)))

@@ -1,4 +1,4 @@
-"""Splines in FITPACK's form taken further, polynomials, and surfaces: with handles."""
+"""Splines in FITPACK's form, polynomials, and surfaces: with handles."""
 
 import functools
 from typing import Any

@@ -8,17 +8,16 @@ from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Entry, as_array
 from tape_ad.rules.maps import Array, adjoint
-from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.banded import solve_banded
 from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.solvers import solve_triangular
 from tape_ad.scipy.linalg.spectral import eigh
 from tape_ad.scipy.linalg.structured import toeplitz
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
-    "FURTHER_STRUCTURED",
+    "STRUCTURED_SYSTEMS",
     "cho_solve_banded",
     "cholesky_banded",
     "circulant",
@@ -39,21 +38,21 @@ __all__ = [
     "solveh_banded",
 ]
 
-circulant = mirrored(scipy.linalg.circulant, MODULE, "c")
-companion = mirrored(scipy.linalg.companion, MODULE, "a")
-convolution_matrix = mirrored(scipy.linalg.convolution_matrix, MODULE, "a")
-fiedler = mirrored(scipy.linalg.fiedler, MODULE, "a")
-fiedler_companion = mirrored(scipy.linalg.fiedler_companion, MODULE, "a")
-hankel = mirrored(scipy.linalg.hankel, MODULE, "c r")
-khatri_rao = mirrored(scipy.linalg.khatri_rao, MODULE, "a b")
-leslie = mirrored(scipy.linalg.leslie, MODULE, "f s")
-solve_circulant = mirrored(scipy.linalg.solve_circulant, MODULE, "c b")
-solveh_banded = mirrored(scipy.linalg.solveh_banded, MODULE, "ab b")
-cholesky_banded = mirrored(scipy.linalg.cholesky_banded, MODULE, "ab")
-eig_banded = mirrored(scipy.linalg.eig_banded, MODULE, "a_band")
-eigvals_banded = mirrored(scipy.linalg.eigvals_banded, MODULE, "a_band")
-eigh_tridiagonal = mirrored(scipy.linalg.eigh_tridiagonal, MODULE, "d e")
-eigvalsh_tridiagonal = mirrored(scipy.linalg.eigvalsh_tridiagonal, MODULE, "d e")
+circulant = scipy_function(scipy.linalg.circulant, MODULE, "c")
+companion = scipy_function(scipy.linalg.companion, MODULE, "a")
+convolution_matrix = scipy_function(scipy.linalg.convolution_matrix, MODULE, "a")
+fiedler = scipy_function(scipy.linalg.fiedler, MODULE, "a")
+fiedler_companion = scipy_function(scipy.linalg.fiedler_companion, MODULE, "a")
+hankel = scipy_function(scipy.linalg.hankel, MODULE, "c r")
+khatri_rao = scipy_function(scipy.linalg.khatri_rao, MODULE, "a b")
+leslie = scipy_function(scipy.linalg.leslie, MODULE, "f s")
+solve_circulant = scipy_function(scipy.linalg.solve_circulant, MODULE, "c b")
+solveh_banded = scipy_function(scipy.linalg.solveh_banded, MODULE, "ab b")
+cholesky_banded = scipy_function(scipy.linalg.cholesky_banded, MODULE, "ab")
+eig_banded = scipy_function(scipy.linalg.eig_banded, MODULE, "a_band")
+eigvals_banded = scipy_function(scipy.linalg.eigvals_banded, MODULE, "a_band")
+eigh_tridiagonal = scipy_function(scipy.linalg.eigh_tridiagonal, MODULE, "d e")
+eigvalsh_tridiagonal = scipy_function(scipy.linalg.eigvalsh_tridiagonal, MODULE, "d e")
 
 SHAPED_BY_VALUES.update((eig_banded, eigvals_banded, eigh_tridiagonal, eigvalsh_tridiagonal))
 
@@ -219,8 +218,8 @@ def toeplitz_times_plainly(
     return scipy.linalg.matmul_toeplitz((c, r), x, check_finite, workers)
 
 
-toeplitz_solved = mirrored(toeplitz_solved_plainly, __name__, "c r b")
-toeplitz_times = mirrored(toeplitz_times_plainly, __name__, "c r x")
+toeplitz_solved = scipy_function(toeplitz_solved_plainly, __name__, "c r b")
+toeplitz_times = scipy_function(toeplitz_times_plainly, __name__, "c r x")
 
 
 def circulant_solved(
@@ -310,7 +309,7 @@ def factor_solved_plainly(
     return scipy.linalg.cho_solve_banded((cb, lower), b, overwrite_b, check_finite)
 
 
-factor_solved = mirrored(factor_solved_plainly, __name__, "cb b")
+factor_solved = scipy_function(factor_solved_plainly, __name__, "cb b")
 
 
 def factor_solved_of_handle(
@@ -381,9 +380,9 @@ def tridiagonal_values(d: Array, e: Array, select: Any, select_range: Any, *opti
     return tridiagonal_spectrum(d, e, True, select, select_range)
 
 
-FURTHER_STRUCTURED: dict[Any, Entry] = {
+STRUCTURED_SYSTEMS: dict[Any, Entry] = {
     **{
-        public: exactly(public, composition)
+        public: with_scipy_value(public, composition)
         for public, composition in (
             (circulant, circulant_of),
             (companion, companion_of),
@@ -401,12 +400,12 @@ FURTHER_STRUCTURED: dict[Any, Entry] = {
             (eigvalsh_tridiagonal, tridiagonal_values),
         )
     },
-    toeplitz_solved: exactly(
+    toeplitz_solved: with_scipy_value(
         toeplitz_solved, lambda c, r, b, check_finite: np.linalg.solve(toeplitz(c, r), b)
     ),
-    toeplitz_times: exactly(
+    toeplitz_times: with_scipy_value(
         toeplitz_times, lambda c, r, x, check_finite, workers: toeplitz(c, r) @ x
     ),
-    eig_banded: exactly(eig_banded, band_spectrum, axes={1: -2}),
-    eigh_tridiagonal: exactly(eigh_tridiagonal, tridiagonal_spectrum, axes={1: -2}),
+    eig_banded: with_scipy_value(eig_banded, band_spectrum, axes={1: -2}),
+    eigh_tridiagonal: with_scipy_value(eigh_tridiagonal, tridiagonal_spectrum, axes={1: -2}),
 }

@@ -5,28 +5,28 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import linalg
-from tape_ad.scipy.anchored import anchored
+from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.linalg.basics import pivots, reflections
-from tape_ad.scipy.linalg.further_factors import (
-    balance,
-    layout,
-    null_vector,
-    rank,
-    subdiagonal_signs,
-)
-from tape_ad.scipy.linalg.further_functions import FURTHER_FUNCTIONS
-from tape_ad.scipy.linalg.further_structured import (
-    factor_solved,
-    toeplitz_solved,
-    toeplitz_times,
-)
+from tape_ad.scipy.linalg.composed_functions import COMPOSED_FUNCTIONS
 from tape_ad.scipy.linalg.spectral import (
     as_generalised,
     hermitian_vectors,
     singular_vectors,
     vectors,
 )
+from tape_ad.scipy.linalg.structured_systems import (
+    factor_solved,
+    toeplitz_solved,
+    toeplitz_times,
+)
 from tape_ad.scipy.linalg.triangular_factors import row_order
+from tape_ad.scipy.linalg.unique_factors import (
+    balance,
+    layout,
+    null_vector,
+    rank,
+    subdiagonal_signs,
+)
 from tests.rules.rows_scipy_linalg import WELL
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
 
@@ -287,7 +287,7 @@ ROWS: list[Row] = [
         )
         for function in (linalg.solve_continuous_are, linalg.solve_discrete_are)
     ),
-    row(anchored, POSITIVE(2, 2), call=lambda f, a: f(a, None, np.abs, (a,), {})),
+    row(with_value, POSITIVE(2, 2), call=lambda f, a: f(a, None, np.abs, (a,), {})),
 ]
 
 CONSTANTS: list[Row] = [
@@ -304,6 +304,6 @@ CONSTANTS: list[Row] = [
 
 REFUSED: dict[Row, str] = {
     Row(function, [REAL(2, 2)]): entry.instead
-    for function, entry in FURTHER_FUNCTIONS.items()
+    for function, entry in COMPOSED_FUNCTIONS.items()
     if hasattr(entry, "instead")
 }

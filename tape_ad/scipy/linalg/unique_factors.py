@@ -12,14 +12,13 @@ from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array, adjoint
-from tape_ad.scipy.anchored import exactly
+from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE, as_assumed, pivots
 from tape_ad.scipy.linalg.spectral import singular_vectors, vectors
-from tape_ad.scipy.mirrored import mirrored
 
 __all__ = [
-    "FURTHER_FACTORS",
+    "UNIQUE_FACTORS",
     "balance",
     "hessenberg",
     "layout",
@@ -34,13 +33,13 @@ __all__ = [
     "subdiagonal_signs",
 ]
 
-hessenberg = mirrored(scipy.linalg.hessenberg, MODULE, "a")
-ldl = mirrored(scipy.linalg.ldl, MODULE, "A")
-matrix_balance = mirrored(scipy.linalg.matrix_balance, MODULE, "A")
-null_space = mirrored(scipy.linalg.null_space, MODULE, "A")
-orth = mirrored(scipy.linalg.orth, MODULE, "A")
-qr_multiply = mirrored(scipy.linalg.qr_multiply, MODULE, "a c")
-rsf2csf = mirrored(scipy.linalg.rsf2csf, MODULE, "T Z")
+hessenberg = scipy_function(scipy.linalg.hessenberg, MODULE, "a")
+ldl = scipy_function(scipy.linalg.ldl, MODULE, "A")
+matrix_balance = scipy_function(scipy.linalg.matrix_balance, MODULE, "A")
+null_space = scipy_function(scipy.linalg.null_space, MODULE, "A")
+orth = scipy_function(scipy.linalg.orth, MODULE, "A")
+qr_multiply = scipy_function(scipy.linalg.qr_multiply, MODULE, "a c")
+rsf2csf = scipy_function(scipy.linalg.rsf2csf, MODULE, "T Z")
 
 SHAPED_BY_VALUES.update((null_space, orth))
 
@@ -229,14 +228,14 @@ def placed(a: Array, part: Array, i: int, j: int) -> Array:
     return np.where(np.pad(np.ones(part.shape, bool), around), np.pad(part, around), a)
 
 
-FURTHER_FACTORS: dict[Any, Entry] = {
-    hessenberg: exactly(hessenberg, reduced),
-    ldl: exactly(ldl, block_factors),
-    matrix_balance: exactly(matrix_balance, balanced),
-    null_space: exactly(null_space, null_basis, axes={None: -2}),
-    orth: exactly(orth, range_basis, axes={None: -2}),
-    qr_multiply: exactly(qr_multiply, multiplied),
-    rsf2csf: exactly(rsf2csf, complex_form),
+UNIQUE_FACTORS: dict[Any, Entry] = {
+    hessenberg: with_scipy_value(hessenberg, reduced),
+    ldl: with_scipy_value(ldl, block_factors),
+    matrix_balance: with_scipy_value(matrix_balance, balanced),
+    null_space: with_scipy_value(null_space, null_basis, axes={None: -2}),
+    orth: with_scipy_value(orth, range_basis, axes={None: -2}),
+    qr_multiply: with_scipy_value(qr_multiply, multiplied),
+    rsf2csf: with_scipy_value(rsf2csf, complex_form),
     subdiagonal_signs: Constant(),
     layout: Constant(),
     balance: Constant(),

@@ -49,7 +49,7 @@ POLYNOMIALS = [
     ours("eval_legendre", DEGREES, fixed([-1.0, 1.0, 1.0, -1.0]), note="at the ends"),
 ]
 
-FURTHER = [
+HYPERGEOMETRIC = [
     *(ours(name, LINE) for name in ("sindg", "cosdg", "tandg", "cotdg", "cosm1", "exprel")),
     *(ours(name, LINE, complex=True) for name in ("erfi", "wrightomega")),
     ours("agm", RIGHT, POSITIVE(2, 1)),
@@ -59,4 +59,4 @@ FURTHER = [
     ours("hyperu", plain(0.7), plain(1.5), RIGHT),
 ]
 
-ROWS: list[Row] = [*DISTRIBUTIONS, *POLYNOMIALS, *FURTHER]
+ROWS: list[Row] = [*DISTRIBUTIONS, *POLYNOMIALS, *HYPERGEOMETRIC]

@@ -1,4 +1,4 @@
-"""Functions of `scipy.special` that are alone in their chapter."""
+"""Hypergeometric functions of `scipy.special`, and trigonometric ones of degrees."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.integrals import carlson_last
 from tape_ad.scipy.special.shared import no_partial
 
-__all__ = ["FURTHER"]
+__all__ = ["HYPERGEOMETRIC"]
 
 DEGREE = math.pi / 180
 
@@ -34,7 +34,7 @@ def exprel(out: Array, x: Array) -> Array:
     return np.where(near, 0.5 * sp.hyp1f1(2.0, 3.0, inner), far)
 
 
-FURTHER: dict[Any, Entry] = {
+HYPERGEOMETRIC: dict[Any, Entry] = {
     sp.sindg: rule(lambda out, x: DEGREE * sp.cosdg(x)),
     sp.cosdg: rule(lambda out, x: -DEGREE * sp.sindg(x)),
     sp.tandg: rule(quiet(lambda out, x: DEGREE * (1 + out * out))),
