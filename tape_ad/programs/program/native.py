@@ -25,7 +25,7 @@ class Segment:
     table : array of int64
     answers : dict of int to bool
         What each guard in it expects, by its number.
-    questions : int
+    checks : int
         In how many places it may end with another number than 0.
     loops : sequence
         What its addresses belong to: the different loops that it calls.
@@ -41,7 +41,7 @@ class Segment:
     run: Callable[..., int]
     table: Any
     answers: dict[int, bool]
-    questions: int
+    checks: int
     loops: Sequence[Any]
     fits: Callable[..., int] | None = None
     layouts: Any = None

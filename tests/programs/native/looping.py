@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.programs.engines.native.codegen.ir_builder import ComplexLane, Emitter, Lane
+from tape_ad.programs.engines.native.codegen.ir_builder import ComplexVector, IRBuilder, VectorValue
 from tape_ad.programs.engines.native.codegen.notation import element_type, vector_type
 from tape_ad.programs.engines.native.codegen.vectors import LIBMVEC, addresses
 from tape_ad.programs.engines.native.runtime.compiling import Module, compiled
@@ -16,7 +16,7 @@ from tape_ad.programs.engines.native.runtime.compiling import Module, compiled
 __all__ = ["looped", "looped_together"]
 
 Array = Any
-Formula = Callable[..., Lane]
+Formula = Callable[..., VectorValue]
 
 
 def looped(formula: Formula, dtypes: Sequence[Any], lanes: int) -> Callable[..., Array]:
@@ -74,14 +74,14 @@ class Loop:
     def of(cls, name: str, formula: Formula, dtypes: Sequence[Any], lanes: int) -> "Loop":
         """Write it."""
         *given, wanted = dtypes = list(map(np.dtype, dtypes))
-        emitter = Emitter(lanes, LIBMVEC)
-        operands = [loaded(emitter, str(i), dtype) for i, dtype in enumerate(given)]
-        result = formula(emitter, *operands)
+        builder = IRBuilder(lanes, LIBMVEC)
+        operands = [loaded(builder, str(i), dtype) for i, dtype in enumerate(given)]
+        result = formula(builder, *operands)
         assert result.dtype == wanted
         store(result, "out")
         names = [f"%x{name}" for i, dtype in enumerate(given) for name in planes(str(i), dtype)]
         names += [f"%{name}" for name in planes("out", wanted)]
-        return cls(name, dtypes, text_of(name, emitter, names), emitter.declarations)
+        return cls(name, dtypes, text_of(name, builder, names), builder.declarations)
 
 
 def run(module: Module, loop: Loop, *arrays: Array) -> Array:
@@ -115,43 +115,43 @@ def in_memory(dtype: np.dtype[Any]) -> str:
     return "i8" if dtype.kind == "b" else element_type(dtype)
 
 
-def loaded(emitter: Emitter, operand: str, dtype: np.dtype[Any]) -> Lane:
+def loaded(builder: IRBuilder, operand: str, dtype: np.dtype[Any]) -> VectorValue:
     """Read an operand's next elements."""
     if dtype.kind == "c":
         part = np.dtype(f"f{dtype.itemsize // 2}")
-        return ComplexLane.of(*(loaded(emitter, name, part) for name in planes(operand, dtype)))
+        return ComplexVector.of(*(loaded(builder, name, part) for name in planes(operand, dtype)))
     element = in_memory(dtype)
-    place = emitter.emit(f"getelementptr {element}, ptr %x{operand}, i64 %i")
-    name = emitter.emit(f"load {vector_type(element, emitter.lanes)}, ptr {place}, align 1")
+    place = builder.emit(f"getelementptr {element}, ptr %x{operand}, i64 %i")
+    name = builder.emit(f"load {vector_type(element, builder.lanes)}, ptr {place}, align 1")
     if dtype.kind == "b":
-        memory = vector_type("i8", emitter.lanes)
-        name = emitter.emit(f"trunc {memory} {name} to {emitter.type_of(dtype)}")
-    return Lane(emitter, name, dtype)
+        memory = vector_type("i8", builder.lanes)
+        name = builder.emit(f"trunc {memory} {name} to {builder.type_of(dtype)}")
+    return VectorValue(builder, name, dtype)
 
 
-def store(result: Lane, place: str) -> None:
+def store(result: VectorValue, place: str) -> None:
     """Write a result's next elements."""
-    if isinstance(result, ComplexLane):
+    if isinstance(result, ComplexVector):
         for part, name in zip((result.re, result.im), planes(place, result.dtype), strict=True):
             store(part, name)
         return
-    emitter, name = result.emitter, result.name
-    memory = vector_type(in_memory(result.dtype), emitter.lanes)
+    builder, name = result.builder, result.name
+    memory = vector_type(in_memory(result.dtype), builder.lanes)
     if result.dtype.kind == "b":
-        name = emitter.emit(f"zext {emitter.type_of(result.dtype)} {name} to {memory}")
-    pointer = emitter.emit(f"getelementptr {in_memory(result.dtype)}, ptr %{place}, i64 %i")
-    emitter.lines.append(f"store {memory} {name}, ptr {pointer}, align 1")
+        name = builder.emit(f"zext {builder.type_of(result.dtype)} {name} to {memory}")
+    pointer = builder.emit(f"getelementptr {in_memory(result.dtype)}, ptr %{place}, i64 %i")
+    builder.lines.append(f"store {memory} {name}, ptr {pointer}, align 1")
 
 
-def text_of(name: str, emitter: Emitter, operands: list[str]) -> str:
+def text_of(name: str, builder: IRBuilder, operands: list[str]) -> str:
     """Write the loop around some instructions."""
     pointers = ", ".join(f"ptr {name}" for name in operands)
     return "\n".join(
         [
             f"define void @{name}({pointers}, i64 %n) {{",
             "start:\n br label %more\nmore:\n %i = phi i64 [0, %start], [%next, %more]",
-            *emitter.lines,
-            f"%next = add i64 %i, {emitter.lanes}\n%on = icmp slt i64 %next, %n",
+            *builder.lines,
+            f"%next = add i64 %i, {builder.lanes}\n%on = icmp slt i64 %next, %n",
             "br i1 %on, label %more, label %end\nend:\n ret void\n}",
         ]
     )

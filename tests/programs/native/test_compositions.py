@@ -115,7 +115,7 @@ def loop_of(function: Any, types: str, wanted: Any, rest: Any, lanes: int) -> An
     dtypes = [*map(np.dtype, types), wanted]
     asked = Bound(function, rest)
     assert can_lower(asked, tuple(dtypes), LIBMVEC)
-    return looped(lambda emitter, *args: lowered(emitter, asked, dtypes, args), dtypes, lanes)
+    return looped(lambda builder, *args: lowered(builder, asked, dtypes, args), dtypes, lanes)
 
 
 def operands(function: Any, types: str) -> list[Array]:
@@ -227,7 +227,7 @@ def test_slopes_of_powers_by_a_number(exponent: float) -> None:
     out = x**exponent
     dtypes = [dtype] * 4
     loop = looped(
-        lambda emitter, out, x: lowered(emitter, slope_in_base, dtypes, [out, x, x.like(exponent)]),
+        lambda builder, out, x: lowered(builder, slope_in_base, dtypes, [out, x, x.like(exponent)]),
         [dtype] * 3,
         8,
     )

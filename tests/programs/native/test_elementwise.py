@@ -16,7 +16,7 @@ from tape_ad.programs.engines.native.codegen.elementwise import (
     lowered,
     operands_of,
 )
-from tape_ad.programs.engines.native.codegen.ir_builder import Emitter, Lane, cast
+from tape_ad.programs.engines.native.codegen.ir_builder import IRBuilder, VectorValue, cast
 from tape_ad.programs.engines.native.codegen.vectors import LIBMVEC, NO_LIBRARY
 from tests.programs.native.looping import looped, looped_together
 from tests.programs.native.numbers import drawn, units_apart
@@ -80,7 +80,7 @@ def test_functions_are_as_those_of_numpy(function: Any) -> None:
 
 def loop_of(function: Any, types: str, output: int, lanes: int) -> tuple[Any, list[Any], int]:
     dtypes = [np.dtype(t) for t in types]
-    return lambda emitter, *args: lowered(emitter, function, dtypes, args, output), dtypes, lanes
+    return lambda builder, *args: lowered(builder, function, dtypes, args, output), dtypes, lanes
 
 
 def units_too_many(function: Any, types: str, output: int, loop: Any) -> float:
@@ -143,7 +143,7 @@ def test_casts_are_as_those_of_numpy(given: Any) -> None:
 def test_any_number_of_lanes_is_made_of_registers(dtype: Any, lanes: int) -> None:
     dtypes = [np.dtype(dtype)] * 3
     x, y = drawn(dtypes[:-1], np.random.default_rng(lanes))
-    loop = looped(lambda emitter, *args: lowered(emitter, np.arctan2, dtypes, args), dtypes, lanes)
+    loop = looped(lambda builder, *args: lowered(builder, np.arctan2, dtypes, args), dtypes, lanes)
     assert (
         np.max(
             units_apart(loop(x, y), np.arctan2(*(z.astype(WIDER[z.dtype.char]) for z in (x, y))))
@@ -157,9 +157,9 @@ def test_a_function_without_a_vector_is_called_for_each_element() -> None:
     dtypes = (np.dtype(float),) * 3
     x, y = drawn(dtypes[:-1], np.random.default_rng(0))
 
-    def formula(emitter: Emitter, *args: Lane) -> Lane:
-        emitter.library = NO_LIBRARY
-        return lowered(emitter, np.hypot, dtypes, args)
+    def formula(builder: IRBuilder, *args: VectorValue) -> VectorValue:
+        builder.library = NO_LIBRARY
+        return lowered(builder, np.hypot, dtypes, args)
 
     assert np.max(units_apart(looped(formula, dtypes, 8)(x, y), np.hypot(x, y))) <= 1
     assert can_lower(np.hypot, dtypes, NO_LIBRARY)
@@ -174,7 +174,7 @@ def test_a_function_without_a_vector_is_called_for_each_element() -> None:
 def test_integers_with_and_without_sign_are_compared(function: Any, dtypes: str) -> None:
     kinds = [np.dtype(t) for t in dtypes]
     x, y = drawn(kinds[:-1], np.random.default_rng(0))
-    loop = looped(lambda emitter, *args: lowered(emitter, function, kinds, args), kinds, 8)
+    loop = looped(lambda builder, *args: lowered(builder, function, kinds, args), kinds, 8)
     assert np.array_equal(loop(x, y), function(x, y))
 
 
@@ -184,7 +184,7 @@ def test_powers_by_a_number_are_as_numpys(exponent: float) -> None:
     dtype = np.dtype(float)
     (x,) = drawn([dtype], np.random.default_rng(0))
     loop = looped(
-        lambda emitter, x: lowered(emitter, operator.pow, [dtype] * 3, [x, x.like(exponent)]),
+        lambda builder, x: lowered(builder, operator.pow, [dtype] * 3, [x, x.like(exponent)]),
         [dtype, dtype],
         8,
     )
@@ -194,7 +194,7 @@ def test_powers_by_a_number_are_as_numpys(exponent: float) -> None:
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if d.kind in "iu"], ids=str)
 def test_integers_are_raised_to_a_number(dtype: np.dtype[Any]) -> None:
     def power(exponent: int) -> Any:
-        return lambda emitter, x: lowered(emitter, np.power, [dtype] * 3, [x, x.like(exponent)])
+        return lambda builder, x: lowered(builder, np.power, [dtype] * 3, [x, x.like(exponent)])
 
     exponents = [0, 1, 2, 3, 7, 10, 63]
     (x,) = drawn([dtype], np.random.default_rng(0))
@@ -229,9 +229,9 @@ def test_extrema_beside_a_number_are_as_numpys(function: Any, number: float, fir
     dtype = np.dtype(float)
     (x,) = drawn([dtype], np.random.default_rng(0))
 
-    def formula(emitter: Emitter, x: Lane) -> Lane:
+    def formula(builder: IRBuilder, x: VectorValue) -> VectorValue:
         args = [x.like(number), x] if first else [x, x.like(number)]
-        return lowered(emitter, function, [dtype] * 3, args)
+        return lowered(builder, function, [dtype] * 3, args)
 
     wanted = function(number, x) if first else function(x, number)
     assert np.max(units_apart(looped(formula, [dtype, dtype], 8)(x), wanted)) == 0

@@ -10,7 +10,7 @@ pytest.importorskip("llvmlite")
 
 from tape_ad.programs.engines.native.codegen.elementwise import Failing, can_lower, lowered
 from tape_ad.programs.engines.native.codegen.failures import FAILURES
-from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, Emitter, Lane
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, IRBuilder, VectorValue
 from tape_ad.programs.engines.native.codegen.vectors import LIBMVEC
 from tests.programs.native.looping import looped
 from tests.programs.native.numbers import drawn
@@ -52,9 +52,9 @@ def test_results_are_pythons_or_failures(kind: str, function: Any, output: int) 
     dtypes = [*given, np.dtype(type(sample[output] if output or function is divmod else sample))]
     assert can_lower(function, tuple(dtypes), LIBMVEC, output=output)
 
-    def fails(emitter: Emitter, *args: Lane) -> Lane:
-        result = lowered(emitter, function, dtypes, args, output)
-        return lowered(emitter, Failing(function), [*dtypes, BOOL], [*args, result])
+    def fails(builder: IRBuilder, *args: VectorValue) -> VectorValue:
+        result = lowered(builder, function, dtypes, args, output)
+        return lowered(builder, Failing(function), [*dtypes, BOOL], [*args, result])
 
     flags = looped(fails, [*given, BOOL], 1)(*operands)
     got = looped(lambda e, *args: lowered(e, function, dtypes, args, output), dtypes, 1)(*operands)

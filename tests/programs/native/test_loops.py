@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.programs.engines.native.codegen.library import Ready, ready
+from tape_ad.programs.engines.native.codegen.library import CompiledLoop, compiled_loops
 from tape_ad.programs.engines.native.codegen.loads_stores import ANY, SAME, UNIT
 from tape_ad.programs.engines.native.codegen.loops import BLOCK, Loop, lanes_of
-from tape_ad.programs.engines.native.codegen.reduction_epilogue import ASSIGN, EACH, JOIN, Ending
+from tape_ad.programs.engines.native.codegen.reduction_epilogue import ASSIGN, EACH, JOIN, Epilogue
 from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal, Op, cast, kind_of
 from tape_ad.programs.engines.native.runtime.compiling import host, narrowed
 from tests.sampling import some
@@ -36,12 +36,12 @@ def bits(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
 
 
-def one(loop: Loop) -> Ready:
+def one(loop: Loop) -> CompiledLoop:
     """Compile a loop alone."""
-    return ready([loop])[loop]
+    return compiled_loops([loop])[loop]
 
 
-def call(made: Ready, *operands: Array) -> None:
+def call(made: CompiledLoop, *operands: Array) -> None:
     """Call a loop with arrays of one dimension, or of none for what all elements share."""
     size = max((x.shape[0] for x in operands if x.ndim), default=1)
     pointers = np.array([x.__array_interface__["data"][0] for x in operands])
@@ -88,14 +88,14 @@ def op(function: Any, dtypes: str, *args: Argument) -> Op:
     return Op(kind_of(function, tuple(map(np.dtype, dtypes))), args)
 
 
-def total(ufunc: Any, dtype: np.dtype[Any], mode: str = ASSIGN, access: str = SAME) -> Ending:
-    return Ending(ufunc, -1, dtype, mode, access)
+def total(ufunc: Any, dtype: np.dtype[Any], mode: str = ASSIGN, access: str = SAME) -> Epilogue:
+    return Epilogue(ufunc, -1, dtype, mode, access)
 
 
 @pytest.mark.parametrize(("read", "write"), [*itertools.product([UNIT, ANY], repeat=2)])
 def test_elements_are_copied_and_nothing_beside_them(read: str, write: str) -> None:
     loops = {dtype: Loop(((dtype, read),), (), ((-1, dtype, write),)) for dtype in DTYPES}
-    made = ready(loops.values())
+    made = compiled_loops(loops.values())
     for dtype, loop in loops.items():
         for size in range(1, 3 * loop.lanes + 2):
             values = sample(dtype, size)
@@ -108,7 +108,7 @@ def test_elements_are_copied_and_nothing_beside_them(read: str, write: str) -> N
 
 def test_one_element_is_given_to_all() -> None:
     loops = {dtype: Loop(((dtype, SAME),), (), ((-1, dtype, UNIT),)) for dtype in DTYPES}
-    made = ready(loops.values())
+    made = compiled_loops(loops.values())
     for dtype, loop in loops.items():
         value = sample(dtype, 1)
         for size in (1, loop.lanes, loop.lanes + 1):
@@ -185,7 +185,7 @@ def reductions(bits: str) -> list[tuple[Any, np.dtype[Any]]]:
 @pytest.mark.parametrize("mode", [ASSIGN, JOIN])
 def test_elements_are_brought_together(reductions: Any, mode: str) -> None:
     loops = [Loop(((dtype, UNIT),), (), (), (total(f, dtype, mode),)) for f, dtype in reductions]
-    made = ready(loops)
+    made = compiled_loops(loops)
     for (ufunc, dtype), loop in zip(reductions, loops, strict=True):
         before = sample(dtype, 1, seed=9)
         for size in [*range(1, 3 * loop.lanes + 1), 777]:
@@ -204,7 +204,7 @@ def test_each_element_is_brought_together_with_its_own(reductions: Any, access: 
         Loop(((dtype, ANY),), (), (), (total(ufunc, dtype, EACH, access),))
         for ufunc, dtype in reductions
     ]
-    made = ready(loops)
+    made = compiled_loops(loops)
     for (ufunc, dtype), loop in zip(reductions, loops, strict=True):
         for size in range(1, 3 * loop.lanes + 1):
             values, before = sample(dtype, size), sample(dtype, size, seed=9)
@@ -253,14 +253,14 @@ def test_special_numbers_are_brought_together_as_by_numpy(ufunc: Any, values: li
 
 
 def test_several_endings_beside_what_is_stored() -> None:
-    endings = (
-        Ending(np.add, 0, DOUBLE, ASSIGN),
-        Ending(np.maximum, -1, DOUBLE, JOIN),
-        Ending(np.add, -1, DOUBLE, EACH, UNIT),
-        Ending(np.add, 1, COMPLEX, ASSIGN),
+    epilogues = (
+        Epilogue(np.add, 0, DOUBLE, ASSIGN),
+        Epilogue(np.maximum, -1, DOUBLE, JOIN),
+        Epilogue(np.add, -1, DOUBLE, EACH, UNIT),
+        Epilogue(np.add, 1, COMPLEX, ASSIGN),
     )
     ops = (op(np.multiply, "ddd", -1, -1), op(cast, "dD", 0))
-    made = one(Loop(((DOUBLE, UNIT),), ops, ((0, DOUBLE, UNIT),), endings))
+    made = one(Loop(((DOUBLE, UNIT),), ops, ((0, DOUBLE, UNIT),), epilogues))
     x, squares, each = sample(DOUBLE, 61), np.zeros(61), np.ones(61)
     results = [np.zeros(()), np.array(99.0), np.zeros((), "D")]
     call(made, x, squares, results[0], results[1], each, results[2])
@@ -277,7 +277,7 @@ def test_the_sum_of_a_block_is_no_worse_than_numpys(dtype: np.dtype[Any]) -> Non
     assert in_the_mean(made, BLOCK, dtype) <= 1.0
 
 
-def in_the_mean(made: Ready, size: int, dtype: np.dtype[Any]) -> float:
+def in_the_mean(made: CompiledLoop, size: int, dtype: np.dtype[Any]) -> float:
     """Say how large errors are, in the mean over samples, beside those of `numpy.sum`."""
     ours, theirs = [], []
     for seed in range(300):

@@ -43,14 +43,14 @@ def test_short_rows_are_as_numpy_has_them(function: Callable[[Array], Any]) -> N
 
 def test_one_loop_goes_over_short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     rows: list[list[int]] = []
-    in_rows = bytecode.Table.in_rows
+    in_rows = bytecode.Bytecode.in_rows
 
     def noting(table: Any, dims: Any, bodies: Any, large: bool) -> Any:
         found = in_rows(table, dims, bodies, large)
         rows.append([int(each[0]) for each in table._rows])
         return found
 
-    monkeypatch.setattr(bytecode.Table, "in_rows", noting)
+    monkeypatch.setattr(bytecode.Bytecode, "in_rows", noting)
     compiled = ta.compile(lambda x: x * x[:, :1], engine="native")
     for _ in range(3):
         compiled(np.ones((300, 9)))

@@ -210,7 +210,7 @@ class Writer:
         return [f"{outs[0]} = {text}"]
 
     def native(self, call: Call, number: int) -> Iterator[str]:
-        """Write a call of the driver, and make the arrays that it writes to."""
+        """Write a call of the virtual machine, and make the arrays that it writes to."""
         segment: Any = call.function
         for out in call.outputs:
             block = self.plan.blocks.get(out)
@@ -228,7 +228,7 @@ class Writer:
             layouts = self.names.object(segment.layouts, "layouts")
             given = ", ".join(self.of[value] for value in segment.foreign)
             run = f"{self.names.function(segment.fits)}({layouts}, {given}) or {run}"
-        if not segment.questions and not segment.foreign:
+        if not segment.checks and not segment.foreign:
             yield f"{run}({table}, {arrays})"
         else:
             inputs = ", ".join(self.of[value] for value in self.plan.program.inputs)

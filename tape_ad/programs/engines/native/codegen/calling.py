@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tape_ad.programs.engines.native.codegen.notation import element_type, places, vector_type
+from tape_ad.programs.engines.native.codegen.notation import element_type, shuffle_mask, vector_type
 
 __all__ = ["Library", "call", "call_of_library"]
 
@@ -13,7 +13,7 @@ WIDTHS = (2, 4, 8, 16)
 
 
 class Library(Protocol):
-    """Where compiled functions of vectors and of single elements are found; `kernels.vectors`."""
+    """Where compiled functions of vectors and of single elements are found."""
 
     @property
     def convention(self) -> str:
@@ -29,7 +29,7 @@ class Library(Protocol):
 
 
 class Writer(Protocol):
-    """What writes instructions: `kernels.emitting.Emitter`."""
+    """What writes instructions: `IRBuilder`."""
 
     lanes: int
     library: Library
@@ -130,7 +130,9 @@ def part(writer: Writer, x: str, dtype: np.dtype[Any], start: int, width: int) -
     whole = vector_type(element_type(dtype), writer.lanes)
     if width == 1:
         return writer.emit(f"extractelement {whole} {x}, i32 {start}")
-    return writer.emit(f"shufflevector {whole} {x}, {whole} poison, {places(start, start + width)}")
+    return writer.emit(
+        f"shufflevector {whole} {x}, {whole} poison, {shuffle_mask(start, start + width)}"
+    )
 
 
 def joined(writer: Writer, parts: Sequence[str], dtype: np.dtype[Any], width: int) -> str:
@@ -143,7 +145,7 @@ def joined(writer: Writer, parts: Sequence[str], dtype: np.dtype[Any], width: in
         for i, one in enumerate(parts):
             found = writer.emit(f"insertelement {whole} {found}, {element} {one}, i32 {i}")
         return found
-    kind, every = vector_type(element, width), places(0, 2 * width)
+    kind, every = vector_type(element, width), shuffle_mask(0, 2 * width)
     pairs = zip(parts[::2], parts[1::2], strict=True)
     wider = [writer.emit(f"shufflevector {kind} {a}, {kind} {b}, {every}") for a, b in pairs]
     return joined(writer, wider, dtype, 2 * width)

@@ -13,12 +13,12 @@ import numpy as np
 
 from tape_ad.programs.engines.native.codegen import floats
 from tape_ad.programs.engines.native.codegen.floats import Formula, itself
-from tape_ad.programs.engines.native.codegen.ir_builder import ComplexLane, Lane, select
+from tape_ad.programs.engines.native.codegen.ir_builder import ComplexVector, VectorValue, select
 from tape_ad.programs.engines.native.runtime.compiling import host
 
 __all__ = ["COMPLEX", "divide"]
 
-of_parts = ComplexLane.of
+of_parts = ComplexVector.of
 
 
 @functools.cache
@@ -28,12 +28,12 @@ def fuses() -> bool:
     return bool(features.get("fma") or features.get("neon"))
 
 
-def product_and(x: Lane, y: Lane, rest: Lane) -> Lane:
+def product_and(x: VectorValue, y: VectorValue, rest: VectorValue) -> VectorValue:
     """Give x * y + rest, rounded once where it can be."""
-    return x.emitter.intrinsic("fma", x, y, rest) if fuses() else x * y + rest
+    return x.builder.intrinsic("fma", x, y, rest) if fuses() else x * y + rest
 
 
-def multiply(x: Any, y: Any) -> Lane:
+def multiply(x: Any, y: Any) -> VectorValue:
     """Multiply by the four products of parts, of which NumPy rounds two."""
     re = product_and(x.re, y.re, -(x.im * y.im))
     return of_parts(re, product_and(x.re, y.im, x.im * y.re))

@@ -24,7 +24,13 @@ from tape_ad.programs.engines.native.codegen.floats import (
     smaller,
 )
 from tape_ad.programs.engines.native.codegen.integers import known_power
-from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, ComplexLane, Lane, cast, select
+from tape_ad.programs.engines.native.codegen.ir_builder import (
+    BOOL,
+    ComplexVector,
+    VectorValue,
+    cast,
+    select,
+)
 from tape_ad.rules.maps.elementwise import selected_plainly
 from tape_ad.rules.nn import activations, rectifiers
 from tape_ad.rules.nn.normal import BEND, FAR, MILLS, normal_cdf
@@ -44,7 +50,7 @@ class Composition:
     Attributes
     ----------
     formula : callable
-        Of the operands' lanes, and of what else the function is called with.
+        Of the operands' vector values, and of what else the function is called with.
     operands : int
         How many of the first arguments are arrays.
     kinds : str
@@ -53,7 +59,7 @@ class Composition:
         From which operand on all are of one dtype.
     """
 
-    formula: Callable[..., Lane]
+    formula: Callable[..., VectorValue]
     operands: int = 1
     kinds: str = "f"
     alike: int = 0
@@ -64,24 +70,24 @@ class Composition:
         return fits and {dtype.kind for dtype in dtypes} <= set(self.kinds)
 
 
-def promoted(x: Lane, y: Lane) -> tuple[Lane, Lane]:
+def promoted(x: VectorValue, y: VectorValue) -> tuple[VectorValue, VectorValue]:
     """Cast two operands to the dtype that NumPy computes in."""
     dtype = np.result_type(x.dtype, y.dtype)
     return cast(x, dtype), cast(y, dtype)
 
 
-def divide(x: Lane, y: Lane) -> Lane:
+def divide(x: VectorValue, y: VectorValue) -> VectorValue:
     """Divide, complex numbers too."""
     x, y = promoted(x, y)
     return COMPLEX[np.divide](x, y) if x.dtype.kind == "c" else x / y
 
 
-def where(condition: Lane, x: Lane, y: Lane) -> Lane:
+def where(condition: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """Choose by what is not zero."""
     return select(cast(condition, BOOL), x, y)
 
 
-def selected(x: Lane, mask: Lane) -> Lane:
+def selected(x: VectorValue, mask: VectorValue) -> VectorValue:
     """Give what a mask picks, and 0 elsewhere."""
     return where(mask, x, x.like(0.0))
 
@@ -89,39 +95,39 @@ def selected(x: Lane, mask: Lane) -> Lane:
 # Formulas with a hole
 
 
-def difference(x: Lane, y: Lane) -> Lane:
+def difference(x: VectorValue, y: VectorValue) -> VectorValue:
     """x - y, and 0 where they are equal."""
     x, y = promoted(x, y)
     return select(x == y, x.like(0.0), x - y)
 
 
-def ratio(x: Lane, y: Lane) -> Lane:
+def ratio(x: VectorValue, y: VectorValue) -> VectorValue:
     """x / y, and 0 where both are 0."""
     x, y = promoted(x, y)
     return divide(x, select((x == 0.0) & (y == 0.0), y.like(1.0), y))
 
 
-def unit(x: Lane, length: Lane) -> Lane:
+def unit(x: VectorValue, length: VectorValue) -> VectorValue:
     """x / length, and 0 where the length is."""
     return divide(x, select(length == 0.0, length.like(1.0), length))
 
 
-def over_square(x: Lane, y: Lane) -> Lane:
+def over_square(x: VectorValue, y: VectorValue) -> VectorValue:
     """x / (x**2 + y**2), where that overflows or has lost digits by the square root."""
     low, high = continued.SQUARES[x.dtype.char]
     square = x * x + y * y
-    radius = x.emitter.function("hypot", x, y)
+    radius = x.builder.function("hypot", x, y)
     return select((square > low) & (square < high), x / square, x / radius / radius)
 
 
-def logistic(x: Lane, base: float) -> Lane:
+def logistic(x: VectorValue, base: float) -> VectorValue:
     """1 / (1 + base**-x)."""
     far, power = (127.0, floats.exp2) if base == 2 else (80.0, exp)
     e = power(smaller(x, x.like(far)))
     return e / (1.0 + e)
 
 
-def signed_power(x: Lane, exponent: float) -> Lane:
+def signed_power(x: VectorValue, exponent: float) -> VectorValue:
     """sign(x) abs(x)**exponent, and 0 at 0."""
     size = absolute(x)
     if exponent < 0:
@@ -129,14 +135,14 @@ def signed_power(x: Lane, exponent: float) -> Lane:
     return FLOATING[np.sign](x) * floats.power(size, x.like(exponent))
 
 
-def within(x: Lane, low: float, high: float) -> Lane:
+def within(x: VectorValue, low: float, high: float) -> VectorValue:
     """Clip to two bounds."""
     return floats.clipped(x, x.like(low), x.like(high))
 
 
-def base_slope(out: Lane, x: Lane, y: Lane) -> Lane:
+def base_slope(out: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """y * x**(y - 1), by the power itself where that has all its digits; 0 where y is."""
-    exponent = x.emitter.number(y)
+    exponent = x.builder.number(y)
     if exponent is not None and exponent - 1 in floats.POWERS:
         return y * floats.power(x, x.like(exponent - 1)) if exponent else x.like(0.0)
     limits = np.finfo(out.dtype)
@@ -147,7 +153,7 @@ def base_slope(out: Lane, x: Lane, y: Lane) -> Lane:
     return select(fine, slope, select(y == 0.0, y.like(0.0), general))
 
 
-def exponent_slope(out: Lane, x: Lane, y: Lane) -> Lane:
+def exponent_slope(out: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """x**y * log(x), and 0 where the power is, and where both operands are."""
     slope = out * log(x)
     zero = (out == 0.0) | ((x == 0.0) & (y == 0.0))
@@ -157,33 +163,33 @@ def exponent_slope(out: Lane, x: Lane, y: Lane) -> Lane:
 # Activations
 
 
-def relu(x: Lane) -> Lane:
+def relu(x: VectorValue) -> VectorValue:
     """Give the larger one of x and 0."""
     return larger(x, x.like(0.0))
 
 
-def exponential(x: Lane) -> Lane:
+def exponential(x: VectorValue) -> VectorValue:
     """Give exp(x), no further than it can reach."""
     return exp(smaller(x, x.like(reach(x.dtype))))
 
 
-def sigmoid(x: Lane) -> Lane:
+def sigmoid(x: VectorValue) -> VectorValue:
     """Give the logistic function."""
     e = exponential(x)
     return e / (1.0 + e)
 
 
-def leaky_relu(x: Lane, negative_slope: float = 0.01) -> Lane:
+def leaky_relu(x: VectorValue, negative_slope: float = 0.01) -> VectorValue:
     """Give x, and a part of it below 0."""
     return relu(x) + smaller(x, x.like(0.0)) * negative_slope
 
 
-def bent(x: Lane, alpha: float = 1.0, scale: float = 1.0) -> Lane:
+def bent(x: VectorValue, alpha: float = 1.0, scale: float = 1.0) -> VectorValue:
     """Give x, and below 0 a part of exp(x) - 1."""
     return (relu(x) + alpha * expm1(smaller(x, x.like(0.0)))) * scale
 
 
-def softplus(x: Lane, beta: float = 1.0, threshold: float = 20.0) -> Lane:
+def softplus(x: VectorValue, beta: float = 1.0, threshold: float = 20.0) -> VectorValue:
     """Give log(1 + exp(beta x)) / beta, and x above the threshold."""
     scaled = x if beta == 1 else x * beta
     out = log1p(exponential(scaled))
@@ -191,7 +197,7 @@ def softplus(x: Lane, beta: float = 1.0, threshold: float = 20.0) -> Lane:
     return select(scaled > min(threshold, reach(x.dtype)), x, out)
 
 
-def gelu(x: Lane, approximate: str = "none") -> Lane:
+def gelu(x: VectorValue, approximate: str = "none") -> VectorValue:
     """Give x times its gate."""
     if approximate != "tanh":
         return x * single_normal_cdf(x)
@@ -199,7 +205,7 @@ def gelu(x: Lane, approximate: str = "none") -> Lane:
     return x * sigmoid(rectifiers.SLOPE * near * (1.0 + rectifiers.CUBIC * near * near))
 
 
-def single_normal_cdf(x: Lane) -> Lane:
+def single_normal_cdf(x: VectorValue) -> VectorValue:
     """Give the normal distribution's cumulative probability, of single precision alone."""
     if x.dtype != np.float32:
         raise NotImplementedError("SciPy's function is for double precision")
@@ -216,17 +222,17 @@ def single_normal_cdf(x: Lane) -> Lane:
 # NumPy's own
 
 
-def real(x: Lane) -> Lane:
+def real(x: VectorValue) -> VectorValue:
     """Give the real part."""
-    return x.re if isinstance(x, ComplexLane) else x
+    return x.re if isinstance(x, ComplexVector) else x
 
 
-def imaginary(x: Lane) -> Lane:
+def imaginary(x: VectorValue) -> VectorValue:
     """Give the imaginary part."""
-    return x.im if isinstance(x, ComplexLane) else x.like(0.0)
+    return x.im if isinstance(x, ComplexVector) else x.like(0.0)
 
 
-def angle(z: Lane, deg: bool = False) -> Lane:
+def angle(z: VectorValue, deg: bool = False) -> VectorValue:
     """Give the angle of a complex number; of a real one 0 or pi."""
     found = FLOATING[np.arctan2](imaginary(z), real(z))
     return found * (180 / math.pi) if deg else found
@@ -234,13 +240,13 @@ def angle(z: Lane, deg: bool = False) -> Lane:
 
 def nan_to_num(
     x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None
-) -> Lane:
+) -> VectorValue:
     """Replace nan and the infinities by numbers."""
     if not copy:
         raise NotImplementedError("it writes to its argument")
-    if isinstance(x, ComplexLane):
+    if isinstance(x, ComplexVector):
         parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (x.re, x.im))
-        return ComplexLane.of(*parts)
+        return ComplexVector.of(*parts)
     limits = np.finfo(x.dtype)
     most = float(limits.max) if posinf is None else posinf
     least = float(limits.min) if neginf is None else neginf
@@ -249,7 +255,7 @@ def nan_to_num(
     return select(x == -np.inf, x.like(least), x)
 
 
-def rounded(x: Lane, decimals: int = 0) -> Lane:
+def rounded(x: VectorValue, decimals: int = 0) -> VectorValue:
     """Round to so many decimals."""
     factor = 10.0 ** abs(decimals)
     if decimals == 0:
@@ -257,7 +263,7 @@ def rounded(x: Lane, decimals: int = 0) -> Lane:
     return floats.rint(x * factor) / factor if decimals > 0 else floats.rint(x / factor) * factor
 
 
-def sinc(x: Lane) -> Lane:
+def sinc(x: VectorValue) -> VectorValue:
     """Give sin(pi x) / (pi x), and 1 at 0."""
     scaled = x * math.pi
     scaled = select(scaled == 0.0, x.like(float(np.finfo(x.dtype).eps)), scaled)
@@ -265,8 +271,8 @@ def sinc(x: Lane) -> Lane:
 
 
 def is_close(
-    x: Lane, y: Lane, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Lane:
+    x: VectorValue, y: VectorValue, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> VectorValue:
     """Tell which elements are as close as two tolerances say."""
     near = (absolute(x - y) <= atol + rtol * absolute(y)) & is_finite(y)
     found = near | (x == y)
@@ -316,19 +322,21 @@ COMPOSITIONS: Mapping[Any, Composition] = MappingProxyType(
 """By the function that a program calls."""
 
 
-def times_log(x: Lane, y: Lane, logarithm: Callable[[Lane], Lane]) -> Lane:
+def times_log(
+    x: VectorValue, y: VectorValue, logarithm: Callable[[VectorValue], VectorValue]
+) -> VectorValue:
     """x times a logarithm, and 0 where x is."""
     return select((x == 0.0) & ~is_nan(y), x.like(0.0), x * logarithm(y))
 
 
-def double_normal_cdf(x: Lane) -> Lane:
+def double_normal_cdf(x: VectorValue) -> VectorValue:
     """Give the normal distribution's cumulative probability by the error function."""
     if x.dtype != np.float64:
         raise NotImplementedError("SciPy computes it in double precision")
     scaled = x * math.sqrt(0.5)
     size = absolute(scaled)
-    middle = 0.5 + 0.5 * x.emitter.function("erf", scaled)
-    tail = 0.5 * x.emitter.function("erfc", size)
+    middle = 0.5 + 0.5 * x.builder.function("erf", scaled)
+    tail = 0.5 * x.builder.function("erfc", size)
     return select(size < 1.0, middle, select(scaled > 0.0, 1.0 - tail, tail))
 
 

@@ -21,9 +21,9 @@ from tape_ad.programs.engines.native.codegen.failures import failing
 from tape_ad.programs.engines.native.codegen.floats import CLIP, FLOATING, Formula
 from tape_ad.programs.engines.native.codegen.integers import INTEGRAL, LOGICAL
 from tape_ad.programs.engines.native.codegen.ir_builder import (
-    Emitter,
-    Lane,
+    IRBuilder,
     Library,
+    VectorValue,
     resized,
     select,
 )
@@ -85,7 +85,7 @@ SINGLY = frozenset({"fmod", "nextafter"})
 
 
 @frozen
-class Whole:
+class VectorsAlone:
     """A library without its functions of single elements, but for some."""
 
     library: Library
@@ -141,7 +141,7 @@ class Failing:
     function: Any
 
 
-def bound(formula: Formula, further: Bound, *args: Lane) -> Lane:
+def bound(formula: Formula, further: Bound, *args: VectorValue) -> VectorValue:
     """Write a formula that takes more than operands."""
     return formula(*args, *further.rest, **dict(further.options))
 
@@ -149,7 +149,7 @@ def bound(formula: Formula, further: Bound, *args: Lane) -> Lane:
 def mixed(compare: Any) -> Formula:
     """Make the formula that compares a signed integer with an unsigned one of 64 bits."""
 
-    def formula(x: Lane, y: Lane) -> Lane:
+    def formula(x: VectorValue, y: VectorValue) -> VectorValue:
         plain = compare(resized(x, UINT64), resized(y, UINT64))
         signed, answer = (x, compare(-1, 0)) if x.dtype.kind == "i" else (y, compare(0, -1))
         return select(signed < 0, plain.like(answer), plain)
@@ -233,46 +233,46 @@ def can_lower(
     formula = formula_of(function, dtypes, output) if all(map(is_plain, dtypes)) else None
     if formula is None:
         return False
-    emitter = Emitter(lanes, Whole(library) if lanes > 1 else library)
+    builder = IRBuilder(lanes, VectorsAlone(library) if lanes > 1 else library)
     numbers = numbers or (None,) * (len(dtypes) - 1)
     try:
-        args = [tried(emitter, *each) for each in zip(dtypes[:-1], numbers, strict=True)]
+        args = [tried(builder, *each) for each in zip(dtypes[:-1], numbers, strict=True)]
         return formula(*args).dtype == dtypes[-1]
     except (LookupError, NotImplementedError, TypeError):  # the last for options that it has not
         return False
 
 
-def tried(emitter: Emitter, dtype: np.dtype[Any], number: Any) -> Lane:
+def tried(builder: IRBuilder, dtype: np.dtype[Any], number: Any) -> VectorValue:
     """Make an operand to try a formula with."""
     if number is None and dtype.kind != "c":
-        return Lane(emitter, "%x", dtype)
-    return emitter.constant(dtype.type(0) if number is None else number, dtype)
+        return VectorValue(builder, "%x", dtype)
+    return builder.constant(dtype.type(0) if number is None else number, dtype)
 
 
 def lowered(
-    emitter: Emitter,
+    builder: IRBuilder,
     function: Any,
     dtypes: Sequence[np.dtype[Any]],
-    args: Sequence[Lane],
+    args: Sequence[VectorValue],
     output: int = 0,
-) -> Lane:
+) -> VectorValue:
     """Write a function as instructions.
 
     Parameters
     ----------
-    emitter : Emitter
+    builder : IRBuilder
     function : callable, Bound or Failing
         One for which `can_lower` says yes.
     dtypes : sequence of dtype
         Of the operands as it takes them, and of the result.
-    args : sequence of Lane
-        The operands, of those dtypes; numbers that are known as `Emitter.constant` gives them.
+    args : sequence of VectorValue
+        The operands, of those dtypes; numbers that are known as `IRBuilder.constant` gives them.
     output : int
         Which one of several results.
 
     Returns
     -------
-    Lane
+    VectorValue
         The result, of the last dtype.
     """
     formula = formula_of(function, tuple(dtypes), output)

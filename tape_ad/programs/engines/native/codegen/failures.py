@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.floats import is_finite
-from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, Lane
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, VectorValue
 
 __all__ = ["failing"]
 
@@ -21,55 +21,55 @@ EXACT = 2**53
 """Up to where floats hold every integer, so that their quotient is rounded once."""
 
 
-def never(result: Lane, *args: Lane) -> Lane:
+def never(result: VectorValue, *args: VectorValue) -> VectorValue:
     """Say no."""
-    return result.emitter.constant(False, BOOL)
+    return result.builder.constant(False, BOOL)
 
 
-def by_zero(result: Lane, x: Lane, y: Lane) -> Lane:
+def by_zero(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """Tell whether a float is divided by zero."""
     return y == 0.0
 
 
-def no_power(result: Lane, x: Lane, y: Lane) -> Lane:
+def no_power(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """Tell whether a power is infinite or complex, or a root that NumPy computes otherwise."""
     lost = is_finite(x) & is_finite(y) & ~is_finite(result)
     return lost | ((x <= 0.0) & (y == 0.5))
 
 
-def no_sum(result: Lane, x: Lane, y: Lane) -> Lane:
+def no_sum(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """Tell whether the sum has another sign than both operands."""
     return ((x ^ result) & (y ^ result)) < 0
 
 
-def no_difference(result: Lane, x: Lane, y: Lane) -> Lane:
+def no_difference(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """Tell whether x - y has left its bounds: what is y + (x - y) then."""
     return ((x ^ y) & (x ^ result)) < 0
 
 
-def no_product(result: Lane, x: Lane, y: Lane) -> Lane:
+def no_product(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """Tell whether the high half of the product is more than a sign."""
-    emitter = x.emitter
-    if emitter.lanes > 1:
+    builder = x.builder
+    if builder.lanes > 1:
         raise NotImplementedError("Python's integers are single ones")
     name = "@llvm.smul.with.overflow.i64"
-    emitter.declarations[name] = f"declare {{i64, i1}} {name}(i64, i64)"
-    both = emitter.emit(f"call {{i64, i1}} {name}(i64 {x.name}, i64 {y.name})")
-    return Lane(emitter, emitter.emit(f"extractvalue {{i64, i1}} {both}, 1"), BOOL)
+    builder.declarations[name] = f"declare {{i64, i1}} {name}(i64, i64)"
+    both = builder.emit(f"call {{i64, i1}} {name}(i64 {x.name}, i64 {y.name})")
+    return VectorValue(builder, builder.emit(f"extractvalue {{i64, i1}} {both}, 1"), BOOL)
 
 
-def no_quotient(result: Lane, x: Lane, y: Lane) -> Lane:
+def no_quotient(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """Tell whether an integer is divided by zero, or the least one by -1."""
     return (y == 0) | ((x == LEAST) & (y == -1))
 
 
-def no_float(result: Lane, x: Lane, y: Lane) -> Lane:
+def no_float(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """Tell whether a quotient of integers may be no quotient of floats."""
     inexact = [(z > EXACT) | (z < -EXACT) for z in (x, y)]
     return (y == 0) | inexact[0] | inexact[1]
 
 
-FAILURES: Mapping[str, Mapping[Any, Callable[..., Lane]]] = MappingProxyType(
+FAILURES: Mapping[str, Mapping[Any, Callable[..., VectorValue]]] = MappingProxyType(
     {
         "f": {
             **dict.fromkeys((operator.add, operator.sub, operator.mul, operator.neg), never),
@@ -99,7 +99,7 @@ FAILURES: Mapping[str, Mapping[Any, Callable[..., Lane]]] = MappingProxyType(
 """By the kind of the operands' dtype, float64 or int64, and the function."""
 
 
-def failing(function: Any, *args: Lane) -> Lane:
+def failing(function: Any, *args: VectorValue) -> VectorValue:
     """Tell where what `elementwise.lowered` gives is not what Python gives of its own numbers.
 
     Parameters
@@ -111,7 +111,7 @@ def failing(function: Any, *args: Lane) -> Lane:
 
     Returns
     -------
-    Lane
+    VectorValue
         Bools.
 
     Raises
@@ -120,5 +120,5 @@ def failing(function: Any, *args: Lane) -> Lane:
         The function has to be left to Python.
     """
     *operands, result = args
-    found: Lane = FAILURES[operands[0].dtype.kind][function](result, *operands)
+    found: VectorValue = FAILURES[operands[0].dtype.kind][function](result, *operands)
     return found

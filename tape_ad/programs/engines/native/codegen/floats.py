@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, Lane, select
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, VectorValue, select
 
 __all__ = [
     "CLIP",
@@ -30,7 +30,7 @@ __all__ = [
     "square_root",
 ]
 
-Formula = Callable[..., Lane]
+Formula = Callable[..., VectorValue]
 
 CLIP: Any = vars(umath)["clip"]
 """The ufunc behind ``array.clip``, which has no public name."""
@@ -42,8 +42,8 @@ LOG2_E = 1 / LN2
 def of_library(name: str) -> Formula:
     """Give the formula that is a call of a function in the library, by C's name for it."""
 
-    def formula(*args: Lane) -> Lane:
-        return args[0].emitter.function(name, *args)
+    def formula(*args: VectorValue) -> VectorValue:
+        return args[0].builder.function(name, *args)
 
     return formula
 
@@ -51,8 +51,8 @@ def of_library(name: str) -> Formula:
 def of_llvm(name: str) -> Formula:
     """Give the formula that is a function of LLVM's own, mostly one instruction."""
 
-    def formula(*args: Lane) -> Lane:
-        return args[0].emitter.intrinsic(name, *args)
+    def formula(*args: VectorValue) -> VectorValue:
+        return args[0].builder.intrinsic(name, *args)
 
     return formula
 
@@ -68,37 +68,37 @@ log1p = of_library("log1p")
 exp2 = of_library("exp2")
 
 
-def itself(x: Lane) -> Lane:
+def itself(x: VectorValue) -> VectorValue:
     """Give what is given."""
     return x
 
 
-def never(x: Lane) -> Lane:
+def never(x: VectorValue) -> VectorValue:
     """Say no."""
-    return x.emitter.constant(False, BOOL)
+    return x.builder.constant(False, BOOL)
 
 
-def always(x: Lane) -> Lane:
+def always(x: VectorValue) -> VectorValue:
     """Say yes."""
-    return x.emitter.constant(True, BOOL)
+    return x.builder.constant(True, BOOL)
 
 
-def is_nan(x: Lane) -> Lane:
+def is_nan(x: VectorValue) -> VectorValue:
     """Tell which elements are nan."""
     return x != x  # noqa: PLR0124 - as only nan does
 
 
-def is_finite(x: Lane) -> Lane:
+def is_finite(x: VectorValue) -> VectorValue:
     """Tell which elements are neither infinite nor nan."""
     return absolute(x) < np.inf
 
 
-def has_sign(x: Lane) -> Lane:
+def has_sign(x: VectorValue) -> VectorValue:
     """Tell which elements have their sign's bit set, zeros and nans too."""
-    return x.emitter.convert("bitcast", x, np.dtype(f"i{x.dtype.itemsize}")) < 0
+    return x.builder.convert("bitcast", x, np.dtype(f"i{x.dtype.itemsize}")) < 0
 
 
-def larger(x: Lane, y: Lane) -> Lane:
+def larger(x: VectorValue, y: VectorValue) -> VectorValue:
     """Give the larger one, or nan if one is; of two zeros the second, as the processor does."""
     if is_number(y):
         return select(x <= y, y, x)
@@ -106,7 +106,7 @@ def larger(x: Lane, y: Lane) -> Lane:
     return plain if is_number(x) else select(is_nan(x), x, plain)
 
 
-def smaller(x: Lane, y: Lane) -> Lane:
+def smaller(x: VectorValue, y: VectorValue) -> VectorValue:
     """Give the smaller one, or nan if one is; of two zeros the second, as the processor does."""
     if is_number(y):
         return select(x >= y, y, x)
@@ -114,13 +114,13 @@ def smaller(x: Lane, y: Lane) -> Lane:
     return plain if is_number(x) else select(is_nan(x), x, plain)
 
 
-def is_number(x: Lane) -> bool:
+def is_number(x: VectorValue) -> bool:
     """Tell whether a constant is one that is not nan, which takes fewer instructions."""
-    number = x.emitter.number(x)
+    number = x.builder.number(x)
     return number is not None and number == number  # noqa: PLR0124 - as nan is not
 
 
-def clipped(x: Lane, low: Lane, high: Lane) -> Lane:
+def clipped(x: VectorValue, low: VectorValue, high: VectorValue) -> VectorValue:
     """Give what is between two bounds; nan if one of the three is.
 
     A zero keeps its sign beside a zero that is a constant, as NumPy's loop for those has it.
@@ -131,24 +131,24 @@ def clipped(x: Lane, low: Lane, high: Lane) -> Lane:
     return smaller(larger(x, low), high)
 
 
-def sign(x: Lane) -> Lane:
+def sign(x: VectorValue) -> VectorValue:
     """Give -1, 0, 1 or nan; 0 without a sign."""
     one = select(x > 0.0, x.like(1.0), select(x < 0.0, x.like(-1.0), x.like(0.0)))
     return select(is_nan(x), x, one)
 
 
-def heaviside(x: Lane, at: Lane) -> Lane:
+def heaviside(x: VectorValue, at: VectorValue) -> VectorValue:
     """Give 0 below zero, 1 above, and there the second operand."""
     beside = select(x < 0.0, x.like(0.0), x.like(1.0))
     return select(is_nan(x), x, select(x == 0.0, at, beside))
 
 
-def fmod(x: Lane, y: Lane) -> Lane:
+def fmod(x: VectorValue, y: VectorValue) -> VectorValue:
     """Give C's remainder, with the sign of `x`."""
-    return x.emitter.function("fmod", x, y)
+    return x.builder.function("fmod", x, y)
 
 
-def remainder(x: Lane, y: Lane) -> Lane:
+def remainder(x: VectorValue, y: VectorValue) -> VectorValue:
     """Give what Python's ``%`` does: the sign is that of `y`, of a zero too."""
     rest = fmod(x, y)
     across = (rest != 0.0) & ((y < 0.0) ^ (rest < 0.0))
@@ -156,7 +156,7 @@ def remainder(x: Lane, y: Lane) -> Lane:
     return select((rest == 0.0) & (y != 0.0), copysign(rest.like(0.0), y), moved)
 
 
-def floor_divide(x: Lane, y: Lane) -> Lane:
+def floor_divide(x: VectorValue, y: VectorValue) -> VectorValue:
     """Give what Python's ``//`` does: it fits the remainder, also where x / y rounds up."""
     rest = fmod(x, y)
     exact = (x - rest) / y
@@ -168,7 +168,7 @@ def floor_divide(x: Lane, y: Lane) -> Lane:
     return select(y == 0.0, x / y, whole)
 
 
-def fraction(x: Lane) -> Lane:
+def fraction(x: VectorValue) -> VectorValue:
     """Give the part behind the point, with the sign of `x`."""
     return copysign(select(absolute(x) == np.inf, x.like(0.0), x - truncated(x)), x)
 
@@ -178,23 +178,23 @@ def quotient(x: float, y: float, dtype: np.dtype[Any]) -> float:
     return float(dtype.type(x) / dtype.type(y))
 
 
-def power(x: Lane, y: Lane) -> Lane:
+def power(x: VectorValue, y: VectorValue) -> VectorValue:
     """Raise to a power; to some that are known by shorter ways, NumPy's or of two products."""
-    shorter = POWERS.get(x.emitter.number(y))
-    return shorter(x) if shorter else x.emitter.function("pow", x, y)
+    shorter = POWERS.get(x.builder.number(y))
+    return shorter(x) if shorter else x.builder.function("pow", x, y)
 
 
-def power_by_one(x: Lane, y: Lane) -> Lane:
+def power_by_one(x: VectorValue, y: VectorValue) -> VectorValue:
     """Raise all to one power, as NumPy does: by square roots, which keep -0.0, if that is 0.5."""
     return select(y == 0.5, square_root(x), power(x, y))
 
 
-def plain_power(x: Lane, y: Lane) -> Lane:
+def plain_power(x: VectorValue, y: VectorValue) -> VectorValue:
     """Raise to a power as `numpy.float_power` does, which takes no square root for 0.5."""
-    return x.emitter.function("pow", x, y) if x.emitter.number(y) == 0.5 else power(x, y)
+    return x.builder.function("pow", x, y) if x.builder.number(y) == 0.5 else power(x, y)
 
 
-def squared(x: Lane) -> Lane:
+def squared(x: VectorValue) -> VectorValue:
     """Multiply by itself."""
     return x * x
 
@@ -214,12 +214,14 @@ POWERS: Mapping[Any, Formula] = MappingProxyType(
 the whole: it neither overflows nor loses digits alone."""
 
 
-def add_in_logarithms(x: Lane, y: Lane, one: float, log_beside: Formula, power: Formula) -> Lane:
+def add_in_logarithms(
+    x: VectorValue, y: VectorValue, one: float, log_beside: Formula, power: Formula
+) -> VectorValue:
     """Compute log(b**x + b**y) without overflow; for equal operands too, infinite ones among them.
 
     Parameters
     ----------
-    x, y : Lane
+    x, y : VectorValue
     one : float
         The logarithm of 2.
     log_beside : callable

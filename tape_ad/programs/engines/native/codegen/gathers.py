@@ -1,4 +1,4 @@
-"""Loops that go where integers tell them: gathering, putting and adding, as LLVM's text.
+"""Gather, scatter and scatter-add loops, as LLVM text.
 
 Their operands are, in this order: the geometry, two int64 for each array of integers, the length of
 its axis in elements and the stride in bytes; those arrays, of int64; for `MIXED` a byte that tells
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.notation import element_type
-from tape_ad.programs.engines.native.ir.loop_nests import Written
+from tape_ad.programs.engines.native.ir.loop_nests import LLVMFunction
 
 __all__ = ["ADD", "GATHER", "MIXED", "PUT", "collecting", "gathering", "marking"]
 
@@ -25,7 +25,7 @@ SIGNATURE = "ptr %args, ptr %dims, ptr %steps, ptr %data"
 
 
 @functools.cache
-def gathering(what: str, dtype: np.dtype[Any], count: int) -> Written:
+def gathering(what: str, dtype: np.dtype[Any], count: int) -> LLVMFunction:
     """Write a loop.
 
     Parameters
@@ -36,7 +36,7 @@ def gathering(what: str, dtype: np.dtype[Any], count: int) -> Written:
     count : int
         How many arrays of integers there are.
     """
-    return Written("\n".join(lines(what, dtype, count)), COPYING if what == GATHER else ())
+    return LLVMFunction("\n".join(lines(what, dtype, count)), COPYING if what == GATHER else ())
 
 
 def lines(what: str, dtype: np.dtype[Any], count: int) -> Iterator[str]:
@@ -212,12 +212,12 @@ done:
 
 
 @functools.cache
-def marking() -> Written:
+def marking() -> LLVMFunction:
     """Write the loop that tells whether integers name a place twice.
 
     Its operands are the geometry, the integers, a byte for each place, and one that becomes 1.
     """
-    return Written(MARKING.replace("{pointers}", "\n".join(pointers(4))))
+    return LLVMFunction(MARKING.replace("{pointers}", "\n".join(pointers(4))))
 
 
 COLLECTING = f"""define void @loop({SIGNATURE}) {{
@@ -262,10 +262,10 @@ done:
 
 
 @functools.cache
-def collecting() -> Written:
+def collecting() -> LLVMFunction:
     """Write the loop that collects marks which are not negative, and where they are.
 
     Its operands are how many there is room for; the marks, of int64; where they go, and where
     their places do; and how many there have been so far, of how many elements.
     """
-    return Written(COLLECTING.replace("{pointers}", "\n".join(pointers(5))))
+    return LLVMFunction(COLLECTING.replace("{pointers}", "\n".join(pointers(5))))

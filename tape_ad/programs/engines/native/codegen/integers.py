@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.floats import CLIP, Formula, always, itself, never
-from tape_ad.programs.engines.native.codegen.ir_builder import FLOAT64, Lane, cast, select
+from tape_ad.programs.engines.native.codegen.ir_builder import FLOAT64, VectorValue, cast, select
 from tape_ad.programs.engines.native.codegen.notation import width_of
 
 __all__ = ["INTEGRAL", "LOGICAL", "SECOND", "known_power"]
@@ -24,7 +24,7 @@ def least(dtype: np.dtype[Any]) -> int:
     return int(np.iinfo(dtype).min)
 
 
-def divisor(x: Lane, y: Lane) -> Lane:
+def divisor(x: VectorValue, y: VectorValue) -> VectorValue:
     """Put 1 in the place of what the processor cannot divide by."""
     unfit = y == 0
     if x.dtype.kind == "i":
@@ -32,12 +32,12 @@ def divisor(x: Lane, y: Lane) -> Lane:
     return select(unfit, y.like(1), y)
 
 
-def across(x: Lane, y: Lane, rest: Lane) -> Lane | None:
+def across(x: VectorValue, y: VectorValue, rest: VectorValue) -> VectorValue | None:
     """Tell where cutting off a quotient has rounded it up; never for unsigned integers."""
     return None if x.dtype.kind == "u" else (rest != 0) & ((rest ^ y) < 0)
 
 
-def floor_divide(x: Lane, y: Lane) -> Lane:
+def floor_divide(x: VectorValue, y: VectorValue) -> VectorValue:
     """Give what Python's ``//`` does, and 0 for a division by 0."""
     by = divisor(x, y)
     quotient = x / by
@@ -47,7 +47,7 @@ def floor_divide(x: Lane, y: Lane) -> Lane:
     return select(y == 0, quotient.like(0), quotient)
 
 
-def remainder(x: Lane, y: Lane) -> Lane:
+def remainder(x: VectorValue, y: VectorValue) -> VectorValue:
     """Give what Python's ``%`` does, and 0 for a division by 0."""
     by = divisor(x, y)
     rest = x % by
@@ -55,36 +55,36 @@ def remainder(x: Lane, y: Lane) -> Lane:
     return rest if up is None else select(up, rest + by, rest)
 
 
-def absolute(x: Lane) -> Lane:
+def absolute(x: VectorValue) -> VectorValue:
     """Take the sign off; the least integer stays what it is."""
     return x if x.dtype.kind == "u" else select(x < 0, -x, x)
 
 
-def sign(x: Lane) -> Lane:
+def sign(x: VectorValue) -> VectorValue:
     """Give -1, 0 or 1."""
     below = select(x < 0, x.like(-1), x.like(0)) if x.dtype.kind == "i" else x.like(0)
     return select(x > 0, x.like(1), below)
 
 
-def reciprocal(x: Lane) -> Lane:
+def reciprocal(x: VectorValue) -> VectorValue:
     """Cut off the fraction of 1 / x; for 0 it is what becomes of infinity."""
     return cast(1.0 / cast(x, FLOAT64), x.dtype)
 
 
-def within(y: Lane) -> Lane:
+def within(y: VectorValue) -> VectorValue:
     """Tell which counts are less than there are bits; negative ones are none of them."""
     width = width_of(y.dtype)
     below = y < width
     return below & (y >= 0) if y.dtype.kind == "i" else below
 
 
-def left_shift(x: Lane, y: Lane) -> Lane:
+def left_shift(x: VectorValue, y: VectorValue) -> VectorValue:
     """Shift, and leave 0 where nothing remains."""
     fits = within(y)
     return select(fits, x << select(fits, y, y.like(0)), x.like(0))
 
 
-def right_shift(x: Lane, y: Lane) -> Lane:
+def right_shift(x: VectorValue, y: VectorValue) -> VectorValue:
     """Shift, and leave the sign where nothing else remains."""
     fits = within(y)
     most = y.like(width_of(y.dtype) - 1)
@@ -92,29 +92,29 @@ def right_shift(x: Lane, y: Lane) -> Lane:
     return shifted if x.dtype.kind == "i" else select(fits, shifted, x.like(0))
 
 
-def larger(x: Lane, y: Lane) -> Lane:
+def larger(x: VectorValue, y: VectorValue) -> VectorValue:
     """Give the larger one."""
     return select(x >= y, x, y)
 
 
-def smaller(x: Lane, y: Lane) -> Lane:
+def smaller(x: VectorValue, y: VectorValue) -> VectorValue:
     """Give the smaller one."""
     return select(x <= y, x, y)
 
 
-def clipped(x: Lane, low: Lane, high: Lane) -> Lane:
+def clipped(x: VectorValue, low: VectorValue, high: VectorValue) -> VectorValue:
     """Give what is between two bounds."""
     return smaller(larger(x, low), high)
 
 
-def count_of_bits(x: Lane) -> Lane:
+def count_of_bits(x: VectorValue) -> VectorValue:
     """Count the ones in the number without its sign."""
-    return cast(x.emitter.intrinsic("ctpop", absolute(x)), UINT8)
+    return cast(x.builder.intrinsic("ctpop", absolute(x)), UINT8)
 
 
-def power(x: Lane, y: Lane) -> Lane:
+def power(x: VectorValue, y: VectorValue) -> VectorValue:
     """Multiply by squares, for exponents from 0 on: NumPy raises an error for others."""
-    known = x.emitter.number(y)
+    known = x.builder.number(y)
     if known is not None:
         return known_power(x, int(known))
     if y.dtype.kind == "i":
@@ -126,7 +126,7 @@ def power(x: Lane, y: Lane) -> Lane:
     return found
 
 
-def known_power(x: Lane, exponent: int) -> Lane:
+def known_power(x: VectorValue, exponent: int) -> VectorValue:
     """Multiply only what is needed."""
     if exponent < 0:
         raise NotImplementedError("a negative exponent")

@@ -1,4 +1,4 @@
-"""Writing typed LLVM instructions, for one element or for a vector of them at once."""
+"""Building typed LLVM instructions, for one element or for a vector of them at once."""
 
 import platform
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from tape_ad.programs.engines.native.codegen.notation import (
     width_of,
 )
 
-__all__ = ["ComplexLane", "Emitter", "Lane", "Library", "cast", "select"]
+__all__ = ["ComplexVector", "IRBuilder", "Library", "VectorValue", "cast", "select"]
 
 BOOL, FLOAT32, FLOAT64 = np.dtype(bool), np.dtype(np.float32), np.dtype(np.float64)
 INT32, INT64, UINT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint64)
@@ -29,8 +29,8 @@ kind give the least integer for all such, and nan."""
 
 
 @define(eq=False)
-class Emitter:
-    """Collects the instructions of one straight piece of code.
+class IRBuilder:
+    """Builds a straight-line sequence of typed LLVM instructions, with constants folded by name.
 
     Attributes
     ----------
@@ -68,11 +68,11 @@ class Emitter:
             found = self._types[dtype] = vector_type(element_type(dtype), self.lanes)
         return found
 
-    def constant(self, value: Any, dtype: np.dtype[Any]) -> "Lane":
+    def constant(self, value: Any, dtype: np.dtype[Any]) -> "VectorValue":
         """Give a number, the same for all elements."""
         if dtype.kind == "c":
             part = part_of(dtype)
-            return ComplexLane(
+            return ComplexVector(
                 self, "", dtype, self.constant(value.real, part), self.constant(value.imag, part)
             )
         key = (value, type(value), dtype) if value else (repr(value), dtype)  # -0.0 == 0.0
@@ -84,134 +84,136 @@ class Emitter:
                 found = f"<{', '.join([f'{element} {found}'] * self.lanes)}>"
             self._literals[key] = found
             self._numbers[found, dtype] = value
-        return Lane(self, found, dtype)
+        return VectorValue(self, found, dtype)
 
-    def number(self, x: "Lane") -> Any:
+    def number(self, x: "VectorValue") -> Any:
         """Give the number that a constant is; None of what is computed."""
         return self._numbers.get((x.name, x.dtype))
 
-    def two(self, sign: str, x: "Lane", y: "Lane") -> "Lane":
+    def two(self, sign: str, x: "VectorValue", y: "VectorValue") -> "VectorValue":
         """Compute or compare two values of one dtype."""
         word = INSTRUCTIONS[sign][FAMILY[x.dtype.kind]]
         name = self.emit(f"{word} {self.type_of(x.dtype)} {x.name}, {y.name}")
-        return Lane(self, name, BOOL if sign in COMPARISONS else x.dtype)
+        return VectorValue(self, name, BOOL if sign in COMPARISONS else x.dtype)
 
-    def convert(self, word: str, x: "Lane", dtype: np.dtype[Any]) -> "Lane":
+    def convert(self, word: str, x: "VectorValue", dtype: np.dtype[Any]) -> "VectorValue":
         """Write one of LLVM's conversions: ``sitofp``, ``trunc`` ..."""
         given, wanted = self.type_of(x.dtype), self.type_of(dtype)
-        return Lane(self, self.emit(f"{word} {given} {x.name} to {wanted}"), dtype)
+        return VectorValue(self, self.emit(f"{word} {given} {x.name} to {wanted}"), dtype)
 
-    def intrinsic(self, name: str, *args: "Lane") -> "Lane":
+    def intrinsic(self, name: str, *args: "VectorValue") -> "VectorValue":
         """Call one of LLVM's functions that is of its first operand's type: ``sqrt``, ``ctpop``."""
         dtype = args[0].dtype
         suffix = f"{'f' if dtype.kind == 'f' else 'i'}{width_of(dtype)}"
         suffix = suffix if self.lanes == 1 else f"v{self.lanes}{suffix}"
         kinds = [self.type_of(x.dtype) for x in args]
         names = [x.name for x in args]
-        return Lane(self, call(self, f"@llvm.{name}.{suffix}", kinds[0], kinds, names), dtype)
+        return VectorValue(
+            self, call(self, f"@llvm.{name}.{suffix}", kinds[0], kinds, names), dtype
+        )
 
-    def function(self, name: str, *args: "Lane") -> "Lane":
+    def function(self, name: str, *args: "VectorValue") -> "VectorValue":
         """Call a function of the library on floats of one dtype, by C's name for it."""
         dtype = args[0].dtype
-        return Lane(self, call_of_library(self, name, dtype, [x.name for x in args]), dtype)
+        return VectorValue(self, call_of_library(self, name, dtype, [x.name for x in args]), dtype)
 
 
 @define(eq=False, repr=False)
-class Lane:
-    """A value in a program of instructions: a number, or a vector of them.
+class VectorValue:
+    """A value in LLVM's instructions: a scalar, or a vector of elements of one dtype.
 
     Its operators are LLVM's, and wrap around for integers; division and shifts are for operands
     of which LLVM says what comes out. A Python number beside a lane takes its dtype.
 
     Attributes
     ----------
-    emitter : Emitter
+    builder : IRBuilder
     name : str
         What the instructions call it, or the number itself.
     dtype : dtype
         Bools are i1 here, and a byte in memory.
     """
 
-    emitter: Emitter
+    builder: IRBuilder
     name: str
     dtype: np.dtype[Any]
 
     __hash__: ClassVar[Any] = object.__hash__
 
-    def like(self, other: Any) -> "Lane":
+    def like(self, other: Any) -> "VectorValue":
         """Give another operand, which may be a Python number."""
-        return other if isinstance(other, Lane) else self.emitter.constant(other, self.dtype)
+        return other if isinstance(other, VectorValue) else self.builder.constant(other, self.dtype)
 
-    def _two(self, sign: str, other: Any) -> "Lane":
-        return self.emitter.two(sign, self, self.like(other))
+    def _two(self, sign: str, other: Any) -> "VectorValue":
+        return self.builder.two(sign, self, self.like(other))
 
-    def __add__(self, other: Any) -> "Lane":
+    def __add__(self, other: Any) -> "VectorValue":
         return self._two("+", other)
 
-    def __radd__(self, other: Any) -> "Lane":
+    def __radd__(self, other: Any) -> "VectorValue":
         return self.like(other) + self
 
-    def __sub__(self, other: Any) -> "Lane":
+    def __sub__(self, other: Any) -> "VectorValue":
         return self._two("-", other)
 
-    def __rsub__(self, other: Any) -> "Lane":
+    def __rsub__(self, other: Any) -> "VectorValue":
         return self.like(other) - self
 
-    def __mul__(self, other: Any) -> "Lane":
+    def __mul__(self, other: Any) -> "VectorValue":
         return self._two("*", other)
 
-    def __rmul__(self, other: Any) -> "Lane":
+    def __rmul__(self, other: Any) -> "VectorValue":
         return self.like(other) * self
 
-    def __truediv__(self, other: Any) -> "Lane":
+    def __truediv__(self, other: Any) -> "VectorValue":
         return self._two("/", other)
 
-    def __rtruediv__(self, other: Any) -> "Lane":
+    def __rtruediv__(self, other: Any) -> "VectorValue":
         return self.like(other) / self
 
-    def __mod__(self, other: Any) -> "Lane":
+    def __mod__(self, other: Any) -> "VectorValue":
         return self._two("%", other)
 
-    def __and__(self, other: Any) -> "Lane":
+    def __and__(self, other: Any) -> "VectorValue":
         return self._two("&", other)
 
-    def __or__(self, other: Any) -> "Lane":
+    def __or__(self, other: Any) -> "VectorValue":
         return self._two("|", other)
 
-    def __xor__(self, other: Any) -> "Lane":
+    def __xor__(self, other: Any) -> "VectorValue":
         return self._two("^", other)
 
-    def __lshift__(self, other: Any) -> "Lane":
+    def __lshift__(self, other: Any) -> "VectorValue":
         return self._two("<<", other)
 
-    def __rshift__(self, other: Any) -> "Lane":
+    def __rshift__(self, other: Any) -> "VectorValue":
         return self._two(">>", other)
 
-    def __lt__(self, other: Any) -> "Lane":
+    def __lt__(self, other: Any) -> "VectorValue":
         return self._two("<", other)
 
-    def __le__(self, other: Any) -> "Lane":
+    def __le__(self, other: Any) -> "VectorValue":
         return self._two("<=", other)
 
-    def __gt__(self, other: Any) -> "Lane":
+    def __gt__(self, other: Any) -> "VectorValue":
         return self._two(">", other)
 
-    def __ge__(self, other: Any) -> "Lane":
+    def __ge__(self, other: Any) -> "VectorValue":
         return self._two(">=", other)
 
-    def __eq__(self, other: object) -> "Lane":  # type: ignore[override]  # a lane of bools
+    def __eq__(self, other: object) -> "VectorValue":  # type: ignore[override]  # a lane of bools
         return self._two("==", other)
 
-    def __ne__(self, other: object) -> "Lane":  # type: ignore[override]  # the same
+    def __ne__(self, other: object) -> "VectorValue":  # type: ignore[override]  # the same
         return self._two("!=", other)
 
-    def __neg__(self) -> "Lane":
+    def __neg__(self) -> "VectorValue":
         if self.dtype.kind != "f":
             return 0 - self
-        kind = self.emitter.type_of(self.dtype)
-        return Lane(self.emitter, self.emitter.emit(f"fneg {kind} {self.name}"), self.dtype)
+        kind = self.builder.type_of(self.dtype)
+        return VectorValue(self.builder, self.builder.emit(f"fneg {kind} {self.name}"), self.dtype)
 
-    def __invert__(self) -> "Lane":
+    def __invert__(self) -> "VectorValue":
         return self ^ (True if self.dtype.kind == "b" else -1)
 
     def __repr__(self) -> str:
@@ -219,25 +221,25 @@ class Lane:
 
 
 @define(eq=False, repr=False)
-class ComplexLane(Lane):
+class ComplexVector(VectorValue):
     """A complex value, which is two real ones.
 
     Attributes
     ----------
-    re, im : Lane
+    re, im : VectorValue
     """
 
-    re: Lane
-    im: Lane
+    re: VectorValue
+    im: VectorValue
 
     __hash__: ClassVar[Any] = object.__hash__
 
     @classmethod
-    def of(cls, re: Lane, im: Lane) -> "ComplexLane":
+    def of(cls, re: VectorValue, im: VectorValue) -> "ComplexVector":
         """Make one of its parts."""
-        return cls(re.emitter, "", np.dtype(f"c{2 * re.dtype.itemsize}"), re, im)
+        return cls(re.builder, "", np.dtype(f"c{2 * re.dtype.itemsize}"), re, im)
 
-    def _two(self, sign: str, other: Any) -> Lane:
+    def _two(self, sign: str, other: Any) -> VectorValue:
         other = self.like(other)
         re, im = (part._two(sign, given) for part, given in self._beside(other))
         if sign == "==":
@@ -245,60 +247,64 @@ class ComplexLane(Lane):
         if sign == "!=":
             return re | im
         if sign in {"+", "-"}:
-            return ComplexLane.of(re, im)
+            return ComplexVector.of(re, im)
         raise NotImplementedError(sign)
 
-    def _beside(self, other: Any) -> tuple[tuple[Lane, Lane], tuple[Lane, Lane]]:
+    def _beside(
+        self, other: Any
+    ) -> tuple[tuple[VectorValue, VectorValue], tuple[VectorValue, VectorValue]]:
         return (self.re, other.re), (self.im, other.im)
 
-    def __neg__(self) -> Lane:
-        return ComplexLane.of(-self.re, -self.im)
+    def __neg__(self) -> VectorValue:
+        return ComplexVector.of(-self.re, -self.im)
 
     def __repr__(self) -> str:
         return f"<ComplexLane {self.re.name}, {self.im.name}: {self.dtype}>"
 
 
-def select(condition: Lane, x: Any, y: Any) -> Lane:
+def select(condition: VectorValue, x: Any, y: Any) -> VectorValue:
     """Choose between two values of one dtype, element by element; one may be a Python number."""
-    x, y = (x, x.like(y)) if isinstance(x, Lane) else (y.like(x), y)
-    if isinstance(x, ComplexLane):
-        return ComplexLane.of(select(condition, x.re, y.re), select(condition, x.im, y.im))
-    emitter, kind = x.emitter, x.emitter.type_of(x.dtype)
-    which = f"{emitter.type_of(BOOL)} {condition.name}"
-    return Lane(emitter, emitter.emit(f"select {which}, {kind} {x.name}, {kind} {y.name}"), x.dtype)
+    x, y = (x, x.like(y)) if isinstance(x, VectorValue) else (y.like(x), y)
+    if isinstance(x, ComplexVector):
+        return ComplexVector.of(select(condition, x.re, y.re), select(condition, x.im, y.im))
+    builder, kind = x.builder, x.builder.type_of(x.dtype)
+    which = f"{builder.type_of(BOOL)} {condition.name}"
+    return VectorValue(
+        builder, builder.emit(f"select {which}, {kind} {x.name}, {kind} {y.name}"), x.dtype
+    )
 
 
-def cast(x: Lane, dtype: np.dtype[Any]) -> Lane:
+def cast(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
     """Give a value in another dtype, as `ndarray.astype` does."""
     return x if x.dtype == dtype else CASTS[dtype.kind](x, dtype)
 
 
-def to_bool(x: Lane, dtype: np.dtype[Any]) -> Lane:
+def to_bool(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
     """Tell which elements are not zero; nan is none."""
     return x != (0 if x.dtype.kind != "f" else 0.0)
 
 
-def to_complex(x: Lane, dtype: np.dtype[Any]) -> Lane:
+def to_complex(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
     """Cast both parts."""
     part = part_of(dtype)
-    if isinstance(x, ComplexLane):
-        return ComplexLane.of(cast(x.re, part), cast(x.im, part))
+    if isinstance(x, ComplexVector):
+        return ComplexVector.of(cast(x.re, part), cast(x.im, part))
     re = cast(x, part)
-    return ComplexLane.of(re, re.like(0.0))
+    return ComplexVector.of(re, re.like(0.0))
 
 
-def to_float(x: Lane, dtype: np.dtype[Any]) -> Lane:
+def to_float(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
     """Round to the nearest float; of a complex number the real part."""
-    if isinstance(x, ComplexLane):
+    if isinstance(x, ComplexVector):
         return cast(x.re, dtype)
     if x.dtype.kind != "f":
-        return x.emitter.convert("sitofp" if x.dtype.kind == "i" else "uitofp", x, dtype)
-    return x.emitter.convert("fpext" if dtype.itemsize > x.dtype.itemsize else "fptrunc", x, dtype)
+        return x.builder.convert("sitofp" if x.dtype.kind == "i" else "uitofp", x, dtype)
+    return x.builder.convert("fpext" if dtype.itemsize > x.dtype.itemsize else "fptrunc", x, dtype)
 
 
-def to_integer(x: Lane, dtype: np.dtype[Any]) -> Lane:
+def to_integer(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
     """Give an integer of another size or sign, or cut off a float's fraction."""
-    if isinstance(x, ComplexLane):
+    if isinstance(x, ComplexVector):
         return cast(x.re, dtype)
     return truncated(x, dtype) if x.dtype.kind == "f" else resized(x, dtype)
 
@@ -306,17 +312,17 @@ def to_integer(x: Lane, dtype: np.dtype[Any]) -> Lane:
 CASTS = {"b": to_bool, "c": to_complex, "f": to_float, "i": to_integer, "u": to_integer}
 
 
-def resized(x: Lane, dtype: np.dtype[Any]) -> Lane:
+def resized(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
     """Give an integer or a bool as an integer of another size or sign."""
     given, wanted = width_of(x.dtype), width_of(dtype)
     if given == wanted:
-        return Lane(x.emitter, x.name, dtype)
+        return VectorValue(x.builder, x.name, dtype)
     if given > wanted:
-        return x.emitter.convert("trunc", x, dtype)
-    return x.emitter.convert("sext" if x.dtype.kind == "i" else "zext", x, dtype)
+        return x.builder.convert("trunc", x, dtype)
+    return x.builder.convert("sext" if x.dtype.kind == "i" else "zext", x, dtype)
 
 
-def truncated(x: Lane, dtype: np.dtype[Any]) -> Lane:
+def truncated(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
     """Cut off a float's fraction.
 
     What is out of range has no result in C, and none in LLVM. As compilers do it for NumPy, a small
@@ -331,15 +337,15 @@ def truncated(x: Lane, dtype: np.dtype[Any]) -> Lane:
     return resized(to_signed(x, INT32 if fits else INT64), dtype)
 
 
-def to_signed(x: Lane, dtype: np.dtype[Any]) -> Lane:
+def to_signed(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
     """Cut off a float's fraction, as one instruction of the processor does."""
     least = float(np.iinfo(dtype).min)
     if SATURATES:
         most = int(np.iinfo(dtype).max)
         safe = select((x > least) & (x < -least), x, 0.0)
-        found = select(x >= -least, most, x.emitter.convert("fptosi", safe, dtype))
+        found = select(x >= -least, most, x.builder.convert("fptosi", safe, dtype))
         return select(x <= least, int(least), found)
     fits = (x > least - 1) if dtype == INT32 and x.dtype == FLOAT64 else (x >= least)
     fits &= x < -least
-    found = x.emitter.convert("fptosi", select(fits, x, 0.0), dtype)
+    found = x.builder.convert("fptosi", select(fits, x, 0.0), dtype)
     return select(fits, found, int(least))

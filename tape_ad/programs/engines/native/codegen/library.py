@@ -1,4 +1,4 @@
-"""Compiled loops: what two programs have in common is compiled once, and goes with the last."""
+"""The cache of compiled loops: what two programs share is compiled once."""
 
 from collections.abc import Iterable, Sequence
 from weakref import WeakValueDictionary
@@ -7,14 +7,14 @@ from attrs import define, field
 
 from tape_ad.programs.engines.native.codegen.loops import Loop, written
 from tape_ad.programs.engines.native.codegen.vectors import addresses, library
-from tape_ad.programs.engines.native.ir.loop_nests import Written
+from tape_ad.programs.engines.native.ir.loop_nests import LLVMFunction
 from tape_ad.programs.engines.native.runtime.compiling import Module, compiled, host
 
-__all__ = ["Ready", "ready"]
+__all__ = ["CompiledLoop", "compiled_loops"]
 
 
 @define(eq=False, slots=True, weakref_slot=True)
-class Ready:
+class CompiledLoop:
     """A loop that can be called.
 
     Attributes
@@ -28,24 +28,24 @@ class Ready:
     module: Module = field(repr=False)
 
 
-READY: WeakValueDictionary[object, Ready] = WeakValueDictionary()
+READY: WeakValueDictionary[object, CompiledLoop] = WeakValueDictionary()
 """By what they do, and the vector library and the machine that they were made for."""
 
 
-def ready(loops: Iterable[Loop | Written]) -> dict[Loop | Written, Ready]:
+def compiled_loops(loops: Iterable[Loop | LLVMFunction]) -> dict[Loop | LLVMFunction, CompiledLoop]:
     """Compile loops, if that has not been done before.
 
     Parameters
     ----------
-    loops : iterable of Loop and Written
+    loops : iterable of Loop and LLVMFunction
 
     Returns
     -------
     dict
     """
     using = library(), host().key
-    found: dict[Loop | Written, Ready] = {}
-    levels: dict[int, list[Loop | Written]] = {}
+    found: dict[Loop | LLVMFunction, CompiledLoop] = {}
+    levels: dict[int, list[Loop | LLVMFunction]] = {}
     for loop in dict.fromkeys(loops):
         known = READY.get((loop, using))
         if known is not None:
@@ -58,12 +58,12 @@ def ready(loops: Iterable[Loop | Written]) -> dict[Loop | Written, Ready]:
     return found
 
 
-def level_of(loop: Loop | Written) -> int:
+def level_of(loop: Loop | LLVMFunction) -> int:
     """Say how much the code generator tries; straight code is not worth its time."""
-    return loop.level if isinstance(loop, Written) else int(not loop.single)
+    return loop.level if isinstance(loop, LLVMFunction) else int(not loop.single)
 
 
-def made(loops: Sequence[Loop | Written], level: int) -> list[Ready]:
+def made(loops: Sequence[Loop | LLVMFunction], level: int) -> list[CompiledLoop]:
     """Compile loops together."""
     texts: list[str] = []
     declarations: dict[str, str] = {}
@@ -73,11 +73,11 @@ def made(loops: Sequence[Loop | Written], level: int) -> list[Ready]:
         declarations |= called
     symbols = [name[1:] for name in declarations if not name.startswith("@llvm.")]
     module = compiled(texts, declarations.values(), addresses(symbols), level)
-    return [Ready(module.address(f"loop{number}"), module) for number in range(len(loops))]
+    return [CompiledLoop(module.address(f"loop{number}"), module) for number in range(len(loops))]
 
 
-def text_of(loop: Loop | Written, name: str) -> tuple[str, dict[str, str]]:
+def text_of(loop: Loop | LLVMFunction, name: str) -> tuple[str, dict[str, str]]:
     """Write a loop, and what it calls."""
-    if isinstance(loop, Written):
+    if isinstance(loop, LLVMFunction):
         return loop.text.replace("@loop", f"@{name}"), dict(loop.declarations)
     return written(loop, name)

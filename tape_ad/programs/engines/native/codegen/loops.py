@@ -7,17 +7,17 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.programs.engines.native.codegen.elementwise import lowered
-from tape_ad.programs.engines.native.codegen.ir_builder import Emitter, Lane, cast
+from tape_ad.programs.engines.native.codegen.ir_builder import IRBuilder, VectorValue, cast
 from tape_ad.programs.engines.native.codegen.loads_stores import (
     ANY,
-    Accesses,
+    LoadsStores,
     load_element,
     store_element,
 )
 from tape_ad.programs.engines.native.codegen.reduction_epilogue import (
     EACH,
     Accumulators,
-    Ending,
+    Epilogue,
     is_sum,
     joined,
 )
@@ -44,7 +44,7 @@ class Loop:
     reads : tuple of (dtype, access)
     ops : tuple of Op
     writes : tuple of (argument, dtype, access)
-    endings : tuple of Ending
+    epilogues : tuple of Epilogue
     single : bool
         Whether it does one element only, straight on.
     rows : bool
@@ -55,14 +55,14 @@ class Loop:
     reads: tuple[tuple[np.dtype[Any], str], ...]
     ops: tuple[Op, ...]
     writes: tuple[tuple[Argument, np.dtype[Any], str], ...]
-    endings: tuple[Ending, ...] = ()
+    epilogues: tuple[Epilogue, ...] = ()
     single: bool = False
     rows: bool = False
     _hash: int = field(init=False, eq=False, repr=False)
 
     @_hash.default
     def _(self) -> int:
-        return hash((self.reads, self.ops, self.writes, self.endings, self.single, self.rows))
+        return hash((self.reads, self.ops, self.writes, self.epilogues, self.single, self.rows))
 
     def __hash__(self) -> int:
         return self._hash
@@ -77,7 +77,7 @@ class Loop:
         if self.single:
             return 1
         dtypes = [*(dtype for dtype, _ in self.reads), *(op.dtypes[-1] for op in self.ops)]
-        sums = any(each.mode != EACH and is_sum(each.ufunc, each.dtype) for each in self.endings)
+        sums = any(each.mode != EACH and is_sum(each.ufunc, each.dtype) for each in self.epilogues)
         return lanes_of(dtypes, WIDEST if sums else register_bytes())
 
 
@@ -122,7 +122,7 @@ def written(loop: Loop, name: str) -> tuple[str, dict[str, str]]:
     writer = Writer(loop)
     lines = writer.single() if loop.single else writer.looped()
     text = "\n".join([f"define void @{name}({SIGNATURE}) {{", *lines, "  ret void", "}"])
-    return text, writer.emitter.declarations
+    return text, writer.builder.declarations
 
 
 SIGNATURE = "ptr %args, ptr %dims, ptr %steps, ptr %data"
@@ -133,12 +133,12 @@ class Writer:
 
     def __init__(self, loop: Loop) -> None:
         self.loop, self.lanes = loop, loop.lanes
-        self.emitter = Emitter(self.lanes, library())
-        self.operands = Accesses(self.emitter)
+        self.builder = IRBuilder(self.lanes, library())
+        self.operands = LoadsStores(self.builder)
         first = len(loop.reads) + len(loop.writes)
         self.inner = Accumulators(
-            self.emitter,
-            {k: each for k, each in enumerate(loop.endings, start=first) if each.mode != EACH},
+            self.builder,
+            {k: each for k, each in enumerate(loop.epilogues, start=first) if each.mode != EACH},
         )
 
     # One element
@@ -147,20 +147,20 @@ class Writer:
         """Write the functions of one element."""
         yield from self.pointers()
         reads = [
-            load_element(self.emitter, f"%p{number}", dtype)
+            load_element(self.builder, f"%p{number}", dtype)
             for number, (dtype, _) in enumerate(self.loop.reads)
         ]
         values = self.computed(reads)
         for number, (arg, dtype, _) in enumerate(self.loop.writes):
             value = self.argument(arg, reads, values)
             store_element(value, f"%p{len(self.loop.reads) + number}", dtype)
-        yield from self.emitter.lines
+        yield from self.builder.lines
 
     def pointers(self) -> Iterator[str]:
         """Write where the operands are, and how far their elements are apart."""
         accesses = [access for _, access in self.loop.reads]
         accesses += [access for _, _, access in self.loop.writes]
-        accesses += [ending.access for ending in self.loop.endings]
+        accesses += [epilogue.access for epilogue in self.loop.epilogues]
         for number, access in enumerate(accesses):
             yield f"  %a{number} = getelementptr ptr, ptr %args, i64 {number}"
             name = f"%b{number}" if self.loop.rows else f"%p{number}"
@@ -169,21 +169,23 @@ class Writer:
                 yield f"  %s{number}.at = getelementptr i64, ptr %steps, i64 {number}"
                 yield f"  %s{number} = load i64, ptr %s{number}.at"
 
-    def computed(self, reads: Sequence[Lane]) -> list[Lane]:
+    def computed(self, reads: Sequence[VectorValue]) -> list[VectorValue]:
         """Write the operations."""
-        values: list[Lane] = []
+        values: list[VectorValue] = []
         for op in self.loop.ops:
             args = [self.argument(arg, reads, values) for arg in op.args]
             if op.function is conversion:
                 values.append(cast(args[0], op.dtypes[-1]))
             else:
-                values.append(lowered(self.emitter, op.function, op.dtypes, args))
+                values.append(lowered(self.builder, op.function, op.dtypes, args))
         return values
 
-    def argument(self, arg: Argument, reads: Sequence[Lane], values: Sequence[Lane]) -> Lane:
+    def argument(
+        self, arg: Argument, reads: Sequence[VectorValue], values: Sequence[VectorValue]
+    ) -> VectorValue:
         """Give what an argument stands for."""
         if isinstance(arg, Literal):
-            return self.emitter.constant(arg.number, arg.dtype)
+            return self.builder.constant(arg.number, arg.dtype)
         return values[arg] if arg >= 0 else reads[~arg]
 
     # Many elements
@@ -245,7 +247,7 @@ class Writer:
     @property
     def count(self) -> int:
         """How many operands there are."""
-        return len(self.loop.reads) + len(self.loop.writes) + len(self.loop.endings)
+        return len(self.loop.reads) + len(self.loop.writes) + len(self.loop.epilogues)
 
     def head(self, level: int, deep: int, stop: str) -> Iterator[str]:
         """Write the beginning of one of the loops."""
@@ -271,14 +273,14 @@ class Writer:
 
     def body(self) -> list[str]:
         """Write what is done with one vector, or with the beginning of one at the end."""
-        emitter = self.emitter
+        builder = self.builder
         many = f"<{self.lanes} x i64>"
         iota = f"<{', '.join(f'i64 {i}' for i in range(self.lanes))}>"
-        emitter.lines.append("%left = sub i64 %n, %i0")
-        emitter.lines.append(f"%left.one = insertelement {many} poison, i64 %left, i64 0")
+        builder.lines.append("%left = sub i64 %n, %i0")
+        builder.lines.append(f"%left.one = insertelement {many} poison, i64 %left, i64 0")
         zeros = f"<{self.lanes} x i32> zeroinitializer"
-        emitter.lines.append(f"%left.all = shufflevector {many} %left.one, {many} poison, {zeros}")
-        emitter.lines.append(f"%mask = icmp ugt {many} %left.all, {iota}")
+        builder.lines.append(f"%left.all = shufflevector {many} %left.one, {many} poison, {zeros}")
+        builder.lines.append(f"%mask = icmp ugt {many} %left.all, {iota}")
         load, store = self.operands.load, self.operands.store
         reads = [load(number, *read) for number, read in enumerate(self.loop.reads)]
         values = self.computed(reads)
@@ -286,12 +288,12 @@ class Writer:
         for number, (arg, dtype, access) in enumerate(self.loop.writes, start=first):
             store(self.argument(arg, reads, values), number, dtype, access)
         first += len(self.loop.writes)
-        for number, ending in enumerate(self.loop.endings, start=first):
-            value = self.argument(ending.arg, reads, values)
-            if ending.mode == EACH:
-                before = load(number, ending.dtype, ending.access)
-                both = joined(ending.ufunc, before, value)
-                store(both, number, ending.dtype, ending.access)
+        for number, epilogue in enumerate(self.loop.epilogues, start=first):
+            value = self.argument(epilogue.arg, reads, values)
+            if epilogue.mode == EACH:
+                before = load(number, epilogue.dtype, epilogue.access)
+                both = joined(epilogue.ufunc, before, value)
+                store(both, number, epilogue.dtype, epilogue.access)
             else:
-                self.inner.take(number, value, Lane(emitter, "%mask", np.dtype(bool)))
-        return emitter.lines
+                self.inner.take(number, value, VectorValue(builder, "%mask", np.dtype(bool)))
+        return builder.lines

@@ -12,7 +12,7 @@ __all__ = [
     "element_type",
     "literal",
     "part_of",
-    "places",
+    "shuffle_mask",
     "vector_type",
     "width_of",
 ]
@@ -72,6 +72,6 @@ def vector_type(element: str, lanes: int) -> str:
     return element if lanes == 1 else f"<{lanes} x {element}>"
 
 
-def places(start: int, stop: int) -> str:
+def shuffle_mask(start: int, stop: int) -> str:
     """Write which elements a shuffle takes."""
     return f"<{stop - start} x i32> <{', '.join(f'i32 {i}' for i in range(start, stop))}>"

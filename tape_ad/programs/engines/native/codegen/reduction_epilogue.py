@@ -1,4 +1,4 @@
-"""Reductions at the end of a loop: lane by lane on the way, and the lanes together behind it."""
+"""Reduction epilogues: lanes are accumulated in a loop, and combined behind it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,7 +7,12 @@ import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.programs.engines.native.codegen.elementwise import lowered
-from tape_ad.programs.engines.native.codegen.ir_builder import ComplexLane, Emitter, Lane, select
+from tape_ad.programs.engines.native.codegen.ir_builder import (
+    ComplexVector,
+    IRBuilder,
+    VectorValue,
+    select,
+)
 from tape_ad.programs.engines.native.codegen.loads_stores import SAME, load_element, store_element
 from tape_ad.programs.engines.native.codegen.notation import element_type, part_of
 from tape_ad.programs.engines.native.codegen.vectors import library
@@ -18,7 +23,7 @@ __all__ = [
     "EACH",
     "JOIN",
     "Accumulators",
-    "Ending",
+    "Epilogue",
     "identity_of",
     "is_sum",
     "joined",
@@ -30,7 +35,7 @@ brings each element together with the one that is there."""
 
 
 @frozen
-class Ending:
+class Epilogue:
     """A reduction at the end of a loop.
 
     Attributes
@@ -58,128 +63,131 @@ class Accumulators:
 
     Attributes
     ----------
-    emitter : Emitter
+    builder : IRBuilder
         What writes the body of the loop.
-    endings : dict of int to Ending
+    epilogues : dict of int to Epilogue
         By the number of the operand that is the result.
     """
 
-    emitter: Emitter
-    endings: dict[int, Ending]
+    builder: IRBuilder
+    epilogues: dict[int, Epilogue]
     _declarations: dict[str, str] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._declarations = self.emitter.declarations
+        self._declarations = self.builder.declarations
 
     @property
     def have_sum(self) -> bool:
         """Whether sums are among them, which are to be summed in parts."""
-        return any(is_sum(each.ufunc, each.dtype) for each in self.endings.values())
+        return any(is_sum(each.ufunc, each.dtype) for each in self.epilogues.values())
 
     def begun(self, level: int, before: str, back: str) -> Iterator[str]:
-        """Write what there is at the beginning of a turn of a level's loop."""
-        for number, ending in self.endings.items():
-            identity = self._identity(ending)
+        """Write what there is at the beginning of an iteration of a level's loop."""
+        for number, epilogue in self.epilogues.items():
+            identity = self._identity(epilogue)
             for part, start in zip(parts_of(identity), numbers_of(identity), strict=True):
-                name, kind = f"%r{number}{part}.{level}", self.emitter.type_of(start.dtype)
+                name, kind = f"%r{number}{part}.{level}", self.builder.type_of(start.dtype)
                 yield f"  {name} = phi {kind} [{start.name}, %{before}], [{name}.next, %{back}]"
 
-    def take(self, number: int, value: Lane, mask: Lane) -> None:
+    def take(self, number: int, value: VectorValue, mask: VectorValue) -> None:
         """Write, in the body, that the lanes of a mask are brought together with what there is."""
-        ending = self.endings[number]
-        value = select(mask, value, self._identity(ending))
-        both = joined(ending.ufunc, self._so_far(self.emitter, number, 0), value)
-        self.emitter.lines += self._named(both, number, 0)
+        epilogue = self.epilogues[number]
+        value = select(mask, value, self._identity(epilogue))
+        both = joined(epilogue.ufunc, self._so_far(self.builder, number, 0), value)
+        self.builder.lines += self._named(both, number, 0)
 
     def carried(self, level: int) -> Iterator[str]:
         """Write that a level takes in what the one within it has brought together."""
-        for number, ending in self.endings.items():
-            emitter = Emitter(self.emitter.lanes, library(), prefix=f"%l{level}.{number}.")
-            mine = self._so_far(emitter, number, level)
-            both = joined(ending.ufunc, mine, self._so_far(emitter, number, level - 1))
-            self._declarations |= emitter.declarations
-            yield from (f"  {line}" for line in [*emitter.lines, *self._named(both, number, level)])
+        for number, epilogue in self.epilogues.items():
+            builder = IRBuilder(self.builder.lanes, library(), prefix=f"%l{level}.{number}.")
+            mine = self._so_far(builder, number, level)
+            both = joined(epilogue.ufunc, mine, self._so_far(builder, number, level - 1))
+            self._declarations |= builder.declarations
+            yield from (f"  {line}" for line in [*builder.lines, *self._named(both, number, level)])
 
     def finished(self, level: int) -> Iterator[str]:
         """Write that the lanes of the outermost level come together, and go."""
-        for number, ending in self.endings.items():
-            width = self.emitter.lanes
-            emitter = Emitter(width, library(), prefix=f"%z{number}.")
-            value = self._so_far(emitter, number, level)
+        for number, epilogue in self.epilogues.items():
+            width = self.builder.lanes
+            builder = IRBuilder(width, library(), prefix=f"%z{number}.")
+            value = self._so_far(builder, number, level)
             while width > 1:
                 width //= 2
-                inner = Emitter(width, library(), prefix=f"%z{number}.{width}.")
-                inner.lines, inner.declarations = emitter.lines, emitter.declarations
-                value = joined(ending.ufunc, *halves(value, emitter, inner))
-            last = Emitter(1, library(), prefix=f"%y{number}.")
-            last.lines, last.declarations = emitter.lines, emitter.declarations
+                inner = IRBuilder(width, library(), prefix=f"%z{number}.{width}.")
+                inner.lines, inner.declarations = builder.lines, builder.declarations
+                value = joined(epilogue.ufunc, *halves(value, builder, inner))
+            last = IRBuilder(1, library(), prefix=f"%y{number}.")
+            last.lines, last.declarations = builder.lines, builder.declarations
             value = moved(value, last)
-            if ending.mode == JOIN:
-                before = load_element(last, f"%p{number}", ending.dtype)
-                value = joined(ending.ufunc, before, value)
-            store_element(value, f"%p{number}", ending.dtype)
+            if epilogue.mode == JOIN:
+                before = load_element(last, f"%p{number}", epilogue.dtype)
+                value = joined(epilogue.ufunc, before, value)
+            store_element(value, f"%p{number}", epilogue.dtype)
             self._declarations |= last.declarations
             yield from (f"  {line}" for line in last.lines)
 
-    def _identity(self, ending: Ending) -> Lane:
-        return self.emitter.constant(identity_of(ending.ufunc, ending.dtype), ending.dtype)
+    def _identity(self, epilogue: Epilogue) -> VectorValue:
+        return self.builder.constant(identity_of(epilogue.ufunc, epilogue.dtype), epilogue.dtype)
 
-    def _so_far(self, emitter: Emitter, number: int, level: int) -> Lane:
+    def _so_far(self, builder: IRBuilder, number: int, level: int) -> VectorValue:
         """Give what a level has brought together."""
-        dtype = self.endings[number].dtype
+        dtype = self.epilogues[number].dtype
         if dtype.kind != "c":
-            return Lane(emitter, f"%r{number}x.{level}", dtype)
+            return VectorValue(builder, f"%r{number}x.{level}", dtype)
         re, im = (
-            Lane(emitter, f"%r{number}{part}.{level}", part_of(dtype)) for part in ("re", "im")
+            VectorValue(builder, f"%r{number}{part}.{level}", part_of(dtype))
+            for part in ("re", "im")
         )
-        return ComplexLane.of(re, im)
+        return ComplexVector.of(re, im)
 
-    def _named(self, value: Lane, number: int, level: int) -> Iterator[str]:
+    def _named(self, value: VectorValue, number: int, level: int) -> Iterator[str]:
         """Write a value under the name that the beginning of its loop knows."""
         for part, lane in zip(parts_of(value), numbers_of(value), strict=True):
-            kind = self.emitter.type_of(lane.dtype)
+            kind = self.builder.type_of(lane.dtype)
             yield f"%r{number}{part}.{level}.next = bitcast {kind} {lane.name} to {kind}"
 
 
-def numbers_of(value: Lane) -> Sequence[Lane]:
+def numbers_of(value: VectorValue) -> Sequence[VectorValue]:
     """Give the parts of a complex value, else the value."""
-    return (value.re, value.im) if isinstance(value, ComplexLane) else (value,)
+    return (value.re, value.im) if isinstance(value, ComplexVector) else (value,)
 
 
-def parts_of(value: Lane) -> Sequence[str]:
+def parts_of(value: VectorValue) -> Sequence[str]:
     """Name them."""
-    return ("re", "im") if isinstance(value, ComplexLane) else ("x",)
+    return ("re", "im") if isinstance(value, ComplexVector) else ("x",)
 
 
-def halves(value: Lane, emitter: Emitter, inner: Emitter) -> tuple[Lane, Lane]:
-    """Write the division of a vector in two, of which another emitter writes what comes of them."""
-    if isinstance(value, ComplexLane):
-        re, im = halves(value.re, emitter, inner), halves(value.im, emitter, inner)
-        return ComplexLane.of(re[0], im[0]), ComplexLane.of(re[1], im[1])
+def halves(
+    value: VectorValue, builder: IRBuilder, inner: IRBuilder
+) -> tuple[VectorValue, VectorValue]:
+    """Write the division of a vector in two, of which another builder writes what comes of them."""
+    if isinstance(value, ComplexVector):
+        re, im = halves(value.re, builder, inner), halves(value.im, builder, inner)
+        return ComplexVector.of(re[0], im[0]), ComplexVector.of(re[1], im[1])
     width, one = inner.lanes, element_type(value.dtype)
     whole, found = f"<{2 * width} x {one}>", []
     for start in (0, width):
         if width == 1:
-            name = emitter.emit(f"extractelement {whole} {value.name}, i64 {start}")
+            name = builder.emit(f"extractelement {whole} {value.name}, i64 {start}")
         else:
             picked = ", ".join(f"i32 {i}" for i in range(start, start + width))
-            name = emitter.emit(
+            name = builder.emit(
                 f"shufflevector {whole} {value.name}, {whole} poison, <{width} x i32> <{picked}>"
             )
-        found.append(Lane(inner, name, value.dtype))
+        found.append(VectorValue(inner, name, value.dtype))
     return found[0], found[1]
 
 
-def moved(value: Lane, emitter: Emitter) -> Lane:
+def moved(value: VectorValue, builder: IRBuilder) -> VectorValue:
     """Give a value to what writes the next lines."""
-    if isinstance(value, ComplexLane):
-        return ComplexLane.of(moved(value.re, emitter), moved(value.im, emitter))
-    return Lane(emitter, value.name, value.dtype)
+    if isinstance(value, ComplexVector):
+        return ComplexVector.of(moved(value.re, builder), moved(value.im, builder))
+    return VectorValue(builder, value.name, value.dtype)
 
 
-def joined(ufunc: np.ufunc, x: Lane, y: Lane) -> Lane:
+def joined(ufunc: np.ufunc, x: VectorValue, y: VectorValue) -> VectorValue:
     """Write a ufunc of two values of one dtype."""
-    return lowered(x.emitter, ufunc, (x.dtype, x.dtype, x.dtype), [x, y])
+    return lowered(x.builder, ufunc, (x.dtype, x.dtype, x.dtype), [x, y])
 
 
 def is_sum(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:

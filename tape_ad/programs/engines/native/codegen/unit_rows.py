@@ -1,4 +1,4 @@
-"""A product of matrices with a look first whether it only picks rows and scales them."""
+"""A matrix product that first tests whether the left matrix only selects and scales rows."""
 
 import functools
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.notation import element_type
-from tape_ad.programs.engines.native.ir.loop_nests import Written
+from tape_ad.programs.engines.native.ir.loop_nests import LLVMFunction
 
-__all__ = ["picking"]
+__all__ = ["row_selecting_product"]
 
 TEXT = """
 define internal i64 @loop.place(ptr %row, i64 %step, i64 %n) alwaysinline {{
@@ -197,7 +197,7 @@ done:
 
 
 @functools.cache
-def picking(dtype: np.dtype[Any]) -> Written:
+def row_selecting_product(dtype: np.dtype[Any]) -> LLVMFunction:
     """Write the loop; its data is the address of `numpy.matmul`'s, which it calls otherwise.
 
     It does what `times_matrix` does: where each row has one element at most that is not 0, and all
@@ -214,4 +214,6 @@ def picking(dtype: np.dtype[Any]) -> Written:
             f"  %s{number}.at = getelementptr i64, ptr %steps, i64 {number}",
             f"  %s{number} = load i64, ptr %s{number}.at",
         ]
-    return Written(TEXT.format(t=element_type(dtype), size=dtype.itemsize, words="\n".join(words)))
+    return LLVMFunction(
+        TEXT.format(t=element_type(dtype), size=dtype.itemsize, words="\n".join(words))
+    )

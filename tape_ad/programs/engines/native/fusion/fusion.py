@@ -15,20 +15,20 @@ from tape_ad.programs.engines.native.fusion.repeats import Repeats
 from tape_ad.programs.engines.native.fusion.reuse import last_uses, renamed
 from tape_ad.programs.engines.native.ir.loop_nests import (
     Argument,
-    Direct,
+    ExternalCall,
     Literal,
-    Nest,
+    LoopNest,
     Op,
-    Question,
     Reduction,
+    RuntimeCheck,
 )
-from tape_ad.programs.engines.native.ir.memory_map import Place, Places
+from tape_ad.programs.engines.native.ir.memory_map import MemoryMap, MemRef
 from tape_ad.programs.engines.native.lowering.calls import lowered
-from tape_ad.programs.engines.native.lowering.lowering import Refusal, Work
+from tape_ad.programs.engines.native.lowering.lowering import NotLowerable, Work
 from tape_ad.programs.engines.native.runtime.inner_loops import is_foreign
 from tape_ad.programs.program.program import COMPUTED, Call, Guard, Program, Step, Value
 
-__all__ = ["Group", "Groups", "grouped"]
+__all__ = ["FusedNest", "Fusion", "grouped"]
 
 MOST_OPS, MOST_SINGLE = 48, 1500
 """How many operations one loop has at most, and how many one that is no loop."""
@@ -44,24 +44,24 @@ STATIC = frozenset({np.shape, type_of})
 
 
 @define(eq=False)
-class Group:
-    """Nests over one space that have become one.
+class FusedNest:
+    """Loop nests over one iteration space, fused into one.
 
     Attributes
     ----------
-    nest : Nest
-    stored : dict of Place to argument
-        What has been computed for the elements at a place, and need not be read from there.
+    nest : LoopNest
+    stored : dict of MemRef to argument
+        What has been computed for the elements there, and need not be loaded.
     """
 
-    nest: Nest
-    stored: dict[Place, Argument] = field(factory=dict)
+    nest: LoopNest
+    stored: dict[MemRef, Argument] = field(factory=dict)
     _foreign: int = 0
 
     @property
-    def places(self) -> list[Place]:
+    def refs(self) -> list[MemRef]:
         """All that is touched."""
-        return self.nest.places
+        return self.nest.refs
 
     @property
     def read_roots(self) -> set[Value]:
@@ -73,7 +73,7 @@ class Group:
         """The values whose memory is written to."""
         return self.nest.written_roots
 
-    def has_room(self, other: Nest) -> bool:
+    def has_room(self, other: LoopNest) -> bool:
         """Tell whether another nest may be added."""
         most = MOST_OPS if self.nest.shape else MOST_SINGLE
         if len(self.nest.ops) + len(other.ops) > most:
@@ -82,13 +82,13 @@ class Group:
             return False
         return not self.nest.shape or self.nest.operands + other.operands <= MOST_OPERANDS
 
-    def add(self, other: Nest) -> None:
-        """Do what another nest does, too."""
+    def add(self, other: LoopNest) -> None:
+        """Fuse another nest into this one."""
         mine = self.nest
-        reads = [self.stored.get(place) for place in other.reads]
+        reads = [self.stored.get(ref) for ref in other.reads]
         args = [
-            mine.read(place) if arg is None else arg
-            for arg, place in zip(reads, other.reads, strict=True)
+            mine.read(ref) if arg is None else arg
+            for arg, ref in zip(reads, other.reads, strict=True)
         ]
         ops: list[Argument] = []
 
@@ -103,54 +103,56 @@ class Group:
             ops.append(again)
             if again == known:  # it is new
                 self._foreign += is_foreign(mine.ops[again])
-        for arg, place in other.writes:
-            mine.writes.append((now(arg), place))
-            self.stored[place] = now(arg)
+        for arg, ref in other.writes:
+            mine.writes.append((now(arg), ref))
+            self.stored[ref] = now(arg)
         for each in other.reductions:
-            mine.reductions.append(type(each)(each.ufunc, now(each.arg), each.place))
+            mine.reductions.append(type(each)(each.ufunc, now(each.arg), each.ref))
 
 
-def squeezed(nest: Nest) -> Nest:
+def squeezed(nest: LoopNest) -> LoopNest:
     """Leave out the axes of one element, and store what is brought together of one alone."""
     if 1 not in nest.shape:
-        return stored_alone(nest)
-    reads = [place.squeezed() for place in nest.reads]
-    writes = [(arg, place.squeezed()) for arg, place in nest.writes]
-    endings = [type(each)(each.ufunc, each.arg, each.place.squeezed()) for each in nest.reductions]
+        return without_trivial_reductions(nest)
+    reads = [ref.squeezed() for ref in nest.reads]
+    writes = [(arg, ref.squeezed()) for arg, ref in nest.writes]
+    epilogues = [type(each)(each.ufunc, each.arg, each.ref.squeezed()) for each in nest.reductions]
     shape = tuple([length for length in nest.shape if length != 1])
-    narrow = Nest(shape, reads, nest.ops, writes, endings, nest.loop, nest.apart, nest.ordered)
-    return stored_alone(narrow)
+    narrow = LoopNest(
+        shape, reads, nest.ops, writes, epilogues, nest.loop, nest.apart, nest.ordered
+    )
+    return without_trivial_reductions(narrow)
 
 
-def stored_alone(nest: Nest) -> Nest:
+def without_trivial_reductions(nest: LoopNest) -> LoopNest:
     """Store the results of reductions that have one element each."""
     if not nest.reductions:
         return nest
     for each in nest.reductions:
-        if 0 not in each.place.strides:
-            nest.writes.append((summed_alone(nest, each), each.place))
-    nest.reductions = [each for each in nest.reductions if 0 in each.place.strides]
+        if 0 not in each.ref.strides:
+            nest.writes.append((trivial_reduction(nest, each), each.ref))
+    nest.reductions = [each for each in nest.reductions if 0 in each.ref.strides]
     return nest
 
 
-def summed_alone(nest: Nest, each: Reduction) -> Argument:
+def trivial_reduction(nest: LoopNest, each: Reduction) -> Argument:
     """Give what is brought together of one element: that, but -0.0 has become 0.0 in a sum."""
-    dtype = each.place.dtype
+    dtype = each.ref.dtype
     if not is_sum(each.ufunc, dtype):
         return each.arg
     return nest.op(np.add, (dtype,) * 3, each.arg, Literal.of(0.0, dtype))
 
 
-Slot = Group | Direct | Question | Call | Guard | Nest
+Slot = FusedNest | ExternalCall | RuntimeCheck | Call | Guard | LoopNest
 
 
 @define(eq=False)
-class Groups:
+class Fusion:
     """A program's work in its new order.
 
     Attributes
     ----------
-    places : Places
+    memory_map : MemoryMap
     slots : list
         Groups, and what is no loop of ours; a call or a guard is NumPy's.
     left : list of (Call, str)
@@ -165,7 +167,7 @@ class Groups:
         What is done for each step and in which slots, for the verifier.
     """
 
-    places: Places = field(factory=Places)
+    memory_map: MemoryMap = field(factory=MemoryMap)
     slots: list[Slot] = field(factory=list)
     left: list[tuple[Step, str]] = field(factory=list)
     guards: int = 0
@@ -183,14 +185,14 @@ class Groups:
     _repeats: Repeats = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._repeats = Repeats(self.places)
+        self._repeats = Repeats(self.memory_map)
 
     def take(self, step: Step) -> None:
         """Take the next step of a program."""
         if type(step) is Guard:
             self.guards += 1
             self.guard(step)
-        elif type(step) is Call and self.places.look(step):
+        elif type(step) is Call and self.memory_map.look(step):
             self.slots.append(step)  # left out again where NumPy does not need the view
             self._row = len(self.slots)  # else it divides what is native
         elif type(step) is Call:
@@ -202,10 +204,10 @@ class Groups:
                 return
             base = self.written_over(step)
             try:
-                work = lowered(step, self.places)
-            except Refusal as reason:
+                work = lowered(step, self.memory_map)
+            except NotLowerable as reason:
                 if base is not None:
-                    self.places.forget(step.outputs[0])
+                    self.memory_map.forget(step.outputs[0])
                 self._seen.update(map(root_of, step.operands))
                 self.left.append((step, str(reason)))
                 self.append(step)
@@ -228,27 +230,27 @@ class Groups:
 
     def memory(self, value: Value) -> Value:
         """Give what native code knows as the owner of the memory in which a value lies."""
-        place = self.places.of(value)
-        root = value if place is None else place.root
+        ref = self.memory_map.of(value)
+        root = value if ref is None else ref.root
         return self.names.get(root, root)
 
     def written_over(self, call: Call) -> Value | None:
         """Give the result of a call the memory of an operand, if nobody else needs that."""
         base = self.last_uses.get(call)
-        place = None if base is None else self.places.of(base)
-        if base is None or place is None or base not in self._made or base in self._seen:
+        ref = None if base is None else self.memory_map.of(base)
+        if base is None or ref is None or base not in self._made or base in self._seen:
             return None
-        self.places.put(call.outputs[0], place)
-        return place.root
+        self.memory_map.put(call.outputs[0], ref)
+        return ref.root
 
     def guard(self, guard: Guard) -> None:
         """Take a guard."""
-        place = self.places.of(guard.value)
+        ref = self.memory_map.of(guard.value)
         known = guard.value in self._made or guard.value in self.settled
         if guard.question in STATIC and known:
             return  # which native code does not make depend on values
-        if guard.question is bool and place is not None and place.dtype.kind == "b":
-            self.append(Question(place, int(guard.answer), self.guards))
+        if guard.question is bool and ref is not None and ref.dtype.kind == "b":
+            self.append(RuntimeCheck(ref, int(guard.answer), self.guards))
         else:
             self._seen.add(root_of(guard.value))
             self.left.append((guard, f"{called(guard.question)} asks Python"))
@@ -272,7 +274,7 @@ class Groups:
 
     def put(self, work: Work) -> int:
         """Find a group that can do it, or make one, and give its number."""
-        if type(work) is not Nest:
+        if type(work) is not LoopNest:
             self.append(work)
             return len(self.slots) - 1
         if 0 in work.shape:
@@ -283,7 +285,7 @@ class Groups:
         self.append(nest)
         return len(self.slots) - 1
 
-    def join(self, nest: Nest) -> int:
+    def join(self, nest: LoopNest) -> int:
         """Find a group for a nest of ours, or make one, and give its number."""
         number = self._last.get(nest.shape)
         if number is not None and self.fits(nest, number):
@@ -292,33 +294,33 @@ class Groups:
             if self.last_uses:
                 for root in nest.read_roots:
                     self._read[root] = max(number, self._read.get(root, -1))
-            places = [place for _, place in nest.writes] + [e.place for e in nest.reductions]
-            for place in places:  # of which a later group may have another part
-                self._written[place.root] = max(number, self._written.get(place.root, -1))
+            refs = [ref for _, ref in nest.writes] + [e.ref for e in nest.reductions]
+            for ref in refs:  # of which a later group may have another part
+                self._written[ref.root] = max(number, self._written.get(ref.root, -1))
             return number
-        group = Group(Nest(nest.shape))
+        group = FusedNest(LoopNest(nest.shape))
         group.add(nest)
         number = self._last[nest.shape] = len(self.slots)
         self.append(group)
         return number
 
-    def fits(self, nest: Nest, number: int) -> bool:
+    def fits(self, nest: LoopNest, number: int) -> bool:
         """Tell whether a group comes late enough for a nest, and has room."""
         group: Any = self.slots[number]
         if number < self._floor or not group.has_room(nest):
             return False
-        for place in nest.reads:
-            written = self._written.get(place.root, -1)
-            if written > number or (written == number and place not in group.stored):
+        for ref in nest.reads:
+            written = self._written.get(ref.root, -1)
+            if written > number or (written == number and ref not in group.stored):
                 return False
         if nest.apart:
             return True
-        places = [place for _, place in nest.writes] + [each.place for each in nest.reductions]
+        refs = [ref for _, ref in nest.writes] + [each.ref for each in nest.reductions]
         touched = self._written, self._read
-        return all(each.get(place.root, -1) < number for place in places for each in touched)
+        return all(each.get(ref.root, -1) < number for ref in refs for each in touched)
 
 
-def grouped(program: Program) -> Groups:
+def grouped(program: Program) -> Fusion:
     """Put a program's calls into groups.
 
     Parameters
@@ -327,10 +329,10 @@ def grouped(program: Program) -> Groups:
 
     Returns
     -------
-    Groups
+    Fusion
     """
     settled = {each.value for each in program.constants if each.line == COMPUTED}
-    groups = Groups(last_uses=last_uses(program), settled=settled)
+    groups = Fusion(last_uses=last_uses(program), settled=settled)
     for step in program.steps:
         groups.take(step)
     if verifier.ENABLED:
@@ -342,7 +344,7 @@ def grouped(program: Program) -> Groups:
     return groups
 
 
-def drop_unread(groups: Groups, program: Program) -> None:
+def drop_unread(groups: Fusion, program: Program) -> None:
     """Leave out views that nobody sees, and the storing of what nobody reads."""
     needed = {root_of(value) for value in program.outputs} | set(program.outputs)
     kept: list[Slot] = []
@@ -352,9 +354,9 @@ def drop_unread(groups: Groups, program: Program) -> None:
                 continue
             for value in slot.operands:
                 needed |= {value, root_of(value)}
-        elif isinstance(slot, Group):
+        elif isinstance(slot, FusedNest):
             nest = slot.nest
-            nest.writes = [(arg, place) for arg, place in nest.writes if place.root in needed]
+            nest.writes = [(arg, ref) for arg, ref in nest.writes if ref.root in needed]
             if not (nest.writes or nest.reductions):
                 continue
             needed |= nest.read_roots
@@ -369,7 +371,7 @@ def is_unseen(call: Call, needed: set[Value]) -> bool:
     return call.outputs[0].owner is not None and needed.isdisjoint(call.outputs)
 
 
-def segments(groups: Groups) -> Iterator[list[Slot]]:
+def segments(groups: Fusion) -> Iterator[list[Slot]]:
     """Divide the work into what is native in a row, and single steps of NumPy's."""
     row: list[Slot] = []
     for slot in groups.slots:

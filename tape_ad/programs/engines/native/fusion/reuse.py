@@ -1,4 +1,4 @@
-"""Memory that is written over: assignments and additions to an array that nobody needs any more."""
+"""In-place updates: assignments to an array that is dead afterwards write over its memory."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,8 +7,8 @@ import numpy as np
 from attrs import evolve
 
 from tape_ad.programs.engines.liveness import LiveRanges
-from tape_ad.programs.engines.native.ir.loop_nests import Direct, Nest, Question
-from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.engines.native.ir.loop_nests import ExternalCall, LoopNest, RuntimeCheck
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.out_support import overwritten
 from tape_ad.programs.program.program import Call, Program, Value
 from tape_ad.rules.maps.indexing import added_at
@@ -56,22 +56,22 @@ def changes(call: Call) -> bool:
 def renamed(slot: Any, names: Mapping[Value, Value]) -> Any:
     """Give work in which memory has the name of what is in it in the end."""
 
-    def now(place: Place) -> Place:
-        return place if place.root not in names else evolve(place, root=names[place.root])
+    def now(ref: MemRef) -> MemRef:
+        return ref if ref.root not in names else evolve(ref, root=names[ref.root])
 
-    if isinstance(slot, Question):
-        return evolve(slot, place=now(slot.place))
-    if isinstance(slot, Direct):
+    if isinstance(slot, RuntimeCheck):
+        return evolve(slot, ref=now(slot.ref))
+    if isinstance(slot, ExternalCall):
         reads, writes = list(map(now, slot.reads)), list(map(now, slot.writes))
         return evolve(slot, reads=reads, writes=writes)
-    nest = slot if isinstance(slot, Nest) else getattr(slot, "nest", None)
+    nest = slot if isinstance(slot, LoopNest) else getattr(slot, "nest", None)
     if nest is not None:
         rename_nest(nest, now)
     return slot
 
 
-def rename_nest(nest: Nest, now: Callable[[Place], Place]) -> None:
+def rename_nest(nest: LoopNest, now: Callable[[MemRef], MemRef]) -> None:
     """Do what `renamed` does, of loops over a space."""
     nest.reads = list(map(now, nest.reads))
-    nest.writes = [(arg, now(place)) for arg, place in nest.writes]
-    nest.reductions = [type(e)(e.ufunc, e.arg, now(e.place)) for e in nest.reductions]
+    nest.writes = [(arg, now(ref)) for arg, ref in nest.writes]
+    nest.reductions = [type(e)(e.ufunc, e.arg, now(e.ref)) for e in nest.reductions]

@@ -1,4 +1,4 @@
-"""Where the elements of a result come from, found by having NumPy move their addresses."""
+"""Affine boxes: where a data movement takes each element from, found by moving addresses."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
 
 __all__ = ["APART", "Box", "addresses", "boxes_in"]
 
@@ -19,7 +19,7 @@ MOST = 64
 
 @frozen
 class Box:
-    """Elements that come from places at equal distances.
+    """A box of a result whose elements come from memory with constant strides.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class Box:
         return tuple(slice(a, a + n) for a, n in zip(self.start, self.shape, strict=True))
 
 
-def addresses(place: Place, number: int) -> Any:
+def addresses(ref: MemRef, number: int) -> Any:
     """Give the address of each element of an operand, whose number is counted from 0."""
-    total: Any = np.full(place.shape, (2 * number + 1) * APART)
-    for axis, (length, stride) in enumerate(zip(place.shape, place.strides, strict=True)):
-        behind = (1,) * (len(place.shape) - axis - 1)
+    total: Any = np.full(ref.shape, (2 * number + 1) * APART)
+    for axis, (length, stride) in enumerate(zip(ref.shape, ref.strides, strict=True)):
+        behind = (1,) * (len(ref.shape) - axis - 1)
         total += (np.arange(length) * stride).reshape(length, *behind)
     return total
 

@@ -1,4 +1,4 @@
-"""What native code is asked to do: nests of loops over places, before they have addresses."""
+"""The loop IR: loop nests, external calls and runtime checks over memory references."""
 
 import functools
 import struct
@@ -8,22 +8,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.program.program import Value
 
-__all__ = ["Direct", "Literal", "Nest", "Op", "Question", "Reduction", "Written", "cast"]
+__all__ = [
+    "ExternalCall",
+    "LLVMFunction",
+    "Literal",
+    "LoopNest",
+    "Op",
+    "Reduction",
+    "RuntimeCheck",
+    "cast",
+]
 
 Function = Callable[..., Any]
 
 
 def cast(x: Any) -> Any:
-    """Stand for the conversion of elements to another dtype."""
+    """Stand in an operation for the conversion of elements to another dtype."""
     return x
 
 
 @frozen(cache_hash=True)
 class Literal:
-    """A number that stands in the program.
+    """A constant of a dtype.
 
     Attributes
     ----------
@@ -71,7 +80,7 @@ kind_of = functools.lru_cache(maxsize=None)(Kind)
 
 
 class Op(NamedTuple):
-    """What is done to elements: a function, and its operands, which have its loop's dtypes.
+    """An elementwise operation: a function, and operands of the dtypes that it computes in.
 
     Attributes
     ----------
@@ -95,25 +104,25 @@ class Op(NamedTuple):
 
 @frozen
 class Reduction:
-    """The end of a nest in which elements are brought together.
+    """A reduction at the end of a nest.
 
     Attributes
     ----------
     ufunc : numpy.ufunc
         What does it.
     arg : int or Literal
-    place : Place
+    ref : MemRef
         Of the results, of the nest's shape, with strides of 0 along the axes that go.
     """
 
     ufunc: np.ufunc
     arg: Argument
-    place: Place
+    ref: MemRef
 
 
 @frozen
-class Written:
-    """An inner loop as LLVM's text; equal ones are compiled once.
+class LLVMFunction:
+    """An inner loop as LLVM text; equal ones are compiled once.
 
     Attributes
     ----------
@@ -132,18 +141,18 @@ class Written:
 
 
 @define(eq=False)
-class Nest:
-    """Loops over one space.
+class LoopNest:
+    """Perfectly nested loops over one iteration space: loads, operations, stores, reductions.
 
     Attributes
     ----------
     shape : tuple of int
-    reads : list of Place
+    reads : list of MemRef
         Of this shape.
     ops : list of Op
-    writes : list of (argument, Place)
+    writes : list of (argument, MemRef)
     reductions : list of Reduction
-    loop : (int or Written, int) or None
+    loop : (int or LLVMFunction, int) or None
         The address and the data of the one loop that does it, if it is not made of operations: its
         operands are what is read and written.
     apart : bool
@@ -153,22 +162,22 @@ class Nest:
     """
 
     shape: tuple[int, ...]
-    reads: list[Place] = field(factory=list)
+    reads: list[MemRef] = field(factory=list)
     ops: list[Op] = field(factory=list)
-    writes: list[tuple[Argument, Place]] = field(factory=list)
+    writes: list[tuple[Argument, MemRef]] = field(factory=list)
     reductions: list[Reduction] = field(factory=list)
-    loop: tuple[int | Written, int] | None = None
+    loop: tuple[int | LLVMFunction, int] | None = None
     apart: bool = False
     ordered: bool = False
-    _read: dict[Place, int] = field(factory=dict, init=False)
+    _read: dict[MemRef, int] = field(factory=dict, init=False)
     _done: dict[Op, int] = field(factory=dict, init=False)
 
-    def read(self, place: Place) -> int:
+    def read(self, ref: MemRef) -> int:
         """Read elements, if that has not been asked before."""
-        known = self._read.get(place)
+        known = self._read.get(ref)
         if known is None:
-            self.reads.append(place)
-            known = self._read[place] = -len(self.reads)
+            self.reads.append(ref)
+            known = self._read[ref] = -len(self.reads)
         return known
 
     def op(self, function: Function, dtypes: Sequence[np.dtype[Any]], *args: Argument) -> Argument:
@@ -196,46 +205,46 @@ class Nest:
             return arg.dtype
         return self.ops[arg].dtypes[-1] if arg >= 0 else self.reads[~arg].dtype
 
-    def write(self, arg: Argument, place: Place) -> None:
+    def write(self, arg: Argument, ref: MemRef) -> None:
         """Store elements, as the dtype that they have there."""
-        self.writes.append((self.cast(arg, place.dtype), place))
+        self.writes.append((self.cast(arg, ref.dtype), ref))
 
     @property
     def operands(self) -> int:
-        """How many places are touched."""
+        """How many memory references there are."""
         return len(self.reads) + len(self.writes) + len(self.reductions)
 
     @property
-    def places(self) -> list[Place]:
-        """All that is touched: what is read, written and reduced to."""
+    def refs(self) -> list[MemRef]:
+        """All memory references: those loaded, stored and reduced to."""
         return [
             *self.reads,
-            *(place for _, place in self.writes),
-            *(reduction.place for reduction in self.reductions),
+            *(ref for _, ref in self.writes),
+            *(reduction.ref for reduction in self.reductions),
         ]
 
     @property
     def read_roots(self) -> set[Value]:
         """The values whose memory is read; what is gone over in order may be changed there."""
-        read = {place.root for place in self.reads}
+        read = {ref.root for ref in self.reads}
         return read | self.written_roots if self.ordered else read
 
     @property
     def written_roots(self) -> set[Value]:
         """The values whose memory is written to."""
-        written = {place.root for _, place in self.writes}
-        return written | {reduction.place.root for reduction in self.reductions}
+        written = {ref.root for _, ref in self.writes}
+        return written | {reduction.ref.root for reduction in self.reductions}
 
 
 @define(eq=False)
-class Direct:
-    """One call of a loop that goes over all by itself.
+class ExternalCall:
+    """A call of a compiled loop of NumPy's, BLAS' or our own, which iterates by itself.
 
     Attributes
     ----------
-    loop : (int or Written, int)
+    loop : (int or LLVMFunction, int)
         Its address, or what it does, and its data.
-    reads, writes : list of Place
+    reads, writes : list of MemRef
         Its operands, in this order.
     lengths, steps : tuple of int
         What it is called with beside them.
@@ -243,53 +252,53 @@ class Direct:
         About how many operations it does.
     """
 
-    loop: tuple[int | Written, int]
-    reads: list[Place]
-    writes: list[Place]
+    loop: tuple[int | LLVMFunction, int]
+    reads: list[MemRef]
+    writes: list[MemRef]
     lengths: tuple[int, ...]
     steps: tuple[int, ...]
     cost: int = 0
 
     @property
-    def places(self) -> list[Place]:
-        """All that is touched."""
+    def refs(self) -> list[MemRef]:
+        """All memory references."""
         return [*self.reads, *self.writes]
 
     @property
     def read_roots(self) -> set[Value]:
         """The values whose memory is read."""
-        return {place.root for place in self.reads}
+        return {ref.root for ref in self.reads}
 
     @property
     def written_roots(self) -> set[Value]:
         """The values whose memory is written to."""
-        return {place.root for place in self.writes}
+        return {ref.root for ref in self.writes}
 
 
 @frozen(eq=False)
-class Question:
-    """A byte that has to be as it was: a guard, or the word of a loop that all was well.
+class RuntimeCheck:
+    """A test of a byte: of a guard, or of the flag by which a loop says that all was well.
 
     Attributes
     ----------
-    place : Place
+    ref : MemRef
     answer : int
     number : int
         Of the guard, from 1; 0 for a loop's word.
     """
 
-    place: Place
+    ref: MemRef
     answer: int
     number: int = 0
 
     @property
-    def places(self) -> list[Place]:
-        """All that is touched."""
-        return [self.place]
+    def refs(self) -> list[MemRef]:
+        """All memory references."""
+        return [self.ref]
 
     @property
     def read_roots(self) -> set[Value]:
         """The values whose memory is read."""
-        return {self.place.root}
+        return {self.ref.root}
 
     written_roots: frozenset[Value] = frozenset()

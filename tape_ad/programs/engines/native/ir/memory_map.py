@@ -1,4 +1,4 @@
-"""Places: where the elements of arrays lie, views resolved to the memory that they show."""
+"""Memory references: offset, shape and strides in the memory of a value, with views resolved."""
 
 import functools
 import math
@@ -11,7 +11,7 @@ from attrs import field, frozen
 from tape_ad.programs.engines.numpy.replays import VIEWS
 from tape_ad.programs.program.program import Call, Constant, Value
 
-__all__ = ["Place", "Places", "viewed_at"]
+__all__ = ["MemRef", "MemoryMap", "viewed_at"]
 
 SIMPLE = frozenset("?bBhHiIlLqQfdFD")
 """The characters of dtypes that native code computes with."""
@@ -21,8 +21,8 @@ SHOWING = VIEWS | {np.einsum}
 
 
 @frozen(cache_hash=True)
-class Place:
-    """Elements in the memory of a value.
+class MemRef:
+    """A strided reference to elements in the memory of a value.
 
     Attributes
     ----------
@@ -39,25 +39,25 @@ class Place:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: np.dtype[Any]
-    _narrow: list["Place"] = field(factory=list, init=False, eq=False, repr=False)
+    _narrow: list["MemRef"] = field(factory=list, init=False, eq=False, repr=False)
 
     @classmethod
     def whole(cls, value: Value) -> Self:
-        """Give the place of a value that owns its memory."""
+        """Give the reference to a value that owns its memory."""
         dtype = kept_as(value)
         return cls(value, 0, value.shape, value.strides, dtype)
 
     @classmethod
     def new(cls, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Self:
-        """Give the place of a new value in C order, which no call knows of."""
+        """Give the reference to a new value in C order, which no call knows of."""
         strides = tuple(dtype.itemsize * math.prod(shape[k + 1 :]) for k in range(len(shape)))
         return cls(Value(np.ndarray, shape, dtype, strides), 0, shape, strides, dtype)
 
-    def along(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> "Place":
-        """Give the place of elements that begin at the same one."""
-        return Place(self.root, self.offset, shape, strides, self.dtype)
+    def along(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> "MemRef":
+        """Give the reference to elements that begin at the same one."""
+        return MemRef(self.root, self.offset, shape, strides, self.dtype)
 
-    def broadcast(self, shape: tuple[int, ...]) -> "Place":
+    def broadcast(self, shape: tuple[int, ...]) -> "MemRef":
         """Repeat it along axes, without the axes of one element that others do not have."""
         if self.shape == shape:
             return self
@@ -65,9 +65,9 @@ class Place:
         strides = [0] * missing
         for length, stride, wanted in zip(self.shape, self.strides, shape[missing:], strict=True):
             strides.append(stride if length == wanted else 0)
-        return Place(self.root, self.offset, shape, tuple(strides), self.dtype)
+        return MemRef(self.root, self.offset, shape, tuple(strides), self.dtype)
 
-    def squeezed(self) -> "Place":
+    def squeezed(self) -> "MemRef":
         """Leave out the axes of one element."""
         if 1 not in self.shape:
             return self
@@ -75,18 +75,18 @@ class Place:
             kept = [axis for axis, length in enumerate(self.shape) if length != 1]
             shape = tuple([self.shape[axis] for axis in kept])
             strides = tuple([self.strides[axis] for axis in kept])
-            self._narrow.append(Place(self.root, self.offset, shape, strides, self.dtype))
+            self._narrow.append(MemRef(self.root, self.offset, shape, strides, self.dtype))
         return self._narrow[0]
 
-    def seen(self, view: Callable[[Any], Any]) -> "Place":
-        """Give the place of a view, which a function makes of an array."""
+    def seen(self, view: Callable[[Any], Any]) -> "MemRef":
+        """Give the reference to a view, which a function makes of an array."""
         array, start = stand_in(self.shape, self.strides, self.dtype)
         part = view(array)
         offset = part.__array_interface__["data"][0] - start
-        return Place(self.root, self.offset + offset, part.shape, part.strides, part.dtype)
+        return MemRef(self.root, self.offset + offset, part.shape, part.strides, part.dtype)
 
-    def part(self, key: Any) -> "Place":
-        """Give the place of what a key of basic indexing selects."""
+    def part(self, key: Any) -> "MemRef":
+        """Give the reference to what a key of basic indexing selects."""
         key = key if type(key) is tuple else (key,)
         key = key if Ellipsis in key else (*key, Ellipsis)  # else it would be a number
         return self.seen(lambda array: array[key])
@@ -128,8 +128,8 @@ def is_simple(value: Value) -> bool:
     return value.dtype.char in SIMPLE and value.dtype.isnative and 0 not in value.shape
 
 
-class Places:
-    """The places of a program's values.
+class MemoryMap:
+    """The memory references of a program's values.
 
     Attributes
     ----------
@@ -138,13 +138,13 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self._known: dict[Value, Place | None] = {}
+        self._known: dict[Value, MemRef | None] = {}
         self.constants: list[Constant] = []
 
-    def of(self, value: Value) -> Place | None:
-        """Give the place of a value; None if native code cannot use it."""
+    def of(self, value: Value) -> MemRef | None:
+        """Give the reference to a value; None if native code cannot use it."""
         if value not in self._known:
-            self._known[value] = Place.whole(value) if is_simple(value) else None
+            self._known[value] = MemRef.whole(value) if is_simple(value) else None
         return self._known[value]
 
     def look(self, call: Call) -> bool:
@@ -160,21 +160,21 @@ class Places:
         """Let a value be where it would have been."""
         self._known.pop(value, None)
 
-    def put(self, value: Value, place: Place) -> None:
+    def put(self, value: Value, ref: MemRef) -> None:
         """Say where a value is."""
-        self._known[value] = place
+        self._known[value] = ref
 
 
-def viewed_at(call: Call, places: Places) -> Place | None:
-    """Find the place of what a call shows of the memory of its one operand."""
+def viewed_at(call: Call, memory_map: MemoryMap) -> MemRef | None:
+    """Find the reference to what a call shows of the memory of its one operand."""
     given = [arg for arg in call.args if type(arg) is Value]
     if len(given) != 1 or len(call.operands) != 1:
         return None
     (source,), out = given, call.outputs[0]
-    place = places.of(source)
-    if place is None or not is_simple(out):
+    ref = memory_map.of(source)
+    if ref is None or not is_simple(out):
         return None
-    return place.seen(
+    return ref.seen(
         lambda array: call.function(
             *[array if arg is source else arg for arg in call.args], **call.kwargs
         )

@@ -12,11 +12,11 @@ from tape_ad.programs.engines.native.codegen.elementwise import UFUNCS, Bound, F
 from tape_ad.programs.engines.native.codegen.floats import CLIP, power_by_one
 from tape_ad.programs.engines.native.codegen.integers import known_power
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL
-from tape_ad.programs.engines.native.ir.loop_nests import Question
-from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, Place
+from tape_ad.programs.engines.native.ir.loop_nests import RuntimeCheck
+from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, MemRef
 from tape_ad.programs.engines.native.lowering.lowering import (
     Lowering,
-    Refusal,
+    NotLowerable,
     check_numbers,
     elementwise_call,
     kind_of,
@@ -37,7 +37,7 @@ def operated(lowering: Lowering) -> None:
     """Do what an operator does, of arrays or of Python's numbers."""
     call = lowering.call
     if call.kwargs:
-        raise Refusal("it has options")
+        raise NotLowerable("it has options")
     if call.outputs[0].dtype is None:
         of_python(lowering)
     elif call.function is operator.pow:
@@ -54,10 +54,10 @@ def raised(lowering: Lowering) -> None:
     if one and kind == "f" and type(exponent) is Value:
         dtypes = resolved(np.power, (kind_of(base), kind_of(exponent)))
         if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
-            raise Refusal("of such dtypes")
+            raise NotLowerable("of such dtypes")
         elementwise_call(lowering, Bound(power_by_one), dtypes)
     elif one and kind == "c" and type(exponent) is Value:
-        raise Refusal("complex powers whose way the exponent decides")
+        raise NotLowerable("complex powers whose way the exponent decides")
     elif one and base.dtype.kind == "c" and type(exponent) is int and exponent in WAYS:
         as_if(lowering, WAYS[exponent], (base,))
     else:
@@ -68,7 +68,7 @@ def as_if(lowering: Lowering, ufunc: Any, args: tuple[Any, ...]) -> None:
     """Do what a ufunc does; powers by a number have NumPy's shorter ways here too."""
     dtypes = resolved(ufunc, tuple(map(kind_of, args)))
     if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
-        raise Refusal("of such dtypes")
+        raise NotLowerable("of such dtypes")
     check_numbers(args, dtypes)
     if ufunc is np.power and dtypes[0].kind in "iu" and type(args[1]) is int:
         known = Bound(known_power, args[1:])  # of other exponents some may be negative
@@ -83,22 +83,22 @@ def of_python(lowering: Lowering) -> None:
     kinds = {arg.kind if type(arg) is Value else type(arg) for arg in call.args}
     wanted = PYTHONS.get(call.outputs[0].kind)
     if wanted is None or not kinds <= PYTHONS.keys() or not all(map(fits, call.args)):
-        raise Refusal("Python's numbers of such a kind")
+        raise NotLowerable("Python's numbers of such a kind")
     given = PYTHONS[float if float in kinds else int]
     dtypes = (*[given] * len(call.args), wanted)
     failing: Any = Failing(call.function)  # which stands for a function here
     library = vectors.library()
     if not can_lower(call.function, dtypes, library):
-        raise Refusal("no native code for it")
+        raise NotLowerable("no native code for it")
     if not can_lower(failing, (*dtypes, BOOL), library):
-        raise Refusal("Python's numbers may be something else")
+        raise NotLowerable("Python's numbers may be something else")
     nest = lowering.nest(())
     args = [lowering.operand(nest, arg, given) for arg in call.args]
     result = nest.op(call.function, dtypes, *args)
-    word = Place.whole(Value(np.ndarray, (), BOOL))
+    word = MemRef.whole(Value(np.ndarray, (), BOOL))
     nest.write(result, lowering.out)
     nest.write(nest.op(failing, (*dtypes, BOOL), *args, result), word)
-    lowering.work.append(Question(word, 0))
+    lowering.work.append(RuntimeCheck(word, 0))
 
 
 def fits(arg: Any) -> bool:
@@ -113,9 +113,9 @@ def composed(lowering: Lowering) -> None:
     args, rest = call.args[: found.operands], call.args[found.operands :]
     asked = Bound(call.function, rest, tuple(call.kwargs.items()))
     if values_in((rest, call.kwargs)) or not all(isinstance(x, Hashable) for x in rest):
-        raise Refusal("further operands")
+        raise NotLowerable("further operands")
     if len(args) < found.operands or call.outputs[0].dtype is None:
-        raise Refusal("such operands")
+        raise NotLowerable("such operands")
     out = call.outputs[0].dtype
     dtypes = [dtype_of(arg, out) for arg in args]
     if call.function is np.where:
@@ -135,9 +135,9 @@ def clipped(lowering: Lowering) -> None:
     found = lowering.options("a", "a_min", "a_max", "min", "max")
     low, high = (found.get(f"a_{side}", found.get(side)) for side in ("min", "max"))
     if low is None and high is None:
-        raise Refusal("no bounds")
+        raise NotLowerable("no bounds")
     if getattr(found["a"], "dtype", None) is None:
-        raise Refusal("a Python number, which is not weak there")
+        raise NotLowerable("a Python number, which is not weak there")
     if high is None:
         as_if(lowering, np.maximum, (found["a"], low))
     elif low is None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.gathers import PUT, collecting
-from tape_ad.programs.engines.native.ir.loop_nests import Literal, Nest, Question
-from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.engines.native.ir.loop_nests import Literal, LoopNest, RuntimeCheck
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.copying import assignable, copy, fill
 from tape_ad.programs.engines.native.lowering.indexing import gathered, led, same_boxes
-from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal
+from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
 from tape_ad.programs.engines.native.lowering.picking import around, entries_of, has_arrays, picked
 from tape_ad.programs.program.program import Value
 from tape_ad.rules.numpy import updates
@@ -25,9 +25,9 @@ BOOL = np.dtype(bool)
 def as_updated(lowering: Lowering) -> None:
     """`updated`: a copy, to which something is assigned."""
     given = lowering.options("a", "value", "key", "window")
-    base, out, window = lowering.place(given["a"]), lowering.out, given.get("window")
+    base, out, window = lowering.ref(given["a"]), lowering.out, given.get("window")
     if base.dtype != out.dtype or base.shape != out.shape:
-        raise Refusal("a base of another layout")
+        raise NotLowerable("a base of another layout")
     key, target = given["key"], out
     if window is not None:
         target = out.seen(window.on)
@@ -35,7 +35,7 @@ def as_updated(lowering: Lowering) -> None:
         if window is not None:
             copy(lowering, base, out)
         before = base if window is None else target
-        assigned_by_mask(lowering, lowering.place(key), given["value"], before, target)
+        assigned_by_mask(lowering, lowering.ref(key), given["value"], before, target)
         return
     value = assignable(lowering, given["value"], target.dtype)
     if has_arrays(key):
@@ -51,7 +51,7 @@ def as_updated(lowering: Lowering) -> None:
     copy(lowering, fitted(value, part.shape), part, apart=new)
 
 
-def fitted(value: Place, shape: tuple[int, ...]) -> Place:
+def fitted(value: MemRef, shape: tuple[int, ...]) -> MemRef:
     """Broadcast what is assigned, whose first axes of one element do not matter."""
     extra = len(value.shape) - len(shape)
     if extra > 0:
@@ -67,17 +67,17 @@ def is_mask(key: Any) -> bool:
 
 
 def assigned_by_mask(
-    lowering: Lowering, mask: Place, value: Any, before: Place, target: Place
+    lowering: Lowering, mask: MemRef, value: Any, before: MemRef, target: MemRef
 ) -> None:
     """Choose between a value, the same for all elements of the mask, and what was there."""
     deep = len(mask.shape)
     if mask.shape != target.shape[:deep]:
-        raise Refusal("a mask of another shape")
+        raise NotLowerable("a mask of another shape")
     rest = len(target.shape) - deep
     given = assignable(lowering, value, target.dtype)
     if len(given.shape) > rest:
         if len(given.shape) > rest + 1 or given.shape[0] != 1:
-            raise Refusal("as many values as a mask has of truths")
+            raise NotLowerable("as many values as a mask has of truths")
         given = given.along(given.shape[1:], given.strides[1:])
     nest = lowering.nest(target.shape)
     where = nest.read(mask.along(target.shape, mask.strides + (0,) * rest))
@@ -91,10 +91,10 @@ def as_outside(lowering: Lowering) -> None:
     _, key = lowering.call.args
     out = lowering.out
     if is_mask(key):
-        mask = lowering.place(key)
+        mask = lowering.ref(key)
         deep = len(mask.shape)
         if mask.shape != out.shape[:deep]:
-            raise Refusal("a mask of another shape")
+            raise NotLowerable("a mask of another shape")
         nest = lowering.nest(out.shape)
         where = nest.read(mask.along(out.shape, mask.strides + (0,) * (len(out.shape) - deep)))
         nest.write(nest.op(np.logical_not, (BOOL, BOOL), where), out)
@@ -103,7 +103,7 @@ def as_outside(lowering: Lowering) -> None:
     assigned_false(lowering, out, key)
 
 
-def assigned_false(lowering: Lowering, target: Place, key: Any) -> None:
+def assigned_false(lowering: Lowering, target: MemRef, key: Any) -> None:
     """Mark what a key without a mask selects."""
     if not has_arrays(key):
         fill(lowering, False, target.part(key))
@@ -117,7 +117,7 @@ def as_outside_window(lowering: Lowering) -> None:
     """`outside_window`: ones, and zeros where a key selects from a view."""
     window, key = lowering.call.args
     if is_mask(key) or len(lowering.call.outputs) != 1:
-        raise Refusal("such a key of a view")
+        raise NotLowerable("such a key of a view")
     (out,) = lowering.outs
     marks = lowering.temporary(window.array.shape, BOOL)
     target = in_marks(marks, window)
@@ -140,9 +140,9 @@ def as_landed(lowering: Lowering) -> None:
     when the program was captured.
     """
     window, key = lowering.call.args
-    numbers, places = lowering.outs
+    numbers, positions = lowering.outs
     if is_mask(key) or not has_arrays(key):
-        raise Refusal("a key without integers")
+        raise NotLowerable("a key without integers")
     marks = lowering.temporary(window.array.shape, np.int64)
     target = in_marks(marks, window)
     fill(lowering, -1, marks)
@@ -154,26 +154,26 @@ def as_landed(lowering: Lowering) -> None:
     shape, count = (math.prod(marks.shape),), math.prod(numbers.shape)
     most = lowering.constant(np.array(count))
     flat = marks.along(shape, (marks.dtype.itemsize,))
-    nest = Nest(shape, [most.along(shape, (0,)), flat], loop=(collecting(), 0), ordered=True)
-    nest.writes = [(-1, each.along(shape, (0,))) for each in (numbers, places, state)]
+    nest = LoopNest(shape, [most.along(shape, (0,)), flat], loop=(collecting(), 0), ordered=True)
+    nest.writes = [(-1, each.along(shape, (0,))) for each in (numbers, positions, state)]
     lowering.work.append(nest)
     other = lowering.temporary((), BOOL)
     look = lowering.nest(())
     found = look.read(state.along((), ()))
     expected = Literal.of(count, state.dtype)
     look.write(look.op(np.not_equal, (state.dtype, state.dtype, BOOL), found, expected), other)
-    lowering.work.append(Question(other, 0))
+    lowering.work.append(RuntimeCheck(other, 0))
 
 
-def in_marks(marks: Place, window: Any) -> Place:
+def in_marks(marks: MemRef, window: Any) -> MemRef:
     """Show a view of an array in as many integers."""
     array, view, size = window.array, window.view, window.array.dtype.itemsize
-    plain = Place.new(array.shape, array.dtype).strides == array.strides
+    plain = MemRef.new(array.shape, array.dtype).strides == array.strides
     if not plain or view.dtype != array.dtype or any(each % size for each in view.strides):
-        raise Refusal("such a view")
+        raise NotLowerable("such a view")
     wide = marks.dtype.itemsize
     strides = tuple(stride // size * wide for stride in view.strides)
-    return Place(marks.root, view.offset // size * wide, view.shape, strides, marks.dtype)
+    return MemRef(marks.root, view.offset // size * wide, view.shape, strides, marks.dtype)
 
 
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {

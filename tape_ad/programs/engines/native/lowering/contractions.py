@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from tape_ad.programs.engines.native.ir.iteration_space import iteration_space
 from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal
-from tape_ad.programs.engines.native.ir.memory_map import Place
-from tape_ad.programs.engines.native.ir.nests import laid_out
-from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
+from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
 from tape_ad.programs.engines.native.lowering.products import converted, multiplied
 from tape_ad.programs.engines.native.lowering.reductions import ended
 from tape_ad.programs.program.program import Value
@@ -26,77 +26,77 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @frozen
-class Named:
-    """A place whose axes have names.
+class NamedAxes:
+    """A memory reference whose axes have names.
 
     Attributes
     ----------
-    place : Place
+    ref : MemRef
     strides : dict of str to int
         Of each name; of one that stands for several axes, together.
     """
 
-    place: Place
+    ref: MemRef
     strides: Mapping[str, int]
 
     @classmethod
-    def of(cls, place: Place, names: str, sizes: Mapping[str, int]) -> "Named":
+    def of(cls, ref: MemRef, names: str, sizes: Mapping[str, int]) -> "NamedAxes":
         """Name the axes."""
         strides = dict.fromkeys(names, 0)
-        for name, length, stride in zip(names, place.shape, place.strides, strict=True):
+        for name, length, stride in zip(names, ref.shape, ref.strides, strict=True):
             if length == sizes[name]:
                 strides[name] += stride
-        return cls(place, strides)
+        return cls(ref, strides)
 
-    def over(self, names: Sequence[str], sizes: Mapping[str, int]) -> Place:
-        """Give the place with an axis for each name, along which it may be repeated."""
+    def over(self, names: Sequence[str], sizes: Mapping[str, int]) -> MemRef:
+        """Give the reference with an axis for each name, along which it may be repeated."""
         shape = tuple([sizes[name] for name in names])
         strides = tuple([self.strides.get(name, 0) for name in names])
-        return Place(self.place.root, self.place.offset, shape, strides, self.place.dtype)
+        return MemRef(self.ref.root, self.ref.offset, shape, strides, self.ref.dtype)
 
     def merged(
         self, stack: Sequence[str], groups: Sequence[str], sizes: Mapping[str, int]
-    ) -> Place | None:
-        """Give it with one axis for each group of names; None where that is no place."""
-        place = self.over(stack, sizes)
-        shape, strides = list(place.shape), list(place.strides)
+    ) -> MemRef | None:
+        """Give it with one axis for each group of names; None where strides cannot say that."""
+        ref = self.over(stack, sizes)
+        shape, strides = list(ref.shape), list(ref.strides)
         for group in groups:
             part = self.over(group, sizes)
-            layout = laid_out(part.shape, [part.strides])
-            if layout.dims:
+            space = iteration_space(part.shape, [part.strides])
+            if space.dims:
                 return None
             order = [s for n, s in zip(part.shape, part.strides, strict=True) if n > 1]
             if order != sorted(order, key=lambda s: -abs(s)):
                 return None
             shape.append(math.prod(part.shape))
-            strides.append(layout.steps[0] if part.shape else 0)
-        return Place(place.root, place.offset, tuple(shape), tuple(strides), place.dtype)
+            strides.append(space.steps[0] if part.shape else 0)
+        return MemRef(ref.root, ref.offset, tuple(shape), tuple(strides), ref.dtype)
 
 
 def contracted(
-    lowering: Lowering, places: Sequence[Place], terms: Sequence[str], output: str
+    lowering: Lowering, refs: Sequence[MemRef], terms: Sequence[str], output: str
 ) -> None:
     """Do what `numpy.einsum` does."""
     out = lowering.out
-    if out.dtype.kind == "b" or [len(p.shape) for p in places] != [*map(len, terms)]:
-        raise Refusal("such operands")
+    if out.dtype.kind == "b" or [len(p.shape) for p in refs] != [*map(len, terms)]:
+        raise NotLowerable("such operands")
     sizes: dict[str, int] = {}
-    for place, term in zip(places, terms, strict=True):
-        for name, length in zip(term, place.shape, strict=True):
+    for ref, term in zip(refs, terms, strict=True):
+        for name, length in zip(term, ref.shape, strict=True):
             sizes[name] = max(length, sizes.get(name, 1))
     if len(set(output)) != len(output) or not set(output) <= sizes.keys():
-        raise Refusal("such indices")
+        raise NotLowerable("such indices")
     named = [
-        Named.of(converted(lowering, place, out.dtype), term, sizes)
-        for place, term in zip(places, terms, strict=True)
+        NamedAxes.of(converted(lowering, ref, out.dtype), term, sizes)
+        for ref, term in zip(refs, terms, strict=True)
     ]
-    target = Named.of(out, output, sizes)
+    target = NamedAxes.of(out, output, sizes)
     work = math.prod(sizes.values())
     if len(named) == 2 and work > SMALL and by_matrices(lowering, named, target, output, sizes):
         return
     summed = [name for name in sizes if name not in output]
     if work > LARGE and (summed or len(named) > 2):
-        raise Refusal("so large a sum of products")
+        raise NotLowerable("so large a sum of products")
     names = [*output, *summed]
     nest = lowering.nest(tuple([sizes[name] for name in names]))
     args: list[Argument] = [nest.read(each.over(names, sizes)) for each in named]
@@ -113,8 +113,8 @@ def contracted(
 
 def by_matrices(
     lowering: Lowering,
-    named: Sequence[Named],
-    target: Named,
+    named: Sequence[NamedAxes],
+    target: NamedAxes,
     output: str,
     sizes: Mapping[str, int],
 ) -> bool:
@@ -135,31 +135,31 @@ def by_matrices(
         return True
     names = stack + rows + columns
     shape = tuple(sizes[name] for name in names)
-    product = Named.of(lowering.temporary(shape, target.place.dtype), names, sizes)
+    product = NamedAxes.of(lowering.temporary(shape, target.ref.dtype), names, sizes)
     merged = product.merged(stack, (rows, columns), sizes)
     assert merged is not None  # noqa: S101 - for mypy: it is in C order
     multiplied(lowering, np.matmul, [left, right], merged)
     nest = lowering.nest(shape)
-    nest.write(nest.read(product.place), target.over(names, sizes))
+    nest.write(nest.read(product.ref), target.over(names, sizes))
     return True
 
 
 def placed(
     lowering: Lowering,
-    named: Named,
+    named: NamedAxes,
     stack: str,
     groups: Sequence[str],
     sizes: Mapping[str, int],
-) -> Place:
+) -> MemRef:
     """Give an operand as a stack of matrices, copied where it does not lie so."""
     found = named.merged(stack, groups, sizes)
     if found is not None:
         return found
     names = stack + "".join(groups)
     source = named.over(names, sizes)
-    copy = Named.of(lowering.temporary(source.shape, source.dtype), names, sizes)
+    copy = NamedAxes.of(lowering.temporary(source.shape, source.dtype), names, sizes)
     nest = lowering.nest(source.shape)
-    nest.write(nest.read(source), copy.place)
+    nest.write(nest.read(source), copy.ref)
     found = copy.merged(stack, groups, sizes)
     assert found is not None  # noqa: S101 - for mypy: it is in C order
     return found
@@ -170,7 +170,7 @@ def named_by_options(lowering: Lowering) -> None:
     options = dict(lowering.call.kwargs)
     terms, output = options.pop("inputs"), options.pop("output")
     if options:
-        raise Refusal("it has options")
+        raise NotLowerable("it has options")
     contracted(lowering, [*map(lowering.source, lowering.call.args)], terms, output)
 
 
@@ -178,10 +178,10 @@ def named_by_text(lowering: Lowering) -> None:
     """Do `numpy.einsum`."""
     subscripts, *operands = lowering.call.args
     if type(subscripts) is not str or not lowering.call.kwargs.keys() <= {"optimize"}:
-        raise Refusal("it has options")
+        raise NotLowerable("it has options")
     given, arrow, output = subscripts.replace(" ", "").partition("->")
     if not arrow or "." in subscripts:
-        raise Refusal("such indices")
+        raise NotLowerable("such indices")
     contracted(lowering, [*map(lowering.source, operands)], given.split(","), output)
 
 
@@ -191,7 +191,7 @@ def over_axes(lowering: Lowering) -> None:
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     axes = found.get("axes", 2)
     if type(axes) is Value:
-        raise Refusal("axes that vary")
+        raise NotLowerable("axes that vary")
     if isinstance(axes, int):
         axes = range(len(x.shape) - axes, len(x.shape)), range(axes)
     first, second = ([*each] if np.iterable(each) else [each] for each in axes)
@@ -209,7 +209,7 @@ def over_last_axes(lowering: Lowering) -> None:
     found = lowering.options("a", "b")
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     if not x.shape or not y.shape:
-        raise Refusal("a product of such arrays")
+        raise NotLowerable("a product of such arrays")
     names = LETTERS[: len(x.shape)]
     others = LETTERS[len(x.shape) : len(x.shape) + len(y.shape) - 1]
     contracted(lowering, [x, y], [names, others + names[-1]], names[:-1] + others)

@@ -1,4 +1,4 @@
-"""Our layers' functions, which are captured as one call each, as stages of elementwise work."""
+"""Lowering of neural-network functions, which are captured as one call each."""
 
 import inspect
 import math
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.ir.memory_map import Place
-from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
+from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
 from tape_ad.programs.engines.native.lowering.stages import Stages, shaped
 from tape_ad.programs.program.program import Value
 from tape_ad.record.sweeps import all_finite
@@ -30,12 +30,12 @@ __all__ = ["LOWERINGS"]
 DOUBLE, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 
 
-def floats(stages: Stages, arg: Any) -> Place:
+def floats(stages: Stages, arg: Any) -> MemRef:
     """Give a real operand; integers become floats."""
-    place = stages.lowering.source(arg)
-    if place.dtype.kind == "c" or not place.shape:
-        raise Refusal("operands of such shapes and dtypes")
-    return place if place.dtype.kind == "f" else stages.cast(place, DOUBLE)
+    ref = stages.lowering.source(arg)
+    if ref.dtype.kind == "c" or not ref.shape:
+        raise NotLowerable("operands of such shapes and dtypes")
+    return ref if ref.dtype.kind == "f" else stages.cast(ref, DOUBLE)
 
 
 def probabilities(lowering: Lowering) -> None:
@@ -66,7 +66,7 @@ def their_logarithm(lowering: Lowering) -> None:
 
 
 def exponentials_of(
-    lowering: Lowering, out: Place, e: Place | None = None, totals: Place | None = None
+    lowering: Lowering, out: MemRef, e: MemRef | None = None, totals: MemRef | None = None
 ) -> None:
     """Do `exponentials`, of which only the first result may be wanted."""
     stages, found = Stages(lowering), lowering.options("x", "axis", "keepdims")
@@ -102,14 +102,14 @@ def logarithms_pulled(lowering: Lowering) -> None:
     stages.do(np.subtract, ct, shared, out=lowering.out)
 
 
-def chosen_in(stages: Stages, chosen: Any, shape: tuple[int, ...]) -> Place:
+def chosen_in(stages: Stages, chosen: Any, shape: tuple[int, ...]) -> MemRef:
     """Mark in each row of logits the one of its class, whose number has been checked before."""
     *_, targets = chosen
-    place = stages.lowering.source(targets)
-    if place.shape != shape[:-1]:
-        raise Refusal("operands of such shapes and dtypes")
+    ref = stages.lowering.source(targets)
+    if ref.shape != shape[:-1]:
+        raise NotLowerable("operands of such shapes and dtypes")
     numbers = stages.lowering.constant(np.arange(shape[-1]))
-    column = Place(place.root, place.offset, (*place.shape, 1), (*place.strides, 0), place.dtype)
+    column = MemRef(ref.root, ref.offset, (*ref.shape, 1), (*ref.strides, 0), ref.dtype)
     return stages.do(np.equal, stages.cast(column, INTEGER), numbers)
 
 
@@ -119,7 +119,7 @@ def loss(lowering: Lowering) -> None:
     out, e, totals = lowering.outs
     x = floats(stages, logits)
     if type(size) is Value:
-        raise Refusal("a size that varies")
+        raise NotLowerable("a size that varies")
     shifted = stages.do(np.subtract, x, stages.reduce(np.maximum, x, -1))
     picked = stages.choose(chosen_in(stages, chosen, x.shape), shifted, 0)
     total = stages.reduce(np.add, picked, -1)
@@ -136,11 +136,11 @@ def loss_pulled_back(lowering: Lowering) -> None:
     e, totals, out = lowering.source(e), lowering.source(totals), lowering.out
     ct = lowering.source(ct)
     ones = (1,) * len(e.shape)
-    ct = Place(ct.root, ct.offset, ct.shape + ones, ct.strides + (0,) * len(ones), ct.dtype)
-    ct = stages.do(np.multiply, ct, stages.place(scale))
+    ct = MemRef(ct.root, ct.offset, ct.shape + ones, ct.strides + (0,) * len(ones), ct.dtype)
+    ct = stages.do(np.multiply, ct, stages.ref(scale))
     pulled = stages.do(np.multiply, stages.do(np.divide, ct, totals), e)
     if pulled.dtype != out.dtype:
-        raise Refusal("operands of such shapes and dtypes")
+        raise NotLowerable("operands of such shapes and dtypes")
     less = stages.choose(chosen_in(stages, chosen, e.shape), stages.cast(ct, out.dtype), 0)
     stages.do(np.subtract, pulled, less, out=out)
 
@@ -153,18 +153,18 @@ def loss_pushed(lowering: Lowering) -> None:
     picked = stages.choose(chosen_in(stages, chosen, e.shape), t, 0)
     differences = stages.do(np.subtract, mean, stages.reduce(np.add, picked, -1))
     axes = tuple(range(-len(e.shape), 0))
-    total = stages.do(np.multiply, stages.reduce(np.add, differences, axes), stages.place(scale))
+    total = stages.do(np.multiply, stages.reduce(np.add, differences, axes), stages.ref(scale))
     stages.cast(shaped(total, out.shape), out.dtype, out=out)
 
 
-def standard(stages: Stages, x: Any, axes: Any, eps: Any, out: Place, divisor: Place) -> None:
+def standard(stages: Stages, x: Any, axes: Any, eps: Any, out: MemRef, divisor: MemRef) -> None:
     """Do `standardized`."""
-    place = stages.lowering.source(x)
-    if place.dtype.kind != "f":
-        raise Refusal("operands of such shapes and dtypes")
-    centred = stages.do(np.subtract, place, stages.average(place, axes))
+    ref = stages.lowering.source(x)
+    if ref.dtype.kind != "f":
+        raise NotLowerable("operands of such shapes and dtypes")
+    centred = stages.do(np.subtract, ref, stages.average(ref, axes))
     squares = stages.do(np.multiply, centred, centred)
-    variance = stages.do(np.add, stages.average(squares, axes), stages.place(eps))
+    variance = stages.do(np.add, stages.average(squares, axes), stages.ref(eps))
     stages.do(np.sqrt, variance, out=divisor)
     stages.do(np.divide, centred, divisor, out=out)
 
@@ -200,23 +200,23 @@ def inner_product(lowering: Lowering) -> None:
     stages, (x, y, axes) = Stages(lowering), lowering.call.args
     x, y = lowering.source(x), lowering.source(y)
     if "c" in x.dtype.kind + y.dtype.kind:
-        raise Refusal("operands of such shapes and dtypes")
+        raise NotLowerable("operands of such shapes and dtypes")
     stages.reduce(np.add, stages.do(np.multiply, x, y), tuple(axes), out=lowering.out)
 
 
 def finite_sums(lowering: Lowering) -> None:
     """Do `all_finite`: a sum of squares, or a sum, of each array."""
     stages, (arrays,) = Stages(lowering), lowering.call.args
-    total: Place | None = None
+    total: MemRef | None = None
     for array in arrays:
-        place = lowering.place(array) if type(array) is Value else None
-        if place is None or place.dtype.kind != "f":
-            raise Refusal("operands of such shapes and dtypes")
-        squares = stages.do(np.multiply, place, place)
+        ref = lowering.ref(array) if type(array) is Value else None
+        if ref is None or ref.dtype.kind != "f":
+            raise NotLowerable("operands of such shapes and dtypes")
+        squares = stages.do(np.multiply, ref, ref)
         one = stages.do(np.isfinite, shaped(stages.reduce(np.add, squares, None), ()))
         total = one if total is None else stages.do(np.logical_and, total, one)
     if total is None:
-        raise Refusal("no arrays")
+        raise NotLowerable("no arrays")
     out = lowering.out
     stages.cast(total, out.dtype, out=out)
 

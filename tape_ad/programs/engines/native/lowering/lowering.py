@@ -1,4 +1,4 @@
-"""What a call becomes natively: nests over places, or nothing, with the reason."""
+"""Lowering one call: what it becomes in the loop IR, or the reason why it cannot be lowered."""
 
 import functools
 import math
@@ -10,15 +10,21 @@ from attrs import define, field
 
 from tape_ad.programs.engines.native.codegen import elementwise, vectors
 from tape_ad.programs.engines.native.codegen.loops import lanes_of
-from tape_ad.programs.engines.native.ir.loop_nests import Argument, Direct, Literal, Nest, Question
-from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, Place, Places
+from tape_ad.programs.engines.native.ir.loop_nests import (
+    Argument,
+    ExternalCall,
+    Literal,
+    LoopNest,
+    RuntimeCheck,
+)
+from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, MemoryMap, MemRef
 from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
 from tape_ad.programs.engines.out_support import can_be_placed
 from tape_ad.programs.program.program import Call, Constant, Value
 
 __all__ = [
     "Lowering",
-    "Refusal",
+    "NotLowerable",
     "Work",
     "as_ufunc",
     "check_numbers",
@@ -28,88 +34,88 @@ __all__ = [
     "written_or_found",
 ]
 
-Work = Nest | Direct | Question
+Work = LoopNest | ExternalCall | RuntimeCheck
 
 
-class Refusal(Exception):  # noqa: N818 - no error: a call is left to NumPy
-    """Why a call is not native."""
+class NotLowerable(Exception):  # noqa: N818 - no error: a call is left to NumPy
+    """Why a call cannot be lowered, so that NumPy runs it."""
 
 
 @define(eq=False)
 class Lowering:
-    """One call on its way.
+    """The lowering of one call, and the work that it has become so far.
 
     Attributes
     ----------
     call : Call
-    places : Places
+    memory_map : MemoryMap
     work : list
         What is to be done for it.
     """
 
     call: Call
-    places: Places
+    memory_map: MemoryMap
     work: list[Work] = field(factory=list)
 
     @property
-    def out(self) -> Place:
-        """The place of the one result."""
+    def out(self) -> MemRef:
+        """The memory reference of the one result."""
         if len(self.call.outputs) != 1:
-            raise Refusal("it has several results")
+            raise NotLowerable("it has several results")
         return self.outs[0]
 
     @property
-    def outs(self) -> list[Place]:
-        """The places of all results."""
+    def outs(self) -> list[MemRef]:
+        """The memory references of all results."""
         for value in self.call.outputs:
             if value.owner is not None:
-                raise Refusal("a view of an operand")
+                raise NotLowerable("a view of an operand")
             if value.dtype is not None and not can_be_placed(value):
-                raise Refusal("a result with gaps, or without elements")
-        return [self.place(value) for value in self.call.outputs]
+                raise NotLowerable("a result with gaps, or without elements")
+        return [self.ref(value) for value in self.call.outputs]
 
-    def source(self, arg: Any) -> Place:
-        """Give the place of an operand that has to be an array of the program."""
+    def source(self, arg: Any) -> MemRef:
+        """Give the memory reference of an operand that has to be an array of the program."""
         if type(arg) is not Value:
-            raise Refusal(f"{type(arg).__name__} as an operand")
-        return self.place(arg)
+            raise NotLowerable(f"{type(arg).__name__} as an operand")
+        return self.ref(arg)
 
-    def temporary(self, shape: tuple[int, ...], dtype: Any) -> Place:
-        """Give a place for what is needed only on the way."""
-        return Place.new(shape, np.dtype(dtype))
+    def temporary(self, shape: tuple[int, ...], dtype: Any) -> MemRef:
+        """Give memory for what is needed only on the way."""
+        return MemRef.new(shape, np.dtype(dtype))
 
-    def place(self, value: Value) -> Place:
-        """Give the place of an operand or a result."""
-        place = self.places.of(value)
-        if place is None:
-            raise Refusal(f"{value} is nothing for native code")
-        return place
+    def ref(self, value: Value) -> MemRef:
+        """Give the memory reference of an operand or a result."""
+        ref = self.memory_map.of(value)
+        if ref is None:
+            raise NotLowerable(f"{value} is nothing for native code")
+        return ref
 
-    def nest(self, shape: tuple[int, ...]) -> Nest:
+    def nest(self, shape: tuple[int, ...]) -> LoopNest:
         """Begin a nest."""
-        nest = Nest(shape)
+        nest = LoopNest(shape)
         self.work.append(nest)
         return nest
 
-    def operand(self, nest: Nest, arg: Any, dtype: np.dtype[Any]) -> Argument:
+    def operand(self, nest: LoopNest, arg: Any, dtype: np.dtype[Any]) -> Argument:
         """Read an operand of an elementwise function as elements of a dtype."""
         if type(arg) is Value:
-            return nest.cast(nest.read(self.place(arg).broadcast(nest.shape)), dtype)
+            return nest.cast(nest.read(self.ref(arg).broadcast(nest.shape)), dtype)
         if isinstance(arg, (bool, int, float, complex, np.generic)) or is_element(arg):
             return Literal.of(arg, dtype)
-        raise Refusal(f"{type(arg).__name__} as an operand")
+        raise NotLowerable(f"{type(arg).__name__} as an operand")
 
-    def constant(self, array: Any) -> Place:
-        """Give the place of an array that is the same at every replay."""
+    def constant(self, array: Any) -> MemRef:
+        """Give the memory reference of an array that is the same at every replay."""
         value = Value.like(array)
-        self.places.constants.append(Constant(value, array, "the native engine"))
-        return Place.whole(value)
+        self.memory_map.constants.append(Constant(value, array, "the native engine"))
+        return MemRef.whole(value)
 
     def options(self, *names: str) -> dict[str, Any]:
         """Name the arguments of the call; only these may be there."""
         found = dict(zip(names, self.call.args, strict=False)) | dict(self.call.kwargs)
         if len(self.call.args) > len(names) or not found.keys() <= set(names):
-            raise Refusal(f"options {', '.join(sorted(found.keys() - set(names)))}")
+            raise NotLowerable(f"options {', '.join(sorted(found.keys() - set(names)))}")
         return found
 
 
@@ -142,16 +148,16 @@ def kind_of(arg: Any) -> Any:
 
 
 def as_ufunc(lowering: Lowering) -> None:
-    """Do what a ufunc does to elements."""
+    """Lower a ufunc to one elementwise nest."""
     call = lowering.call
     ufunc: Any = call.function
     if call.kwargs.keys() - {"dtype"} or len(call.args) != ufunc.nin or ufunc.nout != 1:
-        raise Refusal("it has options")
+        raise NotLowerable("it has options")
     wanted = call.kwargs.get("dtype")
     wanted = None if wanted is None else np.dtype(wanted)
     dtypes = resolved(ufunc, tuple(map(kind_of, call.args)), wanted)
     if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
-        raise Refusal("of such dtypes")
+        raise NotLowerable("of such dtypes")
     check_numbers(call.args, dtypes)
     elementwise_call(lowering, ufunc, dtypes)
 
@@ -163,9 +169,9 @@ def check_numbers(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
             continue
         given = arg if type(arg) is int else None
         if type(arg) is Value and arg.kind is int and arg.dtype is None:
-            raise Refusal(f"a Python integer beside {dtype}")
+            raise NotLowerable(f"a Python integer beside {dtype}")
         if given is not None and not np.iinfo(dtype).min <= given <= np.iinfo(dtype).max:
-            raise Refusal(f"{given} beside {dtype}")
+            raise NotLowerable(f"{given} beside {dtype}")
 
 
 def elementwise_call(
@@ -199,5 +205,5 @@ def written_or_found(function: Any, dtypes: tuple[np.dtype[Any], ...], size: int
         return function
     found = inner_loop(function, dtypes) if type(function) is np.ufunc else None
     if not ours and found is None:
-        raise Refusal("neither native code nor a loop of NumPy's for it")
+        raise NotLowerable("neither native code nor a loop of NumPy's for it")
     return found or function

@@ -11,10 +11,10 @@ from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.engines.native.codegen.gathers import GATHER
 from tape_ad.programs.engines.native.ir.boxes import APART, addresses, boxes_in
 from tape_ad.programs.engines.native.ir.loop_nests import Literal
-from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.copying import assignable, copy, fill
 from tape_ad.programs.engines.native.lowering.indexing import led
-from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal
+from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
 from tape_ad.programs.engines.native.lowering.picking import Picked
 from tape_ad.programs.program.program import Value, values_in
 from tape_ad.rules.maps.reductions import filled_with
@@ -27,7 +27,7 @@ MOST = 2**20
 
 
 def copied(lowering: Lowering) -> None:
-    """Give elements a new place, where they are repeated along axes that they do not have."""
+    """Copy elements to new memory, where they are repeated along axes that they do not have."""
     source, out = lowering.call.args[0], lowering.out
     if type(source) is Value and source.dtype is not None:
         complex_to_real(source.dtype, out.dtype)
@@ -38,7 +38,7 @@ def copied(lowering: Lowering) -> None:
 def complex_to_real(given: np.dtype[Any], wanted: np.dtype[Any]) -> None:
     """Leave to NumPy what it warns of."""
     if given.kind == "c" and wanted.kind not in "cb":
-        raise Refusal("imaginary parts are thrown away")
+        raise NotLowerable("imaginary parts are thrown away")
 
 
 def filled(number: Any) -> Callable[[Lowering], None]:
@@ -77,15 +77,15 @@ def joined(lowering: Lowering) -> None:
         before += length
 
 
-def operand(lowering: Lowering, arg: Any) -> Place:
-    """Give the place of an array, or of a number among arrays."""
+def operand(lowering: Lowering, arg: Any) -> MemRef:
+    """Give the memory reference of an array, or of a number among arrays."""
     if type(arg) is Value:
-        place = lowering.place(arg)
-        complex_to_real(place.dtype, lowering.out.dtype)
-        return place
+        ref = lowering.ref(arg)
+        complex_to_real(ref.dtype, lowering.out.dtype)
+        return ref
     array = np.asarray(arg)
     if array.dtype.hasobject or values_in((arg,)):
-        raise Refusal(f"{type(arg).__name__} among arrays")
+        raise NotLowerable(f"{type(arg).__name__} among arrays")
     return lowering.constant(array)
 
 
@@ -93,40 +93,40 @@ def repeated(lowering: Lowering) -> None:
     """`numpy.repeat` by one count."""
     given = lowering.options("a", "repeats", "axis")
     count, axis = given["repeats"], given.get("axis")
-    place, out = lowering.place(given["a"]), lowering.out
-    if type(count) is not int or not place.shape or (axis is None and len(place.shape) != 1):
+    ref, out = lowering.ref(given["a"]), lowering.out
+    if type(count) is not int or not ref.shape or (axis is None and len(ref.shape) != 1):
         by_addresses(lowering)
         return
-    axis = operator.index(axis or 0) % len(place.shape)
-    shape, size = place.shape, out.strides[axis]
-    here, behind = place.strides[: axis + 1], place.strides[axis + 1 :]
+    axis = operator.index(axis or 0) % len(ref.shape)
+    shape, size = ref.shape, out.strides[axis]
+    here, behind = ref.strides[: axis + 1], ref.strides[axis + 1 :]
     wide = (*shape[: axis + 1], count, *shape[axis + 1 :])
     target = (*out.strides[:axis], size * count, size, *out.strides[axis + 1 :])
-    copy(lowering, place.along(wide, (*here, 0, *behind)), out.along(wide, target))
+    copy(lowering, ref.along(wide, (*here, 0, *behind)), out.along(wide, target))
 
 
 def triangular(lowering: Lowering) -> None:
     """`numpy.tril` and `numpy.triu`."""
     given = lowering.options("m", "k")
-    place, out, k = lowering.place(given["m"]), lowering.out, given.get("k", 0)
+    ref, out, k = lowering.ref(given["m"]), lowering.out, given.get("k", 0)
     low = lowering.call.function is np.tril
     mask = np.tri(out.shape[-2], out.shape[-1], k=k if low else k - 1, dtype=bool) == low
     nest = lowering.nest(out.shape)
     where = nest.read(lowering.constant(mask).broadcast(out.shape))
     dtypes = (BOOL, out.dtype, out.dtype, out.dtype)
     zero = Literal.of(0, out.dtype)
-    nest.write(nest.op(np.where, dtypes, where, nest.read(place.broadcast(out.shape)), zero), out)
+    nest.write(nest.op(np.where, dtypes, where, nest.read(ref.broadcast(out.shape)), zero), out)
 
 
 def diagonal(lowering: Lowering) -> None:
     """`numpy.diag` and `numpy.diagflat` of one axis: zeros, and the diagonal."""
     given = lowering.options("v", "k")
-    place, out, k = lowering.place(given["v"]), lowering.out, given.get("k", 0)
-    if len(place.shape) != 1:
+    ref, out, k = lowering.ref(given["v"]), lowering.out, given.get("k", 0)
+    if len(ref.shape) != 1:
         by_addresses(lowering)
         return
     fill(lowering, 0, out)
-    copy(lowering, place, out.seen(lambda array: array.diagonal(k)))
+    copy(lowering, ref, out.seen(lambda array: array.diagonal(k)))
 
 
 def by_addresses(lowering: Lowering, number: Any = 0, **options: Any) -> None:
@@ -147,20 +147,20 @@ def by_addresses(lowering: Lowering, number: Any = 0, **options: Any) -> None:
     arrays = MOVED.get(call.function, (0,))
     rest = [arg for number, arg in enumerate(call.args) if number not in arrays]
     if values_in((tuple(rest), given)) or math.prod(out.shape) > MOST:
-        raise Refusal("a result that is large, or depends on numbers")
-    sources: list[Place] = []
+        raise NotLowerable("a result that is large, or depends on numbers")
+    sources: list[MemRef] = []
 
     def moving(arg: Any) -> Any:
         if type(arg) in (tuple, list):
             return type(arg)([moving(each) for each in arg])
-        place = operand(lowering, arg)
-        sources.append(place)
-        return addresses(place, len(sources) - 1)
+        ref = operand(lowering, arg)
+        sources.append(ref)
+        return addresses(ref, len(sources) - 1)
 
     args = [moving(arg) if k in arrays else arg for k, arg in enumerate(call.args)]
     moved = call.function(*args, **given)
     if np.shape(moved) != out.shape or np.asarray(moved).dtype != np.int64:
-        raise Refusal("a result that is computed")
+        raise NotLowerable("a result that is computed")
     boxes = boxes_in(np.asarray(moved))
     if boxes is None:
         picked_one_by_one(lowering, np.asarray(moved), sources)
@@ -173,25 +173,25 @@ def by_addresses(lowering: Lowering, number: Any = 0, **options: Any) -> None:
         which = (box.first - APART // 2) // (2 * APART)
         source = sources[which]
         offset = source.offset + box.first - (2 * which + 1) * APART
-        place = Place(source.root, offset, box.shape, box.strides, source.dtype)
-        copy(lowering, place, target, apart=True)
+        ref = MemRef(source.root, offset, box.shape, box.strides, source.dtype)
+        copy(lowering, ref, target, apart=True)
 
 
 MOVED: Mapping[Any, tuple[int, ...]] = {np.append: (0, 1), np.insert: (0, 2)}
 """Which arguments are arrays, where it is not the first one."""
 
 
-def picked_one_by_one(lowering: Lowering, moved: Any, sources: list[Place]) -> None:
+def picked_one_by_one(lowering: Lowering, moved: Any, sources: list[MemRef]) -> None:
     """Gather elements of one array that come from anywhere."""
     if len(sources) != 1 or np.any(moved == 0):
-        raise Refusal("too many pieces")
+        raise NotLowerable("too many pieces")
     (source,), out = sources, lowering.out
     lowest = int(moved.min())
     offset = source.offset + lowest - APART
     ways = lowering.constant(np.ascontiguousarray(moved - lowest))
-    base = Place(source.root, offset, out.shape, (0,) * len(out.shape), source.dtype)
+    base = MemRef(source.root, offset, out.shape, (0,) * len(out.shape), source.dtype)
     if source.dtype != out.dtype:
-        raise Refusal("too many pieces of another dtype")
+        raise NotLowerable("too many pieces of another dtype")
     at = Picked(base, [ways], [ways], [int(moved.max()) - lowest + 1, 1])
     led(lowering, GATHER, at, base, out)
 
@@ -203,43 +203,43 @@ def padded(lowering: Lowering) -> None:
     if mode == "constant":
         number = kwargs.get("constant_values", 0)
         if type(number) not in (int, float, bool) or len(lowering.call.args) > 3:
-            raise Refusal("numbers that differ from side to side")
+            raise NotLowerable("numbers that differ from side to side")
         assignable(lowering, number, lowering.out.dtype)
         options = {"constant_values": 0} if number else {}
         by_addresses(lowering, number, **options)
     elif mode in MODES and kwargs.get("reflect_type", "even") == "even":
         by_addresses(lowering)
     else:
-        raise Refusal(f"padding by {mode}")
+        raise NotLowerable(f"padding by {mode}")
 
 
 def reshaped(lowering: Lowering) -> None:
     """`numpy.reshape` and `numpy.ravel`, where they copy."""
     call, out = lowering.call, lowering.out
-    place = operand(lowering, call.args[0])
+    ref = operand(lowering, call.args[0])
     in_order = "order" not in call.kwargs and len(call.args) < 3
     plain = call.function is np.reshape or len(call.args) == 1
-    if not in_order or not plain or out.strides != Place.new(out.shape, out.dtype).strides:
+    if not in_order or not plain or out.strides != MemRef.new(out.shape, out.dtype).strides:
         by_addresses(lowering)
         return
-    copy(lowering, place, out.along(place.shape, Place.new(place.shape, out.dtype).strides))
+    copy(lowering, ref, out.along(ref.shape, MemRef.new(ref.shape, out.dtype).strides))
 
 
 def differences(lowering: Lowering) -> None:
     """`numpy.diff`: elements less those before them."""
     given = lowering.options("a", "n", "axis")
-    place, out = operand(lowering, given["a"]), lowering.out
-    axis, n = operator.index(given.get("axis", -1)) % len(place.shape), given.get("n", 1)
-    if place.dtype.kind == "b" or n < 1:
-        raise Refusal("differences of such a kind")
+    ref, out = operand(lowering, given["a"]), lowering.out
+    axis, n = operator.index(given.get("axis", -1)) % len(ref.shape), given.get("n", 1)
+    if ref.dtype.kind == "b" or n < 1:
+        raise NotLowerable("differences of such a kind")
     front = (slice(None),) * axis
     for left in reversed(range(n)):
-        one, other = (place.part((*front, part)) for part in (slice(1, None), slice(-1)))
-        target = lowering.temporary(one.shape, place.dtype) if left else out
+        one, other = (ref.part((*front, part)) for part in (slice(1, None), slice(-1)))
+        target = lowering.temporary(one.shape, ref.dtype) if left else out
         nest = lowering.nest(one.shape)
-        dtypes = (place.dtype,) * 3
+        dtypes = (ref.dtype,) * 3
         nest.write(nest.op(np.subtract, dtypes, nest.read(one), nest.read(other)), target)
-        place = target
+        ref = target
 
 
 MODES = frozenset({"edge", "wrap", "reflect", "symmetric"})

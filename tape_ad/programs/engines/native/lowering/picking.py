@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.programs.engines.native.ir.memory_map import Place
-from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
+from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
 from tape_ad.programs.program.program import Value, values_in
 
 __all__ = ["Picked", "around", "entries_of", "has_arrays", "picked"]
@@ -19,20 +19,20 @@ class Picked:
 
     Attributes
     ----------
-    base : Place
+    base : MemRef
         What they are picked from, of the shape of what is picked: with strides of 0 along the axes
         that the integers are for.
-    arrays : list of Place
+    arrays : list of MemRef
         The integers, each array as it is.
-    indices : list of Place
+    indices : list of MemRef
         The same, of the shape of what is picked.
     geometry : list of int
         For each of them the length of their axis, and its stride.
     """
 
-    base: Place
-    arrays: list[Place]
-    indices: list[Place]
+    base: MemRef
+    arrays: list[MemRef]
+    indices: list[MemRef]
     geometry: list[int]
 
     @property
@@ -60,31 +60,31 @@ def has_arrays(key: Any) -> bool:
     return not all(map(is_basic, entries_of(key)))
 
 
-def integers(lowering: Lowering, entry: Any) -> Place:
-    """Give the place of an entry's integers, as int64."""
+def integers(lowering: Lowering, entry: Any) -> MemRef:
+    """Give the memory reference of an entry's integers, as int64."""
     if type(entry) is Value:
-        place = lowering.place(entry)
+        ref = lowering.ref(entry)
     elif isinstance(entry, (list, np.ndarray)) and not values_in((entry,)):
-        place = lowering.constant(np.array(entry))
+        ref = lowering.constant(np.array(entry))
     else:
-        raise Refusal(f"{type(entry).__name__} in a key")
-    if place.dtype.kind not in "iu":
-        raise Refusal(f"{place.dtype} in a key")
-    if place.dtype == np.int64:
-        return place
-    wide = lowering.temporary(place.shape, np.int64)
-    nest = lowering.nest(place.shape)
-    nest.write(nest.read(place), wide)
+        raise NotLowerable(f"{type(entry).__name__} in a key")
+    if ref.dtype.kind not in "iu":
+        raise NotLowerable(f"{ref.dtype} in a key")
+    if ref.dtype == np.int64:
+        return ref
+    wide = lowering.temporary(ref.shape, np.int64)
+    nest = lowering.nest(ref.shape)
+    nest.write(nest.read(ref), wide)
     return wide
 
 
-def picked(lowering: Lowering, place: Place, key: Any) -> Picked:
+def picked(lowering: Lowering, ref: MemRef, key: Any) -> Picked:
     """Find out what a key with arrays of integers selects.
 
     Parameters
     ----------
     lowering : Lowering
-    place : Place
+    ref : MemRef
         Of the array.
     key : any
     """
@@ -93,12 +93,12 @@ def picked(lowering: Lowering, place: Place, key: Any) -> Picked:
     if not any(entry is Ellipsis for entry in entries):
         entries.append(Ellipsis)
     where = next(k for k, entry in enumerate(entries) if entry is Ellipsis)
-    missing = len(place.shape) - axes
+    missing = len(ref.shape) - axes
     if missing < 0:
-        raise Refusal("a key for more axes")
+        raise NotLowerable("a key for more axes")
     arrays = {k: integers(lowering, e) for k, e in enumerate(entries) if not is_basic(e)}
     basic = tuple([slice(None) if k in arrays else entry for k, entry in enumerate(entries)])
-    part = place.part(basic)
+    part = ref.part(basic)
     advanced: list[int] = []  # the positions of what NumPy takes for arrays among the entries
     mine: list[int] = []  # the axes of `part` that integers are for
     axis = rest = 0
@@ -128,17 +128,17 @@ def picked(lowering: Lowering, place: Place, key: Any) -> Picked:
     return Picked(base, given, indices, geometry)
 
 
-def spread_index(place: Place, first: int, behind: int, shape: tuple[int, ...]) -> Place:
-    """Give the place of integers for each element that they lead to."""
-    return place.along(shape, (*(0,) * first, *place.strides, *(0,) * behind))
+def spread_index(ref: MemRef, first: int, behind: int, shape: tuple[int, ...]) -> MemRef:
+    """Give the memory reference of integers for each element that they lead to."""
+    return ref.along(shape, (*(0,) * first, *ref.strides, *(0,) * behind))
 
 
-def around(place: Place, key: Any) -> list[Place] | None:
+def around(ref: MemRef, key: Any) -> list[MemRef] | None:
     """Divide what a basic key leaves out of an array; None where that is not a few boxes.
 
     Parameters
     ----------
-    place : Place
+    ref : MemRef
     key : any
         A basic key.
     """
@@ -146,18 +146,18 @@ def around(place: Place, key: Any) -> list[Place] | None:
     if Ellipsis not in entries:
         entries.append(Ellipsis)
     at = entries.index(Ellipsis)
-    missing = len(place.shape) - len(entries) + 1
+    missing = len(ref.shape) - len(entries) + 1
     entries[at : at + 1] = [slice(None)] * missing
-    spans = [span_of(entry, length) for entry, length in zip(entries, place.shape, strict=True)]
+    spans = [span_of(entry, length) for entry, length in zip(entries, ref.shape, strict=True)]
     if any(span is None for span in spans):
         return None
-    boxes: list[Place] = []
+    boxes: list[MemRef] = []
     done: list[slice] = []
-    for span, length in zip(spans, place.shape, strict=True):
+    for span, length in zip(spans, ref.shape, strict=True):
         assert span is not None  # noqa: S101 - for mypy
         for start, stop in ((0, span[0]), (span[1], length)):
             if start < stop:
-                boxes.append(place.part((*done, slice(start, stop))))
+                boxes.append(ref.part((*done, slice(start, stop))))
         done.append(slice(*span))
     return boxes
 

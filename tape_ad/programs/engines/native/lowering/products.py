@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.codegen.unit_rows import picking
-from tape_ad.programs.engines.native.ir.loop_nests import Direct, Literal, Question
-from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, Place
-from tape_ad.programs.engines.native.ir.nests import laid_out
-from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal, kind_of, resolved
+from tape_ad.programs.engines.native.codegen.unit_rows import row_selecting_product
+from tape_ad.programs.engines.native.ir.iteration_space import iteration_space
+from tape_ad.programs.engines.native.ir.loop_nests import ExternalCall, Literal, RuntimeCheck
+from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, MemRef
+from tape_ad.programs.engines.native.lowering.lowering import (
+    Lowering,
+    NotLowerable,
+    kind_of,
+    resolved,
+)
 from tape_ad.programs.engines.native.lowering.reductions import brought_together, ended
 from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
 from tape_ad.programs.program.program import Value
@@ -43,16 +48,16 @@ def as_product(lowering: Lowering) -> None:
     call = lowering.call
     ufunc: Any = call.function
     if call.kwargs or len(call.args) != ufunc.nin:
-        raise Refusal("it has options")
+        raise NotLowerable("it has options")
     x, y = call.args
     product_of(lowering, ufunc, x, y, lowering.out)
 
 
-def product_of(lowering: Lowering, ufunc: np.ufunc, x: Any, y: Any, out: Place) -> None:
+def product_of(lowering: Lowering, ufunc: np.ufunc, x: Any, y: Any, out: MemRef) -> None:
     """Multiply two operands of a call."""
     dtypes = resolved(ufunc, (kind_of(x), kind_of(y)))
     if dtypes is None or dtypes[-1] != out.dtype:
-        raise Refusal("of such dtypes")
+        raise NotLowerable("of such dtypes")
     operands = [
         converted(lowering, lowering.source(arg), dtype)
         for arg, dtype in zip((x, y), dtypes, strict=False)
@@ -60,121 +65,119 @@ def product_of(lowering: Lowering, ufunc: np.ufunc, x: Any, y: Any, out: Place) 
     multiplied(lowering, ufunc, operands, out)
 
 
-def converted(lowering: Lowering, place: Place, dtype: np.dtype[Any]) -> Place:
+def converted(lowering: Lowering, ref: MemRef, dtype: np.dtype[Any]) -> MemRef:
     """Give elements another dtype, and keep the order of their axes."""
-    if place.dtype == dtype:
-        return place
-    order = sorted(range(len(place.shape)), key=lambda axis: -abs(place.strides[axis]))
-    packed = lowering.temporary(tuple(place.shape[axis] for axis in order), dtype)
+    if ref.dtype == dtype:
+        return ref
+    order = sorted(range(len(ref.shape)), key=lambda axis: -abs(ref.strides[axis]))
+    packed = lowering.temporary(tuple(ref.shape[axis] for axis in order), dtype)
     strides = [0] * len(order)
     for axis, stride in zip(order, packed.strides, strict=True):
         strides[axis] = stride
-    target = Place(packed.root, 0, place.shape, tuple(strides), dtype)
-    nest = lowering.nest(place.shape)
-    nest.write(nest.read(place), target)
+    target = MemRef(packed.root, 0, ref.shape, tuple(strides), dtype)
+    nest = lowering.nest(ref.shape)
+    nest.write(nest.read(ref), target)
     return target
 
 
-def multiplied(lowering: Lowering, ufunc: np.ufunc, operands: Sequence[Place], out: Place) -> None:
-    """Multiply what is at places, whose dtypes are those of the loop.
+def multiplied(
+    lowering: Lowering, ufunc: np.ufunc, operands: Sequence[MemRef], out: MemRef
+) -> None:
+    """Multiply what is in memory, whose dtypes are those of the loop.
 
     Parameters
     ----------
     lowering : Lowering
     ufunc : numpy.ufunc
         One of `CORES`.
-    operands : sequence of Place
-    out : Place
+    operands : sequence of MemRef
+    out : MemRef
     """
-    places = stacked(ufunc, operands, out)
-    if ufunc is np.matmul and places[0].shape[-1] == 1 and out.dtype.kind != "c":
-        by_elements(lowering, *places)
+    refs = stacked(ufunc, operands, out)
+    if ufunc is np.matmul and refs[0].shape[-1] == 1 and out.dtype.kind != "c":
+        by_elements(lowering, *refs)
         return
-    dtypes = tuple(place.dtype for place in places)
+    dtypes = tuple(ref.dtype for ref in refs)
     loop = inner_loop(ufunc, dtypes)
     if loop is None or not all(dtype.char in SIMPLE for dtype in dtypes):
-        raise Refusal("a product of such dtypes")
+        raise NotLowerable("a product of such dtypes")
     sizes: dict[str, int] = {}
     core: list[int] = []
-    for place, names in zip(places, CORES[ufunc], strict=True):
-        last = len(place.shape) - len(names)
-        for name, length, stride in zip(
-            names, place.shape[last:], place.strides[last:], strict=True
-        ):
+    for ref, names in zip(refs, CORES[ufunc], strict=True):
+        last = len(ref.shape) - len(names)
+        for name, length, stride in zip(names, ref.shape[last:], ref.strides[last:], strict=True):
             sizes[name] = length
             core.append(stride if length > 1 else 0)  # as NumPy has it
-    stack = places[-1].shape[: len(places[-1].shape) - len(CORES[ufunc][-1])]
-    layout = laid_out(stack, [place.strides[: len(stack)] for place in places])
-    if math.prod(layout.dims) > MANY:
-        raise Refusal("a stack of matrices that do not lie in a row")
-    for key in np.ndindex(*layout.dims):
-        parts = [
-            moved(place, key, strides) for place, strides in zip(places, layout.outer, strict=True)
-        ]
+    stack = refs[-1].shape[: len(refs[-1].shape) - len(CORES[ufunc][-1])]
+    space = iteration_space(stack, [ref.strides[: len(stack)] for ref in refs])
+    if math.prod(space.dims) > MANY:
+        raise NotLowerable("a stack of matrices that do not lie in a row")
+    for key in np.ndindex(*space.dims):
+        parts = [moved(ref, key, strides) for ref, strides in zip(refs, space.outer, strict=True)]
         lowering.work.append(
-            Direct(
+            ExternalCall(
                 (loop.address, loop.data),
                 parts[:-1],
                 parts[-1:],
-                (layout.length, *sizes.values()),
-                (*layout.steps, *core),
-                cost=layout.length * math.prod(sizes.values()) // 4,
+                (space.length, *sizes.values()),
+                (*space.steps, *core),
+                cost=space.length * math.prod(sizes.values()) // 4,
             )
         )
 
 
-def stacked(ufunc: np.ufunc, operands: Sequence[Place], out: Place) -> list[Place]:
+def stacked(ufunc: np.ufunc, operands: Sequence[MemRef], out: MemRef) -> list[MemRef]:
     """Give all operands the axes of matrices, and those of the result before them."""
     cores = CORES[ufunc]
-    places = [*operands, out]
+    refs = [*operands, out]
     if ufunc is np.matmul:  # which takes vectors too
-        vectors = [len(place.shape) == 1 for place in operands]
+        vectors = [len(ref.shape) == 1 for ref in operands]
         if vectors[0]:
-            places[0] = with_axis(places[0], 0)
-            places[2] = with_axis(places[2], len(places[2].shape) - (not vectors[1]))
+            refs[0] = with_axis(refs[0], 0)
+            refs[2] = with_axis(refs[2], len(refs[2].shape) - (not vectors[1]))
         if vectors[1]:
-            places[1] = with_axis(places[1], 1)
-            places[2] = with_axis(places[2], len(places[2].shape))
-    stack = places[2].shape[: len(places[2].shape) - len(cores[2])]
+            refs[1] = with_axis(refs[1], 1)
+            refs[2] = with_axis(refs[2], len(refs[2].shape))
+    stack = refs[2].shape[: len(refs[2].shape) - len(cores[2])]
     return [
-        place.broadcast((*stack, *place.shape[len(place.shape) - len(core) :]))
-        for place, core in zip(places, cores, strict=True)
+        ref.broadcast((*stack, *ref.shape[len(ref.shape) - len(core) :]))
+        for ref, core in zip(refs, cores, strict=True)
     ]
 
 
-def with_axis(place: Place, axis: int, length: int = 1, stride: int = 0) -> Place:
+def with_axis(ref: MemRef, axis: int, length: int = 1, stride: int = 0) -> MemRef:
     """Insert an axis, by default of one element."""
-    shape, strides = list(place.shape), list(place.strides)
+    shape, strides = list(ref.shape), list(ref.strides)
     shape.insert(axis, length)
     strides.insert(axis, stride)
-    return Place(place.root, place.offset, tuple(shape), tuple(strides), place.dtype)
+    return MemRef(ref.root, ref.offset, tuple(shape), tuple(strides), ref.dtype)
 
 
-def rows_picked(lowering: Lowering) -> None:
+def selected_rows_product(lowering: Lowering) -> None:
     """Do `times_matrix`, which looks first whether it only has to pick rows and to scale them."""
     call = lowering.call
     if call.kwargs or len(call.args) != 2:
-        raise Refusal("it has options")
-    places = [*map(lowering.source, call.args), lowering.out]
+        raise NotLowerable("it has options")
+    refs = [*map(lowering.source, call.args), lowering.out]
     product_of(lowering, np.matmul, *call.args, lowering.out)
-    plain = len({place.dtype for place in places}) == 1 and places[2].dtype.kind == "f"
+    plain = len({ref.dtype for ref in refs}) == 1 and refs[2].dtype.kind == "f"
     last = lowering.work[-1]
-    if len(places[1].shape) != 2:
+    if len(refs[1].shape) != 2:
         return  # these are never only picked
-    if not plain or not isinstance(last, Direct):
-        raise Refusal("a product of such operands")
+    if not plain or not isinstance(last, ExternalCall):
+        raise NotLowerable("a product of such operands")
     address, _ = last.loop
     assert isinstance(address, int)  # noqa: S101 - for mypy: it is NumPy's loop
-    last.loop = (picking(last.writes[0].dtype), address)
+    last.loop = (row_selecting_product(last.writes[0].dtype), address)
 
 
-def moved(place: Place, key: Sequence[int], strides: Sequence[int]) -> Place:
-    """Give the place of one turn."""
+def moved(ref: MemRef, key: Sequence[int], strides: Sequence[int]) -> MemRef:
+    """Give the memory reference at one iteration."""
     offset = sum(i * stride for i, stride in zip(key, strides, strict=True))
-    return Place(place.root, place.offset + offset, place.shape, place.strides, place.dtype)
+    return MemRef(ref.root, ref.offset + offset, ref.shape, ref.strides, ref.dtype)
 
 
-def by_elements(lowering: Lowering, x: Place, y: Place, out: Place) -> None:
+def by_elements(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
     """Multiply columns with rows, each pair of elements once.
 
     A product of matrices adds each to 0, after which no zero is negative.
@@ -194,7 +197,7 @@ def as_dot(lowering: Lowering) -> None:
     found = lowering.options("a", "b")
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     if not x.shape or not y.shape or (len(y.shape) > 2 and len(x.shape) > 1):
-        raise Refusal("a product of such arrays")
+        raise NotLowerable("a product of such arrays")
     product_of(lowering, np.matmul, found["a"], found["b"], lowering.out)
 
 
@@ -203,12 +206,12 @@ def as_outer(lowering: Lowering) -> None:
     found = lowering.options("a", "b")
     x, y = found["a"], found["b"]
     dtypes = resolved(np.multiply, (kind_of(x), kind_of(y)))
-    places = [lowering.source(x), lowering.source(y)]
+    refs = [lowering.source(x), lowering.source(y)]
     out = lowering.out
-    if dtypes is None or any(len(place.shape) != 1 for place in places):
-        raise Refusal("a product of such arrays")
+    if dtypes is None or any(len(ref.shape) != 1 for ref in refs):
+        raise NotLowerable("a product of such arrays")
     nest = lowering.nest(out.shape)
-    column, row = with_axis(places[0], 1).broadcast(out.shape), places[1].broadcast(out.shape)
+    column, row = with_axis(refs[0], 1).broadcast(out.shape), refs[1].broadcast(out.shape)
     args = [nest.cast(nest.read(p), d) for p, d in zip((column, row), dtypes, strict=False)]
     nest.write(nest.op(np.multiply, dtypes, *args), out)
 
@@ -218,24 +221,24 @@ def affine(lowering: Lowering) -> None:
     call = lowering.call
     *factors, bias = call.args
     if call.kwargs:
-        raise Refusal("it has options")
+        raise NotLowerable("it has options")
     out = lowering.out
-    total: Place | None = None
+    total: MemRef | None = None
     for x, y in zip(factors[::2], factors[1::2], strict=True):
         product = product_shaped(lowering, x, y)
         here = total is None and product == (out.shape, out.dtype)
-        place = out if here else lowering.temporary(*product)
-        product_of(lowering, np.matmul, x, y, place)
+        ref = out if here else lowering.temporary(*product)
+        product_of(lowering, np.matmul, x, y, ref)
         if total is not None:
-            both = lowering.temporary(*added_shaped(total, place))
-            added(lowering, total, place, both)
-            place = both
-        total = place
+            both = lowering.temporary(*added_shaped(total, ref))
+            added(lowering, total, ref, both)
+            ref = both
+        total = ref
     assert total is not None  # noqa: S101 - for mypy: there is at least one product
-    place = lowering.source(bias)
-    if added_shaped(total, place) != (out.shape, out.dtype):
-        raise Refusal("of such shapes")
-    added(lowering, total, place, out)
+    ref = lowering.source(bias)
+    if added_shaped(total, ref) != (out.shape, out.dtype):
+        raise NotLowerable("of such shapes")
+    added(lowering, total, ref, out)
 
 
 def product_shaped(lowering: Lowering, x: Any, y: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -243,21 +246,21 @@ def product_shaped(lowering: Lowering, x: Any, y: Any) -> tuple[tuple[int, ...],
     a, b = lowering.source(x).shape, lowering.source(y).shape
     dtypes = resolved(np.matmul, (kind_of(x), kind_of(y)))
     if dtypes is None or not a or not b:
-        raise Refusal("a product of such arrays")
+        raise NotLowerable("a product of such arrays")
     stack = np.broadcast_shapes(a[:-2], b[:-2])
     return (*stack, *a[-2:-1], *(b[-1:] if len(b) > 1 else ())), dtypes[-1]
 
 
-def added_shaped(x: Place, y: Place) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def added_shaped(x: MemRef, y: MemRef) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """Say of what shape and dtype a sum is."""
     dtypes = resolved(np.add, (x.dtype, y.dtype))
     if dtypes is None:
-        raise Refusal("a sum of such dtypes")
+        raise NotLowerable("a sum of such dtypes")
     return np.broadcast_shapes(x.shape, y.shape), dtypes[-1]
 
 
-def added(lowering: Lowering, x: Place, y: Place, out: Place) -> None:
-    """Add up what is at two places."""
+def added(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
+    """Add up what two memory references show."""
     nest = lowering.nest(out.shape)
     args = [nest.cast(nest.read(each.broadcast(out.shape)), out.dtype) for each in (x, y)]
     nest.write(nest.op(np.add, [out.dtype] * 3, *args), out)
@@ -265,16 +268,16 @@ def added(lowering: Lowering, x: Place, y: Place, out: Place) -> None:
 
 def summed_by_ones(lowering: Lowering) -> None:
     """Add up along axes, whose elements lie before `columns` others each."""
-    place, first, last, columns = (*lowering.call.args, None, None, None)[:4]
-    source, out = lowering.source(place), lowering.out
+    ref, first, last, columns = (*lowering.call.args, None, None, None)[:4]
+    source, out = lowering.source(ref), lowering.out
     if columns is None or len(out.shape) != 3:
-        raise Refusal("it has options")
+        raise NotLowerable("it has options")
     axes = tuple(range(first, last))
     before = source.shape[:first]
     kept = source.shape[last:]
     strides = [math.prod((*before, *kept)[k + 1 :]) for k in range(len(before) + len(kept))]
     shape = (*before, *kept)
-    target = Place(
+    target = MemRef(
         out.root, out.offset, shape, tuple(s * out.dtype.itemsize for s in strides), out.dtype
     )
     brought_together(lowering, np.add, source, axes, target, out.dtype)
@@ -285,14 +288,14 @@ def rows_scaled(lowering: Lowering) -> None:
     rows, right, factors, begin = lowering.call.args
     x, y, out = lowering.source(rows), lowering.source(right), lowering.out
     if type(factors) is Value or type(begin) is Value or not x.dtype == y.dtype == out.dtype:
-        raise Refusal("of such operands")
+        raise NotLowerable("of such operands")
     check = lowering.temporary((), BOOL)
     nest = lowering.nest(y.shape)
     finite = nest.op(np.isfinite, (y.dtype, BOOL), nest.read(y))
     ended(nest, np.logical_and, finite, range(len(y.shape)), check)
-    lowering.work.append(Question(check, 1))
+    lowering.work.append(RuntimeCheck(check, 1))
     count = len(factors)
-    along = Place(
+    along = MemRef(
         x.root,
         x.offset + begin * x.strides[1],
         (count, 1),
@@ -311,7 +314,7 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     linear: affine,
     two_linear: affine,
     times_ones: summed_by_ones,
-    times_matrix: rows_picked,
-    inspect.unwrap(times_matrix): rows_picked,
+    times_matrix: selected_rows_product,
+    inspect.unwrap(times_matrix): selected_rows_product,
     scaled_rows: rows_scaled,
 }

@@ -7,10 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.ir.loop_nests import Argument, Direct, Literal, Nest, Reduction
-from tape_ad.programs.engines.native.ir.memory_map import Place
-from tape_ad.programs.engines.native.ir.nests import laid_out
-from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal
+from tape_ad.programs.engines.native.ir.iteration_space import iteration_space
+from tape_ad.programs.engines.native.ir.loop_nests import (
+    Argument,
+    ExternalCall,
+    Literal,
+    LoopNest,
+    Reduction,
+)
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
+from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
 from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
 from tape_ad.programs.program.program import Value
 
@@ -27,41 +33,41 @@ def by(ufunc: np.ufunc, *names: str, over_all: bool = True) -> Callable[[Lowerin
     """Make what lowers a reduction by a ufunc, whose arguments are named in their order."""
 
     def lower(lowering: Lowering) -> None:
-        place, axes = operand_of(lowering, names, None if over_all else 0)
+        ref, axes = operand_of(lowering, names, None if over_all else 0)
         out = lowering.out
         dtype = BOOL if ufunc in TRUTH else out.dtype
-        brought_together(lowering, ufunc, place, axes, out, dtype)
+        brought_together(lowering, ufunc, ref, axes, out, dtype)
 
     return lower
 
 
 def operand_of(
     lowering: Lowering, names: Sequence[str], axis: int | None
-) -> tuple[Place, tuple[int, ...]]:
+) -> tuple[MemRef, tuple[int, ...]]:
     """Give what is reduced, and the axes; `axis` is meant where none is named."""
     found = lowering.options(*names)
     if found.get("out") is not None:
-        raise Refusal("a place for the result")
-    place = lowering.source(found[names[0]])
-    return place, axes_of(found.get("axis", axis), len(place.shape))
+        raise NotLowerable("a place for the result")
+    ref = lowering.source(found[names[0]])
+    return ref, axes_of(found.get("axis", axis), len(ref.shape))
 
 
 def brought_together(
     lowering: Lowering,
     ufunc: np.ufunc,
-    place: Place,
+    ref: MemRef,
     axes: Sequence[int],
-    out: Place,
+    out: MemRef,
     dtype: np.dtype[Any],
 ) -> None:
-    """Reduce what is at a place, computing with elements of a dtype."""
+    """Reduce what a memory reference shows, computing with elements of a dtype."""
     if dtype.kind == "c" and ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
-        raise Refusal("complex numbers have their own order")
+        raise NotLowerable("complex numbers have their own order")
     if ufunc is np.multiply and dtype.kind in "fc":
-        in_order(lowering, ufunc, place, axes, out, dtype)
+        in_order(lowering, ufunc, ref, axes, out, dtype)
         return
-    nest = lowering.nest(place.shape)
-    arg = nest.cast(nest.read(place), dtype)
+    nest = lowering.nest(ref.shape)
+    arg = nest.cast(nest.read(ref), dtype)
     if dtype == out.dtype:
         ended(nest, ufunc, arg, axes, out)
         return
@@ -71,7 +77,7 @@ def brought_together(
     after.write(after.read(total), out)
 
 
-def ended(nest: Nest, ufunc: np.ufunc, arg: Argument, axes: Sequence[int], out: Place) -> None:
+def ended(nest: LoopNest, ufunc: np.ufunc, arg: Argument, axes: Sequence[int], out: MemRef) -> None:
     """End a nest in a reduction."""
     nest.reductions.append(Reduction(ufunc, arg, spread(out, nest.shape, axes)))
 
@@ -79,29 +85,31 @@ def ended(nest: Nest, ufunc: np.ufunc, arg: Argument, axes: Sequence[int], out: 
 def in_order(
     lowering: Lowering,
     ufunc: np.ufunc,
-    place: Place,
+    ref: MemRef,
     axes: Sequence[int],
-    out: Place,
+    out: MemRef,
     dtype: np.dtype[Any],
 ) -> None:
     """Reduce by NumPy's loop, one element after the other: in another order it might overflow."""
     loop = inner_loop(ufunc, (dtype, dtype, dtype))
-    if loop is None or place.dtype != dtype or out.dtype != dtype:
-        raise Refusal("such a reduction")
-    target = spread(out, place.shape, axes)
-    along = laid_out([place.shape[axis] for axis in axes], [[place.strides[axis] for axis in axes]])
-    kept = [axis for axis in range(len(place.shape)) if axis not in axes]
-    count = math.prod(place.shape[axis] for axis in kept)
+    if loop is None or ref.dtype != dtype or out.dtype != dtype:
+        raise NotLowerable("such a reduction")
+    target = spread(out, ref.shape, axes)
+    along = iteration_space(
+        [ref.shape[axis] for axis in axes], [[ref.strides[axis] for axis in axes]]
+    )
+    kept = [axis for axis in range(len(ref.shape)) if axis not in axes]
+    count = math.prod(ref.shape[axis] for axis in kept)
     if along.dims or count > FEW:
-        raise Refusal("a reduction of many elements one after the other")
+        raise NotLowerable("a reduction of many elements one after the other")
     begin = lowering.nest(out.shape)
     begin.write(Literal.of(ufunc.identity, dtype), out)
-    for key in np.ndindex(*(place.shape[axis] for axis in kept)):
-        source, result = place, target
+    for key in np.ndindex(*(ref.shape[axis] for axis in kept)):
+        source, result = ref, target
         for axis, i in zip(kept, key, strict=True):
             source, result = at(source, axis, i), at(result, axis, i)
         lowering.work.append(
-            Direct(
+            ExternalCall(
                 (loop.address, loop.data),
                 [result, source],
                 [result],
@@ -112,24 +120,24 @@ def in_order(
         )
 
 
-def at(place: Place, axis: int, i: int) -> Place:
-    """Move a place along an axis, which it keeps."""
-    offset = place.offset + i * place.strides[axis]
-    return Place(place.root, offset, place.shape, place.strides, place.dtype)
+def at(ref: MemRef, axis: int, i: int) -> MemRef:
+    """Move a memory reference along an axis, which it keeps."""
+    offset = ref.offset + i * ref.strides[axis]
+    return MemRef(ref.root, offset, ref.shape, ref.strides, ref.dtype)
 
 
 def averaged(lowering: Lowering) -> None:
     """Add up, and divide in the way of `numpy.mean`: by a double."""
-    place, axes = operand_of(lowering, ("a", "axis", "dtype", "out", "keepdims"), None)
+    ref, axes = operand_of(lowering, ("a", "axis", "dtype", "out", "keepdims"), None)
     out = lowering.out
     if out.dtype.kind not in "fc":
-        raise Refusal("a mean of such a dtype")
+        raise NotLowerable("a mean of such a dtype")
     total = lowering.temporary(out.shape, out.dtype)
-    brought_together(lowering, np.add, place, axes, total, out.dtype)
-    divided(lowering, total, math.prod(place.shape[axis] for axis in axes), out)
+    brought_together(lowering, np.add, ref, axes, total, out.dtype)
+    divided(lowering, total, math.prod(ref.shape[axis] for axis in axes), out)
 
 
-def divided(lowering: Lowering, total: Place, count: int, out: Place) -> None:
+def divided(lowering: Lowering, total: MemRef, count: int, out: MemRef) -> None:
     """Divide sums by the number of their elements."""
     nest = lowering.nest(out.shape)
     wide = np.dtype(np.complex128) if out.dtype.kind == "c" else DOUBLE
@@ -139,21 +147,21 @@ def divided(lowering: Lowering, total: Place, count: int, out: Place) -> None:
 
 def spanned(lowering: Lowering) -> None:
     """Subtract the smallest elements from the largest ones."""
-    place, axes = operand_of(lowering, ("a", "axis", "out", "keepdims"), None)
+    ref, axes = operand_of(lowering, ("a", "axis", "out", "keepdims"), None)
     out = lowering.out
     ends = [lowering.temporary(out.shape, out.dtype) for _ in range(2)]
     for ufunc, end in zip((np.maximum, np.minimum), ends, strict=True):
-        brought_together(lowering, ufunc, place, axes, end, out.dtype)
+        brought_together(lowering, ufunc, ref, axes, end, out.dtype)
     nest = lowering.nest(out.shape)
     nest.write(nest.op(np.subtract, [out.dtype] * 3, *map(nest.read, ends)), out)
 
 
 def counted(lowering: Lowering) -> None:
     """Count what is not zero."""
-    place, axes = operand_of(lowering, ("a", "axis", "keepdims"), None)
+    ref, axes = operand_of(lowering, ("a", "axis", "keepdims"), None)
     out = lowering.out
-    nest = lowering.nest(place.shape)
-    arg = nest.cast(nest.cast(nest.read(place), BOOL), out.dtype)
+    nest = lowering.nest(ref.shape)
+    arg = nest.cast(nest.cast(nest.read(ref), BOOL), out.dtype)
     ended(nest, np.add, arg, axes, out)
 
 
@@ -163,12 +171,12 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     given = axis if type(axis) is tuple else (axis,)
     if any(type(each) is Value for each in given):
-        raise Refusal("an axis that is computed")
+        raise NotLowerable("an axis that is computed")
     return tuple(operator.index(each) % max(ndim, 1) for each in given)[: max(ndim, 0)]
 
 
-def spread(target: Place, shape: tuple[int, ...], axes: Sequence[int]) -> Place:
-    """Give the place of a result for each element that goes into it."""
+def spread(target: MemRef, shape: tuple[int, ...], axes: Sequence[int]) -> MemRef:
+    """Give the memory reference of a result for each element that goes into it."""
     strides = list(target.strides)
     kept = len(target.strides) == len(shape)
     for axis in sorted(axes):
@@ -176,7 +184,7 @@ def spread(target: Place, shape: tuple[int, ...], axes: Sequence[int]) -> Place:
             strides[axis] = 0
         else:
             strides.insert(axis, 0)
-    return Place(target.root, target.offset, shape, tuple(strides), target.dtype)
+    return MemRef(target.root, target.offset, shape, tuple(strides), target.dtype)
 
 
 METHOD = ("array", "axis", "dtype", "out", "keepdims")

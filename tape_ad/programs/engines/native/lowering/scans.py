@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.ir.loop_nests import Direct, Nest
-from tape_ad.programs.engines.native.ir.memory_map import Place
-from tape_ad.programs.engines.native.ir.nests import laid_out
-from tape_ad.programs.engines.native.lowering.lowering import Lowering, Refusal
+from tape_ad.programs.engines.native.ir.iteration_space import iteration_space
+from tape_ad.programs.engines.native.ir.loop_nests import ExternalCall, LoopNest
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
+from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
 from tape_ad.programs.engines.native.lowering.products import converted, moved, with_axis
 from tape_ad.programs.engines.native.lowering.reductions import axes_of, divided, ended
 from tape_ad.programs.engines.native.lowering.stages import Stages, shaped
@@ -28,63 +28,66 @@ def scan(ufunc: np.ufunc, *names: str, axis: int | None) -> Callable[[Lowering],
     def lower(lowering: Lowering) -> None:
         found = lowering.options(*names)
         if found.get("out") is not None:
-            raise Refusal("a place for the result")
-        place, out = lowering.source(found[names[0]]), lowering.out
+            raise NotLowerable("a place for the result")
+        ref, out = lowering.source(found[names[0]]), lowering.out
         along = found.get("axis", axis)
         if along is None:
-            if len(place.shape) != 1:
-                raise Refusal("a scan of what is not in a row")
+            if len(ref.shape) != 1:
+                raise NotLowerable("a scan of what is not in a row")
             along = 0
-        if not place.shape:
-            raise Refusal("a scan of a number")
-        scanned(lowering, ufunc, place, axes_of(along, len(place.shape))[0], out)
+        if not ref.shape:
+            raise NotLowerable("a scan of a number")
+        scanned(lowering, ufunc, ref, axes_of(along, len(ref.shape))[0], out)
 
     return lower
 
 
-def scanned(lowering: Lowering, ufunc: np.ufunc, place: Place, axis: int, out: Place) -> None:
+def scanned(lowering: Lowering, ufunc: np.ufunc, ref: MemRef, axis: int, out: MemRef) -> None:
     """Put the first elements in their place, and let NumPy's loop go on from there.
 
     It goes along the axis, or across it, where elements beside each other are closer in memory.
     """
     loop = inner_loop(ufunc, (out.dtype,) * 3)
     if loop is None:
-        raise Refusal("a scan of such a dtype")
-    source = converted(lowering, place, out.dtype)
-    begin = lowering.nest((*place.shape[:axis], *place.shape[axis + 1 :]))
+        raise NotLowerable("a scan of such a dtype")
+    source = converted(lowering, ref, out.dtype)
+    begin = lowering.nest((*ref.shape[:axis], *ref.shape[axis + 1 :]))
     begin.write(begin.read(at(source, axis, 0)), at(out, axis, 0))
-    steps = place.shape[axis] - 1
+    steps = ref.shape[axis] - 1
     if not steps:
         return
     parts = [at(out, axis, 0), at(source, axis, 1), at(out, axis, 1)]
     ways = [each.strides[axis] for each in (out, source, out)]
-    layout = laid_out(parts[0].shape, [each.strides for each in parts])
-    beside = max(map(abs, layout.steps)) < max(map(abs, ways))
+    space = iteration_space(parts[0].shape, [each.strides for each in parts])
+    beside = max(map(abs, space.steps)) < max(map(abs, ways))
     across = beside and out.dtype.kind != "c"  # of whose products loops round some in another way
-    if across and steps * math.prod(layout.dims) <= MANY:
-        turns = [(way, *each) for way, each in zip(ways, layout.outer, strict=True)]
-        for key in np.ndindex(steps, *layout.dims):
+    if across and steps * math.prod(space.dims) <= MANY:
+        iterations = [(way, *each) for way, each in zip(ways, space.outer, strict=True)]
+        for key in np.ndindex(steps, *space.dims):
             before, more, after = (
-                moved(part, key, turn) for part, turn in zip(parts, turns, strict=True)
+                moved(part, key, iteration)
+                for part, iteration in zip(parts, iterations, strict=True)
             )
-            sizes = (layout.length,), tuple(layout.steps)
+            sizes = (space.length,), tuple(space.steps)
             lowering.work.append(
-                Direct((loop.address, loop.data), [before, more], [after], *sizes, layout.length)
+                ExternalCall(
+                    (loop.address, loop.data), [before, more], [after], *sizes, space.length
+                )
             )
         return
     first = 0 if across else len(out.shape) - 1  # where the axis of the scan is gone over
     moves = [with_axis(part, first, steps, way) for part, way in zip(parts, ways, strict=True)]
-    nest = Nest(moves[0].shape, moves[:2], loop=(loop.address, loop.data), ordered=True)
+    nest = LoopNest(moves[0].shape, moves[:2], loop=(loop.address, loop.data), ordered=True)
     nest.writes = [(-1, moves[2])]
     lowering.work.append(nest)
 
 
-def at(place: Place, axis: int, i: int) -> Place:
-    """Give the place of one step along an axis."""
-    shape, strides = list(place.shape), list(place.strides)
+def at(ref: MemRef, axis: int, i: int) -> MemRef:
+    """Give the memory reference of one step along an axis."""
+    shape, strides = list(ref.shape), list(ref.strides)
     del shape[axis]
-    offset = place.offset + i * strides.pop(axis)
-    return Place(place.root, offset, tuple(shape), tuple(strides), place.dtype)
+    offset = ref.offset + i * strides.pop(axis)
+    return MemRef(ref.root, offset, tuple(shape), tuple(strides), ref.dtype)
 
 
 def search(ufunc: np.ufunc) -> Callable[[Lowering], None]:
@@ -92,19 +95,19 @@ def search(ufunc: np.ufunc) -> Callable[[Lowering], None]:
 
     def lower(lowering: Lowering) -> None:
         stages, found = Stages(lowering), lowering.options("a", "axis", "out", "keepdims")
-        place, out, axis = lowering.source(found["a"]), lowering.out, found.get("axis")
-        if found.get("out") is not None or place.dtype.kind == "c" or not place.shape:
-            raise Refusal("such operands")
-        axes = axes_of(axis, len(place.shape))
-        extreme = stages.reduce(ufunc, place, axes)
-        shape = tuple(n if k in axes else 1 for k, n in enumerate(place.shape))
+        ref, out, axis = lowering.source(found["a"]), lowering.out, found.get("axis")
+        if found.get("out") is not None or ref.dtype.kind == "c" or not ref.shape:
+            raise NotLowerable("such operands")
+        axes = axes_of(axis, len(ref.shape))
+        extreme = stages.reduce(ufunc, ref, axes)
+        shape = tuple(n if k in axes else 1 for k, n in enumerate(ref.shape))
         count = math.prod(shape)
         numbers = lowering.constant(np.arange(count).reshape(shape))
-        there = stages.do(np.equal, place, extreme)
-        if place.dtype.kind == "f":
-            there = stages.do(np.logical_or, there, stages.do(np.isnan, place))
+        there = stages.do(np.equal, ref, extreme)
+        if ref.dtype.kind == "f":
+            there = stages.do(np.logical_or, there, stages.do(np.isnan, ref))
         where = stages.choose(there, numbers, count)
-        nest = lowering.nest(place.shape)
+        nest = lowering.nest(ref.shape)
         ended(nest, np.minimum, nest.read(where), axes, out)
 
     return lower
@@ -114,19 +117,19 @@ def varied(lowering: Lowering) -> None:
     """Do `numpy.var` and `numpy.std`, of real elements."""
     stages, call = Stages(lowering), lowering.call
     found = lowering.options("a", "axis", "dtype", "out", "ddof", "keepdims")
-    place, out = lowering.source(found["a"]), lowering.out
-    if found.get("out") is not None or found.get("dtype") is not None or place.dtype.kind == "c":
-        raise Refusal("it has options")
+    ref, out = lowering.source(found["a"]), lowering.out
+    if found.get("out") is not None or found.get("dtype") is not None or ref.dtype.kind == "c":
+        raise NotLowerable("it has options")
     ddof = found.get("ddof", 0)
     if type(ddof) is Value:
-        raise Refusal("it has options")
-    place = stages.cast(place, out.dtype)
-    axes = axes_of(found.get("axis"), len(place.shape))
-    count = math.prod(place.shape[axis] for axis in axes)
-    total = stages.reduce(np.add, place, axes)
+        raise NotLowerable("it has options")
+    ref = stages.cast(ref, out.dtype)
+    axes = axes_of(found.get("axis"), len(ref.shape))
+    count = math.prod(ref.shape[axis] for axis in axes)
+    total = stages.reduce(np.add, ref, axes)
     mean = lowering.temporary(total.shape, total.dtype)
     divided(lowering, total, count, mean)
-    centred = stages.do(np.subtract, place, mean)
+    centred = stages.do(np.subtract, ref, mean)
     squares = stages.reduce(np.add, stages.do(np.multiply, centred, centred), axes)
     kept = shaped(squares, out.shape)
     if call.function is np.var:
@@ -140,12 +143,12 @@ def varied(lowering: Lowering) -> None:
 def normed(lowering: Lowering) -> None:
     """Do `numpy.linalg.norm` of real elements, as a root of a sum of squares."""
     stages, found = Stages(lowering), lowering.options("x", "ord", "axis", "keepdims")
-    place, out, axis = lowering.source(found["x"]), lowering.out, found.get("axis")
+    ref, out, axis = lowering.source(found["x"]), lowering.out, found.get("axis")
     euclidean = found.get("ord") is None or (found["ord"] == 2 and isinstance(axis, int))
-    if not euclidean or place.dtype.kind != "f":
-        raise Refusal("another norm")
-    squares = stages.do(np.multiply, place, place)
-    total = stages.reduce(np.add, squares, axes_of(axis, len(place.shape)))
+    if not euclidean or ref.dtype.kind != "f":
+        raise NotLowerable("another norm")
+    squares = stages.do(np.multiply, ref, ref)
+    total = stages.reduce(np.add, squares, axes_of(axis, len(ref.shape)))
     stages.do(np.sqrt, shaped(total, out.shape), out=out)
 
 

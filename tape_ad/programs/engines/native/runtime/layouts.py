@@ -1,4 +1,4 @@
-"""Layouts: whether arrays that others have made lie as a table was made for."""
+"""Layout checks: whether arrays from elsewhere have the strides that bytecode was made for."""
 
 import functools
 from collections.abc import Iterable

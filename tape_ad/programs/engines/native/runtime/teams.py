@@ -1,4 +1,4 @@
-"""Threads that take part in a walk through a table, for as many turns of its nests as they get to.
+"""Thread teams: several threads run the same bytecode and share the iterations of its large nests.
 
 The thread that wants a walk begins at once, and writes on a queue that others may take part; it
 waits for none that has not taken anything. So nothing can lock up where the others are busy, or
@@ -56,19 +56,19 @@ if hasattr(os, "register_at_fork"):
 
 def taking_part(invitations: Any) -> None:
     """Take part in what there is, for ever."""
-    take_part, own = vm.driver().take_part, scratch(0)
+    take_part, own = vm.virtual_machine().take_part, scratch(0)
     while True:
         invitation = invitations.get()
         try:
-            board, table, theirs, *arrays = invitation.pop()
+            task_board, table, theirs, *arrays = invitation.pop()
         except IndexError:  # all has been done
             continue
         if own.nbytes < theirs.nbytes:
             own = scratch(theirs.nbytes)
         try:
-            take_part(board, table, own, *arrays)
+            take_part(task_board, table, own, *arrays)
         finally:
-            del invitation, board, table, theirs, arrays
+            del invitation, task_board, table, theirs, arrays
 
 
 def scratch(size: int) -> Any:
@@ -79,27 +79,27 @@ def scratch(size: int) -> Any:
 
 @frozen
 class Team:
-    """What runs a table with several threads.
+    """Several threads that run the same bytecode.
 
     Attributes
     ----------
     threads : int
         How many at most.
     entries : int
-        How many the table has.
+        How many the bytecode has.
     """
 
     threads: int
     entries: int
 
     def run(self, table: Any, *arrays: Any) -> int:
-        """Do as the driver's own `run` does."""
-        board = np.zeros(1 + 3 * self.entries, np.int64)
-        board[0] = TICKETS * self.threads
-        invitation = [(board, table, *arrays)] * (self.threads - 1)
+        """Run the bytecode on several threads, as the virtual machine's `run` does on one."""
+        task_board = np.zeros(1 + 3 * self.entries, np.int64)
+        task_board[0] = TICKETS * self.threads
+        invitation = [(task_board, table, *arrays)] * (self.threads - 1)
         POOL.invite(invitation, self.threads - 1)
         try:
-            number: int = vm.driver().take_part(board, table, *arrays)
+            number: int = vm.virtual_machine().take_part(task_board, table, *arrays)
             return number
         finally:
             invitation.clear()

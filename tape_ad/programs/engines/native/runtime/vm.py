@@ -1,8 +1,8 @@
-"""The driver: walks a table of loops and calls them, as one call of Python's.
+"""The virtual machine: runs the bytecode of a segment, a list of calls of inner loops.
 
-A table is an array of int64. It begins with a head, and entries follow, each with its kind first:
+Bytecode is an array of int64: a header, and entries that begin with their kind:
 
-- head: flags (`RELEASE`), most operands of a loop, most outer dimensions;
+- header: flags (`RELEASE`), most operands of a loop, most outer dimensions;
 - ``END``;
 - ``CALL, words, loop, data, operands, lengths, (base, offset) of each operand, lengths..., steps``;
 - ``NEST, words, dims, total, length, last, loops, unit, dims..., then for each loop: loop, data,
@@ -10,14 +10,14 @@ A table is an array of int64. It begins with a head, and entries follow, each wi
 - ``GUARD, base, offset, byte that is expected, number``: the walk ends there with the number if the
   byte is another one; -1 is the number where it is found that NumPy has to do it all.
 
-A base is the number of an array among those that the driver is called with, after the table. The
-first of them is the thread's own, for what lives only within a turn of a nest. The loops of a nest
-are called for each turn one after the other: for `length` elements, and in the last turn of the
+A base is the number of an array among those that follow the bytecode in a call of the machine. The
+first is scratch memory of the thread, for what lives within one iteration of a nest. The loops of a
+nest are called one after the other at each iteration: for `length` elements, and at the end of the
 innermost dimension for `last`.
 
-Several threads may walk through one table, which they do with a board, an int64 array of 0: its
-first word is how many *tickets* they make at most of a nest, each for about as many of its turns,
-by whole units. There are three words more for each entry: how many tickets have been taken, how
+Several threads may run the same bytecode, with a task board, an int64 array of 0: its first word is
+how many *tickets* they make at most of a nest, each for about as many of its iterations, by whole
+units. There are three words more for each entry: how many tickets have been taken, how
 many are finished, and, for a guard, the number that was found. A thread goes to the next entry when
 all tickets are finished; so one that comes late has nothing to do, and nobody waits for it.
 """
@@ -35,7 +35,7 @@ from tape_ad.programs.engines.native.runtime.compiling import (
 )
 from tape_ad.programs.engines.native.runtime.vm_ir import WAIT, WALK
 
-__all__ = ["CALL", "END", "GUARD", "NEST", "RELEASE", "driver"]
+__all__ = ["CALL", "END", "GUARD", "NEST", "RELEASE", "virtual_machine"]
 
 END, CALL, NEST, GUARD = range(4)
 RELEASE = 1
@@ -63,17 +63,17 @@ taken:
   %table.array = load ptr, ptr %table.at
   %table.data = getelementptr i8, ptr %table.array, i64 {data}
   %table = load ptr, ptr %table.data
-  {board}
+  {task_board}
   %flags = load i64, ptr %table
   %release = and i64 %flags, 1
   %long = icmp ne i64 %release, 0
   br i1 %long, label %without, label %with
 with:
-  %quick = call i64 @walk(ptr %bases, ptr %table, ptr %board)
+  %quick = call i64 @walk(ptr %bases, ptr %table, ptr %task_board)
   br label %done
 without:
   %state = call ptr @PyEval_SaveThread()
-  %slow = call i64 @walk(ptr %bases, ptr %table, ptr %board)
+  %slow = call i64 @walk(ptr %bases, ptr %table, ptr %task_board)
   call void @PyEval_RestoreThread(ptr %state)
   br label %done
 done:
@@ -89,12 +89,12 @@ failed:
 }}
 """
 
-ALONE = "%board = inttoptr i64 0 to ptr"
+ALONE = "%task_board = inttoptr i64 0 to ptr"
 
-AMONG = """%board.at = getelementptr ptr, ptr %args, i64 0
-  %board.array = load ptr, ptr %board.at
-  %board.data = getelementptr i8, ptr %board.array, i64 {data}
-  %board = load ptr, ptr %board.data"""
+AMONG = """%task_board.at = getelementptr ptr, ptr %args, i64 0
+  %task_board.array = load ptr, ptr %task_board.at
+  %task_board.data = getelementptr i8, ptr %task_board.array, i64 {data}
+  %task_board = load ptr, ptr %task_board.data"""
 
 DECLARATIONS = [
     "declare ptr @PyEval_SaveThread()",
@@ -106,15 +106,15 @@ DECLARATIONS = [
 ]
 
 
-class Driver:
-    """The driver's two functions, with what has to stay as long as they do.
+class VirtualMachine:
+    """The compiled functions that run bytecode, on one thread and on several.
 
     Attributes
     ----------
     run : builtin
         ``run(table, own, *arrays) -> int``: 0, or the number of the guard that has failed.
     take_part : builtin
-        ``take_part(board, table, own, *arrays)``: the same by one of several threads.
+        ``take_part(task_board, table, own, *arrays)``: the same by one of several threads.
     """
 
     def __init__(self, module: Module) -> None:
@@ -124,15 +124,17 @@ class Driver:
 
 
 @functools.cache
-def driver() -> Driver:
-    """Compile the driver, once for all programs."""
+def virtual_machine() -> VirtualMachine:
+    """Compile the virtual machine, once for all programs."""
     data = object.__basicsize__  # where NumPy's PyArrayObject_fields has its data
     windows = sys.platform == "win32"
     text = [
         WALK,
         WAIT.format(rest=1 if windows else 50),  # milliseconds, else microseconds
-        RUN.format(name="run", first=1, table=0, board=ALONE, data=data),
-        RUN.format(name="take_part", first=2, table=1, board=AMONG.format(data=data), data=data),
+        RUN.format(name="run", first=1, table=0, task_board=ALONE, data=data),
+        RUN.format(
+            name="take_part", first=2, table=1, task_board=AMONG.format(data=data), data=data
+        ),
     ]
     names = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_Occurred", "PyLong_FromLongLong")
     symbols = python_symbols(*names)
@@ -141,4 +143,4 @@ def driver() -> Driver:
         system.SwitchToThread if windows else system.sched_yield
     )
     symbols["rest_for"] = address_of(system.Sleep if windows else system.usleep)
-    return Driver(compiled(text, DECLARATIONS, symbols))
+    return VirtualMachine(compiled(text, DECLARATIONS, symbols))

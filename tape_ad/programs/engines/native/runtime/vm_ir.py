@@ -1,9 +1,9 @@
-"""The text of the driver's walk through a table; `driver` says what a table is, and a board."""
+"""LLVM text of the virtual machine's loop over bytecode, whose format `vm` describes."""
 
 __all__ = ["WAIT", "WALK"]
 
 WALK = """
-define internal i64 @walk(ptr %bases, ptr %table, ptr %board) {
+define internal i64 @walk(ptr %bases, ptr %table, ptr %task_board) {
 start:
   %most.at = getelementptr i64, ptr %table, i64 1
   %most = load i64, ptr %most.at
@@ -13,19 +13,19 @@ start:
   %index = alloca i64, i64 %deep
   %n.at = alloca i64
   %first = getelementptr i64, ptr %table, i64 3
-  %many = icmp ne ptr %board, null
+  %many = icmp ne ptr %task_board, null
   br i1 %many, label %among, label %begin
 among:
-  %board.most = load i64, ptr %board
+  %task_board.most = load i64, ptr %task_board
   br label %begin
 begin:
-  %tickets.most = phi i64 [1, %start], [%board.most, %among]
-  %board.first = getelementptr i64, ptr %board, i64 1
+  %tickets.most = phi i64 [1, %start], [%task_board.most, %among]
+  %task_board.first = getelementptr i64, ptr %task_board, i64 1
   br label %next
 next:
   %entry = phi ptr [%first, %begin], [%call.next, %called], [%nest.next, %nested],
                    [%guard.next, %guarded]
-  %taken = phi ptr [%board.first, %begin], [%taken.next, %called], [%taken.next, %nested],
+  %taken = phi ptr [%task_board.first, %begin], [%taken.next, %called], [%taken.next, %nested],
                    [%taken.next, %guarded]
   %finished = getelementptr i64, ptr %taken, i64 1
   %answer.at = getelementptr i64, ptr %taken, i64 2

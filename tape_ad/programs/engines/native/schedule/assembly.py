@@ -1,4 +1,4 @@
-"""A program in which what is native in a row is one call, for a plan to be made of."""
+"""Assembling a program in which each run of native work is one call of bytecode."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,11 +7,11 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.engines.liveness import root_of
-from tape_ad.programs.engines.native.codegen.library import ready
+from tape_ad.programs.engines.native.codegen.library import compiled_loops
 from tape_ad.programs.engines.native.fusion.fusion import Slot, grouped, segments
 from tape_ad.programs.engines.native.ir.memory_map import kept_as
 from tape_ad.programs.engines.native.runtime.layouts import fits, layouts_of
-from tape_ad.programs.engines.native.schedule.bytecode import Table
+from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
 from tape_ad.programs.program.native import Segment, element, placed_number, python_number
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 
@@ -36,20 +36,20 @@ class Assembled:
 
 @define(eq=False)
 class Assembly:
-    """What makes it, for a number of threads.
+    """The assembly of a program, for a number of threads.
 
     Attributes
     ----------
     threads : int
     steps : list
-        A native call is a table, its operands and its results.
+        A native call is its bytecode, its operands and its results.
     known : set of Value
         The arrays that are sure to lie as they are said to: those that native code has made, and
         the arguments, as replays are found by that.
     """
 
     threads: int
-    steps: list[Step | tuple[Table, list[Value], list[Value]]] = field(factory=list)
+    steps: list[Step | tuple[Bytecode, list[Value], list[Value]]] = field(factory=list)
     known: set[Value] = field(factory=set)
     _raw: dict[Value, Value] = field(factory=dict)
     _given: set[Value] = field(factory=set)
@@ -70,7 +70,7 @@ class Assembly:
         outputs = [raw_of(value) for value in given]
         own, arena = bytes_of(0), bytes_of(0)
         order = [*given, *taken]
-        table = Table({value: number for number, value in enumerate(order, start=2)})
+        table = Bytecode({value: number for number, value in enumerate(order, start=2)})
         for slot in row:
             table.add(slot)
         arena.shape = (max(table.settle(), 8),)
@@ -97,7 +97,7 @@ class Assembly:
     def finished(self) -> tuple[list[Step], list[Segment]]:
         """Compile all loops at once, and make the calls of them."""
         tables = [step[0] for step in self.steps if isinstance(step, tuple)]
-        compiled = ready(loop for table in tables for loop in table.loops)
+        compiled = compiled_loops(loop for table in tables for loop in table.loops)
         steps: list[Step] = []
         segments: list[Segment] = []
         for step in self.steps:
@@ -137,7 +137,7 @@ def assembled(program: Program, threads: int = 1) -> Assembled:
     rows = list(segments(groups))
     needed = needed_behind(rows, program)
     assembly = Assembly(
-        threads, known={*program.inputs, *(own.value for own in groups.places.constants)}
+        threads, known={*program.inputs, *(own.value for own in groups.memory_map.constants)}
     )
     for row, wanted in zip(rows, needed, strict=True):
         if isinstance(row[0], (Call, Guard)):
@@ -145,7 +145,7 @@ def assembled(program: Program, threads: int = 1) -> Assembled:
         else:
             assembly.native(row, wanted)
     steps, native = assembly.finished()
-    constants = (*program.constants, *groups.places.constants)
+    constants = (*program.constants, *groups.memory_map.constants)
     made = evolve(program, constants=constants, steps=tuple(steps))
     return Assembled(made, groups.left, native)
 

@@ -1,4 +1,4 @@
-"""Interleaving: a nest with loops of NumPy's in it, as several loops that take turns on one block.
+"""Strip mining: a nest with NumPy's inner loops in it becomes several loops over one strip.
 
 What one loop hands over to a later one is in a buffer for as many elements as the block has, which
 stays in the first-level cache.
@@ -11,13 +11,13 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.programs.engines.liveness import LiveRanges
-from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal, Nest, Op, Reduction
-from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal, LoopNest, Op, Reduction
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.runtime.inner_loops import is_foreign
 from tape_ad.programs.engines.storage import Block, placed
 from tape_ad.programs.program.program import Value
 
-__all__ = ["Interleaved"]
+__all__ = ["StripMined"]
 
 CACHED = 24 * 1024
 """How many bytes buffers have, of the first-level cache."""
@@ -27,29 +27,29 @@ LEAST, MOST = 128, 2048
 
 
 @define(eq=False)
-class Interleaved:
-    """What divides a nest.
+class StripMined:
+    """A nest divided into loops that are called one after the other for each strip.
 
     An operation comes as early as its operands allow: ours in the stage in which the last of them
     is there, a loop of NumPy's between that stage and the next.
 
     Attributes
     ----------
-    nest : Nest
-    own : container of Place
-        To which of the places that are written to, NumPy's loops may write themselves.
-    parts : list of Nest
-        Those that take turns.
+    nest : LoopNest
+    own : container of MemRef
+        Which of the memory references that are stored to, NumPy's loops may write themselves.
+    parts : list of LoopNest
+        Those that are called one after the other.
     """
 
-    nest: Nest
-    own: Container[Place] = ()
-    parts: list[Nest] = field(factory=list)
-    _stages: list[Nest] = field(factory=list)
-    _loops: list[list[Nest]] = field(factory=list)
+    nest: LoopNest
+    own: Container[MemRef] = ()
+    parts: list[LoopNest] = field(factory=list)
+    _stages: list[LoopNest] = field(factory=list)
+    _loops: list[list[LoopNest]] = field(factory=list)
     _depth: list[int] = field(factory=list)
     _mine: dict[int, Argument] = field(factory=dict)
-    _buffers: dict[Any, Place] = field(factory=dict)
+    _buffers: dict[Any, MemRef] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         for op in self.nest.ops:
@@ -57,22 +57,22 @@ class Interleaved:
             self._depth.append(deep + is_foreign(op))
         used = used_in(self.nest)
         last = max((self._depth[number] for number in used), default=0)
-        self._stages = [Nest(self.nest.shape) for _ in range(last + 1)]
+        self._stages = [LoopNest(self.nest.shape) for _ in range(last + 1)]
         self._loops = [[] for _ in range(last + 1)]
         written = self._written_by_loops()
         for number, op in enumerate(self.nest.ops):
             if number in used:
                 self._do(number, op)
         read = self.nest.read_roots
-        for arg, place in self.nest.writes:
-            if place in written and self._buffers.get(arg) is place:
+        for arg, ref in self.nest.writes:
+            if ref in written and self._buffers.get(arg) is ref:
                 continue
-            at = last if place.root in read else self._depth_of(arg)  # who reads it, reads first
-            self._stages[at].writes.append((self._value(at, arg), place))
+            at = last if ref.root in read else self._depth_of(arg)  # who reads it, reads first
+            self._stages[at].writes.append((self._value(at, arg), ref))
         for each in self.nest.reductions:
-            at = last if each.place.root in read else self._depth_of(each.arg)
+            at = last if each.ref.root in read else self._depth_of(each.arg)
             value = self._value(at, each.arg)
-            self._stages[at].reductions.append(Reduction(each.ufunc, value, each.place))
+            self._stages[at].reductions.append(Reduction(each.ufunc, value, each.ref))
         for loops, stage in zip(self._loops, self._stages, strict=True):
             self.parts += loops
             if stage.writes or stage.reductions:
@@ -82,16 +82,16 @@ class Interleaved:
         """Say in which stage an argument is there."""
         return 0 if isinstance(arg, Literal) or arg < 0 else self._depth[arg]
 
-    def _written_by_loops(self) -> set[Place]:
+    def _written_by_loops(self) -> set[MemRef]:
         """Find where loops of NumPy's can write themselves, which then is their buffer."""
         found = set()
         read = self.nest.read_roots
-        for arg, place in self.nest.writes:
+        for arg, ref in self.nest.writes:
             if isinstance(arg, Literal) or arg < 0 or arg in self._buffers:
                 continue
-            if is_foreign(self.nest.ops[arg]) and place in self.own and place.root not in read:
-                self._buffers[arg] = place
-                found.add(place)
+            if is_foreign(self.nest.ops[arg]) and ref in self.own and ref.root not in read:
+                self._buffers[arg] = ref
+                found.add(ref)
         return found
 
     def _do(self, number: int, op: Op) -> None:
@@ -103,8 +103,8 @@ class Interleaved:
             self._mine[number] = stage.again(Op(op.kind, args))
             return
         loop: Any = op.function
-        part = Nest(self.nest.shape, loop=(loop.address, loop.data))
-        part.reads = [self._place(at - 1, arg) for arg in op.args]
+        part = LoopNest(self.nest.shape, loop=(loop.address, loop.data))
+        part.reads = [self._ref(at - 1, arg) for arg in op.args]
         out = self._buffers.get(number)
         if out is None:
             out = self._buffers[number] = self._buffer(op.dtypes[-1])
@@ -117,9 +117,9 @@ class Interleaved:
             return arg
         if arg >= 0 and not is_foreign(self.nest.ops[arg]) and self._depth[arg] == at:
             return self._mine[arg]
-        return self._stages[at].read(self._place(at, arg))
+        return self._stages[at].read(self._ref(at, arg))
 
-    def _place(self, at: int, arg: Argument) -> Place:
+    def _ref(self, at: int, arg: Argument) -> MemRef:
         """Say where a loop that comes behind a stage finds a value."""
         if not isinstance(arg, Literal) and arg < 0:
             return self.nest.reads[~arg]
@@ -132,21 +132,21 @@ class Interleaved:
                 self._stages[self._depth[arg]].writes.append((self._mine[arg], known))
         return known
 
-    def _buffer(self, dtype: np.dtype[Any]) -> Place:
+    def _buffer(self, dtype: np.dtype[Any]) -> MemRef:
         """Make a buffer; how large it is, is found out later."""
         value = Value(np.ndarray, (1,), dtype, (dtype.itemsize,))
         strides = (0,) * len(self.nest.shape)
-        return Place(value, 0, self.nest.shape, strides, dtype)
+        return MemRef(value, 0, self.nest.shape, strides, dtype)
 
     @property
     def buffers(self) -> list[Value]:
         """What is neither read nor written by others, in the order of first use."""
-        real = {place.root for place in self.nest.places}
-        roots = [place.root for part in self.parts for place in part.places]
+        real = {ref.root for ref in self.nest.refs}
+        roots = [ref.root for part in self.parts for ref in part.refs]
         return [root for root in dict.fromkeys(roots) if root not in real]
 
     def block(self) -> int:
-        """Say how many elements a turn should have."""
+        """Say how many elements a strip should have."""
         size = self.settled(1, aligned=False)[1]
         return int(min(max(2 ** (CACHED // max(size, 1)).bit_length() // 2, LEAST), MOST))
 
@@ -161,10 +161,10 @@ class Interleaved:
         """
         live, sizes = LiveRanges(), dict.fromkeys(self.buffers, 0)
         for number, part in enumerate(self.parts):
-            for place in part.places:
-                if place.root in sizes:
-                    live.use(place.root, number)
-                    sizes[place.root] = place.dtype.itemsize * length
+            for ref in part.refs:
+                if ref.root in sizes:
+                    live.use(ref.root, number)
+                    sizes[ref.root] = ref.dtype.itemsize * length
         spans = {
             root: Block(size, live.starts[root], live.ends[root]) for root, size in sizes.items()
         }
@@ -176,7 +176,7 @@ class Interleaved:
         return {root: block.offset for root, block in spans.items()}, size
 
 
-def used_in(nest: Nest) -> set[int]:
+def used_in(nest: LoopNest) -> set[int]:
     """Find the operations that something comes of."""
     used: set[int] = set()
     todo: list[Argument] = [arg for arg, _ in nest.writes]

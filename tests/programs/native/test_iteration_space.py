@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.programs.engines.native.ir.nests import Layout, laid_out
+from tape_ad.programs.engines.native.ir.iteration_space import IterationSpace, iteration_space
 
 Array = Any
 
 
-def visited(layout: Layout, operand: int) -> list[int]:
+def visited(space: IterationSpace, operand: int) -> list[int]:
     """Give the offsets of an operand's elements in the order in which they are gone over."""
-    turns = itertools.product(*map(range, layout.dims))
+    iterations = itertools.product(*map(range, space.dims))
     return [
-        sum(i * s for i, s in zip(turn, layout.outer[operand], strict=True))
-        + k * layout.steps[operand]
-        for turn in turns
-        for k in range(layout.length)
+        sum(i * s for i, s in zip(iteration, space.outer[operand], strict=True))
+        + k * space.steps[operand]
+        for iteration in iterations
+        for k in range(space.length)
     ]
 
 
@@ -49,26 +49,26 @@ SPACES: list[tuple[tuple[int, ...], list[tuple[int, ...]]]] = [
 def test_each_element_is_visited_once_with_those_of_the_other_operands(
     shape: tuple[int, ...], strides: list[tuple[int, ...]]
 ) -> None:
-    layout = laid_out(shape, strides)
-    together = list(zip(*(visited(layout, k) for k in range(len(strides))), strict=True))
+    space = iteration_space(shape, strides)
+    together = list(zip(*(visited(space, k) for k in range(len(strides))), strict=True))
     expected = list(zip(*(everywhere(shape, each) for each in strides), strict=True))
     assert sorted(together) == sorted(expected)
-    assert math.prod(layout.dims) * layout.length == math.prod(shape)
+    assert math.prod(space.dims) * space.length == math.prod(shape)
 
 
 def test_axes_that_lie_one_in_the_other_are_one() -> None:
-    layout = laid_out((3, 4, 5), [(160, 40, 8), (160, 40, 8)])
-    assert (layout.dims, layout.length, layout.steps) == ((), 60, [8, 8])
+    space = iteration_space((3, 4, 5), [(160, 40, 8), (160, 40, 8)])
+    assert (space.dims, space.length, space.steps) == ((), 60, [8, 8])
 
 
 def test_the_inner_loop_goes_along_memory() -> None:
-    layout = laid_out((100, 200), [(8, 800), (8, 800)])
-    assert (layout.dims, layout.length, layout.steps) == ((), 20_000, [8, 8])
+    space = iteration_space((100, 200), [(8, 800), (8, 800)])
+    assert (space.dims, space.length, space.steps) == ((), 20_000, [8, 8])
 
 
 def test_the_inner_loop_is_long() -> None:
-    layout = laid_out((1000, 3), [(24, 8), (0, 8)])
-    assert layout.length == 1000
+    space = iteration_space((1000, 3), [(24, 8), (0, 8)])
+    assert space.length == 1000
 
 
 def total(function: Any, axis: Any, view: Callable[[Array], Array]) -> Callable[[Array], Any]:

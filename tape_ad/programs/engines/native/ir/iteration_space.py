@@ -1,18 +1,18 @@
-"""The geometry of nests: which axis the inner loop goes along, and how the others are gone over."""
+"""Iteration spaces: loop interchange and collapsing, and the strides of operands."""
 
 from collections.abc import Sequence
 
 from attrs import frozen
 
-__all__ = ["Layout", "laid_out"]
+__all__ = ["IterationSpace", "iteration_space"]
 
 SHORT = 8
 """Below which length the inner loop is along another axis, if there is a longer one."""
 
 
 @frozen
-class Layout:
-    """How a space is gone over.
+class IterationSpace:
+    """An iteration space: outer loops, the inner loop, and the operands' strides along them.
 
     Attributes
     ----------
@@ -32,10 +32,10 @@ class Layout:
     steps: list[int]
 
 
-def laid_out(
+def iteration_space(
     shape: Sequence[int], strides: Sequence[Sequence[int]], ordered: bool = False
-) -> Layout:
-    """Order the axes of a space, and make one of those that can be gone over as one.
+) -> IterationSpace:
+    """Interchange the loops of a space by their strides, and collapse those that are contiguous.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def laid_out(
         Whether the axes have to stay as they are.
     """
     if not shape:
-        return Layout((), 1, [()] * len(strides), [0] * len(strides))
+        return IterationSpace((), 1, [()] * len(strides), [0] * len(strides))
     axes = list(zip(shape, *strides, strict=True))
     if not ordered:
         axes.sort(key=lambda axis: -sum(map(abs, axis[1:])))
@@ -64,7 +64,7 @@ def laid_out(
     *outer, inner = merged
     dims = tuple(axis[0] for axis in outer)
     count = len(strides)
-    return Layout(
+    return IterationSpace(
         dims,
         inner[0],
         [tuple(axis[1 + k] for axis in outer) for k in range(count)],

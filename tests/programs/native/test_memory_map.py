@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.programs.engines.native.ir.memory_map import Place, stand_in
+from tape_ad.programs.engines.native.ir.memory_map import MemRef, stand_in
 from tape_ad.programs.program.program import Value
 
 Array = Any
 SHAPE = (4, 5, 6)
 
 
-def made() -> tuple[Array, Place]:
+def made() -> tuple[Array, MemRef]:
     """Make an array of numbers that are all different, and its place."""
     array = np.arange(120.0).reshape(SHAPE)
-    return array, Place.whole(Value(np.ndarray, SHAPE, array.dtype, array.strides))
+    return array, MemRef.whole(Value(np.ndarray, SHAPE, array.dtype, array.strides))
 
 
-def at(place: Place, memory: Array) -> Array:
+def at(ref: MemRef, memory: Array) -> Array:
     """Give the elements at a place in the memory of an array."""
-    return np.ndarray(place.shape, place.dtype, memory, place.offset, place.strides)
+    return np.ndarray(ref.shape, ref.dtype, memory, ref.offset, ref.strides)
 
 
 VIEWS: dict[str, Callable[[Array], Array]] = {
@@ -43,8 +43,8 @@ VIEWS: dict[str, Callable[[Array], Array]] = {
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_where_numpy_shows_it(name: str) -> None:
-    array, place = made()
-    np.testing.assert_array_equal(at(place.seen(VIEWS[name]), array), VIEWS[name](array))
+    array, ref = made()
+    np.testing.assert_array_equal(at(ref.seen(VIEWS[name]), array), VIEWS[name](array))
 
 
 @pytest.mark.parametrize("outer", VIEWS)
@@ -55,38 +55,38 @@ def test_a_view_of_a_view(outer: str, name: str) -> None:
         "backwards all": lambda x: x[(slice(None, None, -1),) * x.ndim],
         "half": lambda x: x[..., 1::2],
     }
-    array, place = made()
-    found = at(place.seen(VIEWS[outer]).seen(inner[name]), array)
+    array, ref = made()
+    found = at(ref.seen(VIEWS[outer]).seen(inner[name]), array)
     np.testing.assert_array_equal(found, inner[name](VIEWS[outer](array)))
 
 
 def test_parts_of_complex_numbers() -> None:
     array = np.arange(8.0) + 1j * np.arange(8.0)[::-1]
-    place = Place.whole(Value(np.ndarray, (8,), array.dtype, (16,)))
-    imag = place.seen(np.imag)
+    ref = MemRef.whole(Value(np.ndarray, (8,), array.dtype, (16,)))
+    imag = ref.seen(np.imag)
     assert (imag.dtype, imag.offset, imag.strides) == (np.dtype(float), 8, (16,))
     np.testing.assert_array_equal(at(imag, array), array.imag)
 
 
 @pytest.mark.parametrize("key", [1, -1, (1, 2), (Ellipsis, 3), (slice(None), -2), (0, 1, 2)])
 def test_a_part_is_what_a_key_selects(key: Any) -> None:
-    array, place = made()
-    np.testing.assert_array_equal(at(place.part(key), array), array[key])
+    array, ref = made()
+    np.testing.assert_array_equal(at(ref.part(key), array), array[key])
 
 
 @pytest.mark.parametrize("shape", [(4, 5, 6), (1, 5, 6), (5, 6), (6,), (5, 1), (4, 1, 1), ()])
 def test_a_place_is_repeated_as_numpy_broadcasts(shape: tuple[int, ...]) -> None:
     array = np.arange(float(np.prod(shape))).reshape(shape)
-    place = Place.whole(Value(np.ndarray, shape, array.dtype, array.strides))
-    found = at(place.broadcast(SHAPE), array)
+    ref = MemRef.whole(Value(np.ndarray, shape, array.dtype, array.strides))
+    found = at(ref.broadcast(SHAPE), array)
     np.testing.assert_array_equal(found, np.broadcast_to(array, SHAPE))
 
 
 @pytest.mark.parametrize("shape", [(1, 5, 1), (1, 1), (2, 1, 3), (4,), ()])
 def test_axes_of_one_element_are_left_out(shape: tuple[int, ...]) -> None:
     array = np.arange(float(np.prod(shape))).reshape(shape)
-    place = Place.whole(Value(np.ndarray, shape, array.dtype, array.strides)).squeezed()
-    np.testing.assert_array_equal(at(place, array), array.squeeze())
+    ref = MemRef.whole(Value(np.ndarray, shape, array.dtype, array.strides)).squeezed()
+    np.testing.assert_array_equal(at(ref, array), array.squeeze())
 
 
 @pytest.mark.parametrize(

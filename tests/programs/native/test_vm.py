@@ -1,4 +1,4 @@
-"""The driver: tables written by hand, whose loops are functions in Python that tell of calls."""
+"""The virtual machine: bytecode by hand, whose loops are functions in Python that tell of calls."""
 
 import ctypes
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.programs.engines.native.runtime.vm import CALL, END, GUARD, NEST, driver
+from tape_ad.programs.engines.native.runtime.vm import CALL, END, GUARD, NEST, virtual_machine
 
 Array = Any
 LOOP = ctypes.CFUNCTYPE(
@@ -56,7 +56,7 @@ def test_a_loop_is_called_once_with_its_operands() -> None:
     loop = told(calls, x, 2)
     call = [CALL, 12, at(loop), 7, 2, 1, 1, 16, 1, 24, 5, 8, -8]
     call[1] = len(call)
-    assert driver().run(table(call), OWN, x) == 0
+    assert virtual_machine().run(table(call), OWN, x) == 0
     assert calls == [(5, [16, 24], [8, -8], 7)]
 
 
@@ -65,9 +65,9 @@ def test_a_nest_goes_over_its_dimensions_the_last_one_first() -> None:
     x = np.zeros(100)
     loop = told(calls, x, 1)
     entry = nest((2, 3), 4, 1, 1, [at(loop), 0, 1, 1, 8, 100, 10, 8])
-    assert driver().run(table(entry), OWN, x) == 0
-    turns = [(i, j) for i in range(2) for j in range(3)]
-    assert calls == [(1 if j == 2 else 4, [8 + 100 * i + 10 * j], [8], None) for i, j in turns]
+    assert virtual_machine().run(table(entry), OWN, x) == 0
+    iterations = [(i, j) for i in range(2) for j in range(3)]
+    assert calls == [(1 if j == 2 else 4, [8 + 100 * i + 10 * j], [8], None) for i, j in iterations]
 
 
 def test_the_loops_of_a_nest_take_turns() -> None:
@@ -75,7 +75,7 @@ def test_the_loops_of_a_nest_take_turns() -> None:
     x = np.zeros(100)
     loop = told(calls, x, 1)
     one, other = [at(loop), 1, 1, 1, 0, 8, 8], [at(loop), 2, 1, 1, 400, -8, 0]
-    assert driver().run(table(nest((2,), 3, 3, 1, one, other)), OWN, x) == 0
+    assert virtual_machine().run(table(nest((2,), 3, 3, 1, one, other)), OWN, x) == 0
     assert calls == [
         (3, [0], [8], 1),
         (3, [400], [0], 2),
@@ -91,7 +91,7 @@ def test_a_guard_ends_the_walk_with_its_number(byte: int, number: int) -> None:
     loop = told(calls, x, 1)
     call = [CALL, 9, at(loop), 0, 1, 1, 1, 0, 1, 1]
     call[1] = len(call)
-    assert driver().run(table([GUARD, 1, 1, 1, 12], call), OWN, x) == number
+    assert virtual_machine().run(table([GUARD, 1, 1, 1, 12], call), OWN, x) == number
     assert len(calls) == (number == 0)
 
 
@@ -99,7 +99,7 @@ def test_an_error_in_a_loop_is_raised() -> None:
     loop = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value or 0
     call = [CALL, 10, loop, 0, 1, 1, 1, 0, 1, 1]
     with pytest.raises(MemoryError):
-        driver().run(table(call), OWN, np.zeros(1))
+        virtual_machine().run(table(call), OWN, np.zeros(1))
 
 
 def walked(tickets: int, unit: int, threads: int = 1) -> tuple[list[int], list[int]]:
@@ -108,29 +108,29 @@ def walked(tickets: int, unit: int, threads: int = 1) -> tuple[list[int], list[i
     x = np.zeros(12, np.uint8)
     loop = told(calls, x, 1)
     words = table(nest((3, 4), 1, 1, unit, [at(loop), 0, 1, 1, 0, 4, 1, 1]))
-    board = np.array([tickets, 0, 0, 0], np.int64)
+    task_board = np.array([tickets, 0, 0, 0], np.int64)
     for _ in range(threads):
-        assert driver().take_part(board, words, OWN, x) == 0
-    return [where[0] for _, where, _, _ in calls], board.tolist()
+        assert virtual_machine().take_part(task_board, words, OWN, x) == 0
+    return [where[0] for _, where, _, _ in calls], task_board.tolist()
 
 
 @pytest.mark.parametrize("tickets", [1, 2, 5, 12, 100])
 @pytest.mark.parametrize("unit", [1, 4, 12])
 def test_tickets_are_for_every_turn_once(tickets: int, unit: int) -> None:
-    turns, board = walked(tickets, unit)
-    assert turns == list(range(12))
-    assert board[2] == min(tickets, 12 // unit)  # which are finished
+    iterations, task_board = walked(tickets, unit)
+    assert iterations == list(range(12))
+    assert task_board[2] == min(tickets, 12 // unit)  # which are finished
 
 
 def test_one_that_comes_late_has_nothing_to_do() -> None:
-    turns, board = walked(tickets=3, unit=1, threads=3)
-    assert turns == list(range(12))
-    assert board[2] == 3
+    iterations, task_board = walked(tickets=3, unit=1, threads=3)
+    assert iterations == list(range(12))
+    assert task_board[2] == 3
 
 
 def test_who_comes_late_hears_what_a_guard_has_found() -> None:
     x = np.zeros(1, np.uint8)
-    words, board = table([GUARD, 1, 0, 1, 5]), np.array([2, 0, 0, 0], np.int64)
-    assert driver().take_part(board, words, OWN, x) == 5
+    words, task_board = table([GUARD, 1, 0, 1, 5]), np.array([2, 0, 0, 0], np.int64)
+    assert virtual_machine().take_part(task_board, words, OWN, x) == 5
     x[:] = 1  # its memory may be something else's by then
-    assert driver().take_part(board, words, OWN, x) == 5
+    assert virtual_machine().take_part(task_board, words, OWN, x) == 5

@@ -11,12 +11,12 @@ from scipy import special
 import tape_ad as ta
 from tape_ad.base.trees import flatten
 from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY, using
-from tape_ad.programs.engines.native.ir.loop_nests import Literal, Nest, Reduction
-from tape_ad.programs.engines.native.ir.memory_map import Place
+from tape_ad.programs.engines.native.ir.loop_nests import Literal, LoopNest, Reduction
+from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.runtime.compiling import narrowed
 from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
 from tape_ad.programs.engines.native.schedule.assembly import assembled
-from tape_ad.programs.engines.native.schedule.strip_mining import LEAST, MOST, Interleaved
+from tape_ad.programs.engines.native.schedule.strip_mining import LEAST, MOST, StripMined
 from tape_ad.programs.program.program import Value
 from tests.programs.native.running import natively
 
@@ -35,18 +35,18 @@ def _library(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-def place(dtype: Any = DOUBLE) -> Place:
+def ref(dtype: Any = DOUBLE) -> MemRef:
     dtype = np.dtype(dtype)
-    return Place.whole(Value(np.ndarray, SHAPE, dtype, (dtype.itemsize,)))
+    return MemRef.whole(Value(np.ndarray, SHAPE, dtype, (dtype.itemsize,)))
 
 
 def found(ufunc: np.ufunc, *dtypes: Any) -> Any:
     return inner_loop(ufunc, tuple(dtypes))
 
 
-def chain() -> tuple[Nest, Place, Place]:
+def chain() -> tuple[LoopNest, MemRef, MemRef]:
     """Make a nest: ours, NumPy's, ours, NumPy's."""
-    nest, x, y = Nest(SHAPE), place(), place()
+    nest, x, y = LoopNest(SHAPE), ref(), ref()
     doubled = nest.op(np.add, (DOUBLE,) * 3, nest.read(x), nest.read(x))
     logarithm = nest.op(found(special.gammaln, DOUBLE, DOUBLE), (DOUBLE,) * 2, doubled)
     square = nest.op(np.multiply, (DOUBLE,) * 3, logarithm, logarithm)
@@ -54,13 +54,13 @@ def chain() -> tuple[Nest, Place, Place]:
     return nest, x, y
 
 
-def roots(part: Nest) -> tuple[set[Value], set[Value]]:
+def roots(part: LoopNest) -> tuple[set[Value], set[Value]]:
     return part.read_roots, part.written_roots
 
 
 def test_a_nest_is_divided_where_other_loops_come() -> None:
     nest, x, y = chain()
-    parts = Interleaved(nest).parts
+    parts = StripMined(nest).parts
     assert [part.loop is None for part in parts] == [True, False, True, False, True]
     assert roots(parts[0])[0] == {x.root}
     assert roots(parts[-1])[1] == {y.root}
@@ -70,7 +70,7 @@ def test_a_nest_is_divided_where_other_loops_come() -> None:
 
 def test_a_loop_writes_its_result_itself_where_it_can() -> None:
     nest, _, y = chain()
-    parts = Interleaved(nest, {y}).parts
+    parts = StripMined(nest, {y}).parts
     assert [part.loop is None for part in parts] == [True, False, True, False]
     assert parts[-1].writes[0][1] is y
 
@@ -78,39 +78,39 @@ def test_a_loop_writes_its_result_itself_where_it_can() -> None:
 def test_what_is_read_too_is_written_last() -> None:
     nest, x, _ = chain()
     nest.writes = [(nest.ops.index(nest.ops[0]), x)]
-    nest.write(3, place())
-    parts = Interleaved(nest, {x}).parts
+    nest.write(3, ref())
+    parts = StripMined(nest, {x}).parts
     assert [x.root in part.written_roots for part in parts] == [False] * 4 + [True]
 
 
 def test_what_nobody_needs_is_not_called() -> None:
     nest, _, _ = chain()
-    nest.writes = [(0, place())]
-    (part,) = Interleaved(nest).parts
+    nest.writes = [(0, ref())]
+    (part,) = StripMined(nest).parts
     assert part.loop is None
 
 
 def test_a_number_is_given_to_another_loop_in_a_buffer() -> None:
-    nest, x, y = Nest(SHAPE), place(), place()
+    nest, x, y = LoopNest(SHAPE), ref(), ref()
     beta = found(special.beta, DOUBLE, DOUBLE, DOUBLE)
     two = Literal.of(2.0, DOUBLE)
     nest.write(nest.op(beta, (DOUBLE,) * 3, nest.read(x), two), y)
-    ours, theirs = Interleaved(nest, {y}).parts
+    ours, theirs = StripMined(nest, {y}).parts
     assert ours.writes == [(two, theirs.reads[1])]
     assert theirs.reads[0] == x
 
 
 def test_a_reduction_ends_the_stage_in_which_its_operand_is_there() -> None:
     nest, _, _ = chain()
-    total = Place(Value(np.ndarray, (), DOUBLE, ()), 0, SHAPE, (0,), DOUBLE)
+    total = MemRef(Value(np.ndarray, (), DOUBLE, ()), 0, SHAPE, (0,), DOUBLE)
     nest.reductions.append(Reduction(np.add, 2, total))
-    parts = Interleaved(nest).parts
+    parts = StripMined(nest).parts
     assert [bool(part.reductions) for part in parts] == [False, False, True, False, False]
 
 
 def test_buffers_are_apart_as_long_as_they_are_needed() -> None:
     nest, _, _ = chain()
-    stages = Interleaved(nest)
+    stages = StripMined(nest)
     offsets, size = stages.settled(100)
     assert len(offsets) == 4
     assert len(set(offsets.values())) == 2  # one loop's operand and result at a time
@@ -119,19 +119,19 @@ def test_buffers_are_apart_as_long_as_they_are_needed() -> None:
 
 
 def test_more_buffers_make_shorter_blocks() -> None:
-    nest, x = Nest(SHAPE), place()
+    nest, x = LoopNest(SHAPE), ref()
     gammaln = found(special.gammaln, DOUBLE, DOUBLE)
     values = [
         nest.op(gammaln, (DOUBLE,) * 2, nest.op(np.multiply, (DOUBLE,) * 3, nest.read(x), number))
         for number in (Literal.of(float(k), DOUBLE) for k in range(12))
     ]
-    nest.write(values[0], place())
-    few = Interleaved(nest).block()
+    nest.write(values[0], ref())
+    few = StripMined(nest).block()
     for value in values[1:]:
-        nest.write(value, place())
-    many = Interleaved(nest).block()
+        nest.write(value, ref())
+    many = StripMined(nest).block()
     assert LEAST <= many < few <= MOST
-    assert Interleaved(nest).settled(many)[1] <= 32 * 1024
+    assert StripMined(nest).settled(many)[1] <= 32 * 1024
 
 
 def shaped(size: int) -> Array:
