@@ -13,6 +13,7 @@ import numpy as np
 from attrs import frozen
 
 __all__ = [
+    "MISSING",
     "at_leaves",
     "attributes_beside",
     "flatten",
@@ -180,9 +181,35 @@ def instance_dict(tree: Any) -> Any:
         return None
 
 
+@functools.lru_cache(maxsize=1024)
+def slots_of(kind: type) -> dict[str, Any]:
+    """Find what gets and sets the attributes that a class has in slots, with their names."""
+    members = [vars(base).items() for base in kind.__mro__]
+    return {
+        name: member
+        for each in members
+        for name, member in each
+        if type(member) is types.MemberDescriptorType
+    }
+
+
+def slots_filled(tree: Any) -> dict[str, Any]:
+    """List what is in the slots of an object; `MISSING` where there is nothing."""
+    found = {}
+    for name, member in slots_of(tree.__class__).items():
+        try:
+            found[name] = member.__get__(tree)
+        except AttributeError:
+            found[name] = MISSING
+    return found
+
+
 def like(tree: Any, base: type, *args: Any) -> Any:
     """Make an instance of the class of another, with its attributes, as `base` makes one."""
     made = base.__new__(tree.__class__, *args)
+    for name, value in slots_filled(tree).items():
+        if value is not MISSING:
+            slots_of(tree.__class__)[name].__set__(made, value)
     own = instance_dict(tree)
     if own is tree:  # so that entries are attributes too
         object.__setattr__(made, "__dict__", made)
@@ -204,8 +231,6 @@ def with_entries(tree: Any, values: list[Any]) -> Any:
         return dict(pairs)
     base: Any = next(each for each in kind.__mro__ if each in (OrderedDict, defaultdict, dict))
     made = like(tree, base)
-    if base is defaultdict:
-        made.default_factory = tree.default_factory
     for key, value in pairs:
         base.__setitem__(made, key, value)
     return made
@@ -239,7 +264,7 @@ def attributes_beside(tree: Any) -> dict[str, Any]:
     if kind in (dict, list, tuple):
         return {}
     own = instance_dict(tree)
-    beside = {} if own is None or own is tree else dict(own)
+    beside = slots_filled(tree) | ({} if own is None or own is tree else own)
     if structure_of(kind) is FIELDS:
         for field in fields_of(tree):
             value = beside.pop(field.name, None)
@@ -247,8 +272,6 @@ def attributes_beside(tree: Any) -> dict[str, Any]:
                 beside[field.name] = value if value is not None else field.default
     elif issubclass(kind, UserDict):
         beside.pop("data", None)
-    elif issubclass(kind, defaultdict):
-        beside["default_factory"] = tree.default_factory
     return beside
 
 

@@ -87,8 +87,9 @@ def compile(  # noqa: A001 - the same
         same for any number. Of the engines only "native" makes use of it; NumPy's products of
         matrices have threads of their own.
     check_every : int, optional
-        After how many replays `f` is run beside one and compared, 0 for never. If you do not say,
-        as often as takes at most a twentieth of the time of the replays.
+        After how many replays `f` is run beside one and compared, 0 for never but where arguments
+        have had the same numbers since the capture. If you do not say, as often as takes at most
+        a twentieth of the time of the replays.
 
     Returns
     -------

@@ -5,10 +5,15 @@ on all sides. So a comparison in which numbers are equal remembers what it would
 they differed, through ``&``, `numpy.all` and the like, and says so if a branch depends on that.
 """
 
+import ast
+import functools
+import inspect
+import operator
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Mapping
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -17,6 +22,7 @@ from tape_ad.base.errors import TieError, TieWarning
 from tape_ad.base.naming import file_title, function_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
+from tape_ad.record.instructions import is_at
 from tape_ad.record.messages.callers import is_library
 from tape_ad.record.messages.libraries import FOR_THE_VALUE, library_call
 from tape_ad.record.primals import primal
@@ -51,20 +57,39 @@ class Tied(np.ndarray[Any, np.dtype[np.bool_]]):
     def __array_finalize__(self, of: Any) -> None:
         self.apart = None
 
+    @property  # type: ignore[misc]  # for isinstance: no class can be made of NumPy's own flag
+    def __class__(self) -> Any:
+        return Tied if self.ndim else np.bool_
+
     def __bool__(self) -> bool:
         value = bool(flags_of(self))
         if self.apart is not None and bool(self.apart) is not value:
-            tell(sys._getframe(1))
+            frame = sys._getframe(1)
+            if not is_at(frame, "x[x]", "x[x] = x"):  # which picks, as any other mask does
+                tell(frame)
+        return value
+
+    def __index__(self) -> int:
+        value = operator.index(flags_of(self)[()])  # mostly an error, as of NumPy's flags
+        bool(self)
         return value
 
     def __hash__(self) -> int:  # type: ignore[override]  # of one flag, as NumPy's scalars have it
-        return hash(flags_of(self)[()])
+        value = flags_of(self)[()]
+        if self.apart is not None and self.apart[()] != value:
+            tell(sys._getframe(1))  # what is found by it in a dict is a branch
+        return hash(value)
 
     def __repr__(self) -> str:
         return repr(flags_of(self)[()])
 
     def __reduce__(self) -> Any:
-        return flags_of(self).__reduce__()
+        return flags_of(self)[()].__reduce__()
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        """Convert as NumPy does; other numbers than flags know of no ties."""
+        flags = flags_of(self)[()].astype(dtype, *args, **kwargs)
+        return flags if flags.dtype != bool or self.apart is None else marked(flags, self.apart)
 
     def __getitem__(self, key: Any) -> Any:
         found = flags_of(self)[key]
@@ -189,7 +214,7 @@ def tell(frame: FrameType) -> None:
     """
     asking = asker(frame)
     name = name_of(asking)
-    if f"{name}.".startswith(ASSERTING):
+    if f"{name}.".startswith(ASSERTING) or only_raises(asking.f_code, asking.f_lineno):
         return
     if not is_library(asking):
         warn(
@@ -207,6 +232,33 @@ def tell(frame: FrameType) -> None:
         f"{what} branches on numbers that are exactly equal ({user_line(asking)}), and the "
         f"derivative of that branch need not be the function's; write {advice}{FOR_THE_VALUE}"
     )
+
+
+@functools.lru_cache(1024)
+def only_raises(code: CodeType, line: int) -> bool:
+    """Tell whether a line is that of ``assert``, or of an ``if`` with nothing in it but ``raise``.
+
+    It computes nothing: what is differentiated is the same on all sides, where the check is left
+    out.
+    """
+    try:
+        lines, first = inspect.getsourcelines(code)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, SyntaxError):  # there is no text, or it is not whole: a lambda's
+        return False
+    at = line - max(first, 1) + 1
+    return any(
+        node.lineno <= at <= (node.test.end_lineno or at)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assert)
+        or (isinstance(node, ast.If) and not node.orelse and all_raise(node.body))
+        if not any(isinstance(each, ast.NamedExpr) for each in ast.walk(node.test))
+    )
+
+
+def all_raise(body: list[ast.stmt]) -> bool:
+    """Tell whether statements do nothing but raise an error."""
+    return all(isinstance(each, ast.Raise) for each in body)
 
 
 def warn(frame: FrameType, told: str) -> None:

@@ -25,7 +25,7 @@ from tape_ad.record.unbroadcasting import unbroadcast
 from tape_ad.record.views import link
 from tape_ad.rules.base import Call, Rule
 from tape_ad.rules.maps import Array
-from tape_ad.transforms.recomputed_values import few_elements
+from tape_ad.transforms.recomputed_values import sums_of
 from tape_ad.transforms.transformed import Transformed
 
 __all__ = ["Block", "Use", "block"]
@@ -45,7 +45,7 @@ class Block(Protocol):
 
     keeps_output: ClassVar[bool]
     """Whether `Use.saved` is to be the output, in place of what `run` gives for it. Otherwise the
-    output is computed again in a sweep, and `Use.elements` says what it was."""
+    output is computed again in a sweep, and `Use.sums` says what it was."""
 
     def run(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Compute the output, a tree, and whatever the derivative would like to have kept."""
@@ -86,8 +86,8 @@ class Use:
     saved : any
         What the block has kept; in the use that the function was called with, that of its last
         computation.
-    elements : sequence of array or None
-        Of an output that is computed again, a few elements of each array.
+    sums : sequence of array or None
+        Of an output that is computed again, the sums of parts of each array.
     last : int
         The last position that there is a partial for.
     errors : dict
@@ -112,7 +112,7 @@ class Use:
     spaces: Sequence[Any] = ()
     saved: Any = None
     errors: Any = None
-    elements: Sequence[Any] = ()
+    sums: Sequence[Any] = ()
     last: int = field(default=0, init=False)
     latest: tuple[Array, bool, list[Any]] | None = field(default=None, init=False)
     views: list[tuple[int, Array, int]] = field(factory=list, init=False)
@@ -161,8 +161,8 @@ class Use:
             seen = {i for i, _, _ in self.views}
             self.turned = [(i, a) for i, a in enumerate(arrays) if i not in seen and is_turned(a)]
         asked = self.public, self.block, self.tree, self.leaves, self.slots
-        elements = () if self.block.keeps_output else few_elements(arrays)
-        used = Use(*asked, values, self.output, self.spaces, saved, np.geterr(), elements)
+        sums = () if self.block.keeps_output else sums_of(arrays)
+        used = Use(*asked, values, self.output, self.spaces, saved, np.geterr(), sums)
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
 
     def unpacked(self, flat: Array, stack: Shape = ()) -> list[Array]:

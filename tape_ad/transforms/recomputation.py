@@ -17,7 +17,7 @@ from tape_ad.record.primals import read_only_primal
 from tape_ad.record.spaces import float_to_array
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.blocks import Use, block, has_derivative
-from tape_ad.transforms.recomputed_values import Elements, few_elements, require_same
+from tape_ad.transforms.recomputed_values import Sums, require_same, sums_of
 from tape_ad.transforms.tracing import Trace, check_callable, trace, trace_arrays
 
 __all__ = ["advance_by", "checkpoint", "checkpoint_sequential"]
@@ -57,7 +57,7 @@ def checkpoint(f: Function) -> Function:
     RecordMismatchError
         By the returned function, when `f` closes over a handle.
     RecomputationError
-        By the sweep, when `f` gives other values than it gave before, as a few elements tell.
+        By the sweep, when `f` gives other values than it gave before, as weighted sums tell.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Recomputed:
 
         Where that happens on handles of an outer record, it is a checkpoint there.
         """
-        inside, before = of_operands(self.function, use), use.elements
+        inside, before = of_operands(self.function, use), use.sums
 
         def pulled(cotangents: Any, *values: Array) -> tuple[Any, ...]:
             traced = retraced(inside, values, range(len(values)), before)
@@ -96,7 +96,7 @@ class Recomputed:
 
     def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Record the function, and push."""
-        inside, before = of_operands(self.function, use), use.elements
+        inside, before = of_operands(self.function, use), use.sums
 
         def pushed(tangent: Array, *values: Array) -> Any:
             return retraced(inside, values, (position,), before).push((tangent,))
@@ -105,7 +105,7 @@ class Recomputed:
 
 
 def retraced(
-    inside: Function, values: tuple[Array, ...], positions: Sequence[int], before: Elements
+    inside: Function, values: tuple[Array, ...], positions: Sequence[int], before: Sums
 ) -> Trace:
     """Record a function that was run before, and see that it computes the same.
 
@@ -118,7 +118,10 @@ def retraced(
     def again() -> list[Any]:
         return outputs(inside(*map(read_only_primal, values)))
 
-    require_same(inside, before, outputs(traced.output), again)
+    def recorded_again() -> list[Any]:
+        return outputs(trace(inside, values, {}, positions).output)
+
+    require_same(inside, before, outputs(traced.output), again, recorded_again)
     return traced
 
 
@@ -245,19 +248,19 @@ class Repeated:
     def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Go through the steps from the last to the first, recording and sweeping each."""
         saved, use.saved = use.saved, None  # a second sweep starts from the first state again
-        form, elements = use.form(), use.elements
+        form, sums = use.form(), use.sums
 
         def pulled(cotangents: Any, *values: Array) -> list[Any]:
             (state, *params), _ = form.arguments(values)
             kept, before = saved or ([(0, arrays(state))], None)
-            kept, cts, expected = list(kept), flatten(cotangents), elements
+            kept, cts, expected = list(kept), flatten(cotangents), sums
             totals: dict[int, Array] = {}
             for end in range(self.n, 0, -1):
                 if before is None:
                     before = self.state_before(end, kept, params)
                 traced, slots, count = self.recorded_step(before, params, form)
-                self.compare(traced, expected, before, params)
-                expected = few_elements(outputs(before))
+                self.compare(traced, expected, before, params, form)
+                expected = sums_of(outputs(before))
                 pairs = zip(flatten(traced.output), cts, strict=True)
                 reached = traced.swept(pairs, release=True, chosen=chosen)
                 cts = [None] * count
@@ -294,13 +297,18 @@ class Repeated:
 
         return checkpoint(pushed)(tangent, *use.values)
 
-    def compare(self, traced: Trace, expected: Elements, state: Any, params: list[Any]) -> None:
+    def compare(
+        self, traced: Trace, expected: Sums, state: Any, params: list[Any], form: Use
+    ) -> None:
         """See that a step that is recorded computes the state that was computed from it before."""
 
         def again() -> list[Any]:
             return outputs(self.step(*map_leaves(read_only_primal, (state, *params))))
 
-        require_same(self.step, expected, outputs(traced.output), again)
+        def recorded_again() -> list[Any]:
+            return outputs(self.recorded_step(state, params, form)[0].output)
+
+        require_same(self.step, expected, outputs(traced.output), again, recorded_again)
 
     def recorded_step(
         self, state: Any, params: list[Any], use: Use

@@ -432,3 +432,39 @@ def test_a_named_tuple_is_not_changed_by_its_constructor_again() -> None:
     assert type(found) is Doubled
     assert found.tag == "mine"  # type: ignore[attr-defined]  # as above
     np.testing.assert_array_equal(found.left, X * 2)
+
+
+class Channel(list[Any]):
+    __slots__ = ("__gain", "name", "unit")
+
+    def __init__(self, items: Any, name: str) -> None:
+        super().__init__(items)
+        self.name, self.__gain = name, 2.0
+
+    def gain(self) -> float:
+        return self.__gain
+
+
+class Labelled(dict[str, Any]):
+    __slots__ = ("label",)
+
+
+def test_what_is_in_slots_is_kept() -> None:
+    channel = map_leaves(lambda leaf, path: 2 * leaf, Channel([1.0, 2.0], "left"))
+    assert (type(channel), channel, channel.name, channel.gain()) == (Channel, [2, 4], "left", 2.0)
+    assert not hasattr(channel, "unit")
+    labelled = Labelled(a=1.0)
+    labelled.label = "x"
+    assert map_leaves(lambda leaf, path: leaf, labelled).label == "x"
+
+
+def test_what_is_in_slots_is_watched() -> None:
+    fast = ta.compile(lambda c: c[0] * (2 if getattr(c, "unit", "V") == "V" else 3))
+    channel = Channel([1.0, 2.0], "left")
+    assert [fast(channel) for _ in range(3)] == [2.0] * 3
+    channel.unit = "A"
+    assert fast(channel) == 3.0
+    del channel.unit
+    assert fast(channel) == 2.0
+    (by_leaf,) = ta.grad(lambda c: c[0] * len(c.name))(channel)[:1]
+    assert by_leaf == 4.0

@@ -167,7 +167,6 @@ def computing(program: Program, value: Value) -> Program:
 
 def work(start: int, stop: int, options: argparse.Namespace) -> None:
     """Try programs, writing the number of each to a file before, and what is found to another."""
-    verifier.ENABLED = True
     with Path(options.at or os.devnull).open("w", encoding="utf-8") as place:
         for number in range(start, stop):
             place.seek(0)
@@ -251,6 +250,7 @@ def parsed(words: list[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     options = parsed()
+    verifier.ENABLED = True
     if options.work:
         start, stop = options.work
         work(start, stop, options)

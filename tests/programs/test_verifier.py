@@ -134,6 +134,19 @@ def test_native_storage_for_too_short_a_time(monkeypatch: pytest.MonkeyPatch) ->
         fast(np.ones((7, 7)))
 
 
+def test_what_is_written_to_no_elements_is_not_waited_for() -> None:
+    pytest.importorskip("llvmlite")
+
+    def of_the_first(x: Any) -> Any:
+        y = x.copy()
+        y[1:] = 0.0
+        return np.tanh(y)
+
+    fast = ta.compile(of_the_first, engine="native")
+    for _ in range(3):
+        assert fast(X[:1])[0] == pytest.approx(np.tanh(1.0), rel=1e-15)
+
+
 def test_views_that_nobody_knows_of() -> None:
     b = Builder()
     x = b.input(X, "x")

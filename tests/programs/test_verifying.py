@@ -186,6 +186,22 @@ def test_a_fault_of_an_engine_is_found() -> None:
         called(fast, 5)
 
 
+def test_a_plain_constant_that_is_returned_is_no_fault_of_an_engine() -> None:
+    held = {"it": Hidden()}
+
+    def function(x: Array) -> Any:
+        return x * 2, getattr(held["it"], "".join(("num", "ber")))
+
+    held["it"].number = 1.0
+    fast = ta.compile(function, check_every=3)
+    called(fast, 4)
+    held["it"].number = 2.0
+    with pytest.raises(
+        ProgramMismatchError, match=r"at \[1\].*the calls are the same.*no argument, should"
+    ):
+        called(fast, 3)
+
+
 def test_what_differs_once_only_is_no_fault() -> None:
     wrong = iter([1.0])
     fast = ta.compile(lambda x: np.exp(x) + 1, engine="numpy", check_every=3)

@@ -71,7 +71,8 @@ def test_numbers() -> None:
 def test_truth() -> None:
     assert handle(2.0)
     with pytest.warns(TieWarning, match="exactly equal"):
-        assert not handle(0.0)
+        truth = bool(handle(0.0))
+    assert not truth
     assert handle([[3.0]])
 
 

@@ -1,5 +1,6 @@
 """Branches that an exact tie decides: an error in a library, a warning at home."""
 
+import pickle
 import subprocess
 import sys
 import types
@@ -112,7 +113,43 @@ def test_masks_at_home_are_no_matter() -> None:
 def test_the_numbers_of_ties_are_numpys() -> None:
     tie = handle(0.0) == 0
     assert (repr(tie), tie.dtype, tie.shape) == (repr(np.True_), np.dtype(bool), ())
-    assert hash(tie) == hash(True)
+    assert isinstance(tie, np.bool_)
+    assert np.isscalar(tie)
+    assert not isinstance(as_a_library("return x == 0")(handle(0.0, 2.0)), np.bool_)
+    assert type(pickle.loads(pickle.dumps(tie))) is np.bool_
+    assert type(tie.astype(float)) is np.float64
+    with pytest.raises(TypeError):
+        [1, 2][tie]
+
+
+def test_what_a_tie_finds_in_a_dict_is_a_branch() -> None:
+    with pytest.warns(TieWarning):
+        found = {True: 1, False: 2}[handle(0.0) == 0]
+    assert found == 1
+
+
+def test_a_tie_that_picks_from_an_array_is_a_mask() -> None:
+    x = handle(1.0, 2.0)
+    assert np.arange(3.0)[x[0] == 1].shape == (1, 3)
+    assert x[x[0] == 1].shape == (1, 2)
+    assert as_a_library("y = np.arange(3.0); y[x == 1] = 7; return y")(handle(1.0)).sum() == 21
+
+
+def test_a_check_that_computes_nothing_may_have_ties() -> None:
+    x = handle(1.0, 2.0)
+    assert x[0] == 1
+    if x[1] != 2:
+        raise ValueError(x)
+    if not (
+        x[0] == 1  # over lines
+        and x[1] == 2
+    ):
+        raise ValueError(x)
+    with pytest.warns(TieWarning):
+        assert (y := 3 if x[0] == 1 else x[0]) == 3
+    with pytest.warns(TieWarning):
+        y = 3 if x[0] == 1 else x[0]
+    assert y == 3
 
 
 def test_a_mask_that_is_written_to_forgets() -> None:

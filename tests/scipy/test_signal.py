@@ -399,3 +399,14 @@ def test_an_axis_may_stand_in_a_tuple_as_in_scipys_resample() -> None:
     x = np.random.default_rng(0).normal(size=(2, 6))
     found = signal.resample(ta.ComputationRecord().tensor(x), 4, axis=(-1,))
     np.testing.assert_allclose(found.data, scipy.signal.resample(x, 4, axis=-1), atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["cspline1d_eval", "qspline1d_eval"])
+def test_a_spline_far_outside_of_its_coefficients_is_mirrored_many_times(name: str) -> None:
+    coefficients, points = np.array([1.0, -2.0, 0.5, 3.0]), np.linspace(-70, 90, 50)
+    ours, theirs = getattr(ta.scipy.signal, name), getattr(scipy.signal, name)
+    value = ours(ta.ComputationRecord().tensor(coefficients), points, 0.7, 0.2).data
+    np.testing.assert_allclose(value, theirs(coefficients, points, 0.7, 0.2), atol=1e-13)
+    assert np.isfinite(ta.grad(lambda c: np.sum(ours(c, points, 1e-9)))(coefficients)).all()
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="have to be finite"):
+        ta.grad(lambda c: np.sum(ours(c, points, 1e-308)))(coefficients)

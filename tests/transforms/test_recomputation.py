@@ -461,6 +461,23 @@ def test_a_checkpoint_that_draws_anew_is_an_error(name: str) -> None:
         REDRAWN[name](ta.checkpoint(fresh), np.arange(1.0, 40.0))
 
 
+@pytest.mark.parametrize("size", [20, 300, 10_001])
+@pytest.mark.parametrize("seed", range(8))
+def test_another_mask_of_few_zeros_is_an_error(size: int, seed: int) -> None:
+    rng, masks = np.random.default_rng(seed), []
+
+    def masked(x: Any) -> Any:
+        masks.append(rng.random(size) > 0.02)
+        return x * masks[-1]
+
+    try:
+        gradient = ta.grad(lambda x: np.sum(ta.checkpoint(masked)(x)))(np.ones(size))
+    except RecomputationError:
+        assert np.any(masks[0] != masks[1])
+    else:
+        np.testing.assert_array_equal(gradient, masks[0])
+
+
 @pytest.mark.parametrize("name", REDRAWN)
 def test_a_checkpoint_that_draws_from_a_state_among_its_arguments(name: str) -> None:
     x, state = np.arange(1.0, 40.0), np.random.default_rng(3).bit_generator.state

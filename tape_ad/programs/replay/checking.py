@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.base.trees import paired
 
-__all__ = ["check_alike"]
+__all__ = ["check_alike", "differ", "difference_of", "same_bits", "same_numbers"]
 
 
 def check_alike(name: str, ours: Any, theirs: Any, exactly: bool = True) -> None:
@@ -41,6 +41,15 @@ def check_alike(name: str, ours: Any, theirs: Any, exactly: bool = True) -> None
             raise ProgramMismatchError(
                 f"a replay of {name} gives other numbers than the function{where}: {difference}"
             )
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Tell whether two results are not the same bits."""
+    try:
+        check_alike("", one, other)
+    except ProgramMismatchError:
+        return True
+    return False
 
 
 def difference_of(got: Any, wanted: Any, same: Callable[[Any, Any], Any]) -> str:

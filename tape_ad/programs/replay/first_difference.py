@@ -10,7 +10,7 @@ from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import alike_functions
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value, replaced, written
-from tape_ad.programs.replay.checking import difference_of, same_bits
+from tape_ad.programs.replay.checking import differ, difference_of, same_bits
 from tape_ad.record.messages.callers import caller
 
 __all__ = ["first_difference"]
@@ -69,6 +69,8 @@ def first_difference(
             return f"they part in {line}: {what}"
     if len(program.steps) != len(now.steps):
         return f"the function does {len(now.steps)} steps now, in place of {len(program.steps)}"
+    if differ(replaced(program.output, ours.values), replaced(now.output, theirs.values)):
+        return "the calls are the same, and what is no result of them has changed"
     return ""
 
 

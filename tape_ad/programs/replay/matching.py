@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.trees import FIELDS, attributes_beside, fields_of, instance_dict, structure_of
+from tape_ad.base.trees import (
+    FIELDS,
+    MISSING,
+    attributes_beside,
+    fields_of,
+    instance_dict,
+    structure_of,
+)
 from tape_ad.programs.program.keys import varies
 from tape_ad.programs.program.program import Value
 
@@ -147,7 +154,7 @@ def look_beside(writer: Writer, name: str, tree: Any) -> None:
     if own is not None and own is not tree:
         writer.add(f"if len({name}.__dict__) != {len(own)}: return None")
     for attribute, value in attributes_beside(tree).items():
-        found = f"{name}.{attribute}"
+        found = f"getattr({name}, {attribute!r}, {writer.bind(MISSING)})"
         if own is not None and attribute in own:
             found = f"{name}.__dict__.get({attribute!r})"
         writer.add(f"if {found} is not {writer.bind(value)}: return None")

@@ -14,7 +14,7 @@ from tape_ad.programs.capture.opaque_calls import OpaqueFunction
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.program.keys import rebuilder
 from tape_ad.programs.program.program import Call
-from tape_ad.programs.replay.checking import check_alike, gaps, same_numbers
+from tape_ad.programs.replay.checking import check_alike, differ, gaps, same_numbers
 from tape_ad.programs.replay.eager_context import Generators, run_eagerly
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.first_difference import first_difference
@@ -241,15 +241,6 @@ def rounded(leaf: Any) -> Any:
     """Move the floating-point numbers of an input by a few units in the last place."""
     dtype = getattr(leaf, "dtype", np.dtype(type(leaf)))
     return near_by(leaf, 4 * np.finfo(dtype).eps) if dtype.kind in "fc" else leaf
-
-
-def differ(one: Any, other: Any) -> bool:
-    """Tell whether two results are not the same bits."""
-    try:
-        check_alike("", one, other)
-    except ProgramMismatchError:
-        return True
-    return False
 
 
 def carried(got: Any, plain: Any, other: Any) -> bool:

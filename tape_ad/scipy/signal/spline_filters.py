@@ -150,9 +150,11 @@ def evaluated(
     last = cj.shape[0] - 1
     if last < 1:
         raise ShapeError(f"a spline on handles takes two coefficients at least, got {cj.shape}")
-    while bool(((x < 0) | (x > last)).any()):
-        x = np.where(x < 0, -x, x)
-        x = np.where(x > last, 2 * last - x, x)
+    if np.isinf(x).any():
+        raise ValueError("points and their distance from each other have to be finite and not 0")
+    x = np.where(x < 0, -x, x)
+    x = x - 2 * last * np.floor(x / (2 * last))
+    x = np.where(x > last, 2 * last - x, x)
     lowest = np.floor(x - count / 2).astype(int) + 1
     total: Any = 0.0
     for i in range(count):

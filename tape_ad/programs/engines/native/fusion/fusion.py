@@ -220,7 +220,8 @@ class Fusion:
             floor = self._floor
             if len(work) > 1:  # parts of one array, which one run of native code has to write
                 self._floor = max(floor, self._row)
-            self.note(step, [(each, self.put(each)) for each in work])
+            parts = [each for each in work if not (type(each) is Nest and 0 in each.shape)]
+            self.note(step, [(each, self.put(each)) for each in parts])
             self._floor = floor
 
     def note(self, step: Step, parts: list[tuple[Any, int]]) -> None:
@@ -277,8 +278,6 @@ class Fusion:
         if type(work) is not LoopNest:
             self.append(work)
             return len(self.slots) - 1
-        if 0 in work.shape:
-            return len(self.slots)  # a part without elements
         nest = squeezed(work)
         if nest.loop is None:
             return self.join(nest)
