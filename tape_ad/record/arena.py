@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from attrs import define, field
 
+from tape_ad.base.arrays.interpreter import enter
 from tape_ad.base.errors import ReleasedError
 from tape_ad.base.naming import function_name
 from tape_ad.record.call_metadata import name_of
@@ -67,9 +68,10 @@ class Arena:
     observer : Observer or None
         What sees each node and each sweep, if anybody asked for it:
         `tape_ad.record.inspection.observing`.
-    movable : bool
-        Whether a transform made it, for the function that it runs. Such an arena may still be
-        nested further in, when that function turns out to use a handle of an explicit record.
+    level : int
+        When it was made, beside other interpreters; see `tape_ad.base.arrays.interpreter`.
+    by_transform : bool
+        Whether a transform made it, for the function that it runs.
     ended : bool
         Whether that function has returned, so that its handles should not be met any more.
     appending : object
@@ -99,7 +101,8 @@ class Arena:
     observer: Any = field(default=None, init=False)
     appending: Any = field(default=None, init=False)
     assigning: tuple[int] | None = field(default=None, init=False)
-    movable: bool = field(default=False, init=False)
+    level: int = field(factory=enter, init=False)
+    by_transform: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
     namespaced: bool = field(default=False, init=False)
     batch: Any = field(default=None, init=False)
@@ -141,50 +144,27 @@ class Arena:
         return {node: name_of(mark) for node, mark in marked if type(mark) is str}
 
     def is_within(self, other: "Arena") -> bool:
-        """Tell whether `other` encloses this arena, directly or at several removes."""
-        enclosing = self.within
-        while enclosing is not None and enclosing is not other:
-            enclosing = enclosing.within
-        return enclosing is not None
+        """Tell whether handles of another arena may be constants of this one.
 
-    def move_within(self, other: "Arena") -> bool:
-        """Nest this arena in one made by hand, if only arenas of transforms have to move for it.
-
-        What stands on such an arena so far has met nothing of `other`, so it is right there too.
-
-        Returns
-        -------
-        bool
-            Whether this arena is within `other` now.
+        That one has to be older, and still in use. Arenas of transforms nest by time, in each other
+        and in all else; two that were made by hand do so where one was made within the other.
         """
-        mover: Arena | None = self
-        while mover is not None and not (mover.movable and other.is_by_hand_up_to(mover.within)):
-            mover = mover.within
-        if mover is not None:
-            mover.within = other
-        return mover is not None
-
-    def is_by_hand_up_to(self, end: "Arena | None") -> bool:
-        """Tell whether `end` encloses this arena, with no arena of a transform on the way."""
+        if other.level >= self.level or other.ended:
+            return False
+        if other.by_transform:
+            return True
         at: Arena | None = self
-        while at is not None and at is not end and not at.movable:
+        while at is not None and at is not other:
+            if at.by_transform and other.level < at.level:
+                return True
             at = at.within
-        return at is end and self is not end
+        return at is not None
 
 
 def innermost(one: Arena, two: Arena) -> Arena | None:
-    """Find which of two arenas is within the other, nesting them if a transform's may be moved.
-
-    Returns
-    -------
-    Arena or None
-        None when they have nothing to do with each other.
-    """
-    if one is two or one.is_within(two):
-        return one
-    if two.is_within(one) or two.move_within(one):
-        return two
-    return one if one.move_within(two) else None
+    """Find which of two arenas has the handles of both; None when they may not meet."""
+    outer, inner = (one, two) if one.level < two.level else (two, one)
+    return inner if inner is outer or inner.is_within(outer) else None
 
 
 def held_arrays(held: Any, seen: set[int] | None = None) -> Iterator[np.ndarray[Any, Any]]:

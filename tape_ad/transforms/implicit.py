@@ -15,6 +15,7 @@ import itertools
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -158,11 +159,7 @@ def nested(records: Any) -> list[Any]:
     RecordMismatchError
         Where one is not within another.
     """
-    found: list[Any] = []
-    for record in records:
-        if not any(record is each for each in found):
-            inside = (i for i, each in enumerate(found) if innermost(record, each) is each)
-            found.insert(next(inside, len(found)), record)
+    found = sorted({id(record): record for record in records}.values(), key=attrgetter("level"))
     for outer, inner in itertools.pairwise(found):
         if innermost(outer, inner) is not inner:
             raise RecordMismatchError(
@@ -174,14 +171,14 @@ def nested(records: Any) -> list[Any]:
 
 def outside(record: Any, value: Any) -> Any:
     """Give what a value is where a record, and all within it, is not known of."""
-    while type(value) is Tensor and (value.record is record or value.record.is_within(record)):
+    while type(value) is Tensor and value.record.level >= record.level:
         value = value.data
     return value
 
 
 def up_to(record: Any, value: Any) -> Any:
     """Give what a value is where records within another are not known of."""
-    while type(value) is Tensor and value.record.is_within(record):
+    while type(value) is Tensor and value.record.level > record.level:
         value = value.data
     return value
 
@@ -282,7 +279,7 @@ def as_constant_handle(value: Any, *trees: Any) -> Any:
         return value
     record: Any = None
     for leaf in flatten(trees):
-        if type(leaf) is Tensor and (record is None or leaf.record.is_within(record)):
+        if type(leaf) is Tensor and (record is None or leaf.record.level > record.level):
             record = leaf.record
     return value if record is None else record.constant(value)
 

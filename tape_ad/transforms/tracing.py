@@ -275,8 +275,8 @@ def fresh_record(leaves: Sequence[Any]) -> ComputationRecord:
     """Make a record that is within the innermost in sight.
 
     That is the one being traced in, or that of a handle among the leaves. A record that a function
-    closes over is not in sight; it is met when the function comes to use its handle, and the fresh
-    record is moved within it then.
+    closes over is not in sight; the fresh record is the newer one, which is all that matters when
+    the function comes to use its handle.
 
     Raises
     ------
@@ -303,7 +303,7 @@ def fresh_record(leaves: Sequence[Any]) -> ComputationRecord:
             )
         record = inner
     fresh = ComputationRecord(within=record)
-    fresh.movable = True
+    fresh.by_transform = True
     return fresh
 
 

@@ -188,9 +188,14 @@ def test_records_that_have_nothing_to_do_with_each_other() -> None:
         ta.vjp(lambda x, y: x * y, a, b)
 
 
-def test_a_handle_of_a_transform_in_a_record_beside_it() -> None:
+def test_a_record_made_in_a_transform_nests_in_it_by_time() -> None:
     def f(x: Any) -> Any:
-        return ta.ComputationRecord().tensor(x)
+        t = ta.ComputationRecord().tensor(x)
+        return (t * t * x).grad().wrt(t) * x  # 2 x³
 
-    with pytest.raises(RecordMismatchError, match=r"within=\.\.\.\) to differentiate through"):
-        ta.grad(f)(1.0)
+    assert ta.grad(f)(3.0) == 54.0
+
+
+def test_a_handle_of_a_record_made_in_a_transform_is_not_returned() -> None:
+    with pytest.raises(RecordMismatchError, match="nested within the one it was traced in"):
+        ta.grad(lambda x: ta.ComputationRecord().tensor(x))(1.0)

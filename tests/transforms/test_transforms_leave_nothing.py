@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import RecordMismatchError
 from tape_ad.transforms.tracing import CURRENT
 
 Function = Callable[..., Any]
@@ -136,5 +135,4 @@ def test_threads_with_a_handle_that_is_closed_over() -> None:
             return pool.submit(run, ta.grad(lambda y: y**3 * x), 2.0).result()
 
     assert ta.grad(lambda x: f(x, contextvars.copy_context().run))(1.0) == 12.0
-    with pytest.raises(RecordMismatchError, match="neither is within the other"):
-        ta.grad(lambda x: f(x, lambda g, at: g(at)))(1.0)
+    assert ta.grad(lambda x: f(x, lambda g, at: g(at)))(1.0) == 12.0

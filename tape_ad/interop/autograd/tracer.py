@@ -212,7 +212,7 @@ def trace(start_node: Node, fun: Callable[..., Any], x: Any) -> tuple[Any, Any]:
     """
     outer = fresh_record(flatten(x))
     record = NodeRecord(within=outer.within)
-    record.movable = True
+    record.by_transform = True
     record.kind = None  # until the program makes calls
     numbers = map_leaves(as_number, record.bind(x))
     record.nodes = dict.fromkeys(range(len(record)), start_node)
