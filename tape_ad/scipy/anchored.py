@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import TRACERS, overridable, takes_over
-from tape_ad.base.errors import ShapeError
+from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
+from tape_ad.rules import facts, facts_of
 from tape_ad.rules.base import Call, Derivation, Entry, jointly
 from tape_ad.rules.maps import SAME, Array
 from tape_ad.scipy.counterparts import joined
@@ -168,6 +169,25 @@ def settled(
     return anchored(out, number, public, args, kwargs, axis)
 
 
+def composed_alone(
+    composed: Array,
+    number: int | None,
+    function: Function,
+    args: Any,
+    kwargs: Any,
+    axis: int | None = None,
+) -> Array:
+    """Give what is composed, for a batch: but for signs it is the function's value to 1e-12."""
+    if axis is not None or facts_of(function).dtype_by_values:
+        raise UnsupportedArgumentError(f"{called(function)} has to be asked itself")
+    return composed
+
+
 ANCHORED: dict[Any, Entry] = {
-    anchored: jointly(partials, signature=anchored_signature, compute=compute),
+    anchored: jointly(
+        partials,
+        signature=anchored_signature,
+        compute=compute,
+        facts=facts.composed(composed_alone),
+    ),
 }

@@ -4,9 +4,11 @@ import operator
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, Refused, as_array
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.maps import Array
@@ -142,7 +144,9 @@ FURTHER_FUNCTIONS: dict[Any, Entry] = {
     sinhm: exactly(sinhm, lambda a: hyperbolic(a)[1]),
     tanhm: exactly(tanhm, lambda a: quotient(hyperbolic(a))),
     signm: exactly(signm, sign),
-    fractional_matrix_power: exactly(fractional_matrix_power, power),
+    fractional_matrix_power: evolve(
+        exactly(fractional_matrix_power, power), facts=facts.Facts(dtype_by_values=True)
+    ),
     expm_frechet: exactly(expm_frechet, frechet),
     **{function: Refused(BASES) for function in (ordqz, qz, schur)},
     funm: exactly(funm, function_of_matrix, anchor=False),  # its function may close over handles
