@@ -1,12 +1,25 @@
 """Functions along axes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
 from tape_ad.base.arrays.batches import Batch
-from tape_ad.batching.basics import Function, Looped, Options, as_axes, flattened, lone, ndim_of
+from tape_ad.batching.arrays import BatchedArray
+from tape_ad.batching.basics import (
+    Function,
+    Looped,
+    Options,
+    all_of,
+    as_axes,
+    flattened,
+    is_of,
+    lone,
+    ndim_of,
+    spread,
+)
 
 __all__ = ["Along", "differences", "norm", "quantiles", "rolled"]
 
@@ -27,6 +40,8 @@ class Along:
         The name of the argument.
     lengths : (int, str) or None
         The place and the name of the argument that has a length for each axis, if there is one.
+    beside : dict of str to int
+        The names and places of further operands, which are broadcast against the first.
     """
 
     place: int
@@ -34,9 +49,12 @@ class Along:
     none: str = "flat"
     name: str = "axis"
     lengths: tuple[int, str] | None = None
+    beside: Mapping[str, int] = field(factory=dict)
 
     def __call__(self, batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
         """Call the function for all."""
+        if self.beside:
+            args, kwargs = self.aligned(batch, args, kwargs)
         x = lone(batch, args, kwargs)
         options, given = dict(kwargs), list(args[1:])
         axis = options.pop(self.name, self.default)
@@ -49,7 +67,7 @@ class Along:
         elif axis is None and self.none == "all":
             whole = tuple(range(1, x.ndim + 1))
         elif axis is None:
-            if options.get("keepdims") not in (None, False):
+            if options.get("keepdims") not in (None, False) or self.beside:
                 raise Looped
             data, whole = flattened(x), 1
         else:
@@ -59,6 +77,20 @@ class Along:
         else:
             options[self.name] = whole
         return function(data, *given, **options)
+
+    def aligned(self, batch: Batch, args: Any, kwargs: Options) -> tuple[Any, Options]:
+        """Give the arguments with all operands in stacks that are broadcast against each other."""
+        given, options = list(args), dict(kwargs)
+        if not is_of(given[0], batch):
+            given[0] = BatchedArray(spread(batch, given[0]), batch)
+        for name, place in self.beside.items():
+            where, key = (given, place) if place < len(given) else (options, name)
+            x = options.get(name) if where is options else given[place]
+            if is_of(x, batch):
+                if ndim_of(x) > given[0].ndim:
+                    raise Looped
+                where[key] = all_of(batch, x, given[0].ndim)
+        return given, options
 
     def lengths_in(self, args: Any, kwargs: Options) -> Any:
         """Give the lengths of the axes, if they are given."""
@@ -83,7 +115,7 @@ def rolled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
 def quantiles(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Compute quantiles: the axes of their numbers come first."""
     q = args[1] if len(args) > 1 else kwargs.get("q")
-    if q is None or ndim_of(q) > 1 or kwargs.get("weights") is not None:
+    if q is None or kwargs.get("weights") is not None:
         raise Looped
     out = Along(2)(batch, function, args, kwargs)
     return np.moveaxis(out, ndim_of(q), 0) if ndim_of(q) else out

@@ -1,12 +1,13 @@
 """How a function of one of a batch is computed for all, where its facts say it."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
 from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.trees import flatten
 from tape_ad.batching.along import Along
 from tape_ad.batching.basics import (
     Function,
@@ -16,7 +17,6 @@ from tape_ad.batching.basics import (
     all_of,
     is_of,
     ndim_of,
-    refuse_batched,
 )
 from tape_ad.batching.elements import elementwise
 from tape_ad.batching.products import composed, with_axis
@@ -32,16 +32,58 @@ PLACES = {"reduce": 1, "accumulate": 1, "reduceat": 2}
 
 def derived(function: Function, facts: Facts) -> Handler | None:
     """Find how a function is computed for all by what is known of it; None if nothing is."""
-    if facts.axis:
-        lengths = facts.lengths and (parameters(function).index(facts.lengths), facts.lengths)
-        place, default = axis_parameter(function, facts.axis)
-        return Along(place, default, facts.none, facts.axis, lengths or None)
-    if facts.is_elementwise and not facts.operands:
-        return elementwise
-    if facts.signature:
+    handler: Handler | None = None
+    if facts.dtype_by_values:
+        return None  # the results of some may be complex, and those of others not
+    if facts.by is not None:
+        handler = depending_on_call(facts.by)
+    elif facts.axis:
+        handler = along_axes(function, facts)
+    elif facts.is_elementwise and not facts.operands:
+        handler = elementwise
+    elif facts.signature:
         names = facts.operands or parameters(function)[: len(facts.inputs)]
-        return Cored(names, facts.inputs, facts.is_elementwise)
-    return None if facts.body is None else composed(facts.body)
+        every = parameters(function)
+        places = [every.index(name) for name in names]
+        handler = Cored(names, places, facts.inputs, facts.is_elementwise)
+    if facts.body is None:
+        return handler
+    lines = composed(facts.body, writes=facts.writes)
+    return lines if handler is None else first_of(handler, lines)
+
+
+def first_of(handler: Handler, other: Handler) -> Handler:
+    """Make the handler that is one where that knows how, and else the other."""
+
+    def either(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+        try:
+            return handler(batch, function, args, kwargs)
+        except Looped:
+            return other(batch, function, args, kwargs)
+
+    return either
+
+
+def depending_on_call(by: Callable[[Mapping[str, Any]], Facts]) -> Handler:
+    """Make the handler for facts that depend on a call's arguments."""
+
+    def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        found = derived(function, by(bound.arguments))
+        if found is None:
+            raise Looped
+        return found(batch, function, args, kwargs)
+
+    return handler
+
+
+def along_axes(function: Function, facts: Facts) -> Handler:
+    """Make the handler of a function along axes."""
+    place, default = axis_parameter(function, facts.axis)
+    lengths = facts.lengths and (parameters(function).index(facts.lengths), facts.lengths)
+    beside = {name: parameters(function).index(name) for name in facts.beside}
+    return Along(place, default, facts.none, facts.axis, lengths or None, beside)
 
 
 def parameters(function: Function) -> tuple[str, ...]:
@@ -65,6 +107,8 @@ class Cored:
     ----------
     names : sequence of str
         The parameters that are operands.
+    places : sequence of int
+        Where they stand among the parameters.
     cores : sequence of Core
         The axes of each; for a function of elements one for all.
     elementwise : bool
@@ -72,37 +116,44 @@ class Cored:
     """
 
     names: Sequence[str]
+    places: Sequence[int]
     cores: Sequence[Core]
     elementwise: bool
 
     def __call__(self, batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
         """Call the function for all."""
-        count = len(self.names)
-        operands: dict[Any, Any] = dict(enumerate(args[:count]))
-        operands |= {name: kwargs[name] for name in self.names[len(args) :] if name in kwargs}
-        options = {name: value for name, value in kwargs.items() if name not in operands}
-        refuse_batched(batch, [*args[count:], *options.values()])
-        if self.elementwise:
-            cores: Sequence[Core] = (self.cores[0],) * len(operands)
-        else:
-            cores = self.cores
-        if len(operands) != len(cores):
-            raise Looped
-        loop, vectors = 0, False
-        for (place, x), core in zip(operands.items(), cores, strict=True):
-            ndim = 0 if x is None else ndim_of(x)
-            if core.single and is_of(x, batch):
+        given, options = list(args), dict(kwargs)
+        operands: list[tuple[Any, Any, Core]] = []
+        cores = self.cores * len(self.names) if self.elementwise else self.cores
+        for name, place, core in zip(self.names, self.places, cores, strict=True):
+            if place < len(given):
+                operands.append((given, place, core))
+            elif name in options:
+                operands.append((options, name, core))
+            elif not self.elementwise:
                 raise Looped
+        loop, vectors = 0, False
+        for where, key, core in operands:
+            x = where[key]
+            ndim = 0 if x is None else ndim_of(x)
+            if core.single:
+                if is_of(x, batch):
+                    raise Looped
+                continue
             if core.optional and ndim == core.ndim - 1:
-                operands[place], vectors = with_axis(batch, x, -1), True
+                where[key], vectors = with_axis(batch, x, -1), True
                 ndim += 1
             if ndim < core.ndim:
                 raise Looped  # where it is refused, for one
             loop = max(loop, ndim - core.ndim)
-        for (place, x), core in zip(operands.items(), cores, strict=True):
-            operands[place] = all_of(batch, x, loop + core.ndim)
-        first = [operands.pop(i) for i in range(min(count, len(args)))]
-        out = function(*first, *args[count:], **operands, **options)
+        for where, key, core in operands:
+            where[key] = all_of(batch, where[key], loop + core.ndim)
+        if any(is_of(leaf, batch) for leaf in flatten((given, options))):
+            raise Looped  # in an option
+        try:
+            out = function(*given, **options)
+        except ValueError:  # of one of them, which says so then; or SciPy takes no stack yet
+            raise Looped from None
         return out[..., 0] if vectors else out
 
 

@@ -164,11 +164,13 @@ def contracted(batch: Batch, function: Function, args: Any, kwargs: Options) -> 
     return function(*arrays, inputs=named, output=letter + output, **options)
 
 
-def composed(lines: Callable[..., Any]) -> Handler:
-    """Take a function that is written in others, as one sees it."""
+def composed(lines: Callable[..., Any], *, writes: bool = False) -> Handler:
+    """Take a function that is written in others, as one sees it; it may write to what it gets."""
 
     def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
         out = lines(*args, **kwargs)
+        if writes and out is None:
+            return None
         return out.stack if is_of(out, batch) else loop_over()  # as for NotImplemented
 
     return handler

@@ -193,7 +193,7 @@ def rule(
     body: Callable[..., Any] | None = None,
 ) -> Rule:
     """Make a rule from one maker per operand; the body is the one among its facts."""
-    facts = facts if body is None else facts.beside(body=body)
+    facts = facts if body is None else facts.also(body=body)
     return Rule(makers=makers, signature=signature, compute=compute, saves=saves, facts=facts)
 
 

@@ -6,12 +6,25 @@ of its last axes a function mixes elements, so that all axes in front of those m
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from attrs import evolve, field, frozen
 
-__all__ = ["ELEMENTWISE", "UNKNOWN", "Core", "Facts", "along", "cores", "elementwise", "moves"]
+__all__ = [
+    "ELEMENTWISE",
+    "UNKNOWN",
+    "Core",
+    "Facts",
+    "along",
+    "composed",
+    "cores",
+    "depending",
+    "elementwise",
+    "leading",
+    "letters",
+    "moves",
+]
 
 Predicate = Callable[..., bool]
 
@@ -36,6 +49,11 @@ class Core:
     names: tuple[str, ...]
     optional: bool = False
     single: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not said how many they are; there is one at least."""
+        return self.names == ("...",)
 
     @property
     def ndim(self) -> int:
@@ -93,6 +111,11 @@ class Facts:
         depends on shapes and on the other arguments alone.
     body : callable or None
         The function as a composition: a few lines of NumPy, which never branch on values.
+    beside : tuple of str
+        Further operands of a function along axes, which are broadcast against the first.
+    by : callable or None
+        ``by(arguments)``: the facts for a call, where they depend on its arguments. These are a
+        mapping of names to values, with defaults.
     about : bool
         Whether it is about shapes and dtypes alone.
     shape_by_values, dtype_by_values : bool
@@ -109,6 +132,8 @@ class Facts:
     ufunc: Any = None
     moves: tuple[str, ...] = ()
     body: Callable[..., Any] | None = None
+    beside: tuple[str, ...] = ()
+    by: Callable[[Mapping[str, Any]], "Facts"] | None = None
     about: bool = False
     shape_by_values: bool = False
     dtype_by_values: bool = False
@@ -129,7 +154,7 @@ class Facts:
         """Whether no axis is mixed, and all operands are broadcast."""
         return self.signature == "()->()"
 
-    def beside(self, **others: Any) -> "Facts":
+    def also(self, **others: Any) -> "Facts":
         """Give these facts and others."""
         return evolve(self, **others)
 
@@ -163,9 +188,33 @@ def along(
     *,
     lengths: str = "",
     ufunc: Any = None,
+    beside: tuple[str, ...] = (),
 ) -> Facts:
     """Say that a function mixes the elements of its first operand over the axes that it is told."""
-    return Facts(axis=axis, none=none, lengths=lengths, ufunc=ufunc)
+    return Facts(axis=axis, none=none, lengths=lengths, ufunc=ufunc, beside=beside)
+
+
+def depending(by: Callable[[Mapping[str, Any]], Facts]) -> Facts:
+    """Say that the facts depend on the arguments of a call, which are given by their names."""
+    return Facts(by=by)
+
+
+def composed(body: Callable[..., Any]) -> Facts:
+    """Say that a function is a few lines of NumPy, whatever they are called with.
+
+    Of a function of ours that is overridable, these may be its own.
+    """
+    return Facts(body=getattr(body, "__wrapped__", body))
+
+
+def leading(operand: str) -> Facts:
+    """Say that any axes in front of an operand may be a stack, however many are mixed."""
+    return Facts("(...)->...", (operand,))
+
+
+def letters(count: int) -> str:
+    """Write the axes of a core by their number alone: ``(a0,a1)``, for a signature."""
+    return f"({','.join(f'a{i}' for i in range(count))})"
 
 
 def moves(*operands: str) -> Facts:

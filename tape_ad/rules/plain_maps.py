@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, as_one_call, overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, along, rule
 from tape_ad.rules.maps import Adjoint, Array
 from tape_ad.rules.maps.patterns import permutation
@@ -140,9 +141,12 @@ class Gather(PlainMap):
 
 
 PLAIN_MAPS: dict[Any, Entry] = {
-    pushed: rule(lambda out, t, linear: linear, signature=arguments_of(pushed, "t")),
+    pushed: rule(
+        lambda out, t, linear: linear, signature=arguments_of(pushed, "t"), facts=facts.leading("t")
+    ),
     pulled: rule(
         lambda out, ct, linear: Adjoint(linear),
         signature=arguments_of(pulled, "ct"),
+        facts=facts.leading("ct"),
     ),
 }

@@ -17,6 +17,7 @@ import numpy as np
 from tape_ad.base.arrays.overridable import TRACERS, declined, is_dask, overridable, takes_over
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
+from tape_ad.rules import facts, facts_of
 from tape_ad.rules.base import Call, Derivation, Entry, Signature, as_array, jointly
 from tape_ad.rules.maps import SAME, Array
 from tape_ad.rules.signatures import arguments_of
@@ -556,6 +557,25 @@ def settled(
     return with_value(out, number, public, args, kwargs, axis)
 
 
+def composed_alone(
+    composed: Array,
+    number: int | None,
+    function: Function,
+    args: Any,
+    kwargs: Any,
+    axis: int | None = None,
+) -> Array:
+    """Give what is composed, for a batch: but for signs it is the function's value to 1e-12."""
+    if axis is not None or facts_of(function).dtype_by_values:
+        raise UnsupportedArgumentError(f"{called(function)} has to be asked itself")
+    return composed
+
+
 WITH_VALUE: dict[Any, Entry] = {
-    with_value: jointly(partials, signature=with_value_signature, compute=compute),
+    with_value: jointly(
+        partials,
+        signature=with_value_signature,
+        compute=compute,
+        facts=facts.composed(composed_alone),
+    ),
 }

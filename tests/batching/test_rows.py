@@ -6,32 +6,15 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tests.batching.loops import VALUES, outputs, several, total
 from tests.rules.grouping import for_each
-from tests.rules.rows import CONSTANTS, ROWS
+from tests.rules.rows import ROWS
 from tests.rules.table import Case, cases
 from tests.sampling import some
 
 Array = Any
-TEXTS = {
-    *(np.array2string, np.array_repr, np.array_str, np.einsum_path),
-    *(np.result_type, np.min_scalar_type, np.common_type),
-}
-"""Functions that give no arrays."""
-
-VALUES = [case for case in cases(ROWS + CONSTANTS) if case.row.function not in TEXTS]
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of what is computed one by one as well
-
-
-def several(case: Case) -> list[list[Array]]:
-    """List operands for three of a batch, near to each other, so that all are in the domain."""
-    return [[(1 + 1e-3 * i) * leaf for leaf in case.leaves()] for i in range(3)]
-
-
-def outputs(case: Case, leaves: Any) -> list[Array]:
-    """Call the row, and list the arrays that it gives."""
-    found = case.apply(leaves)
-    return [leaf for each in found for leaf in (each if isinstance(each, list) else [each])]
 
 
 def same(found: Any, each: list[Any]) -> None:
@@ -44,12 +27,6 @@ def same(found: Any, each: list[Any]) -> None:
         assert np.shape(leaf) == expected.shape
         assert np.asarray(leaf).dtype == expected.dtype
         np.testing.assert_allclose(leaf, expected, rtol=1e-7, atol=1e-9)
-
-
-def total(case: Case, leaves: Any) -> Array:
-    """Add up the real outputs, each element with a factor of its own."""
-    outs = [np.real(out) for out in outputs(case, leaves) if out.dtype.kind in "fc"]
-    return sum(np.sum(out * np.cos(np.arange(out.size)).reshape(out.shape)) for out in outs)
 
 
 @for_each(some(VALUES, 6))

@@ -1,6 +1,7 @@
 """The facts beside rules are true of the functions themselves, called with plain arrays."""
 
 import inspect
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +35,12 @@ def facts_of(case: Case) -> Facts:
     return Facts() if isinstance(function, np.ufunc) else entry_of(function).facts
 
 
-STATED = [c for c in cases(ROWS + CONSTANTS) if facts_of(c).axis or facts_of(c).signature]
+def is_stated(facts: Facts) -> bool:
+    """Tell whether something is said of what stays apart."""
+    return bool(facts.axis or facts.signature or facts.by)
+
+
+STATED = [case for case in cases(ROWS + CONSTANTS) if is_stated(facts_of(case))]
 
 
 def calls_of(case: Case) -> list[dict[str, Any]]:
@@ -43,19 +49,31 @@ def calls_of(case: Case) -> list[dict[str, Any]]:
     names = names_of(case.row.function)
 
     def noted(*args: Any, **kwargs: Any) -> Any:
-        if len(args) <= len(names):
-            calls.append(dict(zip(names, args, strict=False)) | kwargs)
+        further = (f"*{i}" for i in range(len(args)))
+        if len(args) <= len(names) or takes_any_number(case.row.function):
+            calls.append(dict(zip((*names, *further), args, strict=False)) | kwargs)
         return case.row.function(*args, **kwargs)
 
     case.row.apply(case.primals(), noted)
     return calls
 
 
+def takes_any_number(function: Function) -> bool:
+    """Tell whether a function takes any number of arguments, which get names with a star."""
+    if function.__name__ in METHODS:
+        return False
+    kinds = [each.kind for each in inspect.signature(function).parameters.values()]
+    return inspect.Parameter.VAR_POSITIONAL in kinds
+
+
 def names_of(function: Function) -> tuple[str, ...]:
-    """List the names of the parameters."""
+    """List the names of the parameters; up to the ones behind a star, if there is any."""
     if function.__name__ in METHODS:
         return ("array", *METHODS[function.__name__])
-    return tuple(inspect.signature(function).parameters)
+    every = inspect.signature(function).parameters
+    if not takes_any_number(function):
+        return tuple(every)
+    return tuple(itertools.takewhile(lambda n: every[n].kind != every[n].VAR_POSITIONAL, every))
 
 
 def by_name(function: Function, given: dict[str, Any]) -> Any:
@@ -66,6 +84,8 @@ def by_name(function: Function, given: dict[str, Any]) -> Any:
         return function(*first, **named)
     parameters = inspect.signature(function).parameters.values()
     first = [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY]
+    if takes_any_number(function):
+        first = [*names_of(function), *(name for name in given if name.startswith("*"))]
     args = [given[name] for name in first if name in given]
     return function(*args, **{name: x for name, x in given.items() if name not in first})
 
@@ -111,10 +131,10 @@ def checks_of_last_axes(function: Function, facts: Facts, given: dict[str, Any])
         names = tuple(n for n in facts.operands or given if isinstance(given.get(n), np.ndarray))
     terms = facts.inputs * (len(names) if facts.is_elementwise else 1)
     pairs = dict(zip(names, terms, strict=True))
-    ndims = {name: np.ndim(given[name]) - core.ndim for name, core in pairs.items()}
+    many = {name for name, core in pairs.items() if not core.single}
+    ndims = {name: np.ndim(given[name]) - pairs[name].ndim for name in many}
     if not pairs or min(ndims.values()) < 0:  # a vector for a matrix
         return 0
-    many = {name for name, core in pairs.items() if not core.single}
 
     def of(member: int) -> dict[str, Any]:
         return {name: near(x, member) if name in many else x for name, x in given.items()}
@@ -131,6 +151,8 @@ def checks_of_last_axes(function: Function, facts: Facts, given: dict[str, Any])
 def checks_of_elements(function: Function, facts: Facts, given: dict[str, Any]) -> int:
     """Check a function of elements, of arrays in place of its numbers too; count the calls."""
     names = facts.operands or given
+    listed_ones = {n: np.asarray(x) for n, x in given.items() if n in names and type(x) is list}
+    given = {**given, **listed_ones}
     arrays = {n: x for n, x in given.items() if n in names and isinstance(x, np.ndarray)}
     full = dict(zip(arrays, np.broadcast_arrays(*arrays.values()), strict=True))
     shape = next(iter(full.values())).shape
@@ -184,6 +206,10 @@ def within(axis: Any, ndim: int) -> bool:
 
 def check(function: Function, facts: Facts, given: dict[str, Any]) -> int:
     """Check what is said of a function on one call of it, and on some like it."""
+    if facts.by is not None:
+        bound = inspect.signature(function).bind(*given.values())
+        bound.apply_defaults()
+        facts = facts.by(bound.arguments)
     if facts.axis:
         return checks_of_axes(function, facts, given)
     if facts.is_elementwise:

@@ -18,6 +18,7 @@ __all__ = [
     "SHAPED_BY_VALUES",
     "TRACERS",
     "TYPED_BY_VALUES",
+    "anywhere",
     "apart",
     "as_in_key",
     "as_one_call",
@@ -256,6 +257,16 @@ def below_records(array: Any) -> Any:
 def certainly(answer: Any) -> bool:
     """Tell whether something is known to be true; of what is not computed yet, nothing is."""
     return not is_later(answer) and bool(answer)
+
+
+def anywhere(condition: Any) -> bool:
+    """Tell whether a condition is known to hold anywhere, for any of a batch too.
+
+    It is for a branch that is right for all elements and only takes longer, or an error.
+    """
+    while getattr(condition, "batch_here", None) is not None:
+        condition = condition.stack
+    return not is_later(condition) and bool(np.any(condition))
 
 
 def relies_on_shape(array: Any) -> None:

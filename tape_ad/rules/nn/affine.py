@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import SAME, Array, MatmulLeft, MatmulRight
 
@@ -73,6 +74,7 @@ AFFINE: dict[Any, Entry] = {
         lambda out, x, weight, bias: MatmulLeft(weight, x.ndim),
         lambda out, x, weight, bias: MatmulRight(x, weight.ndim),
         lambda out, x, weight, bias: SAME,
+        facts=facts.cores("(m),()!,()!->(n)").also(body=linear.__wrapped__),
     ),
     two_linear: rule(
         lambda out, x, w, h, u, bias: MatmulLeft(w, x.ndim),
@@ -80,5 +82,6 @@ AFFINE: dict[Any, Entry] = {
         lambda out, x, w, h, u, bias: MatmulLeft(u, h.ndim),
         lambda out, x, w, h, u, bias: MatmulRight(h, u.ndim),
         lambda out, x, w, h, u, bias: SAME,
+        facts=facts.composed(two_linear),
     ),
 }

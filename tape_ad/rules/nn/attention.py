@@ -14,6 +14,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import TRACERS, as_one_call, overridable, takes_over, whole
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import (
     Array,
@@ -341,5 +342,6 @@ ATTENTION: dict[Any, Entry] = {
         signature=arguments_of(attend, "qkv"),
         compute=attend_and_more,
         saves=True,
+        facts=facts.composed(attend),
     )
 }

@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import is_later, overridable, whole
+from tape_ad.base.arrays.overridable import anywhere, is_later, overridable, whole
 from tape_ad.base.errors import ShapeError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.maps import Array, LinearMap, WeightedSum, add_reduce, unless_zero
 from tape_ad.rules.maps.patterns import dense
@@ -96,7 +97,7 @@ def checked_batch(logits: Array, targets: Array) -> int:
         raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
     if by_number:
         numbers = targets.astype(np.uint64)  # where a negative one is huge
-        if np.maximum.reduce(numbers, axis=None) >= logits.shape[-1]:
+        if anywhere(np.maximum.reduce(numbers, axis=None) >= logits.shape[-1]):
             raise IndexError(
                 f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
                 f"got {np.min(targets)}..{np.max(targets)}"
@@ -174,5 +175,6 @@ CROSS_ENTROPY: dict[Any, Entry] = {
         cross_entropy_targets,
         compute=cross_entropy_and_more,
         saves=True,
+        facts=facts.composed(cross_entropy),
     ),
 }

@@ -18,6 +18,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.maps import Array, LinearMap
 from tape_ad.rules.maps.patterns import dense, permutation
@@ -330,7 +331,24 @@ def bilinear(first: tuple[Product, Product], second: tuple[Product, Product]) ->
     def signature(a: Array, b: Array, windows: Windows) -> Call:
         return (a, b), {"windows": windows}
 
-    return rule(by_first, by_second, signature=signature)
+    return rule(by_first, by_second, signature=signature, facts=facts.depending(last_axes))
+
+
+def last_axes(given: Any) -> facts.Facts:
+    """Say that each operand has its images or kernels, and channels, in its last axes."""
+    core = facts.letters(len(given["windows"].size) + 2)
+    return facts.cores(f"{core},{core}->...")
+
+
+def images_alone(given: Any) -> facts.Facts:
+    """Say of `convolve_images` that there may be stacks of images, but of nothing else."""
+    core = facts.letters(len(given["windows"].size) + 2)
+    return facts.cores(f"{core},()!,()!->...").also(body=convolved)
+
+
+def convolved(x: Array, w: Array, bias: Array, windows: Windows) -> Array:
+    """Compute `convolve_images` in two steps."""
+    return correlate_images(x, w, windows) + np.reshape(bias, (-1, *(1,) * len(windows.size)))
 
 
 def by_image(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
@@ -355,7 +373,13 @@ def with_bias(x: Array, w: Array, bias: Array, windows: Windows) -> Call:
 
 
 IMAGES: dict[Any, Entry] = {
-    convolve_images: rule(by_image, by_kernel, by_bias, signature=with_bias),
+    convolve_images: rule(
+        by_image,
+        by_kernel,
+        by_bias,
+        signature=with_bias,
+        facts=facts.depending(images_alone),
+    ),
     correlate_images: bilinear(
         (correlate_images, image_adjoint),
         (swapped(correlate_images), swapped(kernel_adjoint)),

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable, whole
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import SAME, Array, LinearMap, add_reduce, unless_all_zero, unless_zero
 from tape_ad.rules.maps.patterns import along
@@ -186,6 +187,7 @@ NORMALIZATION: dict[Any, Entry] = {
         signature=arguments_of(standardize, "x"),
         compute=standardize_and_more,
         saves=True,
+        facts=facts.along("axes"),
     ),
     normalize: rule(
         normalize_partial,
@@ -194,5 +196,6 @@ NORMALIZATION: dict[Any, Entry] = {
         signature=arguments_of(normalize, "x weight bias"),
         compute=normalize_and_more,
         saves=True,
+        facts=facts.along("axes", beside=("weight", "bias")),
     ),
 }

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import as_one_call, overridable
+from tape_ad.base.arrays.overridable import anywhere, as_one_call, overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, constants, rule
 from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Reshape, Shape
 from tape_ad.rules.maps.patterns import Pattern, reads, separable
@@ -82,9 +83,9 @@ def searched(x: Array, windows: Windows) -> tuple[Array, Array]:
     best = padded[keys[0]].copy()
     for key in keys[1:]:
         np.maximum(best, padded[key], out=best)
-    has_nan = bool(np.isnan(best).any())
+    has_nan = anywhere(np.isnan(best))
     searching: Array = None
-    which = np.zeros(best.shape, np.uint8 if len(keys) < 256 else np.intp)
+    which = np.zeros_like(best, np.uint8 if len(keys) < 256 else np.intp)
     for key in keys[:-1]:  # count the places before the first that is as large as any
         missed = np.not_equal(padded[key], best)
         if has_nan:
@@ -100,7 +101,7 @@ def positions(windows: Windows, which: Array, lead: tuple[int, ...]) -> Array:
     """Turn places within windows into positions in the flattened array."""
     make = remembered_starts if which.size <= FEW else starts
     begin, within = make(windows, lead)
-    return np.add(begin, within.take(which))
+    return np.add(begin, np.take(within, which))
 
 
 FEW = 20_000
@@ -214,20 +215,28 @@ def largest_partial(places: Array, x: Array, windows: Windows) -> LinearMap:
     return pick_partial(places, x, places, windows.overlap)
 
 
+def image(given: Any) -> str:
+    """Write the axes of an image."""
+    return facts.letters(len(given["windows"].size))
+
+
 POOLING: dict[Any, Entry] = {
     largest: rule(
         largest_partial,
         signature=arguments_of(largest, "x"),
         compute=largest_and_places,
         saves=True,
+        facts=facts.depending(lambda given: facts.cores(f"{image(given)}->...")),
     ),
     sum_of_windows: rule(
         lambda out, x, windows: WindowSums(windows),
         signature=arguments_of(sum_of_windows, "x"),
+        facts=facts.depending(lambda given: facts.cores(f"{image(given)}->...")),
     ),
     pick: rule(
         pick_partial,
         signature=arguments_of(pick, "x"),
+        facts=facts.composed(lambda x, places, repeats: np.ravel(x)[places]),
     ),
-    **constants(largest_places),
+    **constants(largest_places, facts=facts.composed(largest_places)),
 }

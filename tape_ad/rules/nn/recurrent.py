@@ -10,6 +10,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import Array, LinearMap, Shape
 from tape_ad.rules.maps.patterns import Pattern, joined, numbered, pairs, reads
@@ -255,18 +256,21 @@ def gru_hidden_by_gates(out: Array, gates: Array, hidden: Array) -> LinearMap:
 
 
 RECURRENT: dict[Any, Entry] = {
-    lstm_gates: rule(lambda out, gates: slopes(out, 2, 4)),
+    lstm_gates: rule(lambda out, gates: slopes(out, 2, 4), facts=facts.cores("(n)->(n)")),
     lstm_cell: rule(
         lstm_cell_by_gates,
         lambda out, gates, cell: blocks(gates, 4)[1],
+        facts=facts.cores("(m),(n)->(n)"),
     ),
     lstm_hidden: rule(
         lambda out, gates, cell: Blocks((None, None, None, np.tanh(cell))),
         lstm_hidden_by_cell,
+        facts=facts.cores("(m),(n)->(n)"),
     ),
-    gru_gates: rule(gru_by_inputs, gru_by_recurrent),
+    gru_gates: rule(gru_by_inputs, gru_by_recurrent, facts=facts.cores("(m),(m)->(m)")),
     gru_hidden: rule(
         gru_hidden_by_gates,
         lambda out, gates, hidden: blocks(gates, 3)[1],
+        facts=facts.cores("(m),(n)->(n)"),
     ),
 }

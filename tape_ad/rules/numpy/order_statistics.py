@@ -163,7 +163,7 @@ def places_of(
 @whole
 def ranks_of(order: Any, missing: Any, dtype: Any) -> tuple[Any, Any]:
     """Give the place of each element among the sorted ones of its row, and which rows have none."""
-    ranks = np.empty(order.shape, dtype)
+    ranks = np.empty_like(order, dtype)
     np.put_along_axis(ranks, order, np.arange(order.shape[-1], dtype=dtype), axis=-1)
     nothing = np.logical_and.reduce(missing, axis=-1)
     ranks[missing] = np.nan

@@ -67,6 +67,9 @@ def recurrence(a: Array, b: Array, axis: int) -> Array:
     array, shape of `b`
     """
     n = b.shape[axis]
+    lead = np.broadcast_shapes(a.shape[:axis], b.shape[:axis])
+    if lead != b.shape[:axis]:
+        b = np.broadcast_to(b, (*lead, *b.shape[axis:]))
     if n < 2:
         return np.copy(b)
     even, odd = along(axis, slice(0, n - 1, 2)), along(axis, slice(1, n, 2))
@@ -410,6 +413,9 @@ SCANS: dict[Any, Entry] = {
         lambda out, a, b, axis: OfCoefficients(a, out, axis),
         lambda out, a, b, axis: Recurrence(a, axis),
         signature=arguments_of(recurrence, "a b"),
+        facts=facts.depending(
+            lambda given: facts.cores("{0},{0}->{0}".format(facts.letters(-given["axis"])))
+        ),
     ),
 }
 if hasattr(np, "cumulative_sum"):  # since NumPy 2.1

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import TRACERS, asarray
+from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
@@ -180,9 +181,21 @@ def apply_over_axes(func: Callable[..., Any], a: Array, axes: Any) -> Array:
     return a
 
 
-def written(name: str, instead: str) -> Refused:
+def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1) -> None:
+    """Assign by indices along one axis; see `numpy.put_along_axis`."""
+    if axis is None or np.ndim(indices) != arr.ndim:
+        raise UnsupportedArgumentError("this is for indices with the axes of what is assigned to")
+    key: list[Any] = list(np.ogrid[tuple(map(slice, arr.shape))])
+    key[axis] = indices
+    arr[tuple(key)] = values
+
+
+def written(name: str, instead: str, body: Any = None) -> Refused:
     """Refuse a function that writes to its first argument."""
-    return Refused(f"{name} writes to its first argument, and would drop the gradient; {instead}")
+    return Refused(
+        f"{name} writes to its first argument, and would drop the gradient; {instead}",
+        facts.Facts(writes=True, body=body),
+    )
 
 
 SELECTING: dict[Any, Entry] = {
@@ -219,6 +232,7 @@ SELECTING: dict[Any, Entry] = {
         "it",
         "make t = t.copy() and assign to t[key], with key = list(np.ogrid[tuple(map(slice, "
         "t.shape))]), key[axis] = indices, and a tuple made of it",
+        put_along_axis,
     ),
     np.copyto: written(
         "it",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.rules.base import Entry, as_array, rule
+from tape_ad.rules.facts import Facts
 from tape_ad.rules.maps import Array, Chain, Conjugate, LinearMap
 from tape_ad.rules.numpy.fft import DUAL
 from tape_ad.rules.numpy.fft import FFT as OF_NUMPY
@@ -46,7 +47,9 @@ MODULE = "tape_ad.scipy.fft"
 FOURIER: dict[Any, Entry] = {}
 
 
-def of_one_operand(table: dict[Any, Entry], name: str, maker: Any, options: str) -> Any:
+def of_one_operand(
+    table: dict[Any, Entry], name: str, maker: Any, options: str, known: Facts
+) -> Any:
     """Make the function that stands for one of SciPy's, and its rule.
 
     Parameters
@@ -71,7 +74,7 @@ def of_one_operand(table: dict[Any, Entry], name: str, maker: Any, options: str)
                 taken[option] = (taken[option],)
         return (as_array(x),), taken
 
-    table[public] = rule(maker, signature=signature)
+    table[public] = rule(maker, signature=signature, facts=known)
     return public
 
 
@@ -79,7 +82,7 @@ def transform(name: str) -> Any:
     """Make the function that stands for a transform that NumPy has too."""
     entry: Any = OF_NUMPY[getattr(np.fft, name)]
     options = "axes" if "shift" in name else "s axes norm" if name[-1] in "2n" else "n axis norm"
-    return of_one_operand(FOURIER, name, entry.makers[0], options)
+    return of_one_operand(FOURIER, name, entry.makers[0], options, entry.facts)
 
 
 def hermitian(name: str, real: str, conjugate: str) -> Any:
@@ -101,7 +104,7 @@ def hermitian(name: str, real: str, conjugate: str) -> Any:
         linear = maker(out, x, s, axes, DUAL[norm])
         return Chain((Conjugate(), linear) if conjugate == "input" else (linear, Conjugate()))
 
-    return of_one_operand(FOURIER, name, partial, "s axes norm")
+    return of_one_operand(FOURIER, name, partial, "s axes norm", entry.facts)
 
 
 fft, ifft, rfft, irfft = map(transform, ("fft", "ifft", "rfft", "irfft"))

@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, axes_of
 from tape_ad.rules.maps import SAME, Array, LinearMap
 from tape_ad.rules.maps.patterns import along
-from tape_ad.rules.numpy.fft import DUAL, chained, fitted
+from tape_ad.rules.numpy.fft import DUAL, SEVERAL, chained, fitted
 from tape_ad.scipy.fft.fourier import of_one_operand
 
 __all__ = ["TRIGONOMETRIC", "dct", "dctn", "dst", "dstn", "idct", "idctn", "idst", "idstn"]
@@ -104,7 +105,9 @@ def along_one(name: str) -> Any:
         lengths = None if n is None else (n,)
         return along_all(name, x, type, lengths, (axis,), norm, orthogonalize)
 
-    return of_one_operand(TRIGONOMETRIC, name, partial, "type n axis norm orthogonalize")
+    return of_one_operand(
+        TRIGONOMETRIC, name, partial, "type n axis norm orthogonalize", facts.along()
+    )
 
 
 def along_several(name: str) -> Any:
@@ -124,7 +127,7 @@ def along_several(name: str) -> Any:
             axes = range(-x.ndim if lengths is None else -len(lengths), 0)
         return along_all(name[:-1], x, type, lengths, axes, norm, orthogonalize)
 
-    return of_one_operand(TRIGONOMETRIC, name, partial, "type s axes norm orthogonalize")
+    return of_one_operand(TRIGONOMETRIC, name, partial, "type s axes norm orthogonalize", SEVERAL)
 
 
 def along_all(

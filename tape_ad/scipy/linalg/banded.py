@@ -6,6 +6,7 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import takes_lists
@@ -135,5 +136,6 @@ BANDED: dict[Any, Entry] = {
         lambda out, ab, b, l_and_u, **options: RightHandSide(Banded(ab, *l_and_u), b.ndim == 1),
         signature=banded_signature,
         compute=lambda ab, b, l_and_u, **options: solve_banded(l_and_u, ab, b, **options),
+        facts=facts.cores("(m,n),(n,k?)->(n,k?)", "ab", "b"),
     ),
 }

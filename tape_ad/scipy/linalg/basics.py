@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.record.primals import primal
+from tape_ad.rules import facts
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array, adjoint
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
@@ -290,6 +291,6 @@ BASICS: dict[Any, Entry] = {
     rq: with_scipy_value(rq, right_factors, axes={None: -2, 0: -2, 1: -1}),
     polar: with_scipy_value(polar, polar_factors),
     orthogonal_procrustes: with_scipy_value(orthogonal_procrustes, procrustes),
-    pivots: Constant(),
-    reflections: Constant(),
+    pivots: Constant(facts.cores("(m,n)->(n)")),
+    reflections: Constant(facts.cores("(m,n)->(n)")),
 }

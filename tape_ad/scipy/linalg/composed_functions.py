@@ -4,9 +4,11 @@ import operator
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, Refused, as_array
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.maps import Array
@@ -141,7 +143,9 @@ COMPOSED_FUNCTIONS: dict[Any, Entry] = {
     sinhm: with_scipy_value(sinhm, lambda a: hyperbolic(a)[1]),
     tanhm: with_scipy_value(tanhm, lambda a: quotient(hyperbolic(a))),
     signm: with_scipy_value(signm, sign),
-    fractional_matrix_power: with_scipy_value(fractional_matrix_power, power),
+    fractional_matrix_power: evolve(
+        with_scipy_value(fractional_matrix_power, power), facts=facts.Facts(dtype_by_values=True)
+    ),
     expm_frechet: with_scipy_value(expm_frechet, frechet),
     **{function: Refused(BASES) for function in (ordqz, qz, schur)},
     funm: with_scipy_value(

@@ -15,6 +15,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, overridable
 from tape_ad.base.errors import ShapeError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, refuse, rule
 from tape_ad.rules.maps import Array, LinearMap, adjoint
 from tape_ad.rules.maps.patterns import batched
@@ -369,15 +370,29 @@ FUNCTIONS: dict[Any, Entry] = {
         lambda out, a, b, q: Coefficients(Sylvester(a, b, right=True), out, vector=False),
         lambda out, a, b, q: RightHandSide(Sylvester(a, b), vector=False),
         signature=lambda a, b, q: ((a, b, q), {}),
+        facts=facts.cores("(m,m),(n,n),(m,n)->(m,n)"),
     ),
-    expm: rule(lambda out, a: Derivative(expm_derivative, a), signature=only_matrix("expm")),
-    logm: rule(lambda out, a: Derivative(logm_derivative, a), signature=only_matrix("logm")),
-    sqrtm: rule(sqrtm_partial, signature=only_matrix("sqrtm")),
+    expm: rule(
+        lambda out, a: Derivative(expm_derivative, a),
+        signature=only_matrix("expm"),
+        facts=facts.cores("(n,n)->(n,n)"),
+    ),
+    logm: rule(
+        lambda out, a: Derivative(logm_derivative, a),
+        signature=only_matrix("logm"),
+        facts=facts.cores("(n,n)->(n,n)").also(dtype_by_values=True),
+    ),
+    sqrtm: rule(
+        sqrtm_partial,
+        signature=only_matrix("sqrtm"),
+        facts=facts.cores("(n,n)->(n,n)").also(dtype_by_values=True),
+    ),
     **{
         function: rule(
             lambda out, a, e, function=function: SecondDerivative(function, a, e),
             lambda out, a, e, function=function: Derivative(function, a),
             signature=lambda a, e: ((a, e), {}),
+            facts=facts.cores("(n,n),(n,n)->(n,n)"),
         )
         for function in (expm_derivative, logm_derivative)
     },

@@ -8,6 +8,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import whole
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, as_array, outputs, rule
 from tape_ad.rules.maps import Array, LinearMap, adjoint
 from tape_ad.rules.maps.patterns import batched
@@ -275,7 +276,7 @@ def system(lu: Array, piv: Array, trans: int) -> FactorsSystem:
 
 
 LU: dict[Any, Entry] = {
-    lu_factor: outputs(factors, signature=lu_factor_signature),
+    lu_factor: outputs(factors, signature=lu_factor_signature, facts=facts.cores("(m,n)->...")),
     lu_factors_solve: rule(
         lambda out, lu, b, piv, trans, **options: Coefficients(
             system(lu, piv, trans), out, b.ndim == 1
@@ -285,5 +286,6 @@ LU: dict[Any, Entry] = {
         ),
         signature=lu_solve_signature,
         compute=lambda lu, b, piv, **options: lu_factors_solve(lu, piv, b, **options),
+        facts=facts.cores("(n,n),(n),(n,k?)->(n,k?)"),
     ),
 }

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from attrs import define
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, rule
 from tape_ad.rules.maps import Array, adjoint
 from tape_ad.rules.signatures import arguments_of
@@ -275,11 +276,13 @@ SOLVERS: dict[Any, Entry] = {
             Triangle(a, trans, lower, unit_diagonal), b.ndim == 1
         ),
         signature=triangular_signature,
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
     ),
     cho_factor: Derivation(cholesky_of_handle),
     cholesky_solve: rule(
         lambda out, c, b, lower, **options: Coefficients(Cholesky(c, lower), out, b.ndim == 1),
         lambda out, c, b, lower, **options: RightHandSide(Cholesky(c, lower), b.ndim == 1),
         signature=arguments_of(cholesky_solve, "c b", "lower check_finite", ignored="overwrite_b"),
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
     ),
 }

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Constant, Entry, as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
@@ -75,4 +76,7 @@ def row_order(a: Array) -> Array:
     return scipy.linalg.lu(a, p_indices=True)[0]
 
 
-TRIANGULAR_FACTORS: dict[Any, Entry] = {lu: with_scipy_value(lu, factors), row_order: Constant()}
+TRIANGULAR_FACTORS: dict[Any, Entry] = {
+    lu: with_scipy_value(lu, factors),
+    row_order: Constant(facts.cores("(m,n)->(m)")),
+}

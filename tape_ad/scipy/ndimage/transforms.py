@@ -10,6 +10,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable, takes_over
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import checked_call, joined, scipy_function
@@ -282,8 +283,8 @@ def geometric_transform_of_handle(
 RADIANS = np.pi / 180
 
 TRANSFORMS: dict[Any, Entry] = {
-    cosine_of_degrees: rule(lambda out, x: sine_of_degrees(x) * -RADIANS),
-    sine_of_degrees: rule(lambda out, x: cosine_of_degrees(x) * RADIANS),
+    cosine_of_degrees: rule(lambda out, x: sine_of_degrees(x) * -RADIANS, facts=facts.ELEMENTWISE),
+    sine_of_degrees: rule(lambda out, x: cosine_of_degrees(x) * RADIANS, facts=facts.ELEMENTWISE),
     **{
         public: Derivation(checked_call(public, compute))
         for public, compute in (

@@ -8,6 +8,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, axis_of, rule
 from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Reshape
 from tape_ad.rules.maps.patterns import rows_of
@@ -16,7 +17,7 @@ from tape_ad.scipy.counterparts import holds, is_handle, joined, scipy_compositi
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.cascades import sosfilt, sosfiltfilt
 from tape_ad.scipy.signal.filters import coefficients, filtfilt, from_last, lfilter, to_last
-from tape_ad.scipy.signal.sections import Convolution
+from tape_ad.scipy.signal.sections import Convolution, convolved
 
 __all__ = ["RATES", "decimate", "polyphase", "resample_poly", "upfirdn"]
 
@@ -38,6 +39,15 @@ def polyphase(h: Array, x: Array, up: int, down: int) -> Array:
     array or Tensor, shape (..., ceil(((n - 1) up + k) / down))
     """
     return scipy.signal.upfirdn(h, x, up, down)
+
+
+def spread_and_convolved(h: Array, x: Array, up: int, down: int) -> Array:
+    """Compute `polyphase` with its zeros, for as many filters as signals."""
+    n, k = x.shape[-1], h.shape[-1]
+    zeros = np.zeros_like(x)
+    spread = np.reshape(np.stack([x, *[zeros] * (up - 1)], axis=-1), (*x.shape[:-1], n * up))
+    length = (n - 1) * up + k
+    return convolved(spread[..., : (n - 1) * up + 1], h, (0,), (length,))[..., ::down]
 
 
 @define(eq=False, repr=False)
@@ -93,7 +103,12 @@ def by_signal(out: Array, h: Array, x: Array, up: int, down: int) -> LinearMap |
     return Polyphase(h, up, down, x.shape[-1]) if out.size else None
 
 
-RATES[polyphase] = rule(by_taps, by_signal, signature=arguments_of(polyphase, "h x"))
+RATES[polyphase] = rule(
+    by_taps,
+    by_signal,
+    signature=arguments_of(polyphase, "h x"),
+    facts=facts.cores("(k)!,(n)->(m)").also(body=spread_and_convolved),
+)
 
 CONTINUED: dict[str, dict[str, str]] = {
     "symmetric": {"mode": "symmetric"},

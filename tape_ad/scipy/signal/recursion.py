@@ -18,6 +18,7 @@ import scipy.signal
 from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import Adjoint, Array, Chain, Index, LinearMap, Reshape
 from tape_ad.rules.maps.patterns import rows_of
@@ -122,7 +123,11 @@ def one_like(a: Array) -> Array:
 
 RECURSION: dict[Any, Entry] = {
     filtered: rule(
-        by_numerator, by_denominator, by_input, signature=arguments_of(filtered, "b a x")
+        by_numerator,
+        by_denominator,
+        by_input,
+        signature=arguments_of(filtered, "b a x"),
+        facts=facts.cores("(k)!,(l)!,(n)->(n)"),
     ),
     filtered_from: rule(
         by_numerator,
@@ -130,5 +135,6 @@ RECURSION: dict[Any, Entry] = {
         by_input,
         by_state,
         signature=arguments_of(filtered_from, "b a x s"),
+        facts=facts.cores("(k)!,(l)!,(n),(d)->(n)"),
     ),
 }

@@ -11,6 +11,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import Array, LinearMap, Shape
 from tape_ad.rules.maps.patterns import Pattern, banded, reads, separable
@@ -185,7 +186,14 @@ def by_second(out: Array, a: Array, b: Array, start: Shape, size: Shape, method:
 
 
 SECTIONS: dict[Any, Entry] = {
-    convolved: rule(by_first, by_second, signature=arguments_of(convolved, "a b")),
+    convolved: rule(
+        by_first,
+        by_second,
+        signature=arguments_of(convolved, "a b"),
+        facts=facts.depending(
+            lambda given: facts.cores("{0},{0}->...".format(facts.letters(len(given["start"]))))
+        ),
+    ),
 }
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.errors import DtypeError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, as_array, axes_of, axis_of, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.maps.patterns import along
@@ -224,6 +225,7 @@ def detrend_signature(
 SMOOTHING[detrend] = rule(
     lambda out, data, axis, **options: Residual(trend_axes(data.ndim, axis), **options),
     signature=detrend_signature,
+    facts=facts.along(none="all"),
 )
 
 

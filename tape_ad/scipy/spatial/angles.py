@@ -12,6 +12,7 @@ import numpy as np
 import scipy.special
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import Array
 
@@ -101,9 +102,11 @@ ANGLES: dict[Any, Entry] = {
     cosine_of_root: rule(
         lambda out, s, n: cosine_of_root(s, n + 1),
         signature=lambda s, n=0: ((s,), {"n": n}),
+        facts=facts.elementwise("s"),
     ),
     arctan_of_root: rule(
         lambda out, t, n: arctan_of_root(t, n + 1),
         signature=lambda t, n=0: ((t,), {"n": n}),
+        facts=facts.elementwise("t"),
     ),
 }

@@ -12,6 +12,7 @@ import scipy.special
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import within
@@ -226,6 +227,6 @@ def canonical_name(metric: str) -> str:
 
 
 ROOTS: dict[Any, Entry] = {
-    root: rule(lambda out, x: half_inverse(out)),
-    half_inverse: rule(quiet(lambda out, x: -0.5 / (x * x))),
+    root: rule(lambda out, x: half_inverse(out), facts=facts.ELEMENTWISE),
+    half_inverse: rule(quiet(lambda out, x: -0.5 / (x * x)), facts=facts.ELEMENTWISE),
 }

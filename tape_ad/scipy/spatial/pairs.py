@@ -15,7 +15,7 @@ from tape_ad.rules.maps.patterns import Pattern, dense_blocks, reads
 from tape_ad.rules.numpy.continued import unit
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.interpolate.shared import is_plain
-from tape_ad.scipy.spatial.metrics import METRICS, canonical_name
+from tape_ad.scipy.spatial.metrics import METRICS, canonical_name, root
 
 __all__ = ["PAIRS", "cdist", "euclidean_pairs", "pdist", "sqeuclidean_pairs"]
 
@@ -119,6 +119,12 @@ def euclidean_pairs(xa: Array, xb: Array) -> Array:
 def sqeuclidean_pairs(xa: Array, xb: Array) -> Array:
     """Compute the squares of what `euclidean_pairs` does."""
     return scipy.spatial.distance.cdist(xa, xb, "sqeuclidean")
+
+
+def squares(xa: Array, xb: Array) -> Array:
+    """Compute `sqeuclidean_pairs` from all the differences."""
+    difference = xa[:, None] - xb
+    return np.vecdot(difference, difference)
 
 
 @define(eq=False, repr=False)
@@ -257,9 +263,11 @@ PAIRS: dict[Any, Entry] = {
     euclidean_pairs: rule(
         lambda out, xa, xb: Differences(xa, xb, out),
         lambda out, xa, xb: Transposed(Differences(xb, xa, out.mT)),
+        body=lambda xa, xb: root(squares(xa, xb)),
     ),
     sqeuclidean_pairs: rule(
         lambda out, xa, xb: Differences(xa, xb, 0.5),
         lambda out, xa, xb: Transposed(Differences(xb, xa, 0.5)),
+        body=squares,
     ),
 }

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, as_array, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
@@ -74,7 +75,7 @@ def factorial_slope(out: Array, n: Array, exact: bool = False, extend: str = "ze
     return np.where(below, 0, out * sp.digamma(np.where(below, 0, n) + 1))
 
 
-COUNTS[diric] = rule(quiet(diric_slope), signature=diric_call)
+COUNTS[diric] = rule(quiet(diric_slope), signature=diric_call, facts=facts.elementwise("x", "n"))
 
 
 def of_array(n: Array, **options: Any) -> Array:
@@ -83,7 +84,9 @@ def of_array(n: Array, **options: Any) -> Array:
     return np.float64(value) if type(value) is int else value
 
 
-COUNTS[factorial] = rule(quiet(factorial_slope), signature=factorial_call, compute=of_array)
+COUNTS[factorial] = rule(
+    quiet(factorial_slope), signature=factorial_call, compute=of_array, facts=facts.elementwise("n")
+)
 
 
 @scipy_composition(COUNTS, sp.perm, "N k")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import ratio
@@ -119,10 +120,12 @@ DENSITIES: dict[Any, Entry] = {
     gamma_density: rule(
         quiet(lambda out, a, x: out * (np.log(x) - sp.digamma(a))),
         quiet(gamma_density_second),
+        facts=facts.ELEMENTWISE,
     ),
     beta_density: rule(
         quiet(lambda out, a, b, x: out * (np.log(x) + digamma_step(a, b))),
         quiet(lambda out, a, b, x: out * (np.log1p(-x) + digamma_step(b, a))),
         quiet(beta_density_third),
+        facts=facts.ELEMENTWISE,
     ),
 }

@@ -17,6 +17,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, Maker, Rule, as_array, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
@@ -234,7 +235,11 @@ def jacobi_by_m(k: int, outs: tuple[Array, ...], u: Array, m: Array) -> Array:
 
 
 ELLIPTIC: dict[Any, Entry] = {
-    algebraic: rule(*map(raised, range(4)), signature=arguments_of(algebraic, "x y z p")),
+    algebraic: rule(
+        *map(raised, range(4)),
+        signature=arguments_of(algebraic, "x y z p"),
+        facts=facts.elementwise("x", "y", "z", "p"),
+    ),
     sp.elliprf: rule(
         quiet(lambda out, x, y, z: sp.elliprd(y, z, x) * (-1 / 6)),
         quiet(lambda out, x, y, z: sp.elliprd(x, z, y) * (-1 / 6)),
@@ -255,10 +260,12 @@ ELLIPTIC: dict[Any, Entry] = {
     first_by_m: rule(
         quiet(lambda out, phi, m: 0.5 * np.sin(phi) ** 2 / leftover(phi, m) ** 1.5),
         quiet(first_by_m_again),
+        facts=facts.ELEMENTWISE,
     ),
     second_by_m: rule(
         quiet(lambda out, phi, m: -0.5 * np.sin(phi) ** 2 / np.sqrt(leftover(phi, m))),
         quiet(second_by_m_again),
+        facts=facts.ELEMENTWISE,
     ),
     sp.ellipkinc: rule(  # DLMF 19.2.4 and 19.2.5, by the upper limit
         quiet(lambda out, phi, m: 1 / np.sqrt(leftover(phi, m))),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, Rule, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import bounded
@@ -107,9 +108,13 @@ ERROR: dict[Any, Entry] = {
     sp.erf: rule(quiet(lambda out, x: bell(x, 1.0, TWO_OVER_ROOT_PI))),
     sp.erfc: rule(quiet(lambda out, x: bell(x, 1.0, -TWO_OVER_ROOT_PI))),
     sp.erfcx: rule(quiet(erfcx)),
-    erfcx_derivative: rule(lambda out, x, order: erfcx_derivative(x, order + 1), None),
+    erfcx_derivative: rule(
+        lambda out, x, order: erfcx_derivative(x, order + 1), None, facts=facts.elementwise("x")
+    ),
     sp.dawsn: rule(dawsn),
-    dawsn_derivative: rule(lambda out, x, order: dawsn_derivative(x, order + 1), None),
+    dawsn_derivative: rule(
+        lambda out, x, order: dawsn_derivative(x, order + 1), None, facts=facts.elementwise("x")
+    ),
     sp.wofz: rule(quiet(lambda out, z: -2 * z * out + 1j * TWO_OVER_ROOT_PI)),
     sp.erfinv: rule(quiet(lambda out, y: np.exp(out * out) / TWO_OVER_ROOT_PI)),
     sp.erfcinv: rule(quiet(lambda out, y: np.exp(out * out) / -TWO_OVER_ROOT_PI)),

@@ -11,6 +11,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.record.primals import primal
+from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
@@ -179,9 +180,19 @@ GAMMA: dict[Any, Entry] = {
     sp.loggamma: rule(quiet(lambda out, x: sp.digamma(x))),
     sp.rgamma: rule(quiet(reciprocal_gamma)),
     sp.digamma: rule(quiet(lambda out, x: polygamma(1, x))),
-    polygamma: rule(no_partial("polygamma", "n"), quiet(lambda out, n, x: polygamma(n + 1, x))),
-    digamma_step: rule(quiet(first_step), lambda out, a, b: polygamma(1, a + b)),
-    multigammaln: rule(quiet(multigammaln_partial), signature=arguments_of(multigammaln, "a")),
+    polygamma: rule(
+        no_partial("polygamma", "n"),
+        quiet(lambda out, n, x: polygamma(n + 1, x)),
+        facts=facts.ELEMENTWISE,
+    ),
+    digamma_step: rule(
+        quiet(first_step), lambda out, a, b: polygamma(1, a + b), facts=facts.ELEMENTWISE
+    ),
+    multigammaln: rule(
+        quiet(multigammaln_partial),
+        signature=arguments_of(multigammaln, "a"),
+        facts=facts.elementwise("a"),
+    ),
     sp.beta: rule(
         quiet(lambda out, a, b: -out * digamma_step(a, b)),
         quiet(lambda out, a, b: -out * digamma_step(b, a)),

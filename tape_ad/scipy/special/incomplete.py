@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.special.densities import (
@@ -273,6 +274,7 @@ INCOMPLETE: dict[Any, Entry] = {
         lambda out, a, x, order: gammainc_slope(a, x, order + 1),
         quiet(gamma_density_slope),
         None,
+        facts=facts.elementwise("a", "x"),
     ),
     sp.betainc: rule(
         lambda out, a, b, x: betainc_slope(a, b, x, 1, 0),
@@ -285,5 +287,6 @@ INCOMPLETE: dict[Any, Entry] = {
         quiet(beta_density_slope),
         None,
         None,
+        facts=facts.elementwise("a", "b", "x"),
     ),
 }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, Rule, axes_of, quiet, rule
 from tape_ad.rules.maps import Array, Divide, LinearMap, WeightedSum
 from tape_ad.rules.numpy.continued import ratio
@@ -157,9 +158,11 @@ LOGARITHMS: dict[Any, Entry] = {
     ),
     sp.xlogy: rule(lambda out, x, y: log_beside(x, y), lambda out, x, y: ratio(x, y)),
     sp.xlog1py: rule(lambda out, x, y: log1p_beside(x, y), lambda out, x, y: ratio(x, 1 + y)),
-    log_beside: rule(None, quiet(lambda out, x, y: 1 / y)),
-    log1p_beside: rule(None, quiet(lambda out, x, y: 1 / (1 + y))),
-    log_ratio: rule(quiet(lambda out, x, y: 1 / x), quiet(lambda out, x, y: -1 / y)),
+    log_beside: rule(None, quiet(lambda out, x, y: 1 / y), facts=facts.ELEMENTWISE),
+    log1p_beside: rule(None, quiet(lambda out, x, y: 1 / (1 + y)), facts=facts.ELEMENTWISE),
+    log_ratio: rule(
+        quiet(lambda out, x, y: 1 / x), quiet(lambda out, x, y: -1 / y), facts=facts.ELEMENTWISE
+    ),
     sp.boxcox: rule(
         quiet(lambda out, x, lmbda: x ** (lmbda - 1.0)),
         quiet(lambda out, x, lmbda: power_slope(np.log(x), lmbda)),
@@ -186,6 +189,7 @@ LOGARITHMS: dict[Any, Entry] = {
         quiet(log_sum_second),
         signature=sum_signature,
         compute=lambda a, b=None, *, axis, keepdims: log_sum_exp(a, b, axis, keepdims),
+        facts=facts.along(none="all", beside=("b",)),
     ),
     log_abs_sum_exp: Rule(
         makers=(log_abs_sum_first, log_abs_sum_second),

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Constant, Entry, Maker, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.special.densities import beta_density, gamma_density
@@ -249,7 +250,9 @@ def flat_at_infinity(position: int, *makers: Callable[..., Array]) -> Entry:
 
 NONCENTRAL: dict[Any, Entry] = {
     poisson_weight: rule(
-        None, quiet(lambda out, j, m: poisson_weight(j - 1, m) - poisson_weight(j, m))
+        None,
+        quiet(lambda out, j, m: poisson_weight(j - 1, m) - poisson_weight(j, m)),
+        facts=facts.ELEMENTWISE,
     ),
     whole_numbers: Constant(),
     student_ends: Constant(),

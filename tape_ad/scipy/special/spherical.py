@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
@@ -69,7 +70,10 @@ def spherical(name: str, below: int, above: int) -> Entry:
         return (below * lower + above * upper) / (2 * n + 1)
 
     return rule(
-        no_partial(name, "n"), quiet(maker), signature=arguments_of(function, "n z", "derivative")
+        no_partial(name, "n"),
+        quiet(maker),
+        signature=arguments_of(function, "n z", "derivative"),
+        facts=facts.elementwise("n", "z"),
     )
 
 

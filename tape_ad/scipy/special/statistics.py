@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Constant, Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.special.functions import sp
@@ -154,5 +155,6 @@ STATISTICS: dict[Any, Entry] = {
         quiet(lambda out, x, s, g, order, turns: voigt_derivative(x, s, g, order + 1, turns + 1)),
         None,
         None,
+        facts=facts.elementwise("x", "sigma", "gamma"),
     ),
 }

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.special.densities import stirling_error
@@ -178,10 +179,12 @@ STUDENT: dict[Any, Entry] = {
     student_density: rule(
         quiet(lambda out, y, df: out * student_score(y, df)),
         quiet(lambda out, y, df: out * student_shape(y, df)),
+        facts=facts.ELEMENTWISE,
     ),
     student_slope: rule(
         quiet(density_slope),
         lambda out, y, df, order: student_slope(y, df, order + 1),
         None,
+        facts=facts.elementwise("y", "df"),
     ),
 }

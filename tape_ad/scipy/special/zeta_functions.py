@@ -12,6 +12,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import asked
@@ -105,5 +106,6 @@ ZETA: dict[Any, Entry] = {
         quiet(lambda out, x, q, order: zeta_slope(x, q, order + 1)),
         quiet(slope_second),
         None,
+        facts=facts.elementwise("x", "q"),
     ),
 }

@@ -13,6 +13,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, Makers, as_array, jointly
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import ratio
@@ -280,7 +281,7 @@ def signature(x: Array, *parameters: Array, name: str) -> Call:
 
 
 DISTRIBUTIONS: dict[Any, Entry] = {
-    function: jointly(makers_of(method), signature=signature)
+    function: jointly(makers_of(method), signature=signature, facts=facts.ELEMENTWISE)
     for method, function in METHODS.items()
 } | LANDMARKS
 """The rules for the methods of distributions."""

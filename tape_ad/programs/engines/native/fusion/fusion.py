@@ -220,7 +220,7 @@ class Fusion:
             floor = self._floor
             if len(work) > 1:  # parts of one array, which one run of native code has to write
                 self._floor = max(floor, self._row)
-            parts = [each for each in work if not (type(each) is Nest and 0 in each.shape)]
+            parts = [each for each in work if not (type(each) is LoopNest and 0 in each.shape)]
             self.note(step, [(each, self.put(each)) for each in parts])
             self._floor = floor
 

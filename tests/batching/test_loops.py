@@ -1,0 +1,25 @@
+"""How much of the table of rules is not computed for a whole batch at once may only become less."""
+
+import pytest
+
+from tape_ad.batching.tables import HANDLERS
+from tests.batching.loops import VALUES, count
+from tests.sampling import EVERY_ROW, some
+
+ENTRIES = 59
+LOOPS = 1367
+"""The number of cases with a loop in value or gradient, of all in the table."""
+
+
+def test_handlers_of_batching_become_fewer() -> None:
+    assert len(HANDLERS) <= ENTRIES
+
+
+@pytest.mark.skipif(not EVERY_ROW, reason="TAPE_AD_EVERY_ROW=1 counts them")
+def test_loops_in_a_batch_become_fewer() -> None:
+    assert len(count(VALUES).found) <= LOOPS
+
+
+def test_a_share_of_the_rows_has_no_more_loops_than_it_should() -> None:
+    loops = count(some(VALUES, 12))
+    assert len(loops.found) / loops.tried <= 1.25 * LOOPS / len(VALUES)
