@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.record.constants import (
+    CONSTANTS,
     ConstantTensor,
     as_handles,
     common,
@@ -49,7 +50,7 @@ def answered(
 def promote_outputs(out: Any, record: Any) -> None:
     """Make handles of the record of the constants that a result is written into."""
     for each in out if isinstance(out, tuple) else (out,):
-        if type(each) is ConstantTensor:
+        if type(each) in CONSTANTS:
             promote(each, record)
 
 
@@ -58,7 +59,7 @@ def computed(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any
     out = kwargs.get("out")
     outs = out if isinstance(out, tuple) else (out,)
     for target in (*outs, *(args[:1] if function in WRITERS else ())):
-        if type(target) is ConstantTensor:
+        if type(target) in CONSTANTS:
             prepare(target)
     result = function(*unwrapped(args), **unwrapped(dict(kwargs)))
     if out is None:

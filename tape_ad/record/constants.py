@@ -30,11 +30,13 @@ from tape_ad.rules.numpy.updates import viewed
 from tape_ad.rules.numpy.windows import Window
 
 __all__ = [
+    "CONSTANTS",
     "ConstantTensor",
     "as_constants",
     "as_handles",
     "gives_constants",
     "handles_in",
+    "note_views",
     "prepare",
     "promote",
     "unwrapped",
@@ -166,6 +168,10 @@ class ConstantTensor(Tensor, BitsInPlace):
         )
 
 
+CONSTANTS: set[type] = {ConstantTensor}
+"""The types of constants; `tape_ad.record.array_constants` adds its own."""
+
+
 def as_constants(tree: Any, path: str = "") -> Any:
     """Make constants of the plain arrays and NumPy's numbers in a tree of results."""
     if isinstance(tree, (np.ndarray, np.generic)):
@@ -187,13 +193,13 @@ def unwrapped(tree: Any) -> Any:
 def is_constant(leaf: Any) -> bool:
     """Tell whether a leaf is a constant, or a slice with one in it."""
     if type(leaf) is slice:
-        return ConstantTensor in map(type, (leaf.start, leaf.stop, leaf.step))
-    return type(leaf) is ConstantTensor
+        return not CONSTANTS.isdisjoint(map(type, (leaf.start, leaf.stop, leaf.step)))
+    return type(leaf) in CONSTANTS
 
 
 def plain(leaf: Any, path: str = "") -> Any:
     """Give the plain array of a constant; anything else as it is."""
-    if type(leaf) is ConstantTensor:
+    if type(leaf) in CONSTANTS:
         return leaf.data
     if type(leaf) is slice and is_constant(leaf):  # which may be written to afterwards
         ends = (leaf.start, leaf.stop, leaf.step)
@@ -250,7 +256,7 @@ def as_handles(out: Any, operands: Any) -> Any:
 def note_views(result: ConstantTensor, operands: Any) -> None:
     """Note of whose memory a constant is a view, if of any."""
     for operand in flatten(operands):
-        if type(operand) is ConstantTensor and is_view(result.data, operand.data):
+        if type(operand) in CONSTANTS and is_view(result.data, operand.data):
             memory = operand.mark
             if not isinstance(memory, Memory):
                 memory = operand.mark = Memory(operand.data, [ref(operand)])
@@ -321,7 +327,7 @@ def promote(target: ConstantTensor, record: Any) -> None:
         base = first
     others = []
     for each in alive:
-        if each is not base and type(each) is ConstantTensor:
+        if each is not base and type(each) in CONSTANTS:
             window = Window.of(whole, each.data)
             become(each, base._call(viewed, (base,), {"window": window}))
             record.bases[each.index] = base.index

@@ -20,7 +20,7 @@ from tape_ad.record.arena import CONSTANT
 from tape_ad.record.assignment import assign, change, check_fit, refuse_to_write, replace
 from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several, unary_metadata
 from tape_ad.record.casting import as_computed_with
-from tape_ad.record.constants import ConstantTensor, as_constants, gives_constants, unwrapped
+from tape_ad.record.constants import CONSTANTS, as_constants, gives_constants, unwrapped
 from tape_ad.record.creation import created
 from tape_ad.record.locks import wait_until_assigned
 from tape_ad.record.messages.refusals import (
@@ -176,7 +176,7 @@ def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
     NEP 13 has two ways for arrays with an arithmetic of their own: an operator leaves the whole of
     it to those that take part in no ufunc, and calls the ufunc for others, which are asked then.
     """
-    if type(x) is ConstantTensor or type(y) is ConstantTensor:
+    if type(x) in CONSTANTS or type(y) in CONSTANTS:
         return answer(function, unwrapped((x, y)))
     if meets_sparse(function, x, y):
         return beside_sparse(function, x, y, record_two)
