@@ -10,13 +10,14 @@ from scipy.sparse import csr_array
 import tape_ad as ta
 from benchmarks.sparse import brusselator
 from tape_ad.sparse_derivatives.colouring import (
+    by_incidence,
     column_colors,
+    column_orders,
+    greedy,
     row_colors,
     split_colors,
     star_colors,
 )
-from tape_ad.sparse_derivatives.colouring import greedy
-from tape_ad.sparse_derivatives.colouring import by_incidence, column_orders
 
 Array = Any
 SEEDS = range(60)

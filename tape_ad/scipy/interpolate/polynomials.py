@@ -18,8 +18,8 @@ from tape_ad.scipy.interpolate.pieces import (
     piecewise_integral,
     piecewise_value,
     rising,
+    solutions,
 )
-from tape_ad.scipy.interpolate.roots import solutions
 from tape_ad.scipy.interpolate.shared import (
     folded,
     in_place_of_axis,

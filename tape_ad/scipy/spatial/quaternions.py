@@ -12,8 +12,8 @@ import numpy as np
 
 from tape_ad.record.primals import primal
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.spatial.angles import arctan_of_root, cosine_of_root
 from tape_ad.scipy.spatial.metrics import root
+from tape_ad.scipy.spatial.pairs import arctan_of_root, cosine_of_root
 
 __all__ = [
     "aligned",

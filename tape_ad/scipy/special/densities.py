@@ -14,9 +14,8 @@ from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import ratio
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.gamma_functions import digamma_step
-from tape_ad.scipy.special.shared import in_double
+from tape_ad.scipy.special.shared import in_double, sp
 
 __all__ = [
     "DENSITIES",

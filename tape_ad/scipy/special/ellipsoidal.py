@@ -16,7 +16,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Entry, as_array, quiet
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 
 __all__ = ["ELLIPSOIDAL", "ELLIPSOIDAL_FUNCTIONS"]
 

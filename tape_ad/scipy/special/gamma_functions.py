@@ -15,8 +15,7 @@ from tape_ad.rules.base import Derivation, Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
 from tape_ad.scipy.counterparts import takes_lists
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import BERNOULLI, in_double, no_partial
+from tape_ad.scipy.special.shared import BERNOULLI, in_double, no_partial, sp
 
 __all__ = ["GAMMA", "comb", "digamma_step", "multigammaln", "polygamma"]
 

@@ -15,8 +15,7 @@ from tape_ad.rules.maps import Array, Divide, LinearMap, WeightedSum
 from tape_ad.rules.numpy.continued import ratio
 from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt
 from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import Probe, no_partial
+from tape_ad.scipy.special.shared import Probe, no_partial, sp
 
 __all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from tape_ad.rules.base import Entry, Rule, quiet, rule
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import no_partial
+from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["WAVES"]
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.special.densities import gamma_density
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.logarithms import power_slope, root_slope
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.expectations import expectation
-from tape_ad.scipy.stats.formulas import log_root, mills, share
+from tape_ad.scipy.stats.families import log_root, mills, share
 from tape_ad.scipy.stats.methods import cdf, pdf, sf
 
 __all__ = [

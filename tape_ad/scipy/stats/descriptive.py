@@ -10,7 +10,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Constant, Derivation
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import asked, scipy
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.samples import Table, floating, of_samples, off_limits, taken_over
 
 __all__ = ["DESCRIPTIVE", "UNITS", "central_moment", "kurtosis", "skew", "trim_mean", "unit_of"]

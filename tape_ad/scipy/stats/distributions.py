@@ -19,8 +19,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import by_counting, expectation, moment_of
-from tape_ad.scipy.stats.frozen import FrozenDistribution
-from tape_ad.scipy.stats.methods import METHODS
+from tape_ad.scipy.stats.methods import METHODS, FrozenDistribution
 from tape_ad.scipy.stats.moments import MOMENTS
 from tape_ad.scipy.stats.partials import parameter_names
 from tape_ad.scipy.stats.supports import ENDS

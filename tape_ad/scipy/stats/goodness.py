@@ -12,7 +12,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Derivation
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.descriptive import iqr
 from tape_ad.scipy.stats.methods import cdf as cdf_of_family

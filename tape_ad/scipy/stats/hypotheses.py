@@ -13,7 +13,7 @@ from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import within
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.descriptive import central_moment, kurtosis, skew, trim_mean
-from tape_ad.scipy.stats.formulas import log_root
+from tape_ad.scipy.stats.families import log_root
 from tape_ad.scipy.stats.results import (
     LinregressResult,
     OutcomeResult,

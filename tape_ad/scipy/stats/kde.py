@@ -11,8 +11,8 @@ from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.solvers import solve_triangular
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.logarithms import log_sum_exp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.samples import floating
 
 __all__ = ["gaussian_kde"]

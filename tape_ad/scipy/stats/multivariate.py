@@ -16,7 +16,7 @@ from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.solvers import solve_triangular
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.matrices import MATRICES
 from tape_ad.scipy.stats.samples import floating
 

@@ -12,7 +12,7 @@ from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.distributions import holds_handle, primal
 
 __all__ = ["Frozen", "Tabulated", "rv_discrete", "rv_histogram"]

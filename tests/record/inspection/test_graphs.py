@@ -15,8 +15,7 @@ from tape_ad.record.inspection.pages.graphs import (
     operation,
     shortened,
 )
-from tape_ad.record.inspection.pages.lines import Group
-from tape_ad.record.inspection.pages.lines import Line
+from tape_ad.record.inspection.pages.lines import Group, Line
 
 LAYERS = Group((), [Group(("a",), [0, 2]), 1, 3])
 SVG = "{http://www.w3.org/2000/svg}"
