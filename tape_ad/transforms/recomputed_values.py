@@ -79,7 +79,7 @@ def are_close(before: Elements, now: Elements, rounding: float | None = None) ->
 
 
 def is_close(one: Plain, two: Plain, rounding: float | None) -> bool:
-    """Do what `are_close` does for the elements of one array, beside the largest of them."""
+    """Compare two elements, relative to the largest element of their array."""
     if one.shape != two.shape or one.dtype != two.dtype or one.tobytes() == two.tobytes():
         return bool(one.shape == two.shape and one.dtype == two.dtype)
     if rounding is None:

@@ -230,7 +230,7 @@ class Step:
 def steps_of(
     method: Any, fun: Function, ends: Sequence[tuple[Any, Any]], y0: Any, t0: Any, tf: Any
 ) -> list[Step]:
-    """Take steps again.
+    """Repeat the steps of an integration at given times, on handles.
 
     Parameters
     ----------
@@ -280,16 +280,16 @@ class DenseSolution:
 
     @property
     def t_min(self) -> Any:
-        """The earliest time."""
+        """The earliest time that the solution covers."""
         return self.ts.min()
 
     @property
     def t_max(self) -> Any:
-        """The latest time."""
+        """The latest time that the solution covers."""
         return self.ts.max()
 
     def __call__(self, t: Any) -> Any:
-        """Give the solution.
+        """Evaluate the solution at times, by its interpolants.
 
         Parameters
         ----------

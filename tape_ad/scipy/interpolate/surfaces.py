@@ -343,7 +343,7 @@ SEARCHED = (
 
 
 def interpolated(name: str, s: Any) -> None:
-    """Refuse to smooth handles."""
+    """Refuse to smooth handles: they are interpolated only."""
     if not is_plain(s) or s != 0:
         raise UnsupportedArgumentError(SEARCHED.format(name, "r= with s= other than 0"))
 

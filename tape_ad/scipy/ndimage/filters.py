@@ -246,7 +246,7 @@ def generic_laplace_of_handle(
     *,
     axes: Any = None,
 ) -> Array:
-    """Add up second derivatives."""
+    """Sum second derivatives along all axes, each by a given function."""
     extra = extra_arguments, extra_keywords
     return along_axes(added, derivative2, input, output, mode, cval, *extra, axes)
 
@@ -275,7 +275,7 @@ def laplace_of_handle(
     *,
     axes: Any = None,
 ) -> Array:
-    """Add up second differences."""
+    """Sum second differences along all axes."""
 
     def second(image: Array, axis: int, *others: Any) -> Array:
         return correlate1d(image, [1.0, -2.0, 1.0], axis, *others, 0)

@@ -161,7 +161,7 @@ class ScipyObjective:
         return float(value), slopes
 
     def fun(self, x: Array) -> float:
-        """Compute the value."""
+        """Compute the objective's value at a flat vector."""
         return float(self._run("fun", self._value, x))
 
     def jac(self, x: Array) -> Array:

@@ -40,7 +40,7 @@ def fitted_over_tree(
     kwargs: Any,
     **options: Any,
 ) -> Any:
-    """Do what `least_squares` does over a tree, or with a sparse Jacobian.
+    """Fit parameters in a nested structure, or with a sparse Jacobian, by `least_squares`.
 
     Raises
     ------

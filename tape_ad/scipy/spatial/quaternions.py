@@ -133,7 +133,7 @@ def matrix_of(q: Array) -> Array:
 
 
 def applied(q: Array, vectors: Array, back: bool = False) -> Array:
-    """Rotate vectors."""
+    """Rotate vectors by quaternions."""
     matrix = matrix_of(q)
     return np.matmul(matrix.mT if back else matrix, vectors[..., None])[..., 0]
 

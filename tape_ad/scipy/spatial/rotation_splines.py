@@ -62,14 +62,14 @@ def series(square: Array, start: int, order: int) -> Array:
 
 
 def turned(phi: Array, v: Array) -> Array:
-    """Compute R(φ) v for vectors on the last axis."""
+    """Multiply vectors on the last axis by the rotation vector's Jacobian: R(φ) v."""
     square = np.add.reduce(phi * phi, axis=-1, keepdims=True)
     once = np.cross(phi, v)
     return v - factor(square, 2) * once + factor(square, 3) * np.cross(phi, once)
 
 
 def unturned(phi: Array, omega: Array) -> Array:
-    """Compute R(φ)⁻¹ ω."""
+    """Multiply angular rates by the inverse of the rotation vector's Jacobian: R(φ)⁻¹ ω."""
     square = np.add.reduce(phi * phi, axis=-1, keepdims=True)
     once = np.cross(phi, omega)
     share = factor(square, 2, 1) / factor(square, 2)
@@ -77,7 +77,7 @@ def unturned(phi: Array, omega: Array) -> Array:
 
 
 def acceleration(phi: Array, rate: Array, second: Array) -> Array:
-    """Compute the angular acceleration."""
+    """Compute the angular acceleration at given times."""
     square = np.add.reduce(phi * phi, axis=-1, keepdims=True)
     rising = 2 * np.add.reduce(phi * rate, axis=-1, keepdims=True)
     once = np.cross(phi, rate)

@@ -169,7 +169,7 @@ def hyperbolic(x: Array) -> Array:
 
 
 def struve_over_x(x: Array) -> Array:
-    """H0(x) / x."""
+    """Compute H0(x) / x, for Struve's function H0, also where x is 0."""
     return over_x(x, lambda x: sp.struve(0.0, x) / x, STRUVE_SERIES, -1)
 
 

@@ -49,7 +49,7 @@ def deviance(a: Array, m: Array) -> Array:
 
 
 def gamma_weight(a: Array, x: Array) -> Array:
-    """x**a exp(-x) / gamma(a)."""
+    """Compute x**a exp(-x) / gamma(a)."""
     return np.sqrt(a / (2 * np.pi)) * np.exp(-stirling_error(a) - deviance(a, x))
 
 

@@ -64,7 +64,7 @@ def digamma_step(a: Array, b: Array) -> Array:
 
 
 def step_in_double(a: Array, b: Array) -> Array:
-    """Do the work of `digamma_step`."""
+    """Compute digamma(a + b) - digamma(a) without cancellation."""
     total: Array = 0.0
     for j in range(10):
         total = total + b / ((a + j) * (a + b + j))
@@ -77,7 +77,7 @@ def step_in_double(a: Array, b: Array) -> Array:
 
 
 def first_step(out: Array, a: Array, b: Array) -> Array:
-    """Subtract the trigamma functions."""
+    """Compute the difference of two values of the trigamma function."""
     return polygamma(1, a + b) - polygamma(1, a)
 
 
@@ -159,7 +159,7 @@ def multigammaln_partial(out: Array, a: Array, d: int) -> Array:
 
 @takes_lists
 def comb(n: Array, k: Array, repetition: bool) -> Array:
-    """Compute SciPy's inexact `comb`."""
+    """Count combinations in floating point, as SciPy's inexact `comb` does."""
     return sp.comb(n, k, repetition=repetition)
 
 

@@ -130,7 +130,7 @@ def log_abs_sum_first(
 def log_abs_sum_second(
     k: int, outs: Any, a: Array, b: Array, *, axis: Axis, keepdims: bool
 ) -> LinearMap | None:
-    """The same with respect to b."""
+    """The partial of log(abs(sum(b * exp(a)))) with respect to b."""
     if k == 1:
         return None
     log, sign = log_abs_sum_exp(a, b, axis, True)

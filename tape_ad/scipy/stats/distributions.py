@@ -126,7 +126,7 @@ class Distribution:
         return method
 
     def median(self, *args: Any, **kwargs: Any) -> Any:
-        """Give the median, ``ppf(0.5)``."""
+        """Compute the median, ``ppf(0.5)``."""
         return self.ppf(0.5, *args, **kwargs)
 
     def interval(self, confidence: Array, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -240,15 +240,15 @@ class Distribution:
         return func is not None and isinstance(func(self.ppf(0.5, *args, **place)), Tensor)
 
     def mean(self, *args: Any, **kwargs: Any) -> Any:
-        """Give the mean."""
+        """Compute the mean of the distribution."""
         return self._moments("mean", "m", args, kwargs)
 
     def var(self, *args: Any, **kwargs: Any) -> Any:
-        """Give the variance."""
+        """Compute the variance of the distribution."""
         return self._moments("var", "v", args, kwargs)
 
     def std(self, *args: Any, **kwargs: Any) -> Any:
-        """Give the standard deviation."""
+        """Compute the standard deviation of the distribution."""
         if not holds_handle((args, kwargs)):
             return self.scipy.std(*args, **kwargs)
         return np.sqrt(self.var(*args, **kwargs))

@@ -178,7 +178,7 @@ def exponweib_score(y: Array, a: Array, c: Array) -> Array:
 
 
 def exponweib_second(y: Array, a: Array, c: Array) -> Array:
-    """The same by the second shape parameter."""
+    """The derivative of exponweib's log density by its second parameter."""
     u = y**c
     return 1 / c + np.log(y) * (1 + u * (ratio(a - 1, np.expm1(u)) - 1))
 

@@ -163,7 +163,7 @@ def ttest_ind_from_stats(
 
 
 def correlation(x: Array, y: Array) -> Array:
-    """Pearson's correlation coefficient."""
+    """Pearson's correlation coefficient of the two samples."""
     x, y = x - np.mean(x, axis=-1, keepdims=True), y - np.mean(y, axis=-1, keepdims=True)
     x = x / np.linalg.norm(x, axis=-1, keepdims=True)
     y = y / np.linalg.norm(y, axis=-1, keepdims=True)

@@ -66,11 +66,11 @@ class gaussian_kde:  # noqa: N801 - SciPy's name
         return self._weights
 
     def scotts_factor(self) -> Array:
-        """Give Scott's factor."""
+        """Compute Scott's bandwidth factor."""
         return self.neff ** (-1.0 / (self.d + 4))
 
     def silverman_factor(self) -> Array:
-        """Give Silverman's factor."""
+        """Compute Silverman's bandwidth factor."""
         return (self.neff * (self.d + 2.0) / 4.0) ** (-1.0 / (self.d + 4))
 
     def set_bandwidth(self, bw_method: Any = None) -> None:

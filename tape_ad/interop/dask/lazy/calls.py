@@ -186,7 +186,7 @@ def accumulated(function: Function) -> Function:
 
 
 def reshaped(array: Any, shape: Any, order: str = "C", **_: Any) -> Any:
-    """Reshape in C's order."""
+    """Reshape a lazy array in C order."""
     if order not in ("C", "A", "K"):
         raise UnsupportedArgumentError("Dask reshapes in C's order alone; leave order= away")
     if array.size == 0:
@@ -222,7 +222,7 @@ def contracted(*arrays: Any, inputs: Any, output: str, **_: Any) -> Any:
 
 
 def raveled(array: Any, order: str = "C") -> Any:
-    """Flatten in C's order."""
+    """Flatten a lazy array in C order."""
     return reshaped(array, (array.size,), order)
 
 
