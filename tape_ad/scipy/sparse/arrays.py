@@ -348,7 +348,7 @@ def sparse_of(a: Any) -> Any:
         return a
     if a.ndim != 2:
         raise UnsupportedArgumentError(
-            f"{OTHER}sparse arrays have two axes beside handles, not {a.ndim}; write a.toarray()"
+            f"{OTHER}sparse arrays of handles have two axes, not {a.ndim}; write a.toarray()"
         )
     whole = a.tocoo()
     elements, pattern = whole.data, Pattern.of(whole)

@@ -267,8 +267,8 @@ def geometric_slerp(start: Array, end: Array, t: Array, tol: float = 1e-7) -> Ar
     t = t[..., None]
     if primal(sine) == 0 and cosine < 0:
         raise UnsupportedArgumentError(
-            "geometric_slerp of handles: start and end are opposite, between which there are many "
-            "ways; move one of them"
+            "geometric_slerp of handles: start and end are opposite, so the path between them is "
+            "not unique; move one of them"
         )
     if primal(sine) == 0:  # the series in the sine, to its third power
         square = across @ across

@@ -168,8 +168,8 @@ def off_limits(name: str, parameter: str, value: Any, *limits: float) -> None:
         told = ", ".join(f"{each:g}" for each in limits)
         raise UnsupportedArgumentError(
             f"scipy.stats.{name}: {parameter}= is a handle, and exactly one of {told}, where the "
-            "formula is a limit of which the slope is not computed; pass a plain number, or one "
-            "beside it"
+            "formula is a limit of which the slope is not computed; pass a plain number, or a "
+            "slightly different one"
         )
 
 

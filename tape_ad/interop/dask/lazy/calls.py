@@ -82,8 +82,8 @@ def counterpart_of(function: Function) -> Function | None:
     if facts.is_elementwise or called(function) in ELEMENTWISE:
         return functools.partial(by_elements, function)
     module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
-    rooms = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
-    found: Function | None = getattr(rooms.get(module), name, None)
+    modules = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
+    found: Function | None = getattr(modules.get(module), name, None)
     if found is None and facts.axis and not ours(function):
         return functools.partial(by_axes, function, facts)
     return found
