@@ -206,7 +206,7 @@ def by_pushing(f: Function, values: list[Array]) -> list[Array]:
 
 
 def by_pulling(f: Function, values: list[Array]) -> list[Array]:
-    """Do what `by_pushing` does in reverse mode."""
+    """Check derivatives in reverse mode: pull cotangents, and compare."""
     outputs, pull = vjp(f, *values)
     found: list[list[Array]] = [[] for _ in values]
     for path, out in outputs.items():

@@ -1,6 +1,8 @@
 """The shape of the package: layers that import downward, and no cycle of files."""
 
 import ast
+import re
+import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -8,15 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LAYERS = [
-    {"base"},
-    {"rules"},
-    {"record"},
-    {"transforms", "batching", "programs", "nn", "optim", "parameters"},
-    {"sparse_derivatives", "training", "testing"},
-    {"scipy"},
-    {"interop"},
-]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CONTRACT = PROJECT["tool"]["importlinter"]["contracts"][0]
+LAYERS = [layer.split(" | ") for layer in reversed(CONTRACT["layers"])]
 LEVELS = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 MOST_PARTS = 16
 
@@ -102,3 +98,10 @@ def test_no_module_names_one_of_another_package_in_a_string() -> None:
         for name in named_in_strings(module)
         if name.startswith("tape_ad.") and part_of(name) != part_of(module)
     ] == []
+
+
+def test_the_page_for_contributors_lists_the_layers_of_the_contract() -> None:
+    text = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (`.*?`) \|", text, re.MULTILINE)
+    listed = {int(number): re.findall(r"`(\w+)`", packages) for number, packages in rows}
+    assert listed == dict(enumerate(LAYERS, 1))

@@ -237,7 +237,7 @@ def with_entries(tree: Any, values: list[Any]) -> Any:
 
 
 def with_elements(tree: Any, values: list[Any]) -> Any:
-    """Make another list."""
+    """Make a list of another list's type with other elements."""
     if tree.__class__ is list:
         return values
     made = like(tree, list)
@@ -246,7 +246,7 @@ def with_elements(tree: Any, values: list[Any]) -> Any:
 
 
 def with_items(tree: Any, values: list[Any]) -> Any:
-    """Make another tuple."""
+    """Make a tuple of another tuple's type with other items."""
     if tree.__class__ is tuple or tree.__class__.__flags__ & HEAP_TYPE == 0:
         return tuple(values)
     return like(tree, tuple, values)

@@ -81,12 +81,12 @@ def floating(layer: Any, attribute: "Attribute[Any]", value: np.dtype[Any]) -> N
 
 
 def probability(layer: Any, attribute: "Attribute[float]", value: float) -> None:
-    """Check a probability."""
+    """Check that an attribute of a layer is a probability."""
     check_probability(f"{type(layer).__name__}: {attribute.name}", value)
 
 
 def check_probability(what: str, value: float) -> None:
-    """See `probability`."""
+    """Check that a number is a probability."""
     if not is_number(value) or not 0 <= value <= 1:
         raise ValueError(f"{what} must lie in [0, 1], got {value!r}")
 
@@ -103,5 +103,5 @@ def check_eps(name: str, eps: float) -> None:
 
 
 def not_negative(layer: Any, attribute: "Attribute[float]", value: float) -> None:
-    """See `check_eps`."""
+    """Check that the epsilon of a layer is not negative."""
     check_eps(type(layer).__name__, value)

@@ -1,4 +1,4 @@
-"""Layers made of layers."""
+"""Layers composed of layers: `Sequential`, `Residual` and `Flatten`."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -119,7 +119,7 @@ def convolve(
     dilation: Lengths,
     groups: int,
 ) -> Array:
-    """Compute `conv1d` or `conv2d`."""
+    """Convolve images in one or two dimensions, for `conv1d` and `conv2d`."""
     name = f"conv{rank}d"
     x, weight = as_array(x), as_array(weight)
     if weight.ndim != rank + 2 or x.ndim not in (rank + 1, rank + 2):
@@ -246,12 +246,12 @@ def padding_given(rank: int, given: Lengths | str) -> Lengths | str:
 
 
 def as_lengths(given: Lengths) -> Lengths:
-    """Keep a configuration hashable."""
+    """Make lengths hashable: a sequence becomes a tuple, and a number stays."""
     return tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else given
 
 
 def as_padding(given: Lengths | str) -> Lengths | str:
-    """See `as_lengths`; padding may be a word, too."""
+    """Make padding hashable: a sequence becomes a tuple; a number or a word stays."""
     return given if isinstance(given, str) else as_lengths(given)
 
 

@@ -38,7 +38,7 @@ class Initializer(Protocol):
     """What makes an array of a shape and a floating dtype, with a generator to draw from."""
 
     def __call__(self, rng: np.random.Generator, shape: Shape, dtype: Any, /) -> Plain:
-        """Make the array."""
+        """Make an array of initial values."""
 
 
 def zeros(rng: np.random.Generator, shape: Shape, dtype: npt.DTypeLike = np.float64) -> Plain:

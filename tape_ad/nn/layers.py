@@ -173,7 +173,7 @@ class Embedding(Layer):
 
     @property
     def own_parameters(self) -> dict[str, Parameter]:
-        """The table."""
+        """The parameters of the layer itself: its table of embeddings."""
         shape = (self.num_embeddings, self.embedding_dim)
         return {f"{self.name}.weight": Parameter(shape, self.dtype, self._draw)}
 

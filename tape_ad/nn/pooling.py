@@ -107,7 +107,7 @@ def max_pool(
     padding: Lengths,
     dilation: Lengths,
 ) -> Array:
-    """Compute `max_pool1d` or `max_pool2d`."""
+    """Take the maximum over windows in one or two dimensions."""
     name = f"max_pool{rank}d"
     x = real(x, name)
     kernel = checked_kernel(name, rank, kernel_size, padding)
@@ -193,7 +193,7 @@ def avg_pool(
     padding: Lengths,
     count_include_pad: bool,
 ) -> Array:
-    """Compute `avg_pool1d` or `avg_pool2d`."""
+    """Average over windows in one or two dimensions, for `avg_pool1d` and `avg_pool2d`."""
     name = f"avg_pool{rank}d"
     x = as_array(x)
     kernel = checked_kernel(name, rank, kernel_size, padding)

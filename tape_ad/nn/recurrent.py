@@ -81,7 +81,7 @@ class Cell(Layer):
         state = as_array(state)
         if state.shape != shape:
             raise ShapeError(
-                f"the layer {self.name!r} needs a state of shape {shape} beside an input of shape "
+                f"the layer {self.name!r} needs a state of shape {shape} for an input of shape "
                 f"{x.shape}, got one of shape {state.shape}"
             )
         return state

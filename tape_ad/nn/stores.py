@@ -92,7 +92,7 @@ class Layer:
         rng: np.random.Generator | None = None,
         training: bool = False,
     ) -> Array:
-        """Compute the layer's function.
+        """Apply the layer to an input, with the parameters in a store.
 
         Parameters
         ----------

@@ -162,7 +162,7 @@ class Optimizer:
                 raise StoreMismatchError(
                     f"the state of {type(self).__name__} has no {names[there.index(False)]!r}, but "
                     f"it has {names[there.index(True)]!r}; use one optimizer for one store, and "
-                    "restore its state with the store it was saved beside"
+                    "restore its state together with its store"
                 )
             known[kind] = [
                 checked_state(key, self.state[key], name, p)
@@ -178,8 +178,8 @@ class Optimizer:
             if not (kind in self.kinds and name in names) and not (self.counts and key == COUNT):
                 raise StoreMismatchError(
                     f"the state of {type(self).__name__} has an entry {key!r} that fits nothing "
-                    "in this store; use one optimizer for one store, and restore its state with "
-                    "the store it was saved beside"
+                    "in this store; use one optimizer for one store, and restore its state "
+                    "together with its store"
                 )
 
     def _count_so_far(self) -> int:
@@ -202,7 +202,7 @@ def checked_state(key: str, value: Any, name: str, p: Plain) -> Plain:
         found = described(value) if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
         raise StoreMismatchError(
             f"the state {key!r} is {found}, but the parameter {name!r} is {described(p)}; use one "
-            "optimizer for one store, and restore its state with the store it was saved beside"
+            "optimizer for one store, and restore its state together with its store"
         )
     array: Plain = value
     return array

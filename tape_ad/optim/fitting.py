@@ -122,7 +122,7 @@ def described(array: Plain) -> str:
 
 
 def different_names(store: Set[str], gradients: Set[str]) -> StoreMismatchError:
-    """Say which names stand on one side only."""
+    """Describe the names that only one of two structures has."""
     without, extra = sorted(store - gradients), sorted(gradients - store)
     return StoreMismatchError(
         f"the gradients' names differ from the store's: missing {without}, unknown {extra}; pass "

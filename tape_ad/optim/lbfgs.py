@@ -39,7 +39,7 @@ class Minimum:
 
 
 def positive(optimizer: Any, attribute: "Attribute[Any]", value: int | None) -> None:
-    """Check a limit."""
+    """Check that a limit is positive."""
     if value is not None and value < 1:
         raise ValueError(f"LBFGS: {attribute.name} must be at least 1, got {value}")
 

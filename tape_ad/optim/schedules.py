@@ -26,7 +26,7 @@ def at_least_one(schedule: Any, attribute: "Attribute[int]", value: int) -> None
 
 @frozen
 class Constant:
-    """The same rate for every step.
+    """A schedule with the same rate for every step.
 
     Parameters
     ----------

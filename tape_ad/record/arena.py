@@ -228,11 +228,11 @@ class Released:
     function: Any
 
     def push(self, t: Array) -> Array:
-        """Refuse; see `pull`."""
+        """Refuse a push through a partial that was released."""
         return self.pull(t)
 
     def pull(self, ct: Array) -> Array:
-        """Say that the partial is gone.
+        """Refuse a pull through a partial that was released.
 
         Raises
         ------

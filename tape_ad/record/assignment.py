@@ -54,7 +54,7 @@ NOTHING = None, None, None, None
 
 
 def assign(target: Handle, key: Any, value: Any) -> None:
-    """Do what ``target[key] = value`` does with arrays, in the graph.
+    """Record ``target[key] = value``, for handles.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def make_array(target: Handle) -> None:
 
 
 def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
-    """Do what ``target += other`` and its kind do with arrays, in the graph.
+    """Record ``target += other`` and its kind, for handles.
 
     A number is no array, so it is not changed: the name stands for another afterwards.
 

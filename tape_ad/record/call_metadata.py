@@ -141,7 +141,7 @@ def call_of(
 
 
 def taken_down(record: Any, value: Any) -> Any:
-    """Give what is kept of an argument."""
+    """Return what a record keeps of an argument, to show the call later."""
     kind = type(value)
     if kind in ATOMS:
         return value

@@ -39,7 +39,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = 
 def answered(
     function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
 ) -> Any:
-    """Do what `call` does; NotImplemented where another library is to have the say."""
+    """Answer a NumPy call on constants; NotImplemented where another library should."""
     record = common(handles_in(args, kwargs))
     if record is not None:
         promote_outputs(kwargs.get("out"), record)
@@ -76,19 +76,19 @@ def one(function: Function, x: Any) -> Any:
 
 
 def two(function: Function, x: Any, y: Any) -> Any:
-    """Do what an operator does with a constant on either side."""
+    """Apply a binary operator to a constant of the array API and another operand."""
     if type(x) is Tensor or type(y) is Tensor:
         return answer(function, (x, y))
     return as_handles(function(*unwrapped((x, y))), ())
 
 
 def item(x: ConstantTensor, key: Any) -> Any:
-    """Give ``x[key]``."""
+    """Index a constant of the array API: ``x[key]``."""
     return call(getitem, (x, key))
 
 
 def assign(target: ConstantTensor, key: Any, value: Any) -> None:
-    """Do what ``target[key] = value`` does: with a handle of a record, in its graph."""
+    """Assign to elements of a constant; with a handle of a record, in that record's graph."""
     record = common(handles_in(value))
     if record is not None:
         promote(target, record)
@@ -99,7 +99,7 @@ def assign(target: ConstantTensor, key: Any, value: Any) -> None:
 
 
 def change(function: Function, target: ConstantTensor, other: Any) -> Any:
-    """Do what ``target += other`` and its kind do."""
+    """Apply ``target += other`` and its kind to a constant of the array API."""
     record = common(handles_in(other))
     if record is not None:
         promote(target, record)

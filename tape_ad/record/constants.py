@@ -156,7 +156,7 @@ class ConstantTensor(Tensor, BitsInPlace):
         return as_handles(self.data.astype(dtype, *more, **options), ())
 
     def grad(self, seed: Any = None, *, release: bool = False) -> Any:
-        """Refuse: nothing was recorded.
+        """Refuse a gradient, since nothing was recorded.
 
         Raises
         ------
@@ -208,7 +208,7 @@ def plain(leaf: Any, path: str = "") -> Any:
 
 
 def handles_in(*trees: Any) -> Iterator[Tensor]:
-    """Go through the handles of records in trees."""
+    """Iterate over the handles of records in nested structures."""
     return (leaf for leaf in flatten(trees) if type(leaf) is Tensor)
 
 

@@ -24,7 +24,7 @@ ORDERS = {np.ascontiguousarray: "C", np.asfortranarray: "F"}
 def created(
     like: Tensor, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Do what ``function(..., like=handle)`` asks for: a handle in place of an array.
+    """Make a handle where ``function(..., like=handle)`` asks for one.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class Gradients:
         return map_leaves(self._entry, tree)
 
     def __getitem__(self, handle: Any) -> NoReturn:
-        """Say how gradients are asked for."""
+        """Refuse ``grads[x]``, and name `wrt` instead."""
         raise TypeError("gradients are asked for by grads.wrt(handle), not by grads[handle]")
 
     def __contains__(self, handle: Any) -> bool:

@@ -311,7 +311,7 @@ class ComputationRecord(Shown):
                 self.appending = None
 
     def __len__(self) -> int:
-        """Count the nodes."""
+        """Count the nodes of the record."""
         return len(self.functions)
 
     def __getitem__(self, index: int) -> Node:

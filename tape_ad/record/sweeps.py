@@ -116,7 +116,7 @@ def may_hide(partials: list[Any]) -> bool:
 
 
 def are_finite(arrays: list[Array]) -> bool:
-    """Do what `all_finite` does for plain arrays, handles, and arrays that note calls."""
+    """Tell whether all elements are finite, of plain arrays, handles and tracers."""
     if TRACERS and (noted := as_one_call(all_finite, arrays)) is not NotImplemented:
         return bool(noted)
     return all_finite(arrays)
@@ -490,7 +490,7 @@ def careful_sweep(
     chosen: bool,
     look: Look | None = None,
 ) -> dict[int, Array]:
-    """Do what `tape_ad.record.sweeps.reverse_sweep` does, so that what was left out stays 0.
+    """Sweep backward edge by edge, so that what was not chosen contributes exactly 0.
 
     Somebody may look at each cotangent on the way.
     """

@@ -1,4 +1,4 @@
-"""Handles."""
+"""Handles: `Tensor`, the array that records what is computed with it."""
 
 import re
 import sys

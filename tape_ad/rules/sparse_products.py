@@ -33,7 +33,7 @@ def is_sparse(x: Any) -> bool:
 
 @overridable
 def sparse_matmul(matrix: Sparse, x: Array) -> Array:
-    """Compute ``matrix @ x``.
+    """Compute ``matrix @ x`` for a constant sparse matrix.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def sparse_matmul(matrix: Sparse, x: Array) -> Array:
 
 @overridable
 def matmul_sparse(x: Array, matrix: Sparse) -> Array:
-    """Compute ``x @ matrix``.
+    """Compute ``x @ matrix`` for a constant sparse matrix.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ def joined(tree: Any) -> Any:
 
 
 def takes_lists(function: F) -> F:
-    """Do what `overridable` does, and stack lists and tuples with handles in them before.
+    """Make a function overridable, and stack lists and tuples that have handles in them first.
 
     It is for functions all of whose arguments are arrays where handles stand in them.
     """
@@ -290,7 +290,7 @@ def documented(name: str, home: str, handles: str) -> str:
     given = handles.replace(" ", ", ")
     what = f"Handles may be: {given}." if handles else "Handles count as constants in it."
     return (
-        f"Do what `{home}.{name}` does, with its arguments and defaults.\n\n    {what} "
+        f"The counterpart of `{home}.{name}`, with its arguments and defaults.\n\n    {what} "
         "Plain arrays give SciPy's own result."
     )
 

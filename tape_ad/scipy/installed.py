@@ -55,7 +55,7 @@ class Missing:
         return (object,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Say that it is not there."""
+        """Raise the error that the installed SciPy lacks the function."""
         raise MissingError(f"the installed SciPy has no {self.name}")
 
     def __eq__(self, other: object) -> bool:

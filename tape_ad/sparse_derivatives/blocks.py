@@ -44,7 +44,7 @@ def steps_of(partial: BlockPartial) -> Iterator[Step] | None:
 
 
 def recomputed(block: Recomputed, use: Use) -> Step:
-    """Record a checkpoint."""
+    """Record again what a checkpoint has left out."""
     with np.errstate(all="ignore"):
         traced = trace(of_operands(block.function, use), use.values, {}, range(len(use.values)))
     return Step(traced, list(use.slots))

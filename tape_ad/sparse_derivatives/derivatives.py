@@ -35,7 +35,7 @@ class Way(Protocol):
         """Compute all entries, in the order of the pattern."""
 
     def explain(self) -> str:
-        """Say what is swept, in a line."""
+        """Describe in one line what is swept."""
 
 
 @frozen(eq=False)
@@ -75,11 +75,11 @@ class SparseDerivative:
         raise NotImplementedError
 
     def found(self, flat: FlatFunction) -> Sparse:
-        """Find the pattern."""
+        """Find the sparsity pattern of the derivative at a point."""
         raise NotImplementedError
 
     def way(self, pattern: Sparse) -> Way:
-        """Colour a pattern."""
+        """Colour a pattern and choose the direction of the sweeps."""
         raise NotImplementedError
 
     def __call__(self, *args: Any, **kwargs: Any) -> Sparse:
@@ -149,7 +149,7 @@ class SparseDerivative:
         return self._known[0].way.count if self._known else None
 
     def explain(self) -> str:
-        """Say how the entries are computed.
+        """Describe how the entries are computed.
 
         Examples
         --------

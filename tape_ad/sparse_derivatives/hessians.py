@@ -101,7 +101,7 @@ class Symmetric:
 
     @property
     def count(self) -> int:
-        """The number of seeds."""
+        """The number of seeds, one for each colour."""
         return len(self.seeds)
 
     def entries(self, flat: FlatFunction) -> Array:
@@ -111,7 +111,7 @@ class Symmetric:
         return flat.pulled(self.seeds).reshape(-1)[self.read_at]
 
     def explain(self) -> str:
-        """Count the seeds."""
+        """Describe how many seeds there are."""
         return f"{self.count} products with the Hessian"
 
 
@@ -120,7 +120,7 @@ class SparseHessian(SparseDerivative):
     """A function that computes a sparse Hessian, made by `sparse_hessian`."""
 
     def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatFunction:
-        """Record the gradient."""
+        """Record the gradient of the function at a point."""
         gradient = grad(self.function, self.argnums)
         return FlatFunction(trace(gradient, args, kwargs, chosen(self.argnums, args)))
 

@@ -62,7 +62,7 @@ def sparsity(f: Function, argnums: int | Iterable[int] = 0) -> Function:
 
 @define(eq=False, repr=False)
 class Sparsity(Transformed):
-    """What `sparsity` gives."""
+    """The sparsity pattern that `sparsity` returns."""
 
     made_by: ClassVar[str] = "sparsity"
     argnums: int | tuple[int, ...]
@@ -135,13 +135,13 @@ def sparse_jacobian(
 
 
 def forward(pattern: Sparse) -> Split:
-    """Push all entries."""
+    """Compute all entries by forward sweeps."""
     none = np.full(pattern.shape[0], -1)
     return Split(none, column_colors(pattern), np.zeros(pattern.nnz, bool))
 
 
 def reverse(pattern: Sparse) -> Split:
-    """Pull all entries."""
+    """Compute all entries by reverse sweeps."""
     none = np.full(pattern.shape[1], -1)
     return Split(row_colors(pattern), none, np.ones(pattern.nnz, bool))
 
@@ -217,7 +217,7 @@ class TwoSided:
         return np.concatenate(parts)[self.order]
 
     def explain(self) -> str:
-        """Count both."""
+        """Describe how many sweeps of either direction there are."""
         parts = (
             (len(self.tangents), "tangents pushed"),
             (len(self.cotangents), "cotangents pulled"),
@@ -232,7 +232,7 @@ class SparseJacobian(SparseDerivative):
     mode: str = field(default="auto")
 
     def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatFunction:
-        """Record the function."""
+        """Record the function at a point."""
         return FlatFunction(trace(self.function, args, kwargs, chosen(self.argnums, args)))
 
     def found(self, flat: FlatFunction) -> Sparse:

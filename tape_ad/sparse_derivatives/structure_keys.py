@@ -50,7 +50,7 @@ def name_of(function: Any) -> Hashable:
 
 
 def structure(partial: Any) -> Hashable:
-    """Give what a partial's pattern reads of it.
+    """Return all attributes of a partial that its sparsity pattern depends on.
 
     Raises
     ------

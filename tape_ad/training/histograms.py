@@ -1,4 +1,4 @@
-"""Gradients as a picture."""
+"""Histograms of gradients as pictures, over the steps of a training run."""
 
 import math
 from typing import TYPE_CHECKING, Any

@@ -27,7 +27,7 @@ PARAMETERS, STATE, STEP, RANDOM = "params/", "state/", "step", "rng/"
 
 @frozen(eq=False)
 class Checkpoint:
-    """What `load_checkpoint` gives.
+    """The training state that `load_checkpoint` returns.
 
     Attributes
     ----------

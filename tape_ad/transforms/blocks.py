@@ -300,7 +300,7 @@ class BlockFunction(Transformed):
         Transformed.__attrs_post_init__(self)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Run the block."""
+        """Run the block, and record it as one node."""
         return self.call(*args, **kwargs)
 
 

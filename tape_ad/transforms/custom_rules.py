@@ -338,7 +338,7 @@ class Custom:
 
 
 def described(result: Any) -> str:
-    """Say what a function returned, for an error.
+    """Describe what a function returned, for an error.
 
     Examples
     --------

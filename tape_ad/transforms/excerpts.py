@@ -118,7 +118,7 @@ class Watched:
         return self._known(x, self.function(x), starts)
 
     def _known(self, x: Any, value: Any, starts: dict[int, int]) -> tuple[Any, dict[int, int]]:
-        """Do what `evaluated` does, with what the function has given."""
+        """Bring the function's result into form, and find where its records begin."""
         value = self.form(value)
         unknown = [record for record in records_of(value) if id(record) not in starts]
         if not unknown:

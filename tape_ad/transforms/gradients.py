@@ -126,7 +126,7 @@ def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
 
 @define(eq=False, repr=False)
 class ValueAndGradient(Transformed):
-    """What `value_and_grad` gives."""
+    """The function that `value_and_grad` returns."""
 
     made_by: ClassVar[str] = "value_and_grad"
     argnums: int | tuple[int, ...]
@@ -147,7 +147,7 @@ class ValueAndGradient(Transformed):
 
 @define(eq=False, repr=False)
 class Gradient(ValueAndGradient):
-    """What `grad` gives."""
+    """The function that `grad` returns."""
 
     made_by: ClassVar[str] = "grad"
 

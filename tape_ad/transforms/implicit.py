@@ -184,7 +184,7 @@ def up_to(record: Any, value: Any) -> Any:
 
 
 def joined(values: Any) -> Any:
-    """Do what `numpy.asarray` does to what a user's function returns, if that may hold handles."""
+    """Turn what a user's function returns into an array, also lists with handles in them."""
     if isinstance(values, (list, tuple)):
         if not any_handle(values):
             return np.asarray(values)

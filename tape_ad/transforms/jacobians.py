@@ -99,7 +99,7 @@ def jacobian(
 
 @define(eq=False, repr=False)
 class Jacobian(Transformed):
-    """What `jacobian` gives."""
+    """The function that `jacobian` returns."""
 
     made_by: ClassVar[str] = "jacobian"
     argnums: int | tuple[int, ...]
@@ -108,7 +108,7 @@ class Jacobian(Transformed):
     has_aux: bool
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Compute the Jacobian."""
+        """Compute the Jacobian at the given arguments."""
         traced = trace(self.function, args, kwargs, chosen(self.argnums, args), self.has_aux)
         sweep = by_forward if chosen_mode(traced, self.mode) == "forward" else by_reverse
         inputs = traced.inputs[0] if isinstance(self.argnums, int) else traced.inputs
@@ -158,7 +158,7 @@ def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
 
 
 def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
-    """Do what `by_reverse` does with the unit vectors of the inputs."""
+    """Compute the Jacobian by forward sweeps, of one unit vector of the inputs each."""
     outputs = [leaf for leaf in flatten(traced.output) if is_number_like(leaf)]
     columns = []
     for leaf in flatten(traced.inputs):

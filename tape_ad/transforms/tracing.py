@@ -248,7 +248,7 @@ def trace(
 
 
 def trace_arrays(function: Function, values: Sequence[Array]) -> Trace:
-    """Do what `trace` does for a function of arrays alone, and look at nothing that it returns."""
+    """Record a function of arrays, whatever it returns."""
     record = fresh_record(values)
     inputs = tuple(map(record.tensor, values))
     return Trace(record, inputs, run_in(record, function, inputs, {}), None, function)

@@ -23,14 +23,14 @@ MODULES: dict[str, str | None] = {
     "scipy.stats": "tape_ad.scipy.stats",
     "sklearn": None,
 }
-"""Each module, and the room that has functions under the same names."""
+"""Each module, and the package that has functions under the same names."""
 
-ROOMS: dict[str, str | None] = {
+PACKAGES: dict[str, str | None] = {
     **MODULES,
     "sklearn.metrics": "tape_ad.interop.sklearn",
     "sklearn.metrics.pairwise": "tape_ad.interop.sklearn.pairwise",
 }
-"""The same of the parts of scikit-learn that have a room."""
+"""The same of the parts of scikit-learn that have a package."""
 
 SKLEARN: dict[str, str] = {
     "sklearn.decomposition": "PCA",
@@ -87,5 +87,5 @@ def named(name: str) -> Any:
 def ours(name: str) -> Any:
     """Give the function of ours that stands for one of SciPy's; None where there is none."""
     path, _, last = name.rpartition(".")
-    room = ROOMS.get(path)
-    return getattr(importlib.import_module(room), last, None) if room else None
+    package = PACKAGES.get(path)
+    return getattr(importlib.import_module(package), last, None) if package else None

@@ -19,7 +19,7 @@ from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
 from tests.calls.page import section
 from tests.coverage.conventions import CONVENTIONS
-from tests.coverage.topics import NEWER, OURS, ROOMS, SPOKEN, TOPICS
+from tests.coverage.topics import NEWER, OURS, PACKAGES, SPOKEN, TOPICS
 from tests.rules.makers import makers_met
 from tests.rules.rows import APART, ROWS
 from tests.rules.table import Row, cases
@@ -105,7 +105,7 @@ def public_names() -> dict[Any, str]:
         "np.fft": np.fft,
         "np.emath": np.emath,
         "np.lib.stride_tricks": np.lib.stride_tricks,
-        **{name: importlib.import_module(name) for name in ROOMS},
+        **{name: importlib.import_module(name) for name in PACKAGES},
     }
     names: dict[Any, str] = {}
     for module, holder in modules.items():
@@ -194,7 +194,7 @@ def cells(function: Any, entry: Any, rows: list[Row], name: str) -> tuple[str, .
 
 
 def lines() -> Iterator[Line]:
-    """Make the line of every function in the rule tables, and of what rooms have besides."""
+    """Make the line of every function in the rule tables, and of what packages have besides."""
     names = public_names()
     rows = defaultdict(list)
     for row in ROWS:
@@ -219,13 +219,13 @@ def lines() -> Iterator[Line]:
 
 
 def implied_names(said: set[str]) -> Iterator[tuple[str, Any]]:
-    """Find what the rooms for SciPy publish that is written in Python, and no entry of a table."""
+    """Find the functions and classes that the packages for SciPy publish without a rule."""
     known = set(map(id, RULES))
-    for room in ROOMS:
-        if room.startswith("tape_ad.") and room != "tape_ad.nn":
-            holder = importlib.import_module(room)
+    for package in PACKAGES:
+        if package.startswith("tape_ad.") and package != "tape_ad.nn":
+            holder = importlib.import_module(package)
             for name in holder.__all__:
-                full, thing = f"{room}.{name}", getattr(holder, name)
+                full, thing = f"{package}.{name}", getattr(holder, name)
                 if full not in said and id(thing) not in known and callable(thing):
                     yield full, thing
 

@@ -151,7 +151,7 @@ OURS: Mapping[str, str] = {
 }
 
 # Where those are to be found by the names that users write.
-ROOMS: Sequence[str] = (
+PACKAGES: Sequence[str] = (
     *(
         "scipy.special",
         "tape_ad.scipy.special",

@@ -240,7 +240,7 @@ def test_cells_name_a_state_that_does_not_fit() -> None:
     with pytest.raises(ShapeError) as raised:
         cell(stored(cell), np.ones((4, 3)), (np.ones((4, 2)), np.ones((1, 2))))
     assert str(raised.value) == (
-        "the layer 'c' needs a state of shape (4, 2) beside an input of shape (4, 3), got one of "
+        "the layer 'c' needs a state of shape (4, 2) for an input of shape (4, 3), got one of "
         "shape (1, 2)"
     )
     with pytest.raises(ShapeError, match=r"^the layer 'c' takes an input of shape \(\.\.\., 3\)"):

@@ -142,8 +142,8 @@ def test_the_state_of_another_store_is_refused(velocity: Array, described: str) 
         optimizer.step(params, {"b": np.ones(1), "w": np.ones(2)})
     assert str(raised.value) == (
         f"the state 'momentum_buffer.w' is {described}, but the parameter 'w' is an array of dtype "
-        "float64 and shape (2,); use one optimizer for one store, and restore its state with the "
-        "store it was saved beside"
+        "float64 and shape (2,); use one optimizer for one store, and restore its state together "
+        "with its store"
     )
     assert optimizer.state["momentum_buffer.b"] == 0
     np.testing.assert_array_equal(params["b"], [1.0])
@@ -155,13 +155,12 @@ def test_the_state_of_another_store_is_refused(velocity: Array, described: str) 
         (
             {"exp_avg.w": np.zeros(2), "exp_avg_sq.w": np.zeros(2), "step": np.array(1)},
             "the state of Adam has no 'exp_avg.b', but it has 'exp_avg.w'; use one optimizer for "
-            "one store, and restore its state with the store it was saved beside",
+            "one store, and restore its state together with its store",
         ),
         (
             {"momentum_buffer.w": np.zeros(2)},
             "the state of Adam has an entry 'momentum_buffer.w' that fits nothing in this store; "
-            "use one optimizer for one store, and restore its state with the store it was saved "
-            "beside",
+            "use one optimizer for one store, and restore its state together with its store",
         ),
         (
             {"step": np.array(0.5)},

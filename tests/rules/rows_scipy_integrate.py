@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import integrate
-from tape_ad.scipy.integrate.steps import advanced
+from tape_ad.scipy.integrate.runge_kutta import advanced
 from tests.rules.table import POSITIVE, REAL, Operand, Row, fixed
 
 __all__ = ["ROWS"]

@@ -21,10 +21,10 @@ from tape_ad.scipy.interpolate.pieces import (
     piece_of,
     piecewise_integral,
     piecewise_value,
+    places_of,
 )
 from tape_ad.scipy.interpolate.radial import radial_value
 from tape_ad.scipy.interpolate.rational import nearest_support
-from tape_ad.scipy.interpolate.roots import places_of
 from tape_ad.scipy.interpolate.scattered import (
     clough_tocher_value,
     nearest_point,

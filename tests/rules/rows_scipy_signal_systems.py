@@ -7,7 +7,7 @@ import numpy as np
 from tape_ad.scipy import signal
 from tape_ad.scipy.signal.forms import characteristic
 from tape_ad.scipy.signal.sections_of_roots import arrangement
-from tape_ad.scipy.signal.unevenly import turned_by
+from tape_ad.scipy.signal.spectra import turned_by
 from tests.rules.rows_scipy_signal import made, sections
 from tests.rules.table import POSITIVE, REAL, Row, fixed
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.rules import load_lazy_tables, load_scipy_rules
 from tape_ad.scipy import special as sp
-from tape_ad.scipy.special import error, integrals, logarithms
+from tape_ad.scipy.special import elliptic, error, logarithms
 from tests.rules.table import (
     INSIDE,
     POSITIVE,
@@ -157,7 +157,7 @@ INTEGRALS = [
     *scipy_rows(sp.ellipkm1, uniform(0.1, 4.0), no_jax=OURS),
     *(
         row
-        for function in (integrals.carlson_first, integrals.carlson_last)
+        for function in (elliptic.carlson_first, elliptic.carlson_last)
         for row in elementwise(function, uniform(0.2, 2.0), no_jax=OURS)
     ),
     *(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import special as sp
-from tape_ad.scipy.special.functions import sp as scipys
+from tape_ad.scipy.special.shared import sp as scipys
 from tests.rules.rows_special import OURS
 from tests.rules.table import POSITIVE, REAL, Operand, Row, fixed, plain
 

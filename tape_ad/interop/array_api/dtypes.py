@@ -126,7 +126,7 @@ class Info:
     __slots__ = ()
 
     def capabilities(self) -> dict[str, Any]:
-        """Say what is there that need not be."""
+        """Return the optional capabilities of the namespace."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> str:
@@ -151,12 +151,12 @@ class Info:
         }
 
     def devices(self) -> tuple[str, ...]:
-        """List the devices."""
+        """List the devices: the CPU alone."""
         return ("cpu",)
 
 
 def __array_namespace_info__() -> Info:  # noqa: N807 - the standard's name
-    """Give what tells what the namespace can do."""
+    """Return the object that describes the namespace: its dtypes, devices and capabilities."""
     return Info()
 
 

@@ -64,7 +64,7 @@ def gradient_at(name: str, fun: Function, x: Any) -> tuple[Any, Any]:
 
 
 def described(ans: Any) -> str:
-    """Say what a result is, for an error."""
+    """Describe a result, for an error."""
     if hasattr(ans, "shape"):
         return f"an array of dtype {ans.dtype} and shape {ans.shape}"
     return f"a {type(ans).__name__}"

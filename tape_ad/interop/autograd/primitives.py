@@ -103,7 +103,7 @@ class Primitive:
         return jvp((argnum,), (map_leaves(number_of, tangents[argnum]),), result, values, kwargs)
 
     def undefined(self, what: str, argnums: Iterable[int]) -> UndefinedDerivativeError:
-        """Say that nobody has defined a derivative."""
+        """Make the error that nobody has defined a derivative."""
         return UndefinedDerivativeError(
             f"{what} of {called(self.function)} wrt argnums {tuple(argnums)} not defined; define "
             f"it with def{what.lower()}"
@@ -172,7 +172,7 @@ def primitive(f_raw: Function) -> Function:
 
 
 def behind_of(fun: Any) -> Primitive:
-    """Give what is behind a primitive.
+    """Return the primitive behind a function that `primitive` has made.
 
     Raises
     ------

@@ -35,7 +35,7 @@ class VSpace:
         pass
 
     def zeros(self) -> Any:
-        """Give the zero vector."""
+        """Return the zero vector of the space."""
         raise NotImplementedError(f"{type(self).__name__} has no zeros")
 
     def ones(self) -> Any:
@@ -51,7 +51,7 @@ class VSpace:
         raise NotImplementedError(f"{type(self).__name__} has no randn")
 
     def add(self, x_prev: Any, x_new: Any) -> Any:
-        """Add two vectors."""
+        """Add two vectors of the space."""
         return self._add(x_prev, x_new)
 
     def mut_add(self, x_prev: Any, x_new: Any) -> Any:
@@ -201,7 +201,7 @@ class ContainerVSpace(VSpace):
         return map_leaves(lambda space, path: space.ones(), self.shape)
 
     def randn(self) -> Any:
-        """Draw all leaves."""
+        """Draw a normal random array for every leaf of the structure."""
         return map_leaves(lambda space, path: space.randn(), self.shape)
 
     def standard_basis(self) -> Iterator[Any]:

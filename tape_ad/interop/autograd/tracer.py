@@ -54,7 +54,7 @@ class Box(metaclass=BoxType):
 
     @classmethod
     def register(cls, value_type: type) -> NoReturn:
-        """Refuse another type.
+        """Refuse another type of boxes, as handles cannot hold it.
 
         Raises
         ------

@@ -12,7 +12,7 @@ __all__ = ["func", "quick_grad_check", "subval", "subvals", "toposort"]
 
 
 def func(f: Any) -> Any:
-    """Give `f` itself."""
+    """Return `f` itself, as HIPS autograd's `func` does."""
     return f
 
 

@@ -12,12 +12,12 @@ Function = Callable[..., Any]
 
 
 def get_name(f: Any) -> str:
-    """Give a function's name."""
+    """Return a function's name."""
     return str(getattr(f, "__name__", "[unknown name]"))
 
 
 def get_doc(f: Any) -> str:
-    """Give a function's docstring."""
+    """Return a function's docstring."""
     return getattr(f, "__doc__", None) or ""
 
 

@@ -116,7 +116,7 @@ class Summing:
         self.sums: list[tuple[int, Sum]] = []
 
     def add(self, one: Sum) -> None:
-        """Take what comes next."""
+        """Add one sum; sums of equally many items are added in pairs."""
         size = 1
         while self.sums and self.sums[-1][0] == size:
             one = self.sums.pop()[1] + one

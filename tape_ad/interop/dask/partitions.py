@@ -335,7 +335,7 @@ def read_npy(path: str) -> Any:
 
 
 def read_parquet(path: str) -> Any:
-    """Read a data frame."""
+    """Read a data frame from Parquet files, as partitions."""
     with extra("files", "a Parquet file"):
         import pandas as pd
 
@@ -348,7 +348,7 @@ def read_zarr(path: str, first: int, count: int) -> Any:
 
 
 def import_zarr() -> Any:
-    """Import Zarr."""
+    """Import Zarr, or raise an error that names what to install."""
     with extra("files", "a Zarr array"):
         import zarr
     return zarr

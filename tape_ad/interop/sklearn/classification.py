@@ -127,7 +127,7 @@ def hinge_loss(y_true: Any, pred_decision: Any, labels: Any, sample_weight: Any)
 
 
 def count(labels: Any) -> int:
-    """Count the different labels."""
+    """Count the distinct labels."""
     return np.unique(labels).size
 
 

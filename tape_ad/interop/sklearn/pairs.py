@@ -51,7 +51,7 @@ def euclidean_distances(
         if given is not None:
             raise UnsupportedArgumentError(
                 f"tape_ad.interop.sklearn.pairwise.euclidean_distances: {name}= depends on the "
-                "points, and is not taken beside handles; leave it out"
+                "points, and is not supported with handles; leave it out"
             )
     dtype = np.result_type(*(each.dtype for each in pair(X, Y)))
     return distances(X, Y, "sqeuclidean" if squared else "euclidean").astype(dtype)

@@ -44,7 +44,7 @@ def gains(y_true: Array, scores: Any, k: Any, ignore_ties: bool) -> Array:
 def dcg_score(
     y_true: Any, y_score: Any, k: Any, log_base: Any, sample_weight: Any, ignore_ties: bool
 ) -> Any:
-    """Average the discounted gains."""
+    """Compute the mean discounted cumulative gain."""
     (true,) = numbers(y_true)
     return np.log(log_base) * average(gains(true, y_score, k, ignore_ties), sample_weight)
 

@@ -36,7 +36,7 @@ def of_outputs(scores: Array, multioutput: Any) -> Array:
 
 
 def mean_absolute_error(y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any) -> Any:
-    """Average the distances."""
+    """Compute the mean absolute error."""
     true, pred = columns(y_true, y_pred)
     return of_outputs(average(np.abs(pred - true), sample_weight), multioutput)
 
@@ -87,7 +87,7 @@ def mean_pinball_loss(
 
 
 def max_error(y_true: Any, y_pred: Any) -> Any:
-    """Find the largest distance."""
+    """Compute the largest absolute difference between targets and predictions."""
     true, pred = columns(y_true, y_pred)
     return np.max(np.abs(true - pred))
 
@@ -176,7 +176,7 @@ def r2_score(
 def explained_variance_score(
     y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, force_finite: bool
 ) -> Any:
-    """Do what `r2_score` does, of distances less their average."""
+    """Compute the share of the targets' variance that the predictions explain."""
     true, pred = columns(y_true, y_pred)
     rest, total = (
         average((each - average(each, sample_weight)) ** 2, sample_weight)
@@ -230,7 +230,7 @@ def deviances(true: Array, pred: Array, power: Any) -> Array:
 
 
 def mean_tweedie_deviance(y_true: Any, y_pred: Any, sample_weight: Any, power: Any) -> Any:
-    """Average the deviances."""
+    """Compute the mean Tweedie deviance."""
     true, pred = columns(y_true, y_pred)
     return average(deviances(true, pred, power), sample_weight)[0]
 

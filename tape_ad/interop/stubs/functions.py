@@ -134,7 +134,7 @@ def result(file: File, node: ast.FunctionDef) -> str:
 
 
 def of_handle(annotation: ast.expr) -> str:
-    """Say what becomes of one of several outputs."""
+    """Type one of several outputs of a call with a handle."""
     text = ast.unparse(annotation)
     return text if text == "..." or WHOLE.search(text) else "_Tensor"
 

@@ -57,7 +57,7 @@ class Node:
 
 
 def node_of(arena: Arena, index: int) -> Node:
-    """Look at a node."""
+    """Describe one node of a record."""
     edges = list(arena.edges(index))
     function, parents = arena.functions[index], tuple([parent for parent, _ in edges])
     mark = arena.marks[index]

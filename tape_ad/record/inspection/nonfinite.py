@@ -52,7 +52,7 @@ class Finding:
     node: int
 
     def of_value(self, value: Array, used: Iterable[tuple[str, Any]]) -> NonFiniteError:
-        """Say that a node's value is not finite."""
+        """Describe a node whose value is not finite."""
         function = self.arena.functions[self.node]
         if function is None:
             name = self.arena.names.get(self.node, "")
@@ -89,7 +89,7 @@ class Finding:
         return self.error([*lines, *back, *self.way_from_leaf()])
 
     def of_tangent(self, t: Array) -> NonFiniteError:
-        """Say that a node's tangent is not finite."""
+        """Describe a node whose tangent is not finite."""
         function = function_name(self.arena.functions[self.node])
         first = f"the tangent of {function} is {which(t)}, in a forward sweep, at {self.where()}"
         return self.error([first, f"  it is {described(t)}", *self.way_from_leaf()])
@@ -99,7 +99,7 @@ class Finding:
         return f"node %{self.node}{self.made()}"
 
     def made(self) -> str:
-        """Name the user's line."""
+        """Name the line of the user's code that made a node."""
         source = self.arena.sources.get(self.node)
         return f", made at {line_name(source)}" if source else ""
 
@@ -147,7 +147,7 @@ class Finding:
         return f"    %{node}: {text}" + (f"  # {line_name(source)}" if source else "")
 
     def error(self, lines: list[str]) -> NonFiniteError:
-        """Make the error."""
+        """Make the error that names the first node that is not finite."""
         error = NonFiniteError("\n".join(lines))
         error.node, error.source = self.node, self.arena.sources.get(self.node)
         return error

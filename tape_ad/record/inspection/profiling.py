@@ -59,7 +59,7 @@ class Entry:
         return END if self.index < 0 else f"%{self.index} {self.function} {self.shape}"
 
     def spent(self, name: str) -> Spent:
-        """Give it as a row of a table."""
+        """Return the entry as a row of the table of a profile."""
         return Spent(name, self.calls, self.forward, self.sweep, self.bytes, self.held)
 
 
@@ -166,12 +166,12 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
         self._stopped = perf_counter()
 
     def start(self) -> None:
-        """Go on, after what profiling itself takes."""
+        """Restart the clock, so that the time of the profiler itself is not counted."""
         self.begin()
         self.overhead += self._since - self._stopped
 
     def noted(self, observer: Observer, handle: Any, function: Any, lines: list[Any]) -> None:
-        """Count a node."""
+        """Count a node that was recorded, and the time since the last one."""
         entry = self._entry(handle.record, handle.index, function, tuple(lines))
         observer.entries[id(self), handle.index] = entry
         if function is not None and function is not CONSTANT:
@@ -229,7 +229,7 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
 
     @property
     def by_function(self) -> list[Spent]:
-        """Rows by NumPy function."""
+        """The rows of the profile by NumPy function."""
         return self._by(lambda entry: entry.function)
 
     @property

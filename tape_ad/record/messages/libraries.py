@@ -174,9 +174,9 @@ def dropped_in_a_library(what: str) -> ConversionError | None:
         return ConversionError(f"{told}; write {instead}, which takes handles, or {FOR_THE_VALUE}")
     package = call.module.partition(".")[0]
     home = "tape_ad" if package == "scipy" else "tape_ad.interop"
-    room = PUBLISHED.get(call.module, f"{home}.{call.module}")
+    public = PUBLISHED.get(call.module, f"{home}.{call.module}")
     names = call.name.removeprefix(f"{call.module}.").split(".")  # of a method, its class at last
-    known = next(filter(None, (hint_for(room, name) for name in reversed(names))), "")
+    known = next(filter(None, (hint_for(public, name) for name in reversed(names))), "")
     advice = known.removeprefix("; ") or ADVICE.get(
         package,
         f"none is given for it here: write {FOR_THE_VALUE}, or give it one by ta.custom_rule",

@@ -51,7 +51,7 @@ def raise_with_name(function: Function, values: Sequence[Any], error: ValueError
 
 
 def no_derivative(function: Function, dtype: np.dtype[Any]) -> DtypeError:
-    """Say that a result is no number."""
+    """Make the error for a result that is not a number, of which there is no derivative."""
     return DtypeError(
         f"{called(function)} of a handle and other data gives dtype {dtype}, which has "
         "no derivative; pass numbers, or t.data if no gradient is meant to flow"
@@ -113,7 +113,7 @@ def misplaced_handle(function: Function) -> UnsupportedArgumentError:
 
 
 def unrelated_records(function: Function) -> RecordMismatchError:
-    """Say that two handles cannot meet."""
+    """Make the error for two handles of records that are not related."""
     return RecordMismatchError(
         f"{called(function)} got handles of two records of which neither is within the other; use "
         "one record for the whole computation, write ComputationRecord(within=outer), or pass "

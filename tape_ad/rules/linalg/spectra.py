@@ -1,4 +1,4 @@
-"""Eigenvalues and their vectors.
+"""Rules for eigenvalues and eigenvectors.
 
 Conventions, for what the functions themselves leave open, singular values and vectors included:
 

@@ -144,7 +144,7 @@ class Equations:
         return self._solve(self.a, b)
 
     def solved_back(self, ct: Array) -> Array:
-        """Solve the adjoint equations."""
+        """Solve the adjoint equations for a cotangent."""
         return self._solve(adjoint(self.a), ct)
 
     def _solve(self, a: Array, b: Array) -> Array:

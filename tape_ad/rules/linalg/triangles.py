@@ -1,4 +1,4 @@
-"""What the rules of linear algebra share: triangles, Hermitian matrices, and solving."""
+"""Linear maps of triangular and Hermitian parts of matrices."""
 
 import math
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Maps made of maps."""
+"""Linear maps made of other maps: chains, adjoints, and maps that are made when needed."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar

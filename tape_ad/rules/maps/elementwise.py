@@ -50,7 +50,7 @@ SAME = Same()
 
 @define(eq=False, repr=False)
 class Negate:
-    """Multiplication by -1."""
+    """The linear map that multiplies by -1."""
 
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
@@ -231,7 +231,7 @@ def selected(array: Array, mask: Array) -> Array:
 
 
 def selected_plainly(array: Array, mask: Array) -> Array:
-    """Do what `selected` does for plain arrays."""
+    """Set elements of a plain array to 0 where a mask is false, by their bits."""
     bits = {"d": np.int64, "f": np.int32}.get(array.dtype.char)
     if bits is None or type(array) is not np.ndarray or type(mask) is not np.ndarray:
         return np.where(mask, array, 0)

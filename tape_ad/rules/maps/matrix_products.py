@@ -211,7 +211,7 @@ def one_in_each(rows: Array) -> tuple[Array, Array] | None:
 
 
 def scaled_rows(rows: Array, right: Array, factors: Array, begin: int) -> Array:
-    """Do what `times_matrix` does, for rows of which it is known what `one_in_each` gives.
+    """Multiply rows that have one nonzero element each by a matrix: pick and scale its rows.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class Products:
             self.collect()
 
     def collect(self) -> None:
-        """Multiply all that waits."""
+        """Multiply all pending pairs as one product, and add it to the total."""
         product = multiplied(adjoint(np.concatenate(self.left)), np.concatenate(self.right))
         if self.total is not None:
             product += self.total

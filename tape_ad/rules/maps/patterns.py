@@ -108,7 +108,7 @@ def pairs(columns: Array) -> Pattern:
 
 
 def picked(columns: Array) -> Pattern:
-    """Do what `pairs` does, where elements may depend on nothing: -1 stands for that."""
+    """Make the pattern of elements that depend on one element each, or none, which -1 means."""
     flat = columns.reshape(-1)
     rows = np.flatnonzero(flat >= 0)
     return pairs(flat) if len(rows) == len(flat) else Pattern(rows, flat[rows])
@@ -179,7 +179,7 @@ def batched(of_parent: int, of_node: int) -> Maker:
 
 
 def by_batch(parent: Shape, node: Shape, of_parent: int, of_node: int) -> Pattern:
-    """Do what `batched` says."""
+    """Make the pattern of a map that acts on each matrix of a stack by itself."""
     common = min(len(parent) - of_parent, len(node) - of_node)
     axes = [(-of_parent - i, -of_node - i) for i in range(1, common + 1)]
     return dense_blocks(parent, node, axes)

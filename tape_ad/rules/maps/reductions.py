@@ -1,4 +1,4 @@
-"""Sums over axes."""
+"""Linear maps that sum over axes."""
 
 import functools
 import math

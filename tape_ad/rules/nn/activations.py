@@ -187,7 +187,7 @@ def real(x: Any, name: str) -> Array:
 
 
 def floats(x: Any, name: str) -> Array:
-    """Do what `real` does, and take integers to floats: the difference of two may have no place."""
+    """Convert integers to floats, and refuse complex numbers."""
     x = real(x, name)
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 

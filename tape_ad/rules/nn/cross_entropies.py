@@ -164,7 +164,7 @@ def cross_entropy_logits(saved: Any, logits: Array, targets: Array) -> LinearMap
 
 
 def cross_entropy_targets(saved: Any, logits: Array, targets: Array) -> LinearMap:
-    """-log(softmax(logits)) / n."""
+    """The derivative by the targets: -log(softmax(logits)) / n."""
     weights = saved * (-logits.shape[-1] / logits.size)
     return WeightedSum(weights, targets.ndim, axes_of(targets.ndim, None), False)
 

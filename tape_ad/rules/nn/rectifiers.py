@@ -66,7 +66,7 @@ def activation(
 
 
 def leaky_relu_partial(out: Array, x: Array, negative_slope: float) -> Array:
-    """1, or the slope."""
+    """The derivative of leaky ReLU: 1 above 0, and the slope below."""
     return either(np.greater(x, 0), 1.0, negative_slope, x.dtype)
 
 
@@ -343,7 +343,7 @@ def glu_and_gate(x: Array, axis: int) -> tuple[Array, Array]:
 
 @quiet
 def glu_partial(s: Array, x: Array, axis: int) -> LinearMap:
-    """Weigh the two halves."""
+    """The partial of GLU, by both halves of its argument."""
     slope = logistic_slope(s) * halves(x, axis)[0]
     return Gated(s, slope, axis % x.ndim - x.ndim)
 

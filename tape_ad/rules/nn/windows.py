@@ -99,7 +99,7 @@ class Windows:
         return (..., *(slice(before, before + n) for n, (before, _) in pairs))
 
     def pad(self, x: Array, value: float = 0.0) -> Array:
-        """Put padding around images."""
+        """Pad images along their spatial axes."""
         if self.padded == self.size:
             return x
         shape = x.shape[: -len(self.size)] + self.padded
@@ -108,7 +108,7 @@ class Windows:
         return out
 
     def crop(self, x: Array) -> Array:
-        """Take padding away."""
+        """Remove the padding around images."""
         return x if self.padded == self.size else x[self.inside]
 
     @offsets.default

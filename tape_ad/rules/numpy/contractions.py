@@ -80,7 +80,7 @@ class Matrices:
     swap: bool
 
     def of(self, a: Array) -> Array:
-        """Make the stack."""
+        """Make the stack of operands that a contraction multiplies."""
         a = np.transpose(a, self.order).reshape(self.shape)
         return np.swapaxes(a, -1, -2) if self.swap else a
 
@@ -112,7 +112,7 @@ class Plan:
     order: Shape
 
     def follow(self, *operands: Array) -> Array:
-        """Compute the contraction."""
+        """Compute the contraction of operands along the planned path."""
         a, b = (
             np.einsum(reduction, operand) if reduction else operand
             for reduction, operand in zip(self.reductions, operands, strict=True)

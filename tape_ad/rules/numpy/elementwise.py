@@ -107,7 +107,7 @@ def power_base(out: Array, x: Array, y: Array) -> Array:
 
 
 def slope_in_base(out: Array, x: Array, y: Array) -> Array:
-    """Do what `power_base` does for plain arrays, and for handles."""
+    """The derivative of a power by its base, for plain arrays and handles."""
     number = type(y) in (int, float)
     if number and y == 2:
         return 2 * x
@@ -146,7 +146,7 @@ def power_exponent(out: Array, x: Array, y: Array) -> Array:
 
 
 def slope_in_exponent(out: Array, x: Array, y: Array) -> Array:
-    """Do what `power_exponent` does for plain arrays, and for handles."""
+    """The derivative of a power by its exponent, for plain arrays and handles."""
     x, y = in_dtype(x, out.dtype), in_dtype(y, out.dtype)
     if type(out) is np.ndarray:
         with np.errstate(all="ignore"):
@@ -192,7 +192,7 @@ def arctan(out: Array, x: Array) -> Array:
 
 
 def cbrt(out: Array, x: Array) -> Array:
-    """1 / (3 cbrt(x)**2)."""
+    """The derivative of the cube root: 1 / (3 cbrt(x)**2)."""
     root = bounded(out)
     return 1 / (root * root) / 3
 

@@ -41,7 +41,7 @@ def filled_key(key: Any, ndim: int) -> tuple[Any, ...] | None:
 
 
 def in_short(key: Any, ndim: int) -> tuple[Any, ...] | None:
-    """Do what `plain_key` does, for keys with an ellipsis and with NumPy's integers as well.
+    """Write a key with an ellipsis or NumPy's integers as slices and Python's integers.
 
     An element is a number by the one, and an array of no axes by the other.
     """

@@ -1,4 +1,4 @@
-"""Piecewise linear interpolation.
+"""The rule for `numpy.interp`, piecewise linear interpolation.
 
 On a knot the derivative is that of the piece to its right, on the last one that of the piece to
 its left; outside of the knots it is 0.

@@ -1,4 +1,4 @@
-"""Functions that join arrays."""
+"""Rules for NumPy functions that join arrays."""
 
 import functools
 import math

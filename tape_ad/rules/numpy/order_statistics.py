@@ -1,4 +1,4 @@
-"""Medians, percentiles and quantiles.
+"""Rules for medians, percentiles and quantiles.
 
 Each is a weighted mean of two neighbours in sorted order. Where elements tie, the gradient goes to
 the ones that a stable sort puts at those places, and what is not picked contributes exactly 0; a

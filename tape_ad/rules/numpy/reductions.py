@@ -1,4 +1,4 @@
-"""Functions that reduce axes.
+"""Rules for NumPy functions that reduce axes: sums, products, means, extrema.
 
 Where several elements tie for a maximum or minimum, they share the gradient equally, with
 ``initial=`` too; where the extremum is nan, nothing gets any. A product is divided by its factors

@@ -1,4 +1,4 @@
-"""Scans: what stands at each place is made of all that comes before it.
+"""Rules for cumulative sums, products and extrema, and linear recurrences.
 
 A scan ``y[k] = f(y[k-1], x[k])`` is differentiated by the chain rule, as the linear recurrence
 ``dy[k] = f_1 * dy[k-1] + f_2 * dx[k]``; so nothing need be divided, and any factor of a cumulative

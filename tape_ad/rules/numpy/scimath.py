@@ -40,7 +40,7 @@ def logn(n: Array, x: Array) -> Array:
 
 
 def power(x: Array, p: Array) -> Array:
-    """Compute ``x**p``."""
+    """Compute ``x**p``, complex where the real power is nan."""
     return np.power(for_roots(x), as_array(p))
 
 

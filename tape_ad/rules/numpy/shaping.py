@@ -64,7 +64,7 @@ def transposed(out: Array, a: Array, axes: Axes | None) -> LinearMap:
 
 
 def swapaxes(a: Array, axis1: int, axis2: int) -> Array:
-    """Swap two axes."""
+    """Swap two axes of an array."""
     return np.transpose(a, np.swapaxes(axis_numbers(a), axis1, axis2).shape)
 
 

@@ -73,7 +73,7 @@ def picked(a: Array, order: Array, axis: int) -> Array:
 
 @overridable
 def stable_order(a: Array, axis: int) -> Array:
-    """Do what ``argsort(kind="stable")`` does, without ties in a fraction of the time.
+    """Sort stably, as ``argsort(kind="stable")`` does, faster where there are no ties.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def rearranged(order: Array, a: Array, axis: int, **options: Any) -> LinearMap:
 
 
 def sort_complex(a: Array) -> Array:
-    """Sort as complex numbers."""
+    """Sort complex numbers, as `numpy.sort_complex` does."""
     a = np.sort(a)
     return a if is_complex(a) else a.astype(np.result_type(a.dtype, np.complex128))
 

@@ -148,7 +148,7 @@ def segments_of(indices: Sequence[int], n: int) -> tuple[Any, Any]:
 
 @whole
 def elements_of(indices: Sequence[int], n: int) -> tuple[Any, Any]:
-    """Do what `segments_of` does."""
+    """Compute which elements the segments of `reduceat` read, and the segment of each."""
     starts = np.asarray(indices, np.intp)
     sizes = np.maximum(np.append(starts[1:], n) - starts, 1)
     labels = np.repeat(np.arange(starts.size), sizes)

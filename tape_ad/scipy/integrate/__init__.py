@@ -15,11 +15,9 @@ from tape_ad.rules import add_rules
 from tape_ad.rules.base import merged
 from tape_ad.scipy.integrate.boundary_values import *
 from tape_ad.scipy.integrate.initial_value import *
-from tape_ad.scipy.integrate.odepack import *
 from tape_ad.scipy.integrate.quadrature import *
-from tape_ad.scipy.integrate.quasi_monte_carlo import *
+from tape_ad.scipy.integrate.runge_kutta import STEPS
 from tape_ad.scipy.integrate.samples import *
-from tape_ad.scipy.integrate.steps import STEPS
 from tape_ad.scipy.interpolate.pieces import PIECES
 
 add_rules(merged(STEPS, SAMPLES))

@@ -93,8 +93,8 @@ def solve_bvp(
         return solved
     if S is not None:
         raise UnsupportedArgumentError(
-            "solve_bvp: with a singular term, S=, there are no derivatives; write the problem from "
-            "a point beside the singular one on, or pass .data of handles"
+            "solve_bvp: with a singular term, S=, there are no derivatives; start the problem at a "
+            "point next to the singular one, or pass .data of handles"
         )
     if not solved.success:
         warn_unconverged("solve_bvp", solved.message)

@@ -17,7 +17,7 @@ from attrs import define, field
 from tape_ad.base.errors import DtypeError
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
-from tape_ad.scipy.integrate.steps import Functional
+from tape_ad.scipy.integrate.runge_kutta import Functional
 from tape_ad.transforms.excerpts import Watched
 from tape_ad.transforms.implicit import nested, outside, records_of, up_to
 

@@ -188,7 +188,7 @@ def quotient(a: Any, b: Any) -> Array:
 
 
 def trapezoid_of_handles(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
-    """Do what `trapezoid` does."""
+    """Integrate samples by the trapezoidal rule, on handles."""
     y, x = floating(y), x if x is None else floating(x)
     return np.trapezoid(y, x, dx, axis)
 
@@ -196,7 +196,7 @@ def trapezoid_of_handles(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -
 def cumulative_trapezoid_of_handles(
     y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None
 ) -> Array:
-    """Do what `cumulative_trapezoid` does."""
+    """Integrate samples cumulatively by the trapezoidal rule, on handles."""
     y = floating(y)
     axis = axis_of(y.ndim, axis)
     if y.shape[axis] == 0:
@@ -212,7 +212,7 @@ def cumulative_trapezoid_of_handles(
 
 
 def simpson_of_handles(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Array:
-    """Do what `simpson` does: parabolas through three samples, and a correction for a last one."""
+    """Integrate samples by Simpson's rule, with a correction where their number is even."""
     y = floating(y)
     axis = axis_of(y.ndim, axis)
     count = y.shape[axis]
@@ -254,7 +254,7 @@ def parabolas(y: Array, steps: Array | None, dx: Any, axis: int) -> Array:
 def cumulative_simpson_of_handles(
     y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None
 ) -> Array:
-    """Do what `cumulative_simpson` does."""
+    """Integrate samples cumulatively by Simpson's rule, on handles."""
     y = floating(y)
     axis = axis_of(y.ndim, axis)
     count = y.shape[axis]
@@ -309,7 +309,7 @@ def even_halves(y: Array, steps: Array) -> Array:
 
 
 def uneven_halves(y: Array, steps: Array) -> Array:
-    """Do what `even_halves` does where samples are not equally far from each other."""
+    """Integrate the half intervals of Simpson's rule for samples at unequal distances."""
     a, b, c = y[..., :-2], y[..., 1:-1], y[..., 2:]
     h, k = steps[..., :-1], steps[..., 1:]
     part, ratio = h / (h + k), h / k

@@ -20,14 +20,12 @@ from tape_ad.scipy.interpolate.fitpack import *
 from tape_ad.scipy.interpolate.fitpack_splines import *
 from tape_ad.scipy.interpolate.fitting import *
 from tape_ad.scipy.interpolate.grids import GRIDS
-from tape_ad.scipy.interpolate.pieces import PIECES
+from tape_ad.scipy.interpolate.pieces import PIECES, ROOTS_OF_PIECES
 from tape_ad.scipy.interpolate.polynomials import *
 from tape_ad.scipy.interpolate.radial import *
 from tape_ad.scipy.interpolate.rational import *
 from tape_ad.scipy.interpolate.rbf import *
-from tape_ad.scipy.interpolate.rectangles import *
 from tape_ad.scipy.interpolate.regular import *
-from tape_ad.scipy.interpolate.roots import ROOTS_OF_PIECES
 from tape_ad.scipy.interpolate.scattered import *
 from tape_ad.scipy.interpolate.splines import SPLINES
 from tape_ad.scipy.interpolate.surfaces import *

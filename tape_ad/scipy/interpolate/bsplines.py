@@ -83,7 +83,7 @@ class BSpline:
     def construct_fast(
         cls, t: Array, c: Array, k: int, extrapolate: Extrapolation = True, axis: int = 0
     ) -> Self:
-        """Make one without checks."""
+        """Make a spline of arrays that are known to be right, without checks."""
         made = cls.__new__(cls)
         made._fill(as_array(t), as_array(c), k, extrapolate, axis)
         return made
@@ -102,7 +102,7 @@ class BSpline:
 
     @property
     def tck(self) -> tuple[Array, Array, int]:
-        """Knots, coefficients and degree."""
+        """The knots, coefficients and degree of the spline."""
         return self.t, self.c, self.k
 
     def __call__(self, x: Array, nu: int = 0, extrapolate: Extrapolation = None) -> Array:

@@ -52,7 +52,7 @@ def hermite_coefficients(x: Array, y: Array, dydx: Array) -> Array:
 
 
 def hermite(x: Array, y: Array, dydx: Array) -> Array:
-    """Compute what `hermite_coefficients` does."""
+    """Compute the coefficients of cubics with given values and slopes, by NumPy calls."""
     x, y, dydx = in_double(x), in_double(y), in_double(dydx)
     dx = columns(x[1:] - x[:-1], y.ndim)
     slope = (y[1:] - y[:-1]) / dx
@@ -104,7 +104,7 @@ def cubic_spline(
     end: Array = 0.0,
     kinds: tuple[Condition, Condition] = ("not-a-knot", "not-a-knot"),
 ) -> Array:
-    """Compute what `cubic_spline_coefficients` does."""
+    """Compute the coefficients of a cubic spline, by NumPy calls."""
     x, y, start, end = (in_double(each) for each in (x, y, start, end))
     if y.size == 0:
         return hermite(x, y, np.zeros_like(y))
@@ -218,7 +218,7 @@ def pchip_coefficients(x: Array, y: Array) -> Array:
 
 
 def pchip(x: Array, y: Array) -> Array:
-    """Compute what `pchip_coefficients` does.
+    """Compute the coefficients of PCHIP interpolation, by NumPy calls.
 
     The slope at a knot is the weighted harmonic mean of those beside it, or 0 where they do not
     have one sign; its derivative is 0 there too.
@@ -266,7 +266,7 @@ def akima_coefficients(x: Array, y: Array, method: str = "akima") -> Array:
 
 
 def akima(x: Array, y: Array, method: str = "akima") -> Array:
-    """Compute what `akima_coefficients` does."""
+    """Compute the coefficients of Akima interpolation, by NumPy calls."""
     if method not in {"akima", "makima"}:
         raise NotImplementedError(f"`method`={method} is unsupported.")
     x, y = in_double(x), in_double(y)

@@ -314,7 +314,7 @@ class UnivariateSpline:
         return t[k : t.shape[0] - k]
 
     def get_coeffs(self) -> Array:
-        """Give the coefficients."""
+        """Return the coefficients of the spline."""
         return self._eval_args[1]
 
 

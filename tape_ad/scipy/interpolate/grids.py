@@ -81,7 +81,7 @@ def on_grid(
     method: str = "linear",
     nu: tuple[int, ...] | None = None,
 ) -> Array:
-    """Compute what `grid_value` does."""
+    """Interpolate on a regular grid, by NumPy calls."""
     given, values, points = as_array(values), in_double(values), in_double(points)
     axes = [in_double(axis) for axis in grid]
     coordinates = [points[:, i] for i in range(len(axes))]

@@ -18,8 +18,8 @@ from tape_ad.scipy.interpolate.pieces import (
     piecewise_integral,
     piecewise_value,
     rising,
+    solutions,
 )
-from tape_ad.scipy.interpolate.roots import solutions
 from tape_ad.scipy.interpolate.shared import (
     folded,
     in_place_of_axis,
@@ -142,7 +142,7 @@ class PPoly:
         return self.construct_fast(c, self.x, extrapolate, self.axis)
 
     def integrate(self, a: Array, b: Array, extrapolate: Extrapolation = None) -> Array:
-        """Integrate between two bounds.
+        """Integrate the piecewise polynomial between two bounds.
 
         Parameters
         ----------
@@ -312,7 +312,7 @@ class Akima1DInterpolator(CubicHermiteSpline):
 
 
 class CubicSpline(CubicHermiteSpline):
-    """Cubic spline, as `scipy.interpolate.CubicSpline`.
+    """A cubic spline through points, as `scipy.interpolate.CubicSpline`.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class Rational:
     _values: Array
 
     def __call__(self, z: Array) -> Array:
-        """Evaluate the rational function.
+        """Evaluate the rational function at points.
 
         Parameters
         ----------

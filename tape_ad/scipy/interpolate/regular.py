@@ -10,8 +10,8 @@ from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
 from tape_ad.scipy.interpolate.grids import DEGREES, grid_value
-from tape_ad.scipy.interpolate.rectangles import RectBivariateSpline
 from tape_ad.scipy.interpolate.shared import is_plain
+from tape_ad.scipy.interpolate.surfaces import RectBivariateSpline
 
 __all__ = ["RegularGridInterpolator", "coordinates_of", "interpn"]
 

@@ -210,7 +210,7 @@ class NearestNDInterpolator(Scattered):
 
 @overridable
 def clough_tocher_value(values: Array, points: Array, xi: Array, options: dict[str, Any]) -> Array:
-    """Interpolate by `scipy.interpolate.CloughTocher2DInterpolator`.
+    """Interpolate scattered points with cubics, as `scipy.interpolate.CloughTocher2DInterpolator`.
 
     Parameters
     ----------

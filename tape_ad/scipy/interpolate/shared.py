@@ -86,7 +86,7 @@ def folded(x: Array, first: Array, last: Array) -> Array:
 def integral_over_periods(
     part: Callable[[Array, Array], Array], a: Array, b: Array, first: Array, last: Array
 ) -> Array:
-    """Integrate what is periodic.
+    """Integrate a periodic piecewise polynomial over any interval.
 
     Parameters
     ----------

@@ -177,7 +177,7 @@ def interpolating(
     k: int = 3,
     orders: tuple[Orders, Orders] = ((), ()),
 ) -> Array:
-    """Compute what `interpolating_coefficients` does."""
+    """Compute the coefficients of an interpolating spline, by NumPy calls."""
     x, y, t, start, end = (in_double(each) for each in (x, y, t, start, end))
     piece = spline_piece(t, k, x)
     ends = [
@@ -263,7 +263,7 @@ def fitted_coefficients(x: Array, y: Array, t: Array, w: Array, k: int = 3) -> A
 
 
 def fitted(x: Array, y: Array, t: Array, w: Array, k: int = 3) -> Array:
-    """Compute what `fitted_coefficients` does."""
+    """Compute the coefficients of a least-squares spline, by NumPy calls."""
     x, y, t, w = (in_double(each) for each in (x, y, t, w))
     n, m = x.shape[0], t.shape[0] - k - 1
     piece = spline_piece(t, k, x)

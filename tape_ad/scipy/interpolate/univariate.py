@@ -185,7 +185,7 @@ class KroghInterpolator:
         return self._moved(as_array(x), newton_derivatives(self._newton, self.xi, x, 1)[0])
 
     def derivative(self, x: Array, der: int = 1) -> Array:
-        """Evaluate one derivative."""
+        """Evaluate one derivative of the interpolating polynomial at points."""
         if self._host is not None and is_plain(x):
             return self._host.derivative(x, der)
         return self._moved(as_array(x), newton_derivatives(self._newton, self.xi, x, der + 1)[der])

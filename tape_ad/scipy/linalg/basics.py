@@ -93,7 +93,7 @@ def as_assumed(a: Array, assume_a: Any, lower: bool) -> Array:
 
 
 def inverse(a: Array, *overwrite: Any, assume_a: Any = None, lower: bool = False) -> Array:
-    """Invert what is read."""
+    """Invert a matrix, of which the part is read that `assume_a` and `lower` name."""
     return np.linalg.inv(as_assumed(as_array(a), assume_a, lower))
 
 
@@ -150,7 +150,7 @@ def hermitian_pseudo_inverse(
 
 
 def matrix_norm(a: Array, ord: Any, axis: Any, keepdims: bool, check_finite: bool) -> Array:  # noqa: A002 - SciPy's name
-    """Compute NumPy's norm."""
+    """Compute a norm of vectors or matrices by NumPy's function."""
     return np.linalg.norm(as_array(a), ord, axis, bool(keepdims))
 
 
@@ -158,7 +158,7 @@ def matrix_norm(a: Array, ord: Any, axis: Any, keepdims: bool, check_finite: boo
 
 
 def factor(a: Array, lower: bool, *options: Any) -> Array:
-    """Factorise by Cholesky."""
+    """Compute the Cholesky factor of a matrix, upper or lower."""
     return np.linalg.cholesky(as_array(a), upper=not lower)
 
 

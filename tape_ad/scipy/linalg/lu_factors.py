@@ -103,11 +103,11 @@ class Factors:
             )
 
     def _lower(self, x: Array) -> Array:
-        """Multiply by L."""
+        """Multiply by the lower triangular factor."""
         return np.matmul(np.where(triangles(x.shape[-1])[0], self.lu, 0), x) + x
 
     def _below(self, b: Array, trans: str) -> Array:
-        """Solve with L."""
+        """Solve a system with the lower triangular factor."""
         return in_columns(
             lambda columns: solve_triangular(
                 self.lu, columns, trans, lower=True, unit_diagonal=True, check_finite=False
@@ -117,7 +117,7 @@ class Factors:
         )
 
     def _above(self, b: Array, trans: str) -> Array:
-        """Solve with U."""
+        """Solve a system with the upper triangular factor."""
         return in_columns(
             lambda columns: solve_triangular(self.lu, columns, trans, check_finite=False), 2, b
         )
@@ -192,7 +192,7 @@ def lu_factors_solve(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Array:
-    """Do what `lu_solve` does, with the factors as arguments of their own."""
+    """Solve with LU factors that are arguments of their own."""
     return scipy.linalg.lu_solve(
         (lu, piv), b, trans=trans, overwrite_b=overwrite_b, check_finite=check_finite
     )

@@ -32,7 +32,7 @@ qr_delete = scipy_function(scipy.linalg.qr_delete, MODULE, "Q R")
 
 
 def refused(name: str, what: str) -> UnsupportedArgumentError:
-    """Say what has no derivative."""
+    """Make the error for an argument that has no derivative in an update."""
     return UnsupportedArgumentError(
         f"tape_ad.scipy.linalg.{name} of handles: {what} has no derivative here; write "
         "tape_ad.scipy.linalg.qr of the matrix that is meant"
@@ -40,7 +40,7 @@ def refused(name: str, what: str) -> UnsupportedArgumentError:
 
 
 def taken_apart(name: str, *arrays: Any) -> list[Array]:
-    """Take real arrays."""
+    """Convert arguments to arrays, and refuse complex ones."""
     made = [as_array(each) for each in arrays]
     if any(each.dtype.kind == "c" for each in made):
         raise refused(name, "an update of complex factors")
@@ -102,7 +102,7 @@ def split(q: Array, r: Array) -> tuple[Rows, Rows]:
 
 
 def joined_up(columns: Rows, rows: Rows) -> tuple[Array, Array]:
-    """Put them together."""
+    """Stack the columns of Q and the rows of R."""
     return np.stack(columns, axis=1), np.stack(rows)
 
 
@@ -194,7 +194,7 @@ def inserted(
 
 
 def deleted(q: Array, r: Array, k: int, p: int, which: str, *options: bool) -> tuple[Array, Array]:
-    """Delete rows or columns."""
+    """Delete rows or columns of a factored matrix."""
     name = "qr_delete"
     q, r = taken_apart(name, q, r)
     (m, count), n = q.shape, r.shape[1]

@@ -222,7 +222,7 @@ def cho_solve(
 def cholesky_solve(
     c: Array, b: Array, lower: bool, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
-    """Do what `cho_solve` does, with the factor as an argument of its own."""
+    """Solve with a Cholesky factor that is an argument of its own."""
     return scipy.linalg.cho_solve((c, lower), b, overwrite_b=overwrite_b, check_finite=check_finite)
 
 

@@ -92,7 +92,7 @@ def convolution_of(a: Array, n: int, mode: str) -> Array:
 
 
 def fiedler_of(a: Array) -> Array:
-    """Take all distances."""
+    """Make a Fiedler matrix: the absolute differences of all pairs of elements."""
     a = as_array(a)
     a = a[None] if a.ndim == 0 else a
     return np.abs(a[..., :, None] - a[..., None, :])
@@ -225,7 +225,7 @@ toeplitz_times = scipy_function(toeplitz_times_plainly, __name__, "c r x")
 def circulant_solved(
     c: Array, b: Array, singular: str, tol: Any, caxis: int, baxis: int, outaxis: int
 ) -> Array:
-    """Divide the Fourier transforms."""
+    """Solve a circulant system by dividing Fourier transforms."""
     if singular != "raise":
         raise UnsupportedArgumentError(
             "tape_ad.scipy.linalg.solve_circulant: singular='lstsq' is not supported on handles; "
@@ -315,7 +315,7 @@ factor_solved = scipy_function(factor_solved_plainly, __name__, "cb b")
 def factor_solved_of_handle(
     cb: Array, b: Array, lower: bool, overwrite_b: bool, check_finite: bool
 ) -> Array:
-    """Solve with both triangles."""
+    """Solve with both triangles of a banded Cholesky factor."""
     cb, b = as_array(cb), as_array(b)
     u, n = cb.shape[-2] - 1, cb.shape[-1]
     i, j = np.indices((n, n))

@@ -44,7 +44,7 @@ class System(Protocol):
         """What op is: "N" for A itself, "T" for its transpose, "C" for the conjugate of that."""
 
     def solve(self, b: Array) -> Array:
-        """Compute op(A)^-1 b."""
+        """Solve a system: op(A)^-1 b."""
 
     def adjoint(self) -> Self:
         """Give the system of the conjugate transpose of op(A)."""
@@ -74,7 +74,7 @@ class RightHandSide:
         return by_batch(parent, node, axes, axes)
 
     def push(self, t: Array) -> Array:
-        """Solve."""
+        """Solve with the tangent of the matrix: -op(A)^-1 op(dA) x."""
         if self.vector:
             return self.system.solve(t[..., None])[..., 0]
         return self.system.solve(t)
@@ -160,5 +160,5 @@ def triangle(n: int, *, lower: bool, unit_diagonal: bool = False) -> np.ndarray[
 
 
 def outer(g: Array, x: Array) -> Array:
-    """Compute g x^H."""
+    """Compute the outer product g x^H."""
     return np.matmul(g, adjoint(x))

@@ -24,7 +24,6 @@ from tape_ad.scipy.ndimage.morphology import *
 from tape_ad.scipy.ndimage.ranks import *
 from tape_ad.scipy.ndimage.splines import *
 from tape_ad.scipy.ndimage.transforms import *
-from tape_ad.scipy.ndimage.user_functions import *
 
 add_rules(
     merged(

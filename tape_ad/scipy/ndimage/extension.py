@@ -183,7 +183,7 @@ class InSignal:
 
 @define(eq=False, repr=False)
 class InWindow:
-    """`slid` in the window."""
+    """The linear map of a sliding weighted sum in its weights."""
 
     broadcasts: ClassVar[bool] = True
     x: Array
@@ -199,7 +199,7 @@ class InWindow:
         return slid(self.x, t, rank=self.rank)
 
     def pull(self, ct: Array) -> Array:
-        """Slide the cotangent."""
+        """Slide the cotangent over the array."""
         return slid(self.x.conjugate(), ct, rank=self.rank)
 
 

@@ -49,7 +49,7 @@ def interpolated(
     prefilter: bool = True,
     output: Any = None,
 ) -> Array:
-    """Do what `map_coordinates` does for each image of a stack.
+    """Interpolate each image of a stack at coordinates, by `map_coordinates`.
 
     Parameters
     ----------

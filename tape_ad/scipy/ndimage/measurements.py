@@ -52,7 +52,7 @@ maximum_position = scipy_function(scipy.ndimage.maximum_position, MODULE)
 
 @frozen(eq=False)
 class Groups:
-    """Which elements belong together.
+    """Indices of the elements with each label.
 
     Attributes
     ----------
@@ -238,12 +238,12 @@ def extreme(image: Array, labels: Any, index: Any, last: int) -> Array:
 
 
 def minimum_of_handle(input: Array, labels: Any, index: Any) -> Array:  # noqa: A002 - SciPy's name
-    """Choose the smallest."""
+    """Compute the minimum of the elements with each label."""
     return extreme(input, labels, index, 0)
 
 
 def maximum_of_handle(input: Array, labels: Any, index: Any) -> Array:  # noqa: A002 - SciPy's name
-    """Choose the largest."""
+    """Compute the maximum of the elements with each label."""
     return extreme(input, labels, index, 1)
 
 

@@ -74,14 +74,14 @@ def split(arguments: Arguments) -> tuple[Array, Arguments, Any, Arguments]:
 
 
 def opened(*arguments: Any, **named: Any) -> Array:
-    """Erode, then dilate."""
+    """Open an image: erode it, then dilate it."""
     image, shape, output, others = split(arguments)
     eroded = grey_erosion(image, *shape, None, *others, **named)
     return grey_dilation(eroded, *shape, output, *others, **named)
 
 
 def closed(*arguments: Any, **named: Any) -> Array:
-    """Dilate, then erode."""
+    """Close an image: dilate it, then erode it."""
     image, shape, output, others = split(arguments)
     dilated = grey_dilation(image, *shape, None, *others, **named)
     return grey_erosion(dilated, *shape, output, *others, **named)

@@ -60,7 +60,7 @@ def within(c: Array, n: int, mode: str) -> tuple[Array, Array]:
 
 
 def wrapped(c: Array, n: int) -> Array:
-    """Compute C's ``fmod``."""
+    """Compute the remainder with the sign of the dividend, as C's ``fmod`` does."""
     return c - n * np.trunc(c / n)
 
 

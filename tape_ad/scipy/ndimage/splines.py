@@ -50,7 +50,7 @@ class SplineFilter(PlainMap):
     mode: str
 
     def forward(self, t: Array) -> Array:
-        """Filter."""
+        """Compute the spline coefficients of a tangent along one axis."""
         if t.size == 0:
             return t.astype(np.result_type(t, np.float64))
         output = np.result_type(t, np.float64).type

@@ -33,9 +33,9 @@ else:
     from tape_ad.scipy.optimize.fits import *
     from tape_ad.scipy.optimize.linear_fits import *
     from tape_ad.scipy.optimize.linear_programs import *
+    from tape_ad.scipy.optimize.minima import *
     from tape_ad.scipy.optimize.roots import *
     from tape_ad.scipy.optimize.rosenbrock import *
-    from tape_ad.scipy.optimize.scalar_minima import *
     from tape_ad.scipy.optimize.searches import *
     from tape_ad.scipy.optimize.sparse_fits import *
 

@@ -6,7 +6,7 @@ SciPy is needed for `minimize` alone: pip install 'tape-ad[scipy]'.
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from attrs import define, field
 
 from tape_ad.base.errors import DtypeError
 from tape_ad.base.extras import extra
-from tape_ad.base.trees import flatten, map_leaves, paired, unflatten
+from tape_ad.base.trees import at_leaves, flatten, is_leaf, map_leaves, paired, unflatten
 from tape_ad.optim.vectors import arrays_of, computed, vector_of
 from tape_ad.programs.compilation import compile as compiled
 from tape_ad.record.primals import is_number_like
@@ -23,7 +23,7 @@ from tape_ad.transforms.gradients import grad, value_and_grad, vjp
 from tape_ad.transforms.jacobians import hessian, jacobian
 from tape_ad.transforms.tracing import check_callable
 
-__all__ = ["ScipyObjective", "scipy_objective", "searched"]
+__all__ = ["ScipyObjective", "in_a_row", "scipy_objective", "searched"]
 
 Function = Callable[..., Any]
 
@@ -161,7 +161,7 @@ class ScipyObjective:
         return float(value), slopes
 
     def fun(self, x: Array) -> float:
-        """Compute the value."""
+        """Compute the objective's value at a flat vector."""
         return float(self._run("fun", self._value, x))
 
     def jac(self, x: Array) -> Array:
@@ -364,3 +364,63 @@ def derivative(fun: Function, objective: ScipyObjective) -> Function:
         return np.array(found) if isinstance(found, np.ndarray) else found
 
     return jac
+
+
+def in_a_row(bounds: Any, x0: Any) -> Any:
+    """Give bounds as SciPy takes them, about the elements of all arrays of a tree in a row.
+
+    Parameters
+    ----------
+    bounds : any
+        The tree `x0` with a pair (lower, upper) in place of each array, or None where there is
+        none; or what SciPy takes, which stays as it is. Lower and upper bounds are numbers, arrays
+        that broadcast to the shape of what they bound, handles, or None.
+    x0 : array or tree
+
+    Returns
+    -------
+    any
+        A list of pairs, or what SciPy takes already.
+
+    Raises
+    ------
+    ValueError
+        When there are no bounds for a part of `x0`, or some for what is not there, or no pair where
+        one should be.
+    """
+    if isinstance(bounds, tuple) and any(isinstance(each, Mapping) for each in bounds):
+        raise ValueError(
+            "bounds are one tree, with a pair (lower, upper) in place of each array, and not a "
+            'pair of trees; write {"w": (0, 1)}'
+        )
+    if not isinstance(bounds, Mapping) and not is_like(bounds, x0):
+        return bounds
+    sides = at_leaves(x0, bounds)
+    return [pair for at, x, given in sides for pair in pairs(at, np.shape(x), given)]
+
+
+def is_like(bounds: Any, x0: Any) -> bool:
+    """Tell whether bounds are a tree of a class that SciPy knows nothing of."""
+    return type(bounds) is type(x0) and not is_leaf(x0) and not isinstance(x0, (list, tuple))
+
+
+def pairs(at: str, shape: tuple[int, ...], given: Any) -> Iterator[tuple[Any, Any]]:
+    """Give every element of an array its bounds."""
+    if given is not None and not (isinstance(given, (tuple, list)) and len(given) == 2):
+        raise ValueError(
+            f"the bounds of {at} are {given!r}; write a pair (lower, upper), with None for none"
+        )
+    lower, upper = (side(at, shape, each) for each in given or (None, None))
+    return zip(lower, upper, strict=True)
+
+
+def side(at: str, shape: tuple[int, ...], bound: Any) -> Any:
+    """Give every element of an array its lower bound, or its upper one."""
+    if bound is None:
+        return [None] * int(np.prod(shape))
+    try:
+        return np.ravel(np.broadcast_to(bound, shape))
+    except ValueError:
+        raise ValueError(
+            f"a bound of {at} has shape {np.shape(bound)}, which does not broadcast to {shape}"
+        ) from None

@@ -12,8 +12,7 @@ from tape_ad.base.trees import flatten
 from tape_ad.optim.vectors import vector_of
 from tape_ad.record.primals import is_number_like
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.optimize.objectives import ScipyObjective
-from tape_ad.scipy.optimize.tree_bounds import in_a_row
+from tape_ad.scipy.optimize.objectives import ScipyObjective, in_a_row
 from tape_ad.sparse_derivatives.hessians import sparse_hessian
 from tape_ad.sparse_derivatives.jacobians import sparse_jacobian
 from tape_ad.transforms.implicit import any_handle
@@ -41,7 +40,7 @@ def fitted_over_tree(
     kwargs: Any,
     **options: Any,
 ) -> Any:
-    """Do what `least_squares` does over a tree, or with a sparse Jacobian.
+    """Fit parameters in a nested structure, or with a sparse Jacobian, by `least_squares`.
 
     Raises
     ------

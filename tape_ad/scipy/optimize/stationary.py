@@ -61,7 +61,7 @@ class Constraint:
     upper: Any
 
     def values(self, x: Any) -> Any:
-        """Give what is bounded, as a vector."""
+        """Evaluate the constraint as one vector."""
         return joined(self.fun(x)).reshape(-1)
 
     def bounds(self, count: int) -> tuple[Any, Any]:

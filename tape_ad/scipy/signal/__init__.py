@@ -22,9 +22,7 @@ from tape_ad.scipy.signal.filters import *
 from tape_ad.scipy.signal.forms import *
 from tape_ad.scipy.signal.fractions import *
 from tape_ad.scipy.signal.notches import *
-from tape_ad.scipy.signal.order import *
 from tape_ad.scipy.signal.peaks import *
-from tape_ad.scipy.signal.periodic import *
 from tape_ad.scipy.signal.rates import *
 from tape_ad.scipy.signal.recursion import RECURSION
 from tape_ad.scipy.signal.resampling import *
@@ -43,7 +41,6 @@ from tape_ad.scipy.signal.system_responses import *
 from tape_ad.scipy.signal.systems import *
 from tape_ad.scipy.signal.taps import *
 from tape_ad.scipy.signal.transformations import *
-from tape_ad.scipy.signal.unevenly import *
 from tape_ad.scipy.signal.waveforms import *
 from tape_ad.scipy.signal.window_functions import *
 

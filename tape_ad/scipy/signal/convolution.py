@@ -212,7 +212,7 @@ def section_of(name: str, mode: str, n: Shape, m: Shape) -> tuple[Shape, Shape]:
 
 
 def section(name: str, in1: Array, in2: Array, mode: str, method: str) -> Array:
-    """Convolve on all axes."""
+    """Convolve two arrays along all axes, and cut out the part for a mode."""
     if 0 in (*in1.shape, *in2.shape):
         empty = (np.zeros(each.shape, each.dtype) for each in (in1, in2))
         return beside_nothing(getattr(scipy.signal, name)(*empty, mode, method), in1, in2)

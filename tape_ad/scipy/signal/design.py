@@ -1,15 +1,19 @@
 """Filters designed by their critical frequencies."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
-from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.rules.base import Entry, as_array
+from tape_ad.base.errors import DtypeError, ShapeError, UnsupportedArgumentError
+from tape_ad.rules.base import Entry, as_array, constants
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition
+from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.signal.convolution import convolve
+from tape_ad.scipy.signal.filters import coefficients
+from tape_ad.scipy.signal.recursion import filtered
 from tape_ad.scipy.signal.responses import zpk2tf
 from tape_ad.scipy.signal.sections_of_roots import zpk2sos
 from tape_ad.scipy.signal.transformations import (
@@ -23,13 +27,21 @@ from tape_ad.scipy.signal.window_functions import window_taps
 
 __all__ = [
     "DESIGN",
+    "ORDER",
+    "argrelextrema",
+    "argrelmax",
+    "argrelmin",
     "bessel",
     "butter",
     "cheby1",
     "cheby2",
+    "deconvolve",
     "ellip",
     "firwin",
     "iirfilter",
+    "medfilt",
+    "medfilt2d",
+    "order_filter",
 ]
 
 DESIGN: dict[Any, Entry] = {}
@@ -302,3 +314,117 @@ def bands(edged: Array, steps: Array) -> Array:
 
 
 TYPED_BY_VALUES.update((iirfilter, butter, cheby1, cheby2, ellip, bessel))
+
+
+argrelextrema, argrelmax, argrelmin = (
+    scipy_function(function, "tape_ad.scipy.signal")
+    for function in (scipy.signal.argrelextrema, scipy.signal.argrelmax, scipy.signal.argrelmin)
+)
+
+ORDER: dict[Any, Entry] = constants(argrelextrema, argrelmax, argrelmin)
+
+
+@scipy_composition(ORDER, scipy.signal.order_filter, "a")
+def order_filter(a: Array, domain: Any, rank: int) -> Array:
+    """Take the element of a rank in each window, as `scipy.signal.order_filter` does.
+
+    Parameters
+    ----------
+    a : array or Tensor, real
+        Beyond its edges there are zeros.
+    domain : array
+        The window: what is not 0 belongs to it. Each length is odd.
+    rank : int
+        0 for the least.
+
+    Returns
+    -------
+    array or Tensor, shape of `a`
+        Its derivative is that of the elements chosen.
+    """
+    return chosen("order_filter", as_array(a), np.asarray(domain) != 0, rank)
+
+
+@scipy_composition(ORDER, scipy.signal.medfilt, "volume")
+def medfilt(volume: Array, kernel_size: Any = None) -> Array:
+    """Take the median of each window, as `scipy.signal.medfilt` does.
+
+    Parameters
+    ----------
+    volume : array or Tensor, real
+    kernel_size : int or sequence of int, optional
+        Odd; 3 on all axes when left out.
+
+    Returns
+    -------
+    array or Tensor, shape of `volume`
+    """
+    volume = as_array(volume)
+    volume = volume.reshape((1,)) if volume.ndim == 0 else volume
+    size = 3 if kernel_size is None else np.asarray(kernel_size)
+    return median("medfilt", volume, np.broadcast_to(size, (volume.ndim,)))
+
+
+@scipy_composition(ORDER, scipy.signal.medfilt2d, "input")
+def medfilt2d(input: Array, kernel_size: Any = 3) -> Array:  # noqa: A002 - SciPy's name
+    """Take the median of each window of an image, as `scipy.signal.medfilt2d` does.
+
+    Parameters
+    ----------
+    input : array or Tensor, real, shape (m, n)
+    kernel_size : int or sequence of two ints
+        Odd.
+
+    Returns
+    -------
+    array or Tensor, shape of `input`
+    """
+    size = 3 if kernel_size is None else np.asarray(kernel_size)
+    return median("medfilt2d", as_array(input), np.broadcast_to(size, (2,)))
+
+
+@scipy_composition(ORDER, scipy.signal.deconvolve, "signal divisor")
+def deconvolve(signal: Array, divisor: Array) -> tuple[Any, Array]:
+    """Divide a sequence by another one, as `scipy.signal.deconvolve` does.
+
+    Parameters
+    ----------
+    signal, divisor : array or Tensor, shapes (m,) and (n,)
+
+    Returns
+    -------
+    tuple of array or Tensor
+        Quotient and remainder: ``signal = convolve(divisor, quotient) + remainder``.
+    """
+    signal, divisor = coefficients("deconvolve", signal), coefficients("deconvolve", divisor)
+    size = signal.shape[0] - divisor.shape[0] + 1
+    if size < 1:
+        return [], signal
+    quotient = filtered(signal, divisor, np.eye(1, size)[0])
+    return quotient, signal - convolve(divisor, quotient)
+
+
+def median(name: str, volume: Array, size: Array) -> Array:
+    """Take the median of each window."""
+    window = np.ones(tuple(int(k) for k in size), bool)
+    return chosen(name, volume, window, math.prod(window.shape) // 2)
+
+
+def chosen(name: str, a: Array, window: Array, rank: int) -> Array:
+    """Take the element of a rank in each window of an array with zeros around it.
+
+    Raises
+    ------
+    DtypeError, ShapeError, ValueError
+    """
+    if a.dtype not in (np.float32, np.float64):
+        raise DtypeError(f"{name} takes float32 and float64, got {a.dtype}")
+    if window.ndim != a.ndim:
+        raise ShapeError(f"{name}: a window of {window.ndim} axes for the shape {a.shape}")
+    if any(k % 2 == 0 for k in window.shape):
+        raise ValueError(f"{name}: each length of the window is odd, got {window.shape}")
+    if not -window.sum() <= rank < window.sum():
+        raise ValueError(f"{name}: rank {rank} of {window.sum()} elements")
+    padded = np.pad(a, [(k // 2, k // 2) for k in window.shape])
+    views = np.lib.stride_tricks.sliding_window_view(padded, window.shape)
+    return np.sort(views[(..., window)], axis=-1)[..., rank]

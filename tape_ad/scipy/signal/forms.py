@@ -313,8 +313,9 @@ def cont2discrete(system: Any, dt: Any, method: str = "zoh", alpha: Any = None) 
     """
     if hasattr(system, "to_ss"):
         raise UnsupportedArgumentError(
-            "tape_ad.scipy.signal.cont2discrete: a system of scipy.signal beside a handle; make it "
-            "by tape_ad.scipy.signal's class of that name, or pass the tuple of its arrays"
+            "tape_ad.scipy.signal.cont2discrete: a system of scipy.signal together with a "
+            "handle; make it by tape_ad.scipy.signal's class of that name, "
+            "or pass the tuple of its arrays"
         )
     # Of four matrices SciPy takes each in its own precision
     own = len(system) == 4

@@ -11,8 +11,8 @@ from tape_ad.rules.base import Entry
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.signal.design import deconvolve
 from tape_ad.scipy.signal.filters import coefficients
-from tape_ad.scipy.signal.order import deconvolve
 from tape_ad.scipy.signal.responses import without_zeros, zeros_in_front
 from tape_ad.scipy.signal.simple_roots import roots_of_filter
 

@@ -112,7 +112,7 @@ if scipy.signal.freqz_sos:  # its newer name
         whole: bool = False,
         fs: float = 2 * np.pi,
     ) -> tuple[Array, Array]:
-        """Do what `sosfreqz` does, as `scipy.signal.freqz_sos` does."""
+        """Compute the frequency response of second-order sections, as `freqz_sos` does."""
         return sosfreqz(sos, worN, whole, fs)
 
     __all__ += ["freqz_sos"]

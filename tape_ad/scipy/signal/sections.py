@@ -154,7 +154,7 @@ class Convolution:
         return separable(parent, node, own)
 
     def push(self, t: Array) -> Array:
-        """Convolve a tangent."""
+        """Convolve a tangent with the other operand."""
         return convolved(t, self.other, self.start, self.node[-len(self.start) :], self.method)
 
     def pull(self, ct: Array) -> Array:

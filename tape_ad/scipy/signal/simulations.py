@@ -241,7 +241,7 @@ def dlsim(system: Any, u: Any, t: Any = None, x0: Any = None) -> tuple[Array, ..
 def stepped(
     a: Array, b: Array, c: Array, d: Array, dt: Any, u: Any, t: Any, x0: Any
 ) -> tuple[Array, Array, Array]:
-    """Go through a discrete system step by step."""
+    """Simulate a discrete system step by step."""
     u = as_array(u)
     u = u.reshape((-1, 1)) if u.ndim < 2 else u
     if t is None:

@@ -104,22 +104,22 @@ class System:
 
     @property
     def zeros(self) -> Any:
-        """The zeros."""
+        """The zeros of the system."""
         return self.to_zpk().arrays[0]
 
     @property
     def poles(self) -> Any:
-        """The poles."""
+        """The poles of the system."""
         return self.to_zpk().arrays[1]
 
     @property
     def inputs(self) -> int:
-        """The number of inputs."""
+        """The number of inputs of the system."""
         return int(self.to_ss().arrays[1].shape[1])
 
     @property
     def outputs(self) -> int:
-        """The number of outputs."""
+        """The number of outputs of the system."""
         return int(self.to_ss().arrays[2].shape[0])
 
     def to_tf(self) -> Any:
@@ -204,7 +204,7 @@ class StateSpace(System):
 
     @staticmethod
     def checked(*arrays: Any) -> Any:
-        """Make matrices that fit."""
+        """Check that the matrices of a system fit together."""
         return abcd_normalize(*arrays)
 
     def __add__(self, other: Any) -> Any:
@@ -215,7 +215,7 @@ class StateSpace(System):
         return self.with_arrays(a, b, c, d + other)
 
     def __radd__(self, other: Any) -> Any:
-        """Do the same, the other one first."""
+        """Add the system to a number or another system on its left."""
         return beside(other, self) if is_states(other) else self + other
 
     def __neg__(self) -> Any:
@@ -248,7 +248,7 @@ class StateSpace(System):
         return self.with_arrays(a, b, *scaled)
 
     def __truediv__(self, other: Any) -> Any:
-        """Divide by a number."""
+        """Divide the system by a number."""
         return self * (1 / other)
 
     def with_arrays(self, *arrays: Any) -> Any:
@@ -326,7 +326,7 @@ def of_any_form(original: Any, system: Any, **kwargs: Any) -> Any:
 
 
 def misfit() -> NoReturn:
-    """Say how many arrays make a system."""
+    """Explain in an error how many arrays make a system."""
     raise ValueError("`system` has 2, 3 or 4 arrays.")
 
 

@@ -94,7 +94,7 @@ def kaiser_bessel_derived(count: int, beta: Any) -> Array:
 
 @window("std")
 def gaussian(count: int, std: Any) -> Array:
-    """Give a bell."""
+    """Compute the taps of a Gaussian window."""
     return np.exp(-(middle(count) ** 2) / (2 * std * std))
 
 

@@ -83,7 +83,7 @@ class SparseArray(Arithmetic):
 
     @property
     def dtype(self) -> Any:
-        """That of the elements."""
+        """The dtype of the elements."""
         return self.elements.dtype
 
     @property
@@ -121,7 +121,7 @@ class SparseArray(Arithmetic):
 
     @property
     def offsets(self) -> Array:
-        """Which diagonals there are."""
+        """The offsets of the stored diagonals."""
         return self._inside("offsets")
 
     @property
@@ -141,17 +141,17 @@ class SparseArray(Arithmetic):
 
     @property
     def T(self) -> Any:  # noqa: N802 - the name that arrays give it
-        """The transpose."""
+        """The transpose of the matrix."""
         return self.transpose()
 
     @property
     def real(self) -> Self:
-        """The real parts."""
+        """The real parts of the elements, in the same pattern."""
         return self.like(np.real(self.elements))
 
     @property
     def imag(self) -> Self:
-        """The imaginary parts."""
+        """The imaginary parts of the elements, in the same pattern."""
         return self.like(np.imag(self.elements))
 
     def _inside(self, name: str) -> Any:
@@ -167,7 +167,7 @@ class SparseArray(Arithmetic):
         raise absent(f"tape_ad.scipy.sparse.{type(self).__name__}", name)
 
     def toarray(self, order: str | None = None, out: Any = None) -> Array:
-        """Make the dense array."""
+        """Make the dense array of the same elements."""
         if out is not None:
             raise UnsupportedArgumentError(
                 f"{OTHER}toarray: out= is an array, which cannot hold the gradient of a handle; "
@@ -192,13 +192,13 @@ class SparseArray(Arithmetic):
         return self.like(self.elements.astype(dtype))
 
     def conjugate(self, copy: bool = True) -> Self:
-        """Give the conjugate."""
+        """Conjugate the elements, in the same pattern."""
         return self.like(np.conjugate(self.elements))
 
     conj = conjugate
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
-        """Exchange rows and columns."""
+        """Transpose the matrix, or permute the axes of an array."""
         turned = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
         return self.in_layout(turned, self.elements, self.pattern.transposed())
 
@@ -211,7 +211,7 @@ class SparseArray(Arithmetic):
         return filled(self.elements, self.pattern.positions("csr").diagonal(k))
 
     def trace(self, offset: int = 0) -> Any:
-        """Add up a diagonal."""
+        """Sum the elements of a diagonal."""
         return np.sum(self.diagonal(offset))
 
     def nonzero(self) -> tuple[Array, Array]:
@@ -348,7 +348,7 @@ def sparse_of(a: Any) -> Any:
         return a
     if a.ndim != 2:
         raise UnsupportedArgumentError(
-            f"{OTHER}sparse arrays have two axes beside handles, not {a.ndim}; write a.toarray()"
+            f"{OTHER}sparse arrays of handles have two axes, not {a.ndim}; write a.toarray()"
         )
     whole = a.tocoo()
     elements, pattern = whole.data, Pattern.of(whole)

@@ -60,7 +60,7 @@ class Numbering:
         return first
 
     def elements(self, dtype: Any) -> Array:
-        """Give all of them."""
+        """Return the stored elements of all blocks, in one array."""
         every = np.concatenate(self.parts)
         is_given = isinstance(dtype, (type, np.dtype, str))  # SciPy has an object for no dtype
         return every.astype(dtype) if is_given else every

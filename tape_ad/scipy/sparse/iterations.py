@@ -80,7 +80,7 @@ class Operator:
         return Operator(self.operator.H)
 
     def matrix(self, data: Array) -> Any:
-        """Give the operator."""
+        """Return the operator itself, which takes the place of a matrix."""
         return self.operator
 
 

@@ -58,7 +58,7 @@ class Recording(SciPys):  # type: ignore[misc]  # SciPy tells no types
     """An operator that is linear in a handle, and recorded as one node."""
 
     def matvec(self, x: Any) -> Any:
-        """Multiply a vector."""
+        """Multiply a vector by the operator."""
         return self._recorded(x, "matvec", self.shape)
 
     def matmat(self, X: Any) -> Any:  # noqa: N803 - SciPy's name
@@ -236,7 +236,7 @@ def scaled(a: Any, factor: Any) -> LinearOperator:
 
 
 def combined(a: Any, b: Any) -> LinearOperator:
-    """Add two operators."""
+    """Add two operators, which become one."""
     if a.shape != b.shape:
         raise ShapeError(f"operators of shapes {a.shape} and {b.shape} have no sum")
 

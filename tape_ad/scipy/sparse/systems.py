@@ -43,7 +43,7 @@ class Dense:
         return self
 
     def matrix(self, data: Array) -> Any:
-        """Give the matrix itself."""
+        """Return the matrix, which is the data itself."""
         return data
 
     def times(self, data: Array, x: Array) -> Array:

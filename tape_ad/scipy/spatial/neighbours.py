@@ -195,7 +195,7 @@ class KDTree:
         distance_upper_bound: float = np.inf,
         workers: int = 1,
     ) -> tuple[Array, Array]:
-        """Find the nearest points.
+        """Find the nearest points of the tree, and the distances to them.
 
         Parameters
         ----------

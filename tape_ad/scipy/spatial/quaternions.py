@@ -12,8 +12,8 @@ import numpy as np
 
 from tape_ad.record.primals import primal
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.spatial.angles import arctan_of_root, cosine_of_root
 from tape_ad.scipy.spatial.metrics import root
+from tape_ad.scipy.spatial.pairs import arctan_of_root, cosine_of_root
 
 __all__ = [
     "aligned",
@@ -133,7 +133,7 @@ def matrix_of(q: Array) -> Array:
 
 
 def applied(q: Array, vectors: Array, back: bool = False) -> Array:
-    """Rotate vectors."""
+    """Rotate vectors by quaternions."""
     matrix = matrix_of(q)
     return np.matmul(matrix.mT if back else matrix, vectors[..., None])[..., 0]
 

@@ -13,8 +13,11 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy.spatial
 import scipy.spatial.transform
 
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.interpolation import in_double
 from tape_ad.scipy.counterparts import joined
@@ -24,7 +27,7 @@ from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial.rotations import Rotation, from_host
 from tape_ad.transforms.implicit import implicit, plain
 
-__all__ = ["RotationSpline"]
+__all__ = ["RotationSpline", "Slerp", "geometric_slerp"]
 
 SMALL = 0.5
 """Below which square of an angle the factors are summed up as series."""
@@ -59,14 +62,14 @@ def series(square: Array, start: int, order: int) -> Array:
 
 
 def turned(phi: Array, v: Array) -> Array:
-    """Compute R(φ) v for vectors on the last axis."""
+    """Multiply vectors on the last axis by the rotation vector's Jacobian: R(φ) v."""
     square = np.add.reduce(phi * phi, axis=-1, keepdims=True)
     once = np.cross(phi, v)
     return v - factor(square, 2) * once + factor(square, 3) * np.cross(phi, once)
 
 
 def unturned(phi: Array, omega: Array) -> Array:
-    """Compute R(φ)⁻¹ ω."""
+    """Multiply angular rates by the inverse of the rotation vector's Jacobian: R(φ)⁻¹ ω."""
     square = np.add.reduce(phi * phi, axis=-1, keepdims=True)
     once = np.cross(phi, omega)
     share = factor(square, 2, 1) / factor(square, 2)
@@ -74,7 +77,7 @@ def unturned(phi: Array, omega: Array) -> Array:
 
 
 def acceleration(phi: Array, rate: Array, second: Array) -> Array:
-    """Compute the angular acceleration."""
+    """Compute the angular acceleration at given times."""
     square = np.add.reduce(phi * phi, axis=-1, keepdims=True)
     rising = 2 * np.add.reduce(phi * rate, axis=-1, keepdims=True)
     once = np.cross(phi, rate)
@@ -174,3 +177,102 @@ class RotationSpline:
         if order == 0:
             return self.rotations[piece_of(self.times, times)] * Rotation.from_rotvec(phi)
         return turned(phi, rate) if order == 1 else acceleration(phi, rate, second)
+
+
+class Slerp:
+    """Rotation at a constant rate between given ones, as `scipy.spatial.transform.Slerp`.
+
+    Parameters
+    ----------
+    times : array or Tensor, shape (n,)
+        Increasing.
+    rotations : Rotation
+        As many; ours, or SciPy's.
+
+    Examples
+    --------
+    >>> turns = Rotation.from_rotvec([[0, 0, 0], [0, 0, 90]], degrees=True)
+    >>> round(float(Slerp([0.0, 1.0], turns)(0.5).magnitude()), 6)  # pi / 4
+    0.785398
+    """
+
+    def __init__(self, times: Array, rotations: Rotation) -> None:
+        rotations = from_host(rotations)
+        if not isinstance(rotations, Rotation):
+            raise TypeError("`rotations` must be a `Rotation` instance.")
+        if rotations.single or len(rotations) <= 1:
+            raise ValueError("`rotations` must be a sequence of at least 2 rotations.")
+        self.times = in_double(times)
+        if self.times.shape != (len(rotations),):
+            raise ValueError(
+                "Expected number of rotations to be equal to number of timestamps given, got "
+                f"{len(rotations)} rotations and {self.times.shape} timestamps."
+            )
+        self.timedelta = self.times[1:] - self.times[:-1]
+        if np.any(self.timedelta <= 0):
+            raise ValueError("Times must be in strictly increasing order.")
+        self.rotations = rotations[:-1]
+        self.rotvecs = (self.rotations.inv() * rotations[1:]).as_rotvec()
+
+    def __call__(self, times: Array) -> Rotation:
+        """Give the rotations at times, one or several."""
+        times = in_double(times)
+        if times.ndim > 1:
+            raise ValueError("`times` must be at most 1-dimensional.")
+        if np.any((times < self.times[0]) | (times > self.times[-1])):
+            raise ValueError(
+                f"Interpolation times must be within the range [{self.times[0]}, "
+                f"{self.times[-1]}], both inclusive."
+            )
+        number = np.maximum(np.searchsorted(self.times, times, side="left") - 1, 0)
+        share = (times - self.times[number]) / self.timedelta[number]
+        turned: Rotation = Rotation.from_rotvec(self.rotvecs[number] * share[..., None])
+        rotation: Rotation = self.rotations[number] * turned
+        return rotation
+
+
+def geometric_slerp(start: Array, end: Array, t: Array, tol: float = 1e-7) -> Array:
+    """Go along a great circle at a constant rate, as `scipy.spatial.geometric_slerp` does.
+
+    Parameters
+    ----------
+    start, end : array or Tensor, shape (d,)
+        Of length 1.
+    t : array or Tensor, shape () or (n,)
+        From 0 to 1.
+    tol : float
+
+    Returns
+    -------
+    array or Tensor, shape (d,) or (n, d)
+
+    Examples
+    --------
+    >>> geometric_slerp([1.0, 0.0], [0.0, 1.0], 0.5).round(3)
+    array([0.707, 0.707])
+    """
+    if is_plain(start, end, t):
+        return scipy.spatial.geometric_slerp(start, end, t, tol)
+    start, end, t = in_double(start), in_double(end), in_double(t)
+    if start.ndim != 1 or start.shape != end.shape or start.shape[0] < 2:
+        raise ValueError("The dimensions of start and end must match (have same size)")
+    for each in (start, end):
+        if not np.allclose(np.linalg.norm(each), 1.0, rtol=1e-9, atol=0):
+            raise ValueError("start and end are not on a unit n-sphere")
+    if np.any((t < 0) | (t > 1)):
+        raise ValueError("interpolation parameter must be in [0, 1]")
+    cosine = start @ end
+    across = end - cosine * start
+    sine = np.linalg.norm(across)
+    t = t[..., None]
+    if primal(sine) == 0 and cosine < 0:
+        raise UnsupportedArgumentError(
+            "geometric_slerp of handles: start and end are opposite, so the path between them is "
+            "not unique; move one of them"
+        )
+    if primal(sine) == 0:  # the series in the sine, to its third power
+        square = across @ across
+        bend = 1 + (1 - t**2) / 6 * square
+        return start * (1 - t**2 / 2 * square) + t * across * bend
+    angle = np.arctan2(sine, cosine)
+    return start * np.cos(t * angle) + across / sine * np.sin(t * angle)

@@ -144,13 +144,13 @@ class Rotation:
     @staticmethod
     @made
     def identity(*args: Any, **kwargs: Any) -> "Rotation":
-        """Make rotations by nothing."""
+        """Make identity rotations."""
         raise UnsupportedArgumentError("Rotation.identity takes no handles; give it a number")
 
     @staticmethod
     @made
     def random(*args: Any, **kwargs: Any) -> "Rotation":
-        """Draw rotations."""
+        """Draw random rotations, uniformly distributed."""
         raise UnsupportedArgumentError("Rotation.random takes no handles; give it a number")
 
     @staticmethod
@@ -230,7 +230,7 @@ class Rotation:
 
     @asked
     def magnitude(self) -> Array:
-        """Give the angles."""
+        """Compute the angles of the rotations."""
         return quaternions.magnitude(self._quat)
 
     @asked
@@ -240,7 +240,7 @@ class Rotation:
 
     @asked
     def mean(self, weights: Array | None = None, axis: Any = None) -> "Rotation":
-        """Average the rotations."""
+        """Compute the weighted mean of the rotations."""
         if axis is not None:
             raise UnsupportedArgumentError(
                 "Rotation.mean: axis= is not supported on handles; index the rotations instead"
@@ -332,7 +332,7 @@ def projects() -> bool:
 
 
 def quaternion(quat: Array, normalize: bool = True, scalar_first: bool = False, **_: Any) -> Array:
-    """Read quaternions."""
+    """Read one quaternion, or a stack of them, and normalize it."""
     q = in_double(quat)
     if q.shape[-1:] != (4,):
         raise ValueError(f"Expected `quat` to have shape (..., 4), got {q.shape}.")

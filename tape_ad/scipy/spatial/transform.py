@@ -1,9 +1,8 @@
 """Rotations: classes of `scipy.spatial.transform` that may hold handles."""
 
 from tape_ad.record.messages.migration_hints import listed
-from tape_ad.scipy.spatial.rotation_splines import RotationSpline
+from tape_ad.scipy.spatial.rotation_splines import RotationSpline, Slerp
 from tape_ad.scipy.spatial.rotations import Rotation
-from tape_ad.scipy.spatial.slerps import Slerp
 
 __all__ = ["Rotation", "RotationSpline", "Slerp"]
 __dir__ = listed(__all__)

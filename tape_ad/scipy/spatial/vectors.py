@@ -65,7 +65,7 @@ is_valid_dm = takes_lists(host.is_valid_dm)
 @takes_lists
 @functools.wraps(host.jaccard)
 def jaccard(*args: Any, **kwargs: Any) -> Any:
-    """Do what `scipy.spatial.distance.jaccard` does, whose docstring this takes."""
+    """Compute the Jaccard dissimilarity of two boolean vectors, with SciPy's own docstring."""
     return np.float64(host.jaccard(*args, **kwargs))  # of no non-zeros SciPy 1.14 gives an int
 
 

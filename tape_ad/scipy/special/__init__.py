@@ -38,8 +38,8 @@ from tape_ad.rules import add_rules, load_scipy_rules
 from tape_ad.rules.maps import Array
 from tape_ad.rules.nn import activations
 from tape_ad.scipy.counterparts import WITH_VALUE, joined
-from tape_ad.scipy.special import functions, logarithms
 from tape_ad.scipy.special import gamma_functions as gammas  # so that `gamma` is SciPy's function
+from tape_ad.scipy.special import logarithms, shared
 from tape_ad.scipy.special.counts import *
 from tape_ad.scipy.special.rules import COUNTERPARTS, SPECIAL
 
@@ -53,7 +53,7 @@ CALLING_UFUNCS = ("lambertw", "sinc", "softplus", "zeta")
 
 UFUNCS = {
     name: function
-    for name, function in vars(functions.sp).items()
+    for name, function in vars(shared.sp).items()
     if name in CALLING_UFUNCS or (isinstance(function, np.ufunc) and function in SPECIAL)
 }
 

@@ -11,8 +11,7 @@ from tape_ad.rules.base import Call, Entry, as_array, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
 from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_composition, scipy_function
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import BERNOULLI
+from tape_ad.scipy.special.shared import BERNOULLI, sp
 
 __all__ = ["COUNTS", "diric", "factorial", "perm"]
 

@@ -15,9 +15,8 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import ratio
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.gamma_functions import digamma_step
-from tape_ad.scipy.special.shared import in_double
+from tape_ad.scipy.special.shared import in_double, sp
 
 __all__ = [
     "DENSITIES",
@@ -51,7 +50,7 @@ def deviance(a: Array, m: Array) -> Array:
 
 
 def gamma_weight(a: Array, x: Array) -> Array:
-    """x**a exp(-x) / gamma(a)."""
+    """Compute x**a exp(-x) / gamma(a)."""
     return np.sqrt(a / (2 * np.pi)) * np.exp(-stirling_error(a) - deviance(a, x))
 
 

@@ -11,9 +11,8 @@ import numpy as np
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.special.densities import beta_density, gamma_density
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
-from tape_ad.scipy.special.shared import no_partial
+from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["DISTRIBUTIONS"]
 

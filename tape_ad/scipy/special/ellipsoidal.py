@@ -16,7 +16,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Entry, as_array, quiet
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 
 __all__ = ["ELLIPSOIDAL", "ELLIPSOIDAL_FUNCTIONS"]
 
@@ -41,8 +41,8 @@ def ellip_harm(h2: Array, k2: Array, n: Any, p: Any, s: Array, signm: Any, signn
     """Compose the function of numbers h2, k2, n and p."""
     if any(np.ndim(each) for each in (h2, k2, n, p)):
         raise UnsupportedArgumentError(
-            "scipy.special.ellip_harm: h2, k2, n and p cannot be arrays beside handles; call it "
-            "for each of them, and write np.stack around the results"
+            "scipy.special.ellip_harm: h2, k2, n and p cannot be arrays when an argument is a "
+            "handle; call it for each of them, and write np.stack around the results"
         )
     index, *factors = kind(int(n), int(p))
     size = (int(n) - sum(factors)) // 2

@@ -16,8 +16,7 @@ from tape_ad.rules.base import Derivation, Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
 from tape_ad.scipy.counterparts import takes_lists
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import BERNOULLI, in_double, no_partial
+from tape_ad.scipy.special.shared import BERNOULLI, in_double, no_partial, sp
 
 __all__ = ["GAMMA", "comb", "digamma_step", "multigammaln", "polygamma"]
 
@@ -66,7 +65,7 @@ def digamma_step(a: Array, b: Array) -> Array:
 
 
 def step_in_double(a: Array, b: Array) -> Array:
-    """Do the work of `digamma_step`."""
+    """Compute digamma(a + b) - digamma(a) without cancellation."""
     total: Array = 0.0
     for j in range(10):
         total = total + b / ((a + j) * (a + b + j))
@@ -79,7 +78,7 @@ def step_in_double(a: Array, b: Array) -> Array:
 
 
 def first_step(out: Array, a: Array, b: Array) -> Array:
-    """Subtract the trigamma functions."""
+    """Compute the difference of two values of the trigamma function."""
     return polygamma(1, a + b) - polygamma(1, a)
 
 
@@ -161,7 +160,7 @@ def multigammaln_partial(out: Array, a: Array, d: int) -> Array:
 
 @takes_lists
 def comb(n: Array, k: Array, repetition: bool) -> Array:
-    """Compute SciPy's inexact `comb`."""
+    """Count combinations in floating point, as SciPy's inexact `comb` does."""
     return sp.comb(n, k, repetition=repetition)
 
 

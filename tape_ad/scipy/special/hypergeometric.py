@@ -7,9 +7,8 @@ import numpy as np
 
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.integrals import carlson_last
-from tape_ad.scipy.special.shared import no_partial
+from tape_ad.scipy.special.elliptic import carlson_last
+from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["HYPERGEOMETRIC"]
 

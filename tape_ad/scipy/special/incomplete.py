@@ -30,15 +30,9 @@ from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.special.densities import (
-    beta_density,
-    beta_weight,
-    gamma_density,
-    gamma_weight,
-)
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.densities import beta_density, beta_weight, gamma_density, gamma_weight
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
-from tape_ad.scipy.special.shared import in_double
+from tape_ad.scipy.special.shared import in_double, sp
 
 __all__ = ["INCOMPLETE"]
 

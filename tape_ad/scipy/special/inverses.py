@@ -20,10 +20,9 @@ from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import ratio
 from tape_ad.scipy.special.densities import beta_density, gamma_density
 from tape_ad.scipy.special.distributions import DISTRIBUTIONS
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.incomplete import INCOMPLETE, betainc_slope, gammainc_slope
 from tape_ad.scipy.special.noncentral import NONCENTRAL
-from tape_ad.scipy.special.shared import no_partial
+from tape_ad.scipy.special.shared import no_partial, sp
 from tape_ad.scipy.special.statistics import STATISTICS
 from tape_ad.scipy.special.student import STUDENT
 

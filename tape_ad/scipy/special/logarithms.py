@@ -16,8 +16,7 @@ from tape_ad.rules.maps import Array, Divide, LinearMap, WeightedSum
 from tape_ad.rules.numpy.continued import ratio
 from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt
 from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import Probe, no_partial
+from tape_ad.scipy.special.shared import Probe, no_partial, sp
 
 __all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]
 
@@ -132,7 +131,7 @@ def log_abs_sum_first(
 def log_abs_sum_second(
     k: int, outs: Any, a: Array, b: Array, *, axis: Axis, keepdims: bool
 ) -> LinearMap | None:
-    """The same with respect to b."""
+    """The partial of log(abs(sum(b * exp(a)))) with respect to b."""
     if k == 1:
         return None
     log, sign = log_abs_sum_exp(a, b, axis, True)

@@ -14,7 +14,7 @@ import numpy as np
 from tape_ad.rules.base import Entry
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 
 __all__ = ["NODES", "NODES_FUNCTIONS"]
 

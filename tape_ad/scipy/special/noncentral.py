@@ -21,9 +21,8 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Constant, Entry, Maker, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.special.densities import beta_density, gamma_density
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
-from tape_ad.scipy.special.shared import in_double
+from tape_ad.scipy.special.shared import in_double, sp
 
 __all__ = ["NONCENTRAL", "poisson_weight"]
 

@@ -14,8 +14,7 @@ import numpy as np
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Entry, Maker, as_array, quiet, rule
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import no_partial
+from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["POLYNOMIALS"]
 

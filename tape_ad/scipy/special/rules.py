@@ -14,26 +14,23 @@ import numpy as np
 from attrs import evolve
 
 from tape_ad.rules.base import Entry, Maker, Rule, constants, merged
-from tape_ad.scipy.special.bessel import BESSEL
-from tape_ad.scipy.special.bessel_integrals import BESSEL_INTEGRALS
+from tape_ad.scipy.special.bessel import BESSEL, BESSEL_INTEGRALS
 from tape_ad.scipy.special.counts import COUNTS
 from tape_ad.scipy.special.densities import DENSITIES
 from tape_ad.scipy.special.distributions import DISTRIBUTIONS
 from tape_ad.scipy.special.ellipsoidal import ELLIPSOIDAL, ELLIPSOIDAL_FUNCTIONS
-from tape_ad.scipy.special.elliptic import ELLIPTIC
-from tape_ad.scipy.special.error import ERROR
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.elliptic import ELLIPTIC, INTEGRALS
+from tape_ad.scipy.special.error import ERROR, PENALTIES
 from tape_ad.scipy.special.gamma_functions import GAMMA
 from tape_ad.scipy.special.hypergeometric import HYPERGEOMETRIC
 from tape_ad.scipy.special.incomplete import INCOMPLETE
-from tape_ad.scipy.special.integrals import INTEGRALS
 from tape_ad.scipy.special.inverses import INVERSES
 from tape_ad.scipy.special.legendre_functions import LEGENDRE, LEGENDRE_FUNCTIONS
 from tape_ad.scipy.special.logarithms import LOGARITHMS
 from tape_ad.scipy.special.nodes import NODES, NODES_FUNCTIONS
 from tape_ad.scipy.special.noncentral import NONCENTRAL
-from tape_ad.scipy.special.penalties import PENALTIES
 from tape_ad.scipy.special.polynomials import POLYNOMIALS
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.special.spherical import SPHERICAL, SPHERICAL_FUNCTIONS
 from tape_ad.scipy.special.statistics import STATISTICS
 from tape_ad.scipy.special.student import STUDENT

@@ -1,15 +1,19 @@
 """What the modules of SciPy's special functions share."""
 
+import inspect
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
+import scipy.special
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Maker
 from tape_ad.rules.maps import Array
+from tape_ad.scipy.installed import Missing
 
-__all__ = ["BERNOULLI", "Probe", "floating_dtype", "in_double", "no_partial"]
+__all__ = ["BERNOULLI", "Probe", "floating_dtype", "in_double", "no_partial", "sp"]
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 """B_2, B_4, and so on."""
@@ -49,3 +53,22 @@ def no_partial(function: str, argument: str) -> Maker:
         )
 
     return refuse_handle
+
+
+def itself(function: Any) -> Any:
+    """Give the ufunc behind a function of SciPy's; one without is given as it is."""
+    inner = inspect.unwrap(function) if callable(function) else function
+    return inner if isinstance(inner, np.ufunc) else function
+
+
+class Functions(SimpleNamespace):
+    """The names of `scipy.special`; see `Missing` for those that it has not."""
+
+    def __getattr__(self, name: str) -> Missing:
+        return Missing(f"scipy.special.{name}")
+
+
+sp: Any = Functions(**{name: itself(each) for name, each in vars(scipy.special).items()})
+
+sp.zeta = inspect.unwrap(sp.zeta)  # which calls one of two ufuncs
+sp.sinc = np.sinc

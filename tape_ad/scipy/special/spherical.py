@@ -17,8 +17,7 @@ from tape_ad.rules.base import Entry, as_array, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.signatures import arguments_of
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import no_partial
+from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["SPHERICAL", "SPHERICAL_FUNCTIONS"]
 

@@ -9,9 +9,8 @@ from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Constant, Entry, quiet, rule
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.logarithms import power_slope
-from tape_ad.scipy.special.shared import in_double, no_partial
+from tape_ad.scipy.special.shared import in_double, no_partial, sp
 
 __all__ = ["STATISTICS"]
 

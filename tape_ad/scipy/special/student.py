@@ -18,11 +18,10 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.special.densities import stirling_error
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
 from tape_ad.scipy.special.incomplete import CUT, NODES, WEIGHTS, bell, integrated, reach
 from tape_ad.scipy.special.logarithms import root_slope
-from tape_ad.scipy.special.shared import BERNOULLI, in_double
+from tape_ad.scipy.special.shared import BERNOULLI, in_double, sp
 
 __all__ = ["STUDENT", "student_density", "student_score", "student_shape", "student_slope"]
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from tape_ad.rules.base import Entry, Rule, quiet, rule
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import no_partial
+from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["WAVES"]
 
@@ -92,22 +91,22 @@ def pair(function: Any, refused: str, equation: Equation, unit: float = 1.0) -> 
 
 
 def weber(w: Array, slope: Array, v: Array, x: Array) -> Array:
-    """DLMF 12.2.4."""
+    """The second derivative of parabolic cylinder functions by the argument, DLMF 12.2.4."""
     return (0.25 * x * x - v - 0.5) * w
 
 
 def weber_between(w: Array, slope: Array, a: Array, x: Array) -> Array:
-    """DLMF 12.14.2."""
+    """The second derivative of Weber's functions by the argument, DLMF 12.14.2."""
     return (a - 0.25 * x * x) * w
 
 
 def mathieu(values: Any) -> Equation:
-    """DLMF 28.2.1."""
+    """The second derivative of Mathieu functions by the argument, DLMF 28.2.1."""
     return lambda w, slope, m, q, x: (2 * q * np.cos(2 * DEGREE * x) - values(m, q)) * w
 
 
 def mathieu_modified(values: Any) -> Equation:
-    """DLMF 28.20.1."""
+    """The second derivative of modified Mathieu functions by the argument, DLMF 28.20.1."""
     return lambda w, slope, m, q, x: (values(m, q) - 2 * q * np.cosh(2 * x)) * w
 
 

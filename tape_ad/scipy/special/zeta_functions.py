@@ -16,8 +16,7 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.special.shared import BERNOULLI, Probe, in_double
+from tape_ad.scipy.special.shared import BERNOULLI, Probe, in_double, sp
 
 __all__ = ["ZETA"]
 

@@ -11,7 +11,7 @@ from tape_ad.rules.base import Derivation
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import is_handle
 from tape_ad.scipy.installed import asked, scipy
-from tape_ad.scipy.stats.named import (
+from tape_ad.scipy.stats.results import (
     BinnedStatistic2dResult,
     BinnedStatisticddResult,
     BinnedStatisticResult,

@@ -8,10 +8,10 @@ from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import ratio
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.densities import gamma_density
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.logarithms import root_slope
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.continuous_formulas import (
     alpha_slope,
     argus_shape,
@@ -67,12 +67,15 @@ from tape_ad.scipy.stats.families import (
     Family,
     Shape,
     by_power,
+    end_move,
     gennorm_shape,
     invgauss_slope,
+    mills,
+    power_slope,
+    share,
     weibull_score,
     weibull_shape,
 )
-from tape_ad.scipy.stats.formulas import end_move, mills, power_slope, share
 from tape_ad.scipy.stats.noncentral import NONCENTRAL, family_of
 
 __all__ = ["CONTINUOUS"]

@@ -7,11 +7,11 @@ import numpy as np
 
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.special.densities import gamma_density
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.logarithms import power_slope, root_slope
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.expectations import expectation
-from tape_ad.scipy.stats.formulas import log_root, mills, share
+from tape_ad.scipy.stats.families import log_root, mills, share
 from tape_ad.scipy.stats.methods import cdf, pdf, sf
 
 __all__ = [
@@ -84,7 +84,7 @@ def mielke_move(y: Array, k: Array, s: Array) -> Array:
 
 
 def mielke_second(y: Array, k: Array, s: Array) -> Array:
-    """The same with s."""
+    """The move of ``share(y, s)**(k / s)`` with s."""
     return -y / s * (np.log(y) + np.log1p(y**-s) / (s * share(y, -s)))
 
 
@@ -106,7 +106,7 @@ def foldcauchy_score(y: Array, c: Array) -> Array:
 
 
 def foldcauchy_shape(y: Array, c: Array) -> Array:
-    """The same by the shape parameter."""
+    """The derivative of foldcauchy's log density by its parameter."""
     p, q = foldcauchy_parts(y, c)
     return 2 * ((y - c) * p * p - (y + c) * q * q) / (p + q)
 
@@ -123,7 +123,7 @@ def weibull_part(c: Array, a: Array, b: Array) -> Array:
 
 
 def weibull_part_slope(c: Array, a: Array, b: Array) -> Array:
-    """The same, differentiated by c."""
+    """The derivative of a term of truncweibull's distribution function by c."""
     return sp.xlogy(b**c, b) * np.exp(-(b**c)) - sp.xlogy(a**c, a) * np.exp(-(a**c))
 
 
@@ -192,7 +192,7 @@ def skewcauchy_score(y: Array, a: Array) -> Array:
 
 
 def skewcauchy_shape(y: Array, a: Array) -> Array:
-    """The same by the shape parameter."""
+    """The derivative of skewcauchy's log density by its parameter."""
     side, width = lean(y, a)
     return 2 * side * y * y / (width * (width * width + y * y))
 
@@ -217,7 +217,7 @@ def truncpareto_slope(y: Array, b: Array, c: Array) -> Array:
 
 
 def truncpareto_bound(y: Array, b: Array, c: Array) -> Array:
-    """The same by c."""
+    """The derivative of truncpareto's distribution function by its bound c."""
     part = np.expm1(-b * np.log(y)) / np.expm1(-b * np.log(c))
     return -part * b / (c * np.expm1(b * np.log(c)))
 
@@ -235,7 +235,7 @@ def trapezoid_first(y: Array, c: Array, d: Array) -> Array:
 
 
 def trapezoid_second(y: Array, c: Array, d: Array) -> Array:
-    """The same by d."""
+    """The derivative of trapezoid's distribution function by its corner d."""
     n = d - c + 1
     fall = -((1 - y) ** 2) / (1 - d) * (1 / (1 - d) - 1 / n) / n
     return by_part(y, c, d, -y * y / c / (n * n), (c - 2 * y) / (n * n), fall)
@@ -285,7 +285,7 @@ def ball_parts(y: Array, beta: Array, m: Array) -> tuple[Array, Array]:
 
 
 def ball_score(y: Array, beta: Array, m: Array) -> Array:
-    """The same by the variable."""
+    """The derivative of the log density of crystalball by the variable."""
     tail = np.less(y, -beta)
     return np.where(tail, m / np.where(tail, m / beta - beta - y, 1.0), -y)
 
@@ -306,13 +306,13 @@ def kappa_first(y: Array, h: Array, k: Array) -> Array:
 
 
 def kappa_second(y: Array, h: Array, k: Array) -> Array:
-    """The same by k."""
+    """The derivative of kappa4's log density by its parameter k."""
     u, _, _ = kappa_parts(y, h, k)
     return log_root(y, -k) + root_slope(y, -k) * (1 - k - (1 - h) * u / (1 - h * u))
 
 
 def kappa_first_move(y: Array, h: Array, k: Array) -> Array:
-    """The move with h."""
+    """The move of the variable of kappa4 with its parameter h."""
     u, _, slope = kappa_parts(y, h, k)
     return -(1 - k * y) / u * (1 - h * u) * slope
 
@@ -336,7 +336,7 @@ def pearson_score(y: Array, skew: Array) -> Array:
 
 
 def pearson_slope(y: Array, skew: Array) -> Array:
-    """The same of the distribution function."""
+    """The derivative of pearson3's distribution function by its skew."""
     flat = np.equal(skew, 0)
     w, a, w_slope, a_slope = pearson_parts(y, np.where(flat, 1.0, skew))
     slope = gammainc_slope(a, w, 1) * a_slope + gamma_density(a, w) * w_slope
@@ -420,7 +420,7 @@ def tukey_move(y: Array, lam: Array) -> Array:
 
 
 def tukey_shape(y: Array, lam: Array) -> Array:
-    """Differentiate the logarithm of the density by it."""
+    """The derivative of tukeylambda's log density by its parameter."""
     p, q, slope = tukey_parts(y, lam)
     by_lam = p ** (lam - 1) * np.log(p) + q ** (lam - 1) * np.log(q)
     return -by_lam / slope - tukey_score(y, lam) * tukey_move(y, lam)

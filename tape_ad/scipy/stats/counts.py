@@ -6,7 +6,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.methods import cdf, pmf, ppf, sf
 from tape_ad.scipy.stats.powers import on_handles
 from tape_ad.scipy.stats.results import ConfidenceInterval, SignificanceResult

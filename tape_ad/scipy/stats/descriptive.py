@@ -10,7 +10,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Constant, Derivation
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import asked, scipy
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.samples import Table, floating, of_samples, off_limits, taken_over
 
 __all__ = ["DESCRIPTIVE", "UNITS", "central_moment", "kurtosis", "skew", "trim_mean", "unit_of"]
@@ -90,13 +90,13 @@ def weighed(a: Array, weights: Any) -> Array:
 
 
 def gmean(a: Array, weights: Any = None, dtype: Any = None) -> Array:
-    """The geometric mean."""
+    """Compute the geometric mean."""
     a = a if dtype is None else a.astype(dtype)
     return np.exp(weighed(np.log(a), weights))
 
 
 def of_positive(what: str, a: Array) -> Array:
-    """Do what the installed SciPy does about numbers below 0: put nan there, or raise an error."""
+    """Treat numbers below 0 as the installed SciPy does: nan, or an error."""
     below = a < 0
     if not np.any(below):
         return a
@@ -106,13 +106,13 @@ def of_positive(what: str, a: Array) -> Array:
 
 
 def hmean(a: Array, weights: Any = None, dtype: Any = None) -> Array:
-    """The harmonic mean."""
+    """Compute the harmonic mean."""
     a = a if dtype is None else a.astype(dtype)
     return 1.0 / weighed(1.0 / of_positive("Harmonic mean", a), weights)
 
 
 def pmean(a: Array, weights: Any = None, p: Any = 1) -> Array:
-    """The power mean."""
+    """Compute the power mean."""
     a = of_positive("Power mean", a)
     off_limits("pmean", "p", p, 0)
     return gmean(a, weights) if p == 0 else weighed(a**p, weights) ** (1 / p)
@@ -124,7 +124,7 @@ def sem(a: Array, ddof: int = 1) -> Array:
 
 
 def gstd(a: Array, ddof: int = 1) -> Array:
-    """The geometric standard deviation."""
+    """Compute the geometric standard deviation."""
     return np.exp(np.std(np.log(a), axis=-1, ddof=ddof))
 
 
@@ -206,7 +206,7 @@ def direction(samples: Array, period: float) -> tuple[Array, Array]:
 
 
 def circmean(samples: Array, high: float = 2 * math.pi, low: float = 0) -> Array:
-    """The mean direction."""
+    """Compute the circular mean: the mean direction of angles."""
     period = high - low
     angle = np.arctan2(*direction(samples, period))
     return (angle * (period / (2.0 * math.pi)) - low) % period + low
@@ -218,14 +218,14 @@ def resultant(samples: Array, period: float) -> Array:
 
 
 def circvar(samples: Array, high: float = 2 * math.pi, low: float = 0) -> Array:
-    """How far angles differ."""
+    """Compute the circular variance: how far angles spread."""
     return 1.0 - resultant(samples, high - low)
 
 
 def circstd(
     samples: Array, high: float = 2 * math.pi, low: float = 0, normalize: bool = False
 ) -> Array:
-    """The deviation of angles."""
+    """Compute the circular standard deviation of angles."""
     deviation = np.sqrt(-2 * np.log(resultant(samples, high - low)))
     return deviation if normalize else deviation * ((high - low) / (2.0 * math.pi))
 
@@ -257,7 +257,7 @@ def entropy(pk: Array, qk: Any = None, base: Any = None) -> Array:
 
 
 def kstat(data: Array, n: int = 2) -> Array:
-    """The n-th k-statistic."""
+    """Compute the n-th k-statistic."""
     count = np.asarray(data.shape[-1], data.dtype)  # of one observation it is a number over 0
     if n not in (1, 2, 3, 4):
         raise ValueError("k-statistics only supported for 1<=n<=4")

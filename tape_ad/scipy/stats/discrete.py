@@ -14,9 +14,9 @@ from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import ratio
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.densities import beta_density, gamma_density
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.incomplete import betainc_slope
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.special.zeta_functions import zeta_slope
 from tape_ad.scipy.stats.expectations import by_counting
 from tape_ad.scipy.stats.families import Shape

@@ -120,12 +120,12 @@ def padded_by(x: Array, m: int) -> Array:
 
 
 def vasicek(x: Array, m: int) -> Array:
-    """Vasicek 1976."""
+    """Estimate the differential entropy by the estimator of Vasicek (1976)."""
     return np.mean(np.log(x.shape[-1] / (2 * m) * spacings(x, m)), axis=-1)
 
 
 def van_es(x: Array, m: int) -> Array:
-    """Van Es 1992."""
+    """Estimate the differential entropy by the estimator of van Es (1992)."""
     n = x.shape[-1]
     logs = np.sum(np.log((n + 1) / m * (x[..., m:] - x[..., :-m])), axis=-1)
     rest = np.sum(1 / np.arange(m, n + 1, dtype=x.dtype)) + math.log(m) - math.log(n + 1)
@@ -133,7 +133,7 @@ def van_es(x: Array, m: int) -> Array:
 
 
 def ebrahimi(x: Array, m: int) -> Array:
-    """Ebrahimi et al. 1994."""
+    """Estimate the differential entropy by the estimator of Ebrahimi et al. (1994)."""
     n = x.shape[-1]
     i = np.arange(1, n + 1, dtype=x.dtype)
     factor = np.where(i <= m, 1 + (i - 1) / m, 2.0)
@@ -142,7 +142,7 @@ def ebrahimi(x: Array, m: int) -> Array:
 
 
 def correa(x: Array, m: int) -> Array:
-    """Correa 1995."""
+    """Estimate the differential entropy by the estimator of Correa (1995)."""
     n = x.shape[-1]
     steps = np.arange(-m, m + 1)[:, None]
     near = padded_by(x, m)[..., np.arange(1, n + 1) + steps + m - 1]

@@ -19,8 +19,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import by_counting, expectation, moment_of
-from tape_ad.scipy.stats.frozen import FrozenDistribution
-from tape_ad.scipy.stats.methods import METHODS
+from tape_ad.scipy.stats.methods import METHODS, FrozenDistribution
 from tape_ad.scipy.stats.moments import MOMENTS
 from tape_ad.scipy.stats.partials import parameter_names
 from tape_ad.scipy.stats.supports import ENDS
@@ -127,7 +126,7 @@ class Distribution:
         return method
 
     def median(self, *args: Any, **kwargs: Any) -> Any:
-        """Give the median, ``ppf(0.5)``."""
+        """Compute the median, ``ppf(0.5)``."""
         return self.ppf(0.5, *args, **kwargs)
 
     def interval(self, confidence: Array, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -241,15 +240,15 @@ class Distribution:
         return func is not None and isinstance(func(self.ppf(0.5, *args, **place)), Tensor)
 
     def mean(self, *args: Any, **kwargs: Any) -> Any:
-        """Give the mean."""
+        """Compute the mean of the distribution."""
         return self._moments("mean", "m", args, kwargs)
 
     def var(self, *args: Any, **kwargs: Any) -> Any:
-        """Give the variance."""
+        """Compute the variance of the distribution."""
         return self._moments("var", "v", args, kwargs)
 
     def std(self, *args: Any, **kwargs: Any) -> Any:
-        """Give the standard deviation."""
+        """Compute the standard deviation of the distribution."""
         if not holds_handle((args, kwargs)):
             return self.scipy.std(*args, **kwargs)
         return np.sqrt(self.var(*args, **kwargs))

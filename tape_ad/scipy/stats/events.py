@@ -49,13 +49,13 @@ class PoissonBinomial:
         return Tabulated(self.name, self.scipy(primal(p)), np.arange(p.shape[0] + 1.0), chances)
 
     def __call__(self, p: Any, loc: Any = 0) -> Any:
-        """Freeze the probabilities."""
+        """Freeze the probabilities of the events."""
         if not holds_handle((p, loc)):
             return self.scipy(p, loc)
         return Frozen(self.table(p), (loc,), {})
 
     def __getattr__(self, name: str) -> Any:
-        """Give a method."""
+        """Return a method of the frozen distribution."""
         theirs = getattr(self.scipy, name)
         first = name in WITH_ONE_BEFORE
 

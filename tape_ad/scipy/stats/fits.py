@@ -115,7 +115,7 @@ class AndersonResult(NamedTuple):
 
 
 class FittedAndersonResult(AndersonResult):
-    """The same with the distribution that is fitted.
+    """The result of `scipy.stats.anderson`, with the distribution that is fitted.
 
     Attributes
     ----------

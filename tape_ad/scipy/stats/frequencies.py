@@ -11,10 +11,9 @@ from tape_ad.rules.base import Derivation
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import is_handle
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.methods import isf
-from tape_ad.scipy.stats.named import Chi2ContingencyResult
-from tape_ad.scipy.stats.results import SignificanceResult
+from tape_ad.scipy.stats.results import Chi2ContingencyResult, SignificanceResult
 from tape_ad.scipy.stats.samples import (
     Table,
     floating,

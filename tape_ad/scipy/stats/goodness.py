@@ -12,7 +12,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import Derivation
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.descriptive import iqr
 from tape_ad.scipy.stats.methods import cdf as cdf_of_family
@@ -161,7 +161,7 @@ def second(y: Array) -> Array:
 
 
 def third(y: Array) -> Array:
-    """What they call D(3)."""
+    """Compute the third term of the series for the limiting distribution."""
     z = y * y / 4
     sum_of_kv = 2 * sp.kv(0.25, z) + 3 * sp.kv(0.75, z) - sp.kv(1.25, z)
     return np.exp(-z) / math.sqrt(math.pi) * (y / 2) ** 2.5 * sum_of_kv

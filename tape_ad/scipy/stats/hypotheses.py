@@ -13,7 +13,7 @@ from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import within
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.descriptive import central_moment, kurtosis, skew, trim_mean
-from tape_ad.scipy.stats.formulas import log_root
+from tape_ad.scipy.stats.families import log_root
 from tape_ad.scipy.stats.results import (
     LinregressResult,
     OutcomeResult,
@@ -163,7 +163,7 @@ def ttest_ind_from_stats(
 
 
 def correlation(x: Array, y: Array) -> Array:
-    """Pearson's correlation coefficient."""
+    """Pearson's correlation coefficient of the two samples."""
     x, y = x - np.mean(x, axis=-1, keepdims=True), y - np.mean(y, axis=-1, keepdims=True)
     x = x / np.linalg.norm(x, axis=-1, keepdims=True)
     y = y / np.linalg.norm(y, axis=-1, keepdims=True)

@@ -11,8 +11,8 @@ from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.solvers import solve_triangular
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.logarithms import log_sum_exp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.samples import floating
 
 __all__ = ["gaussian_kde"]
@@ -66,11 +66,11 @@ class gaussian_kde:  # noqa: N801 - SciPy's name
         return self._weights
 
     def scotts_factor(self) -> Array:
-        """Give Scott's factor."""
+        """Compute Scott's bandwidth factor."""
         return self.neff ** (-1.0 / (self.d + 4))
 
     def silverman_factor(self) -> Array:
-        """Give Silverman's factor."""
+        """Compute Silverman's bandwidth factor."""
         return (self.neff * (self.d + 2.0) / 4.0) ** (-1.0 / (self.d + 4))
 
     def set_bandwidth(self, bw_method: Any = None) -> None:

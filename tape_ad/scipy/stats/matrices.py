@@ -8,8 +8,8 @@ import numpy as np
 
 from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.gamma_functions import multigammaln
+from tape_ad.scipy.special.shared import sp
 
 __all__ = ["MATRICES"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.gamma_functions import polygamma
+from tape_ad.scipy.special.shared import sp
 
 __all__ = ["MOMENTS", "Moments"]
 

@@ -16,7 +16,7 @@ from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.solvers import solve_triangular
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.matrices import MATRICES
 from tape_ad.scipy.stats.samples import floating
 
@@ -219,13 +219,13 @@ def dirichlet_cov(alpha: Any) -> Array:
 
 
 def multinomial_mean(n: Any, p: Any) -> Array:
-    """The means of counts."""
+    """Compute the means of multinomial counts."""
     n, p = as_array(n), completed(in_double(p))
     return np.expand_dims(n, -1) * p
 
 
 def multinomial_cov(n: Any, p: Any) -> Array:
-    """The covariances of counts."""
+    """Compute the covariance matrix of multinomial counts."""
     n, p = as_array(n), completed(in_double(p))
     products = p[..., :, None] * p[..., None, :]
     each = p[..., None] * np.eye(p.shape[-1]) - products
@@ -257,7 +257,7 @@ def mixed_mean(alpha: Any, n: Any) -> Array:
 
 
 def mixed_var(alpha: Any, n: Any) -> Array:
-    """Their variances."""
+    """Compute the variances of Dirichlet multinomial counts."""
     alpha, n = in_double(alpha), np.expand_dims(in_double(n), -1)
     total = np.sum(alpha, axis=-1, keepdims=True)
     share = alpha / total
@@ -265,7 +265,7 @@ def mixed_var(alpha: Any, n: Any) -> Array:
 
 
 def mixed_cov(alpha: Any, n: Any) -> Array:
-    """Their covariances."""
+    """Compute the covariance matrix of Dirichlet multinomial counts."""
     alpha, n = in_double(alpha), np.expand_dims(in_double(n), (-1, -2))
     total = np.expand_dims(np.sum(alpha, axis=-1), (-1, -2))
     share = alpha / total[..., 0]
@@ -318,13 +318,13 @@ def conjugate_logpdf(x: Any, s2: Any, mu: Any = 0, lmbda: Any = 1, a: Any = 1, b
 
 
 def conjugate_mean(mu: Any = 0, lmbda: Any = 1, a: Any = 1, b: Any = 1) -> tuple[Array, Array]:
-    """The means of both."""
+    """Compute the means of mean and variance under the normal inverse gamma distribution."""
     mu, lmbda, a, b = np.broadcast_arrays(*map(floating, (mu, lmbda, a, b)))
     return mu + 0.0 * b, np.where(np.greater(a, 1), b / (a - 1), np.nan)
 
 
 def conjugate_var(mu: Any = 0, lmbda: Any = 1, a: Any = 1, b: Any = 1) -> tuple[Array, Array]:
-    """The variances of both."""
+    """Compute the variances of mean and variance under the normal inverse gamma distribution."""
     mu, lmbda, a, b = np.broadcast_arrays(*map(floating, (mu, lmbda, a, b)))
     known = np.greater(a, 1), np.greater(a, 2)
     return (

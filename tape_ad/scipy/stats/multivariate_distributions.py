@@ -61,7 +61,7 @@ class Multivariate:
         return f"tape_ad.scipy.stats.{self.name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> "FrozenMultivariate":
-        """Freeze the parameters."""
+        """Freeze the parameters of the distribution."""
         seed = kwargs.pop("seed", None)
         bound = self._signature.bind(*args, **kwargs)
         if seed is not None and not holds_handle((args, kwargs)):

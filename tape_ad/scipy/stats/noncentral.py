@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from tape_ad.rules.maps import Array
-from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.gamma_functions import digamma_step
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.families import Family, Shape
 
 __all__ = ["NONCENTRAL"]

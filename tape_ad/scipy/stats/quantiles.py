@@ -10,8 +10,8 @@ from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES
 from tape_ad.rules.base import Derivation
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.special.functions import sp
-from tape_ad.scipy.stats.named import SigmaclipResult
+from tape_ad.scipy.special.shared import sp
+from tape_ad.scipy.stats.results import SigmaclipResult
 from tape_ad.scipy.stats.samples import (
     Table,
     floating,

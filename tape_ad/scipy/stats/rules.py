@@ -7,14 +7,12 @@ from tape_ad.rules.base import merged
 from tape_ad.scipy.stats import bins, frequencies, goodness, quantiles, slopes
 from tape_ad.scipy.stats.descriptive import DESCRIPTIVE, UNITS
 from tape_ad.scipy.stats.distances import DISTANCES
-from tape_ad.scipy.stats.formulas import FORMULAS
+from tape_ad.scipy.stats.families import FORMULAS
 from tape_ad.scipy.stats.hypotheses import HYPOTHESES, RESULTS
 from tape_ad.scipy.stats.multivariate import DISTRIBUTED
-from tape_ad.scipy.stats.named import DescribeResult
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS
-from tape_ad.scipy.stats.ranks import RANKED, RANKS
-from tape_ad.scipy.stats.results import DirectionalStats
-from tape_ad.scipy.stats.samples import Table, with_result
+from tape_ad.scipy.stats.results import DescribeResult, DirectionalStats
+from tape_ad.scipy.stats.samples import RANKED, RANKS, Table, with_result
 from tape_ad.scipy.stats.transformations import TRANSFORMATIONS
 
 __all__ = ["PUBLISHED", "SAMPLES", "STATS"]

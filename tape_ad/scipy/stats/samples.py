@@ -15,13 +15,16 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, overridable, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation, Entry, as_array
+from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import constant_beside, is_handle, is_users, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.policies import by_policy, mapped
+from tape_ad.scipy.stats.results import OutcomeResult, SignificanceResult
 
 __all__ = [
+    "RANKED",
+    "RANKS",
     "Table",
     "as_one",
     "as_scipys",
@@ -165,8 +168,8 @@ def off_limits(name: str, parameter: str, value: Any, *limits: float) -> None:
         told = ", ".join(f"{each:g}" for each in limits)
         raise UnsupportedArgumentError(
             f"scipy.stats.{name}: {parameter}= is a handle, and exactly one of {told}, where the "
-            "formula is a limit of which the slope is not computed; pass a plain number, or one "
-            "beside it"
+            "formula is a limit of which the slope is not computed; pass a plain number, or a "
+            "slightly different one"
         )
 
 
@@ -335,3 +338,25 @@ def single_dtypes(
         result,
     )
     return dtypes
+
+
+TUPLES = (
+    *("kendalltau", "spearmanr", "spearmanrho", "mannwhitneyu", "wilcoxon", "ranksums", "kruskal"),
+    *("friedmanchisquare", "brunnermunzel", "ansari", "mood", "ks_2samp", "chatterjeexi"),
+    "fligner",
+)
+OBJECTS = ("somersd", "cramervonmises_2samp", "page_trend_test", "bws_test")
+
+RANKED: dict[str, Callable[..., Any]] = {
+    name: result
+    for names, result in ((TUPLES, SignificanceResult), (OBJECTS, OutcomeResult))
+    for name in names
+    if getattr(scipy.stats, name)  # some are in newer releases of SciPy alone
+}
+"""What is made of the statistics and p-values of rank tests."""
+
+RANKS: Table = constants(
+    *map(taken_over, ("rankdata", "tiecorrect", "percentileofscore")),
+    *(taken_over(name, ("statistic", "pvalue")) for name in RANKED),
+)
+"""Rank correlations, and tests of ranks."""

@@ -12,7 +12,7 @@ from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.special.functions import sp
+from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.distributions import holds_handle, primal
 
 __all__ = ["Frozen", "Tabulated", "rv_discrete", "rv_histogram"]
@@ -133,7 +133,7 @@ class Table:
         return sum(terms)
 
     def median(self, *args: Any, **kwargs: Any) -> Array:
-        """Give the median."""
+        """Compute the median of the table."""
         return self.ppf(0.5, *args, **kwargs)
 
     def interval(self, confidence: Any, *args: Any, **kwargs: Any) -> tuple[Array, Array]:
@@ -267,7 +267,7 @@ class Histogram(Table):
         return np.sum(self.heights * (powers[1:] - powers[:-1])) / (n + 1)
 
     def pdf(self, x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-        """Give the density."""
+        """Compute the density of the histogram."""
         y = (as_array(joined(x)) - loc) / scale
         heights = np.concatenate([np.zeros(1), self.heights, np.zeros(1)])
         place = np.searchsorted(primal(self.edges), primal(y), side="right")
@@ -279,11 +279,11 @@ class Histogram(Table):
         return logarithm(self.pdf(x, loc, scale))
 
     def cdf(self, x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-        """Give the distribution function."""
+        """Compute the distribution function of the histogram."""
         return between((as_array(joined(x)) - loc) / scale, self.edges, self.sums)
 
     def sf(self, x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-        """Give the survival function."""
+        """Compute the survival function of the histogram."""
         return 1.0 - self.cdf(x, loc, scale)
 
     def logcdf(self, x: Any, loc: Any = 0, scale: Any = 1) -> Array:

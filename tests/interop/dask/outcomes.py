@@ -35,7 +35,7 @@ SOME = "Some are, and the others are refused"
 FAILING_LATER = {"nanmedian-0x3-axis=1-real"}
 """What Dask takes, and NumPy then refuses to compute in its chunks."""
 
-ROOMS = ("np.", "tape_ad.nn.", "tape_ad.scipy.special.")
+PACKAGES = ("np.", "tape_ad.nn.", "tape_ad.scipy.special.")
 
 
 def never(*_: Any, **__: Any) -> Any:
@@ -100,10 +100,10 @@ def public_name(function: Any) -> str | None:
         name = f"tape_ad.nn.{name}"
     elif isinstance(function, np.ufunc) and not name.startswith("np."):
         name = f"tape_ad.scipy.special.{name}"
-    room, _, last = name.rpartition(".")
-    known = room != "tape_ad.nn" or hasattr(ta.nn, last)
-    known = known and (room != "tape_ad.scipy.special" or hasattr(ta.scipy.special, last))
-    return name if name.startswith(ROOMS) and known else None
+    package, _, last = name.rpartition(".")
+    known = package != "tape_ad.nn" or hasattr(ta.nn, last)
+    known = known and (package != "tape_ad.scipy.special" or hasattr(ta.scipy.special, last))
+    return name if name.startswith(PACKAGES) and known else None
 
 
 def by_function() -> dict[str, set[str]]:
@@ -120,8 +120,8 @@ def listed(title: str) -> set[str]:
     """Read the names below a title of the page."""
     text = PAGE.read_text(encoding="utf-8").split(MARKER)[1]
     section = text.split(f"{title}:\n", 1)[1].split("\n\n")[0].lstrip()
-    rooms = re.findall(r"- `([\w.]+)`: ([^`]*?)(?=\n- |\Z)", section, re.DOTALL)
-    return {f"{room}.{name.strip()}" for room, names in rooms for name in names.split(",")}
+    packages = re.findall(r"- `([\w.]+)`: ([^`]*?)(?=\n- |\Z)", section, re.DOTALL)
+    return {f"{package}.{name.strip()}" for package, names in packages for name in names.split(",")}
 
 
 def write() -> None:
@@ -137,11 +137,11 @@ def write() -> None:
 
 
 def by_room(names: list[str]) -> str:
-    """Write names as a list with an item for each room."""
+    """Write names as a list with an item for each package."""
     items = []
-    for room in ROOMS:
-        inside = ", ".join(name.removeprefix(room) for name in names if name.startswith(room))
-        item = f"- `{room.rstrip('.')}`: {inside}"
+    for package in PACKAGES:
+        inside = ", ".join(name.removeprefix(package) for name in names if name.startswith(package))
+        item = f"- `{package.rstrip('.')}`: {inside}"
         items.append(textwrap.fill(item, 100, subsequent_indent="  ", break_on_hyphens=False))
     return "\n".join(items)
 

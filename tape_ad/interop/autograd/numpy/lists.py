@@ -206,7 +206,8 @@ class Joined:
             return self.plainly[key]
         if any(isinstance(part, str) for part in parts):
             raise UnsupportedArgumentError(
-                "r_ and c_ take no directive in a string beside handles; write np.concatenate"
+                "r_ and c_ take no directive in a string together with handles; write "
+                "np.concatenate"
             )
         arrays = [self.plainly[part] if isinstance(part, slice) else part for part in parts]
         if self.axis:

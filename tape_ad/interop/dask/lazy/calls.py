@@ -82,8 +82,8 @@ def counterpart_of(function: Function) -> Function | None:
     if facts.is_elementwise or called(function) in ELEMENTWISE:
         return functools.partial(by_elements, function)
     module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
-    rooms = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
-    found: Function | None = getattr(rooms.get(module), name, None)
+    modules = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
+    found: Function | None = getattr(modules.get(module), name, None)
     if found is None and facts.axis and not ours(function):
         return functools.partial(by_axes, function, facts)
     return found
@@ -186,7 +186,7 @@ def accumulated(function: Function) -> Function:
 
 
 def reshaped(array: Any, shape: Any, order: str = "C", **_: Any) -> Any:
-    """Reshape in C's order."""
+    """Reshape a lazy array in C order."""
     if order not in ("C", "A", "K"):
         raise UnsupportedArgumentError("Dask reshapes in C's order alone; leave order= away")
     if array.size == 0:
@@ -222,7 +222,7 @@ def contracted(*arrays: Any, inputs: Any, output: str, **_: Any) -> Any:
 
 
 def raveled(array: Any, order: str = "C") -> Any:
-    """Flatten in C's order."""
+    """Flatten a lazy array in C order."""
     return reshaped(array, (array.size,), order)
 
 

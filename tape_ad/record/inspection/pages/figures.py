@@ -210,7 +210,7 @@ class Summary:
 
     @classmethod
     def of(cls, arrays: Iterable[tuple[str, Any]], what: str, count: int) -> Self:
-        """Look through arrays.
+        """Collect the rows of a summary of named arrays.
 
         Parameters
         ----------

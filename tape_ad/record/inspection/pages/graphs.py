@@ -194,7 +194,7 @@ def by_graphviz(program: str, text: str, size: int, edges: Sequence[tuple[int, i
 
 
 def numbers(text: str) -> list[float]:
-    """Read numbers between commas."""
+    """Read numbers that are separated by commas."""
     return [float(each) for each in text.split(",")]
 
 

@@ -240,5 +240,5 @@ def curve(start: Point, end: Point) -> list[Point]:
 
 
 def mean(values: Sequence[float], default: float) -> float:
-    """Average some numbers."""
+    """Compute the mean of some numbers."""
     return sum(values) / len(values) if values else default

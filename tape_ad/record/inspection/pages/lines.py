@@ -35,7 +35,7 @@ class Source:
 
 @frozen
 class Line:
-    """One node.
+    """One node of a record, as the text of its line.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ def split(name: str) -> Path:
 
 
 def common(paths: Sequence[Path]) -> Path:
-    """Give what several paths begin with."""
+    """Return the longest common beginning of several paths."""
     first, last = min(paths), max(paths)
     for at, (one, two) in enumerate(zip(first, last, strict=False)):
         if one != two:

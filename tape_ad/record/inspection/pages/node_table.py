@@ -101,7 +101,7 @@ class Table:
 
     @property
     def note(self) -> Markup:
-        """Say which nodes are left out."""
+        """Describe which nodes the table leaves out."""
         if not self.left_out:
             return fragment()
         first, last = self.left_out[0], self.left_out[-1]

@@ -96,7 +96,7 @@ def flame_graph(stacks: Stacks) -> Markup:
 
 
 def box_of(name: str, frame: Frame, left: float, top: int, scale: float, whole: float) -> Markup:
-    """Draw a frame."""
+    """Draw one frame of a flame graph as a rectangle with its name."""
     width = frame.seconds * scale
     fits = int((width - 6) / LETTER)
     shown = name if len(name) <= fits else name[: fits - 1] + "…" if fits > 3 else ""
