@@ -206,8 +206,6 @@ class Fusion:
 
     def put(self, work: Work) -> int:
         """Find a nest that work can be fused with, or let it stand alone, and give its slot."""
-        if type(work) is LoopNest and 0 in work.shape:
-            return len(self.slots)  # there is nothing to do
         if type(work) is LoopNest and work.callee is None:
             return self.join(work)
         self.append(work)

@@ -4,11 +4,11 @@
 that copy goes, where nothing else needs the array as it was.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from attrs import evolve
+from attrs import define, evolve, field
 
 from tape_ad.programs.engines.liveness import LiveRanges, root_of
 from tape_ad.programs.engines.native.ir.loop_nests import (
@@ -55,7 +55,8 @@ def reuse_memory(lowered: Lowered) -> Lowered:
     last = {home: value for value, home in homes.items()}
     names = {value: last[home] for value, home in homes.items()} | last
     renamed = {value: name for value, name in names.items() if value is not name}
-    steps = [in_place(each, homes, renamed) for each in lowered.steps]
+    renaming = Renaming(renamed)
+    steps = [in_place(each, homes, renaming) for each in lowered.steps]
     return evolve(lowered, steps=steps, renamed=renamed)
 
 
@@ -93,19 +94,58 @@ def changes(call: Call) -> bool:
     return type(call.function).__hash__ is not None and call.function in IN_PLACE
 
 
-def in_place(
-    each: LoweredStep, homes: Mapping[Value, Value], renamed: Mapping[Value, Value]
-) -> LoweredStep:
+@define(eq=False)
+class Renaming:
+    """Other names for memory.
+
+    Attributes
+    ----------
+    names : mapping of Value to Value
+    """
+
+    names: Mapping[Value, Value]
+    _known: dict[MemRef, MemRef] = field(factory=dict)
+
+    def ref(self, ref: MemRef) -> MemRef:
+        """Give a memory reference under the new name."""
+        name = self.names.get(ref.root)
+        if name is None:
+            return ref
+        known = self._known.get(ref)
+        if known is None:
+            known = self._known[ref] = MemRef(name, ref.offset, ref.shape, ref.strides, ref.dtype)
+        return known
+
+    def work(self, work: Work) -> Work:
+        """Give a loop nest, an external call or a runtime check under the new names."""
+        if isinstance(work, RuntimeCheck):
+            return evolve(work, ref=self.ref(work.ref))
+        reads = list(map(self.ref, work.reads))
+        if isinstance(work, ExternalCall):
+            return evolve(work, reads=reads, writes=list(map(self.ref, work.writes)))
+        return LoopNest(
+            work.shape,
+            reads,
+            work.ops,
+            [(arg, self.ref(ref)) for arg, ref in work.writes],
+            [Reduction(each.ufunc, each.arg, self.ref(each.ref)) for each in work.reductions],
+            work.callee,
+            work.apart,
+            work.ordered,
+        )
+
+
+def in_place(each: LoweredStep, homes: Mapping[Value, Value], renaming: Renaming) -> LoweredStep:
     """Give a step with its memory under the new names, without copies of an array to itself."""
     if not each.work:
         return each
-    work: Sequence[Work] = [with_names(part, renamed) for part in each.work]
+    work = [renaming.work(part) for part in each.work]
     if isinstance(each.step, Call) and each.step.outputs[0] in homes:
         work = [part for part in work if not is_copy_to_itself(part)]
         for part in work:
             if isinstance(part, LoopNest):
                 part.apart = False
-    return evolve(each, work=work)
+    return LoweredStep(each.step, work)
 
 
 def is_copy_to_itself(work: Work) -> bool:
@@ -113,33 +153,3 @@ def is_copy_to_itself(work: Work) -> bool:
     if not isinstance(work, LoopNest) or work.ops or work.reductions or work.callee:
         return False
     return len(work.reads) == 1 and work.writes == [(-1, work.reads[0])]
-
-
-def with_names(work: Work, names: Mapping[Value, Value]) -> Work:
-    """Give work in which memory has other names."""
-    if not any(ref.root in names for ref in work.refs):
-        return work
-
-    def now(ref: MemRef) -> MemRef:
-        return evolve(ref, root=names.get(ref.root, ref.root))
-
-    if isinstance(work, RuntimeCheck):
-        return evolve(work, ref=now(work.ref))
-    if isinstance(work, ExternalCall):
-        reads, writes = list(map(now, work.reads)), list(map(now, work.writes))
-        return evolve(work, reads=reads, writes=writes)
-    return nest_with_names(work, now)
-
-
-def nest_with_names(nest: LoopNest, now: Callable[[MemRef], MemRef]) -> LoopNest:
-    """Do the same to a loop nest."""
-    return LoopNest(
-        nest.shape,
-        list(map(now, nest.reads)),
-        nest.ops,
-        [(arg, now(ref)) for arg, ref in nest.writes],
-        [Reduction(each.ufunc, each.arg, now(each.ref)) for each in nest.reductions],
-        nest.callee,
-        nest.apart,
-        nest.ordered,
-    )

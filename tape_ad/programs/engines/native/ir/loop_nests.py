@@ -262,7 +262,9 @@ class LoopNest:
     def written_roots(self) -> set[Value]:
         """The values whose memory is written to."""
         written = {ref.root for _, ref in self.writes}
-        return written | {reduction.ref.root for reduction in self.reductions}
+        if self.reductions:
+            written.update([reduction.ref.root for reduction in self.reductions])
+        return written
 
 
 @define(eq=False)

@@ -138,7 +138,8 @@ def lower(program: Program) -> Lowered:
                 steps.append(LoweredStep(step, reason=str(reason)))
                 continue
             cache.remember(key, step, work)
-            steps.append(LoweredStep(step, [canonical(each) for each in work]))
+            parts = [canonical(each) for each in work if not is_empty(each)]
+            steps.append(LoweredStep(step, parts))
         else:
             steps.append(LoweredStep(step, [nest]))
         native.update(step.outputs)
@@ -168,9 +169,14 @@ def lowered_guard(
     return [LoweredStep(guard, reason=f"{called(guard.question)} asks Python")]
 
 
+def is_empty(work: Work) -> bool:
+    """Tell whether a nest has no elements to go over."""
+    return type(work) is LoopNest and 0 in work.shape
+
+
 def canonical(work: Work) -> Work:
     """Leave out axes of one element, and store what is reduced over one element alone."""
-    if type(work) is not LoopNest or 0 in work.shape:
+    if type(work) is not LoopNest:
         return work
     if 1 not in work.shape:
         return without_trivial_reductions(work)
