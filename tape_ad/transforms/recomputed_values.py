@@ -119,13 +119,8 @@ def are_close(before: Sums, now: Sums, rounding: float = math.inf) -> bool:
     )
 
 
-<<<<<<< HEAD
 def is_close(one: Plain, two: Plain, rounding: float) -> bool:
-    """Do what `are_close` does for the sums of one array, beside the largest of them."""
-=======
-def is_close(one: Plain, two: Plain, rounding: float | None) -> bool:
-    """Compare two elements, relative to the largest element of their array."""
->>>>>>> hE
+    """Compare the sums of one array, relative to the largest of them."""
     if one.shape != two.shape or one.dtype != two.dtype or one.tobytes() == two.tobytes():
         return bool(one.shape == two.shape and one.dtype == two.dtype)
     eps = float(np.finfo(one.dtype).eps)

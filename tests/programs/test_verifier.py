@@ -9,7 +9,8 @@ import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.programs.engines import engine_named, liveness
 from tape_ad.programs.engines.liveness import LiveRanges
-from tape_ad.programs.engines.native.fusion import fusion, repeats
+from tape_ad.programs.engines.native.fusion import in_place
+from tape_ad.programs.engines.native.lowering import cache
 from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.engines.verifier import (
     StorageError,
@@ -87,7 +88,7 @@ def natively(function: Any) -> None:
 def test_a_loop_that_reads_another_operand(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
 
-    found = repeats.Repeats.find
+    found = cache.LoweringCache.find
 
     def careless(self: Any, key: Any, call: Any) -> Any:
         nest = found(self, key, call)
@@ -95,7 +96,7 @@ def test_a_loop_that_reads_another_operand(monkeypatch: pytest.MonkeyPatch) -> N
             nest.reads = nest.reads[:1] * len(nest.reads)
         return nest
 
-    monkeypatch.setattr(repeats.Repeats, "find", careless)
+    monkeypatch.setattr(cache.LoweringCache, "find", careless)
     with pytest.raises(StorageError, match=r"the loop for np\.multiply does not read"):
         natively(mixed)
 
@@ -112,7 +113,7 @@ def test_an_array_that_is_written_over_too_early(monkeypatch: pytest.MonkeyPatch
         z[0] = 5.0
         return np.sum(z * y)
 
-    monkeypatch.setattr(fusion, "last_uses", careless)
+    monkeypatch.setattr(in_place, "last_uses", careless)
     with pytest.raises(StorageError, match=r"over which .* has been written"):
         natively(shown_later)
 

@@ -9,7 +9,7 @@ most bytes that it needs, and one that is not NumPy's alone has a `Report` as it
 import functools
 import importlib.util
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tape_ad.base.extras import extra
@@ -19,7 +19,7 @@ from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.engines.reports import Report, reporting
 from tape_ad.programs.program.program import Program
 
-__all__ = ["ENGINES", "Engine", "Replay", "Report", "engine_named"]
+__all__ = ["ENGINES", "Engine", "Replay", "Report", "compiler_passes", "engine_named"]
 
 Replay = Any
 Engine = Callable[..., Replay]
@@ -75,6 +75,29 @@ ENGINES: Mapping[str, Callable[[], Engine]] = {
     "native": native,
 }
 """What gives each engine, by the names that users know them by."""
+
+
+def compiler_passes(name: str, program: Program) -> Iterator[tuple[str, str]]:
+    """Give the listing of a program after each pass of the native compiler, and LLVM's text.
+
+    Parameters
+    ----------
+    name : str
+        The engine's; there is nothing for one that does not compile.
+    program : Program
+        Simplified.
+
+    Yields
+    ------
+    name : str
+        Of the pass.
+    listing : str
+    """
+    if name == "numpy" or not has_llvm():
+        return
+    from tape_ad.programs.engines.native.native_engine import listings  # which loads LLVM
+
+    yield from listings(program)
 
 
 def failed(program: Program, error: Exception) -> Report:

@@ -19,6 +19,7 @@ __all__ = [
     "Program",
     "Step",
     "Value",
+    "listed",
     "replaced",
     "values_in",
 ]
@@ -256,15 +257,7 @@ class Program:
         numbers = self.numbers()
         lines = [f"%{numbers[v]}: {v} = input {v.name}" for v in self.inputs]
         lines += [f"%{numbers[c.value]}: {c.value} = constant of {c.line}" for c in self.constants]
-        for step in self.steps:
-            if isinstance(step, Guard):
-                question = getattr(step.question, "__name__", str(step.question))
-                lines.append(
-                    f"guard {question} %{numbers[step.value]} is {step.answer!r}, {step.line}"
-                )
-                continue
-            given = ", ".join(f"%{numbers[v]}: {v}" for v in step.outputs)
-            lines.append(f"{given} = {written(step, numbers)}")
+        lines += [listed(step, numbers) for step in self.steps]
         lines.append(f"return {shown(self.output, numbers)}")
         return "\n".join(lines)
 
@@ -312,6 +305,15 @@ def put(leaf: Any, by: Mapping[Value, Any]) -> Any:
     if type(leaf) is slice:
         return slice(*(put(each, by) for each in (leaf.start, leaf.stop, leaf.step)))
     return by.get(leaf, leaf) if type(leaf) is Value else leaf
+
+
+def listed(step: Step, numbers: Mapping[Value, int]) -> str:
+    """Write a step as a line of a listing."""
+    if isinstance(step, Guard):
+        question = getattr(step.question, "__name__", str(step.question))
+        return f"guard {question} %{numbers[step.value]} is {step.answer!r}, {step.line}"
+    given = ", ".join(f"%{numbers[v]}: {v}" for v in step.outputs)
+    return f"{given} = {written(step, numbers)}"
 
 
 def written(call: Call, numbers: Mapping[Value, int]) -> str:

@@ -123,8 +123,14 @@ class Compiled(Replayer):
         known = list(self._paths.values())
         return tuple([path.simple or path.program for paths in known for path in paths.all])
 
-    def explain(self) -> str:
+    def explain(self, *, passes: bool = False) -> str:
         """Say what was captured when, for which arguments, and what has become of it.
+
+        Parameters
+        ----------
+        passes : bool
+            List each program also as it was captured, and after every pass that has changed it:
+            first those that simplify it, then those of the native compiler, if it runs natively.
 
         Returns
         -------
@@ -147,7 +153,7 @@ class Compiled(Replayer):
             guard bool %1, line ...: failed 1 time
           program 1: 2 calls, 1 guard; captured by call 4 (... ms); not yet compared
         """
-        return explained(self, list(self._paths.values()), self._not_captured)
+        return explained(self, list(self._paths.values()), self._not_captured, passes=passes)
 
     def to_source(self, number: int | None = None) -> str:
         """Write a program as a Python module that needs NumPy alone.

@@ -1,6 +1,7 @@
 """What has become of a compiled function, in words."""
 
 import functools
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from operator import index
@@ -10,6 +11,7 @@ import numpy as np
 
 from tape_ad.base.naming import called
 from tape_ad.programs.capture.tracers import complex_code, float_code
+from tape_ad.programs.engines import compiler_passes
 from tape_ad.programs.engines.reports import Report
 from tape_ad.programs.program.keys import Static
 from tape_ad.programs.replay.paths import Path, Paths
@@ -53,7 +55,13 @@ def asked(question: Callable[..., Any]) -> str:
     return QUESTIONS.get(question, "a number is written as text")
 
 
-def explained(compiled: Any, known: Sequence[Paths], not_captured: Mapping[str, int]) -> str:
+def explained(
+    compiled: Any,
+    known: Sequence[Paths],
+    not_captured: Mapping[str, int],
+    *,
+    passes: bool = False,
+) -> str:
     """Write what `Compiled.explain` gives.
 
     Parameters
@@ -62,20 +70,26 @@ def explained(compiled: Any, known: Sequence[Paths], not_captured: Mapping[str, 
     known : sequence of Paths
     not_captured : mapping of str to int
         Why calls were not captured, and how many.
+    passes : bool
+        Whether to list programs after each pass.
     """
     lines = [f"{compiled!r}, engine {compiled.engine!r}"]
     numbers = count()
     for paths in known:
-        lines += for_key(paths, numbers)
+        lines += for_key(paths, numbers, compiled.engine if passes else None)
     lines += [f"ran by itself {times(number)}: {why}" for why, number in not_captured.items()]
     return "\n".join(lines)
 
 
-def for_key(paths: Paths, numbers: Iterator[int]) -> Iterator[str]:
-    """Write what there is for arguments of one key."""
+def for_key(paths: Paths, numbers: Iterator[int], engine: str | None) -> Iterator[str]:
+    """Write what there is for arguments of one key; with all passes, if an engine is named."""
     yield f"for {arguments(paths)}"
     for path, number in zip(paths.all, numbers, strict=False):
         yield from for_path(number, path)
+        if engine is not None:
+            for name, listing in listings(path, engine):
+                yield f"    {name}:"
+                yield textwrap.indent(listing, " " * 6)
     if paths.exhausted:
         yield f"  not replayed any more, {times(paths.eager)} by itself: {paths.exhausted[0]}"
 
@@ -136,6 +150,22 @@ def for_engine(report: Report) -> Iterator[str]:
     for reason, functions in report.left.items():
         names = [f"{name} {times(n)}" if n > 1 else name for name, n in functions.items()]
         yield f"    NumPy: {', '.join(names)}: {reason}"
+
+
+def listings(path: Path, engine: str) -> Iterator[tuple[str, str]]:
+    """Give the name of each pass that has changed a program, with what it made, as text."""
+    program = path.simple or path.program
+    name = "capture"
+    for simplification, before in program.history:
+        yield name, str(before)
+        name = simplification
+    yield name, str(program)
+    if path.report is not None and path.report.segments:
+        before_it = ""
+        for name, listing in compiler_passes(engine, program):
+            if listing != before_it:
+                yield name, listing
+            before_it = listing
 
 
 def counted(number: int, what: str) -> str:

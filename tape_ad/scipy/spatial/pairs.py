@@ -11,6 +11,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import DtypeError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, rule
 from tape_ad.rules.maps import Array, Shape
 from tape_ad.rules.maps.patterns import Pattern, dense_blocks, reads
@@ -368,9 +369,11 @@ ANGLES: dict[Any, Entry] = {
     cosine_of_root: rule(
         lambda out, s, n: cosine_of_root(s, n + 1),
         signature=lambda s, n=0: ((s,), {"n": n}),
+        facts=facts.elementwise("s"),
     ),
     arctan_of_root: rule(
         lambda out, t, n: arctan_of_root(t, n + 1),
         signature=lambda t, n=0: ((t,), {"n": n}),
+        facts=facts.elementwise("t"),
     ),
 }

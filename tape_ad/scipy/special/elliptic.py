@@ -108,8 +108,8 @@ INTEGRALS: dict[Any, Entry] = {
     sp.ellipk: rule(quiet(lambda out, m: carlson_last(1 - m) / 6)),
     sp.ellipkm1: rule(quiet(lambda out, p: carlson_last(p) / -6)),
     sp.ellipe: rule(quiet(lambda out, m: carlson_first(1 - m) / -6)),
-    carlson_first: rule(quiet(carlson_first_slope)),
-    carlson_last: rule(quiet(carlson_last_slope)),
+    carlson_first: rule(quiet(carlson_first_slope), facts=facts.ELEMENTWISE),
+    carlson_last: rule(quiet(carlson_last_slope), facts=facts.ELEMENTWISE),
     sp.hyp1f1: rule(
         no_partial("hyp1f1", "a"),
         no_partial("hyp1f1", "b"),

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
-from tape_ad.programs.engines.native.runtime.inner_loops import Loop, inner_loop
+from tape_ad.programs.engines.native.ir.loop_nests import Callee
+from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
 
 Array = np.ndarray[Any, Any]
 
@@ -17,8 +18,9 @@ ADDRESS = ctypes.c_void_p
 FUNCTION = ctypes.CFUNCTYPE(None, ADDRESS, ADDRESS, ADDRESS, ADDRESS)
 
 
-def run(loop: Loop, operands: Sequence[Array], dims: Sequence[int], steps: Sequence[int]) -> None:
-    FUNCTION(loop.address)(
+def run(loop: Callee, operands: Sequence[Array], dims: Sequence[int], steps: Sequence[int]) -> None:
+    assert isinstance(loop.function, int)
+    FUNCTION(loop.function)(
         (ADDRESS * len(operands))(*[operand.ctypes.data for operand in operands]),
         (ctypes.c_ssize_t * len(dims))(*dims),
         (ctypes.c_ssize_t * len(steps))(*steps),
@@ -26,7 +28,7 @@ def run(loop: Loop, operands: Sequence[Array], dims: Sequence[int], steps: Seque
     )
 
 
-def found(ufunc: Any, dtypes: Sequence[np.dtype[Any]]) -> Loop:
+def found(ufunc: Any, dtypes: Sequence[np.dtype[Any]]) -> Callee:
     loop = inner_loop(ufunc, tuple(dtypes))
     assert loop is not None
     return loop

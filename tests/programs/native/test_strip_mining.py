@@ -61,7 +61,7 @@ def roots(part: LoopNest) -> tuple[set[Value], set[Value]]:
 def test_a_nest_is_divided_where_other_loops_come() -> None:
     nest, x, y = chain()
     parts = StripMined(nest).parts
-    assert [part.loop is None for part in parts] == [True, False, True, False, True]
+    assert [part.callee is None for part in parts] == [True, False, True, False, True]
     assert roots(parts[0])[0] == {x.root}
     assert roots(parts[-1])[1] == {y.root}
     for before, part in itertools.pairwise(parts):
@@ -71,7 +71,7 @@ def test_a_nest_is_divided_where_other_loops_come() -> None:
 def test_a_loop_writes_its_result_itself_where_it_can() -> None:
     nest, _, y = chain()
     parts = StripMined(nest, {y}).parts
-    assert [part.loop is None for part in parts] == [True, False, True, False]
+    assert [part.callee is None for part in parts] == [True, False, True, False]
     assert parts[-1].writes[0][1] is y
 
 
@@ -87,7 +87,7 @@ def test_what_nobody_needs_is_not_called() -> None:
     nest, _, _ = chain()
     nest.writes = [(0, ref())]
     (part,) = StripMined(nest).parts
-    assert part.loop is None
+    assert part.callee is None
 
 
 def test_a_number_is_given_to_another_loop_in_a_buffer() -> None:

@@ -2,19 +2,20 @@
 
 import functools
 from collections import Counter
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
 from tape_ad.base.naming import called
 from tape_ad.programs.capture.op_facts import type_of
-from tape_ad.programs.engines.native.schedule.assembly import Assembled, assembled
+from tape_ad.programs.engines.native.schedule.assembly import Assembled, assembled, passes
 from tape_ad.programs.engines.numpy import numpy_engine
 from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.engines.reports import Report, reporting
 from tape_ad.programs.program.interpreter import Diverged
 from tape_ad.programs.program.program import Call, Guard, Program
 
-__all__ = ["replay_of"]
+__all__ = ["listings", "replay_of"]
 
 Replay = Any
 EXACT = frozenset({float, complex, str, bytes})
@@ -48,6 +49,25 @@ def replay_of(program: Program, threads: int = 1) -> Replay:
     else:
         replay = by_numpy(program)
     return reporting(replay, reported(program, native, perf_counter() - start))
+
+
+def listings(program: Program) -> Iterator[tuple[str, str]]:
+    """Give the listing of a program after each pass, and the text of its loops for LLVM.
+
+    Parameters
+    ----------
+    program : Program
+
+    Yields
+    ------
+    name : str
+        Of the pass.
+    listing : str
+    """
+    made: Any = None
+    for name, made in passes(program):
+        yield name, str(made)
+    yield "code generation", made.llvm
 
 
 def by_numpy(program: Program) -> Replay:

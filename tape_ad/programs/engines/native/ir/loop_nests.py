@@ -12,6 +12,7 @@ from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.program.program import Value
 
 __all__ = [
+    "Callee",
     "ExternalCall",
     "LLVMFunction",
     "Literal",
@@ -74,6 +75,11 @@ class Kind:
 
     function: Function
     dtypes: tuple[np.dtype[Any], ...]
+    is_external: bool = field(init=False)
+
+    @is_external.default
+    def _(self) -> bool:
+        return isinstance(self.function, Callee)
 
 
 kind_of = functools.lru_cache(maxsize=None)(Kind)
@@ -100,6 +106,11 @@ class Op(NamedTuple):
     def dtypes(self) -> tuple[np.dtype[Any], ...]:
         """The dtypes of the operands, and of the result."""
         return self.kind.dtypes
+
+
+def is_external(op: Op) -> bool:
+    """Tell whether an operation is an inner loop of NumPy's, or of another library's ufunc."""
+    return op.kind.is_external
 
 
 @frozen
@@ -140,6 +151,24 @@ class LLVMFunction:
     level: int = 1
 
 
+class Callee(NamedTuple):
+    """A compiled inner loop in NumPy's convention, or the text of one.
+
+    Attributes
+    ----------
+    function : int or LLVMFunction
+        Its address, or what it does.
+    data : int
+        What it is given as its last argument; 0 for NULL.
+    name : str
+        For listings.
+    """
+
+    function: int | LLVMFunction
+    data: int
+    name: str
+
+
 @define(eq=False)
 class LoopNest:
     """Perfectly nested loops over one iteration space: loads, operations, stores, reductions.
@@ -152,8 +181,8 @@ class LoopNest:
     ops : list of Op
     writes : list of (argument, MemRef)
     reductions : list of Reduction
-    loop : (int or LLVMFunction, int) or None
-        The address and the data of the one loop that does it, if it is not made of operations: its
+    callee : Callee or None
+        The one inner loop that does it, if it is not made of operations: its
         operands are what is read and written.
     apart : bool
         Whether nothing else in its call touches what is written here, which is new.
@@ -166,7 +195,7 @@ class LoopNest:
     ops: list[Op] = field(factory=list)
     writes: list[tuple[Argument, MemRef]] = field(factory=list)
     reductions: list[Reduction] = field(factory=list)
-    loop: tuple[int | LLVMFunction, int] | None = None
+    callee: Callee | None = None
     apart: bool = False
     ordered: bool = False
     _read: dict[MemRef, int] = field(factory=dict, init=False)
@@ -233,7 +262,9 @@ class LoopNest:
     def written_roots(self) -> set[Value]:
         """The values whose memory is written to."""
         written = {ref.root for _, ref in self.writes}
-        return written | {reduction.ref.root for reduction in self.reductions}
+        if self.reductions:
+            written.update([reduction.ref.root for reduction in self.reductions])
+        return written
 
 
 @define(eq=False)
@@ -242,8 +273,7 @@ class ExternalCall:
 
     Attributes
     ----------
-    loop : (int or LLVMFunction, int)
-        Its address, or what it does, and its data.
+    callee : Callee
     reads, writes : list of MemRef
         Its operands, in this order.
     lengths, steps : tuple of int
@@ -252,7 +282,7 @@ class ExternalCall:
         About how many operations it does.
     """
 
-    loop: tuple[int | LLVMFunction, int]
+    callee: Callee
     reads: list[MemRef]
     writes: list[MemRef]
     lengths: tuple[int, ...]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.gathers import PUT, collecting
-from tape_ad.programs.engines.native.ir.loop_nests import Literal, LoopNest, RuntimeCheck
+from tape_ad.programs.engines.native.ir.loop_nests import Callee, Literal, LoopNest, RuntimeCheck
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.copying import assignable, copy, fill
 from tape_ad.programs.engines.native.lowering.indexing import gathered, led, same_boxes
@@ -154,7 +154,12 @@ def as_landed(lowering: Lowering) -> None:
     shape, count = (math.prod(marks.shape),), math.prod(numbers.shape)
     most = lowering.constant(np.array(count))
     flat = marks.along(shape, (marks.dtype.itemsize,))
-    nest = LoopNest(shape, [most.along(shape, (0,)), flat], loop=(collecting(), 0), ordered=True)
+    nest = LoopNest(
+        shape,
+        [most.along(shape, (0,)), flat],
+        callee=Callee(collecting(), 0, "collect marks"),
+        ordered=True,
+    )
     nest.writes = [(-1, each.along(shape, (0,))) for each in (numbers, positions, state)]
     lowering.work.append(nest)
     other = lowering.temporary((), BOOL)

@@ -15,7 +15,7 @@ from tape_ad.programs.engines.native.codegen.gathers import (
     gathering,
     marking,
 )
-from tape_ad.programs.engines.native.ir.loop_nests import LoopNest, RuntimeCheck
+from tape_ad.programs.engines.native.ir.loop_nests import Callee, LoopNest, RuntimeCheck
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.copying import assignable, copy, fill
 from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
@@ -46,7 +46,7 @@ def led(lowering: Lowering, what: str, at: Picked, source: MemRef, target: MemRe
     if what == MIXED:
         reads.append(repeated(lowering, at, geometry).along(shape, none))
     loop = gathering(what, target.dtype, len(at.indices))
-    nest = LoopNest(shape, [*reads, source], loop=(loop, 0), ordered=what != GATHER)
+    nest = LoopNest(shape, [*reads, source], callee=Callee(loop, 0, what), ordered=what != GATHER)
     nest.writes = [(-1, target), (-1, status.along(shape, none))]
     lowering.work += [nest, RuntimeCheck(status, 0)]
 
@@ -58,7 +58,7 @@ def repeated(lowering: Lowering, at: Picked, geometry: MemRef) -> MemRef:
     fill(lowering, 0, marks)
     none = (0,) * len(array.shape)
     nest = LoopNest(array.shape, [geometry.along(array.shape, none), array], ordered=True)
-    nest.loop = marking(), 0
+    nest.callee = Callee(marking(), 0, "find duplicates")
     nest.writes = [(-1, marks.along(array.shape, none)), (-1, twice.along(array.shape, none))]
     lowering.work.append(nest)
     return twice

@@ -9,7 +9,12 @@ import numpy as np
 
 from tape_ad.programs.engines.native.codegen.unit_rows import row_selecting_product
 from tape_ad.programs.engines.native.ir.iteration_space import iteration_space
-from tape_ad.programs.engines.native.ir.loop_nests import ExternalCall, Literal, RuntimeCheck
+from tape_ad.programs.engines.native.ir.loop_nests import (
+    Callee,
+    ExternalCall,
+    Literal,
+    RuntimeCheck,
+)
 from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, MemRef
 from tape_ad.programs.engines.native.lowering.lowering import (
     Lowering,
@@ -116,7 +121,7 @@ def multiplied(
         parts = [moved(ref, key, strides) for ref, strides in zip(refs, space.outer, strict=True)]
         lowering.work.append(
             ExternalCall(
-                (loop.address, loop.data),
+                loop,
                 parts[:-1],
                 parts[-1:],
                 (space.length, *sizes.values()),
@@ -166,9 +171,10 @@ def selected_rows_product(lowering: Lowering) -> None:
         return  # these are never only picked
     if not plain or not isinstance(last, ExternalCall):
         raise NotLowerable("a product of such operands")
-    address, _ = last.loop
+    address = last.callee.function
     assert isinstance(address, int)  # noqa: S101 - for mypy: it is NumPy's loop
-    last.loop = (row_selecting_product(last.writes[0].dtype), address)
+    selecting = row_selecting_product(last.writes[0].dtype)
+    last.callee = Callee(selecting, address, "times_matrix")
 
 
 def moved(ref: MemRef, key: Sequence[int], strides: Sequence[int]) -> MemRef:

@@ -110,7 +110,7 @@ def in_order(
             source, result = at(source, axis, i), at(result, axis, i)
         lowering.work.append(
             ExternalCall(
-                (loop.address, loop.data),
+                loop,
                 [result, source],
                 [result],
                 (along.length,),

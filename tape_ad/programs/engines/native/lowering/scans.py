@@ -69,15 +69,11 @@ def scanned(lowering: Lowering, ufunc: np.ufunc, ref: MemRef, axis: int, out: Me
                 for part, iteration in zip(parts, iterations, strict=True)
             )
             sizes = (space.length,), tuple(space.steps)
-            lowering.work.append(
-                ExternalCall(
-                    (loop.address, loop.data), [before, more], [after], *sizes, space.length
-                )
-            )
+            lowering.work.append(ExternalCall(loop, [before, more], [after], *sizes, space.length))
         return
     first = 0 if across else len(out.shape) - 1  # where the axis of the scan is gone over
     moves = [with_axis(part, first, steps, way) for part, way in zip(parts, ways, strict=True)]
-    nest = LoopNest(moves[0].shape, moves[:2], loop=(loop.address, loop.data), ordered=True)
+    nest = LoopNest(moves[0].shape, moves[:2], callee=loop, ordered=True)
     nest.writes = [(-1, moves[2])]
     lowering.work.append(nest)
 

@@ -9,16 +9,14 @@ wrong otherwise, also when NumPy itself calls them so.
 """
 
 import ctypes
-import functools
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import frozen
 
-from tape_ad.programs.engines.native.ir.loop_nests import Op
+from tape_ad.programs.engines.native.ir.loop_nests import Callee
 
-__all__ = ["Loop", "inner_loop", "is_foreign"]
+__all__ = ["inner_loop"]
 
 NUMBERS = frozenset("?bBhHiIlLqQefdgFDG")
 """The types, by NumPy's letters, whose loops need nothing but memory: neither Python's objects, nor
@@ -47,29 +45,7 @@ class UFuncFields(ctypes.Structure):
     ]
 
 
-@frozen
-class Loop:
-    """An inner loop.
-
-    Attributes
-    ----------
-    address : int
-        Where the function is.
-    data : int
-        What it wants as its last argument; 0 for NULL.
-    """
-
-    address: int
-    data: int
-
-
-@functools.cache
-def is_foreign(op: Op) -> bool:
-    """Tell whether an operation is a loop of NumPy's, or of another library's ufunc."""
-    return isinstance(op.function, Loop)
-
-
-def inner_loop(ufunc: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> Loop | None:
+def inner_loop(ufunc: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> Callee | None:
     """Find the inner loop of a ufunc for operands of some types, in the machine's byte order.
 
     Parameters
@@ -82,7 +58,7 @@ def inner_loop(ufunc: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> Loop | Non
 
     Returns
     -------
-    Loop or None
+    Callee or None
         None where there is no such loop, or none that needs numbers alone.
 
     Examples
@@ -105,14 +81,14 @@ def inner_loop(ufunc: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> Loop | Non
         for i in range(fields.ntypes):
             there = tuple(fields.types[i * fields.nargs : (i + 1) * fields.nargs])
             if there == wanted or (wanted is None and _same(there, dtypes)):
-                return _loop(fields, i)
+                return _loop(fields, i, ufunc.__name__)
     return None
 
 
-def _loop(fields: UFuncFields, i: int) -> Loop | None:
+def _loop(fields: UFuncFields, i: int, name: str) -> Callee | None:
     address = fields.functions[i]
     data = fields.data[i] if fields.data else None
-    return Loop(address, data or 0) if address else None
+    return Callee(address, data or 0, name) if address else None
 
 
 NUMBERED: dict[int, np.dtype[Any]] = {np.dtype(char).num: np.dtype(char) for char in NUMBERS}

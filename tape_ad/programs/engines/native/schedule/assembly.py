@@ -1,46 +1,41 @@
 """Assembling a program in which each run of native work is one call of bytecode."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.engines.liveness import root_of
-from tape_ad.programs.engines.native.codegen.library import compiled_loops
-from tape_ad.programs.engines.native.fusion.fusion import Slot, grouped, segments
+from tape_ad.programs.engines.native.codegen.library import compiled_loops, text_of
+from tape_ad.programs.engines.native.codegen.loops import Loop
+from tape_ad.programs.engines.native.fusion.fusion import (
+    Fused,
+    Slot,
+    eliminate_dead_stores,
+    fuse,
+)
+from tape_ad.programs.engines.native.fusion.in_place import reuse_memory
+from tape_ad.programs.engines.native.ir.listing import Listing
+from tape_ad.programs.engines.native.ir.loop_nests import LLVMFunction
 from tape_ad.programs.engines.native.ir.memory_map import kept_as
+from tape_ad.programs.engines.native.lowering.passes import lower
 from tape_ad.programs.engines.native.runtime.layouts import fits, layouts_of
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
 from tape_ad.programs.program.native import Segment, element, placed_number, python_number
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 
-__all__ = ["Assembled", "assembled"]
-
-
-@frozen(eq=False)
-class Assembled:
-    """A program with native calls in it.
-
-    Attributes
-    ----------
-    program : Program
-    left : list of (step, str)
-        What NumPy does, and why.
-    """
-
-    program: Program
-    left: Sequence[tuple[Step, str]]
-    segments: Sequence[Segment]
+__all__ = ["Assembled", "Schedule", "assembled", "compile_schedule", "passes", "schedule"]
 
 
 @define(eq=False)
-class Assembly:
-    """The assembly of a program, for a number of threads.
+class Schedule:
+    """A program in which each run of native work is one call of bytecode, not compiled yet.
 
     Attributes
     ----------
-    threads : int
+    fused : Fused
+        What it was made from.
     steps : list
         A native call is its bytecode, its operands and its results.
     known : set of Value
@@ -48,7 +43,7 @@ class Assembly:
         the arguments, as replays are found by that.
     """
 
-    threads: int
+    fused: Fused
     steps: list[Step | tuple[Bytecode, list[Value], list[Value]]] = field(factory=list)
     known: set[Value] = field(factory=set)
     _raw: dict[Value, Value] = field(factory=dict)
@@ -70,12 +65,12 @@ class Assembly:
         outputs = [raw_of(value) for value in given]
         own, arena = bytes_of(0), bytes_of(0)
         order = [*given, *taken]
-        table = Bytecode({value: number for number, value in enumerate(order, start=2)})
+        bytecode = Bytecode({value: number for number, value in enumerate(order, start=2)})
         for slot in row:
-            table.add(slot)
-        arena.shape = (max(table.settle(), 8),)
-        own.shape = (max(table.own, 8),)
-        self.steps.append((table, inputs, [own, arena, *outputs]))
+            bytecode.add(slot)
+        arena.shape = (max(bytecode.settle(), 8),)
+        own.shape = (max(bytecode.own, 8),)
+        self.steps.append((bytecode, inputs, [own, arena, *outputs]))
         self.known.update(outputs)
         for value, raw in zip(given, outputs, strict=True):
             if raw is not value:
@@ -94,23 +89,144 @@ class Assembly:
             self.steps.append(Call(placed_number, (value,), {}, (raw,)))
         return raw
 
-    def finished(self) -> tuple[list[Step], list[Segment]]:
-        """Compile all loops at once, and make the calls of them."""
-        tables = [step[0] for step in self.steps if isinstance(step, tuple)]
-        compiled = compiled_loops(loop for table in tables for loop in table.loops)
-        steps: list[Step] = []
-        segments: list[Segment] = []
+    @property
+    def bytecodes(self) -> list[Bytecode]:
+        """The bytecode of each native call."""
+        return [step[0] for step in self.steps if isinstance(step, tuple)]
+
+    @property
+    def loops(self) -> list[Loop | LLVMFunction]:
+        """The different inner loops that are to be compiled."""
+        return list(dict.fromkeys(loop for each in self.bytecodes for loop in each.loops))
+
+    @property
+    def llvm(self) -> str:
+        """The LLVM text of the inner loops."""
+        return "\n\n".join(
+            text_of(loop, f"loop{number}")[0].strip() for number, loop in enumerate(self.loops)
+        )
+
+    def __str__(self) -> str:
+        """List the bytecode, with what NumPy does between."""
+        listing = Listing.of(self.fused.lowered.program)
+        names = {loop: f"loop{number}" for number, loop in enumerate(self.loops)}
         for step in self.steps:
             if isinstance(step, tuple):
-                table, inputs, outputs = step
-                segment = table.segment(compiled, self.threads)
-                segment.foreign = [value for value in inputs if value not in self.known]
-                segment.fits, segment.layouts = fits(), layouts_of(segment.foreign)
-                segments.append(segment)
-                steps.append(Call(segment, tuple(inputs), {}, tuple(outputs), several=True))
-            else:
-                steps.append(step)
-        return steps, segments
+                listing.lines += step[0].listed(names, listing)
+            elif all(value in listing.numbers for value in [*step.operands, *outputs_of(step)]):
+                listing.step(step, "")
+        return listing.text
+
+
+@frozen(eq=False)
+class Assembled:
+    """A program with native calls in it, for a plan to be made of.
+
+    Attributes
+    ----------
+    program : Program
+    left : list of (step, str)
+        What NumPy does, and why.
+    segments : sequence of Segment
+    """
+
+    program: Program
+    left: Sequence[tuple[Step, str]]
+    segments: Sequence[Segment]
+
+
+def assembled(program: Program, threads: int = 1) -> Assembled:
+    """Make native calls of what can be native: run all passes.
+
+    Parameters
+    ----------
+    program : Program
+        Simplified.
+    threads : int
+        How many may share a nest.
+    """
+    *_, (_, last) = passes(program)
+    return compile_schedule(last, threads)
+
+
+def passes(program: Program) -> Iterator[tuple[str, Any]]:
+    """Run the passes of the compiler, and give the name of each with what it makes.
+
+    Parameters
+    ----------
+    program : Program
+        Simplified.
+
+    Yields
+    ------
+    name : str
+    made : Lowered, Fused or Schedule
+        Whose text is its listing.
+    """
+    lowered = lower(program)
+    yield "lowering", lowered
+    lowered = reuse_memory(lowered)
+    yield "memory reuse", lowered
+    fused = fuse(lowered)
+    yield "fusion", fused
+    fused = eliminate_dead_stores(fused)
+    yield "dead store elimination", fused
+    yield "scheduling", schedule(fused)
+
+
+def schedule(fused: Fused) -> Schedule:
+    """Make bytecode of each run of native work.
+
+    Parameters
+    ----------
+    fused : Fused
+    """
+    program, own = fused.lowered.program, fused.lowered.constants
+    rows = list(runs(fused.slots))
+    made = Schedule(fused, known={*program.inputs, *(each.value for each in own)})
+    for row, wanted in zip(rows, needed_behind(rows, program), strict=True):
+        if isinstance(row[0], (Call, Guard)):
+            made.steps.append(row[0])
+        else:
+            made.native(row, wanted)
+    return made
+
+
+def compile_schedule(made: Schedule, threads: int) -> Assembled:
+    """Compile all inner loops at once, and make the native calls of them."""
+    compiled = compiled_loops(made.loops)
+    steps: list[Step] = []
+    segments: list[Segment] = []
+    for step in made.steps:
+        if isinstance(step, tuple):
+            bytecode, inputs, outputs = step
+            segment = bytecode.segment(compiled, threads)
+            segment.foreign = [value for value in inputs if value not in made.known]
+            segment.fits, segment.layouts = fits(), layouts_of(segment.foreign)
+            segments.append(segment)
+            steps.append(Call(segment, tuple(inputs), {}, tuple(outputs), several=True))
+        else:
+            steps.append(step)
+    lowered = made.fused.lowered
+    constants = (*lowered.program.constants, *lowered.constants)
+    left = [(each.step, each.reason) for each in lowered.steps if each.reason is not None]
+    program = evolve(lowered.program, constants=constants, steps=tuple(steps))
+    return Assembled(program, left, segments)
+
+
+def runs(slots: Iterable[Slot]) -> Iterator[list[Slot]]:
+    """Divide the work into runs of what is native, and single steps of NumPy's."""
+    row: list[Slot] = []
+    for slot in slots:
+        if isinstance(slot, (Call, Guard)):
+            if row:
+                yield row
+            yield [slot]
+            row = []
+        else:
+            row.append(slot)
+    if row:
+        yield row
 
 
 def raw_of(value: Value) -> Value:
@@ -123,31 +239,9 @@ def bytes_of(size: int) -> Value:
     return Value(np.ndarray, (size,), np.dtype(np.uint8), (1,))
 
 
-def assembled(program: Program, threads: int = 1) -> Assembled:
-    """Make native calls of what can be native.
-
-    Parameters
-    ----------
-    program : Program
-        Simplified.
-    threads : int
-        How many may share a nest.
-    """
-    groups = grouped(program)
-    rows = list(segments(groups))
-    needed = needed_behind(rows, program)
-    assembly = Assembly(
-        threads, known={*program.inputs, *(own.value for own in groups.memory_map.constants)}
-    )
-    for row, wanted in zip(rows, needed, strict=True):
-        if isinstance(row[0], (Call, Guard)):
-            assembly.steps.append(row[0])
-        else:
-            assembly.native(row, wanted)
-    steps, native = assembly.finished()
-    constants = (*program.constants, *groups.memory_map.constants)
-    made = evolve(program, constants=constants, steps=tuple(steps))
-    return Assembled(made, groups.left, native)
+def outputs_of(step: Step) -> Sequence[Value]:
+    """Give what a step of NumPy's gives."""
+    return step.outputs if isinstance(step, Call) else ()
 
 
 def written_by(slot: Slot) -> Iterable[Value]:

@@ -21,6 +21,7 @@ from tape_ad.programs.engines.native.codegen.reduction_epilogue import (
 )
 from tape_ad.programs.engines.native.fusion.fusion import FusedNest
 from tape_ad.programs.engines.native.ir.iteration_space import IterationSpace, iteration_space
+from tape_ad.programs.engines.native.ir.listing import Listing
 from tape_ad.programs.engines.native.ir.loop_nests import (
     ExternalCall,
     Literal,
@@ -28,10 +29,10 @@ from tape_ad.programs.engines.native.ir.loop_nests import (
     LoopNest,
     Reduction,
     RuntimeCheck,
+    is_external,
 )
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.runtime import vm
-from tape_ad.programs.engines.native.runtime.inner_loops import is_foreign
 from tape_ad.programs.engines.native.runtime.teams import Team
 from tape_ad.programs.engines.native.schedule.loop_operands import (
     Body,
@@ -126,17 +127,16 @@ class Bytecode:
         """Call a loop that does all by itself."""
         self.touch(call.refs)
         self.cost += call.cost
-        loop, data = call.loop
-        self.call(loop, data, call.refs, call.lengths, call.steps)
+        loop, data, name = call.callee
+        self.call(loop, data, name, call.refs, call.lengths, call.steps)
 
     def foreign(self, nest: LoopNest) -> None:
         """Call a loop that is there over a space."""
-        assert nest.loop is not None  # noqa: S101 - for mypy
-        address, data = nest.loop
+        assert nest.callee is not None  # noqa: S101 - for mypy
         space = iteration_space(nest.shape, [ref.strides for ref in nest.refs], nest.ordered)
         self.touch(nest.refs)
         self.cost += 4 * math.prod(nest.shape)
-        self.over(space, [Body(address, data, operands_of(nest, space))], alone=nest.ordered)
+        self.over(space, [Body(*nest.callee, operands_of(nest, space))], alone=nest.ordered)
 
     def nest(self, nest: LoopNest) -> None:
         """Go over a space with loops of our own, and perhaps some of NumPy's between them."""
@@ -145,14 +145,14 @@ class Bytecode:
         block, parts = PART, [nest]
         if any(is_sum(each.ufunc, each.ref.dtype) for each in nest.reductions):
             block = BLOCK
-        if any(map(is_foreign, nest.ops)):
+        if any(map(is_external, nest.ops)):
             mined = StripMined(nest, [each.ref for each in operands.values() if each.side_by_side])
             block, parts = mined.block(), mined.parts
             length = space.length if space.length <= 2 * block else block
             offsets, size = mined.settled(length)
             self._buffers |= offsets
             self.own = max(self.own, size)
-        self.cost += sum(4 if part.loop else len(part.ops) + 1 for part in parts) * math.prod(
+        self.cost += sum(4 if part.callee else len(part.ops) + 1 for part in parts) * math.prod(
             nest.shape
         )
         later: list[LoopNest] = []
@@ -161,8 +161,8 @@ class Bytecode:
         modes: set[str] = set()
         for part in parts:
             mine = [operands.get(ref) or Operand.buffer(ref, space) for ref in part.refs]
-            if part.loop is not None:
-                bodies.append(Body(*part.loop, mine))
+            if part.callee is not None:
+                bodies.append(Body(*part.callee, mine))
                 continue
             epilogues = []
             for number, each in enumerate(part.reductions, start=len(mine) - len(part.reductions)):
@@ -175,7 +175,7 @@ class Bytecode:
                     mine[number] = Operand.partial(after.reads[0], space)
                     later.append(after)
             loop = loop_of(part, mine, tuple(epilogues))
-            bodies.append(Body(loop, 0, mine))
+            bodies.append(Body(loop, 0, "", mine))
         self.touch(operand.ref for body in bodies for operand in body.operands)
         self.over(
             space, bodies, gathered, reads_its_writes(nest), block, bool(later), modes == {EACH}
@@ -212,13 +212,14 @@ class Bytecode:
         self,
         loop: Any,
         data: int,
+        name: str,
         refs: Sequence[MemRef],
         lengths: Sequence[int],
         steps: Sequence[int],
     ) -> None:
         """Write one call of a loop."""
         self._most = max(self._most, len(refs))
-        self._entries.append(("call", (loop, data, refs, lengths, steps)))
+        self._entries.append(("call", (loop, data, name, refs, lengths, steps)))
 
     def over(
         self,
@@ -274,9 +275,9 @@ class Bytecode:
             length = block
             units *= 1 if gathered else count
         if not dims and len(bodies) == 1:
-            loop, data, operands = bodies[0]
+            loop, data, name, operands = bodies[0]
             refs, steps = [each.ref for each in operands], [each.step for each in operands]
-            self.call(loop, data, refs, (length,), steps)
+            self.call(loop, data, name, refs, (length,), steps)
             return
         if not dims:
             dims, bodies = (1,), [body.in_blocks(0) for body in bodies]
@@ -303,7 +304,7 @@ class Bytecode:
             for each in bodies[0].operands
         ]
         dims = (*dims[:-1], iterations) if iterations > 1 else dims[:-1]
-        return dims, [Body(loop, self._rows[-1].ctypes.data, operands)]
+        return dims, [Body(loop, self._rows[-1].ctypes.data, "", operands)]
 
     def strips(self, space: IterationSpace, bodies: Sequence[Body]) -> None:
         """Write a nest whose results lie along the inner loop, a strip of that for each ticket."""
@@ -365,6 +366,37 @@ class Bytecode:
         self.words.append(vm.END)
         return size
 
+    def listed(self, names: Mapping[Any, str], listing: Listing) -> list[str]:
+        """List the entries.
+
+        Parameters
+        ----------
+        names : mapping of Loop and LLVMFunction to str
+            The inner loops' names.
+        listing : Listing
+            What names memory.
+        """
+        lines = [f"bytecode of {len(self.words)} words"]
+        for kind, entry in self._entries:
+            if kind == "guard":
+                ref, answer, number = entry
+                lines.append(f"  guard {number}: {listing.ref(ref)} is {answer}")
+            elif kind == "call":
+                loop, _, name, refs, lengths, steps = entry
+                operands = ", ".join(map(listing.ref, refs))
+                title = names.get(loop, name)
+                lines.append(f"  call {title} ({operands}) lengths {lengths} steps {tuple(steps)}")
+            else:
+                dims, length, last, unit, bodies = entry
+                lines.append(f"  nest {dims} of {length} elements, last {last}, unit {unit}")
+                for body in bodies:
+                    operands = ", ".join(
+                        f"{listing.ref(each.ref)} by {(*each.outer, each.step)}"
+                        for each in body.operands
+                    )
+                    lines.append(f"    call {names.get(body.loop, body.name)} ({operands})")
+        return lines
+
     @property
     def loops(self) -> list[Loop | LLVMFunction]:
         """The loops that have to be compiled."""
@@ -397,6 +429,7 @@ class Bytecode:
         self,
         loop: Any,
         data: int,
+        name: str,
         refs: Sequence[MemRef],
         lengths: Sequence[int],
         steps: Sequence[int],
@@ -411,7 +444,7 @@ class Bytecode:
     ) -> list[Any]:
         """Write the words of a nest."""
         rest: list[Any] = [len(dims), math.prod(dims), length, last, len(bodies), unit, *dims]
-        for loop, data, operands in bodies:
+        for loop, data, _, operands in bodies:
             rest += [loop, data, len(operands)]
             for ref, _, outer, _ in operands:
                 rest += [*self.at(ref), *outer]

@@ -68,11 +68,14 @@ class Body(NamedTuple):
     loop : Loop, LLVMFunction or int
         One of ours, or the address of one that is there.
     data : int
+    name : str
+        Of a loop that is not ours.
     operands : list of Operand
     """
 
     loop: Loop | LLVMFunction | int
     data: int
+    name: str
     operands: list[Operand]
 
     def in_blocks(self, block: int) -> "Body":
@@ -81,14 +84,14 @@ class Body(NamedTuple):
         for ref, step, outer, side in self.operands:
             way = step * block if side is None else side
             operands.append(Operand(ref, step, (*outer, way)))
-        return Body(self.loop, self.data, operands)
+        return Body(self.loop, self.data, self.name, operands)
 
     def ordered(self, order: Sequence[int]) -> "Body":
         """Put the outer loops in another order."""
         operands = [
             each._replace(outer=tuple([each.outer[k] for k in order])) for each in self.operands
         ]
-        return Body(self.loop, self.data, operands)
+        return Body(self.loop, self.data, self.name, operands)
 
     def behind(self, count: int) -> "Body":
         """Begin after so many elements of the inner loop."""
@@ -96,7 +99,7 @@ class Body(NamedTuple):
         for each in self.operands:
             ref, way = each.ref, each.step * count if each.side is None else each.side
             operands.append(each._replace(ref=evolve(ref, offset=ref.offset + way)))
-        return Body(self.loop, self.data, operands)
+        return Body(self.loop, self.data, self.name, operands)
 
 
 def reads_its_writes(nest: LoopNest) -> bool:

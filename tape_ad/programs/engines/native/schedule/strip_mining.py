@@ -11,9 +11,15 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.programs.engines.liveness import LiveRanges
-from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal, LoopNest, Op, Reduction
+from tape_ad.programs.engines.native.ir.loop_nests import (
+    Argument,
+    Literal,
+    LoopNest,
+    Op,
+    Reduction,
+    is_external,
+)
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
-from tape_ad.programs.engines.native.runtime.inner_loops import is_foreign
 from tape_ad.programs.engines.storage import Block, placed
 from tape_ad.programs.program.program import Value
 
@@ -54,7 +60,7 @@ class StripMined:
     def __attrs_post_init__(self) -> None:
         for op in self.nest.ops:
             deep = max(map(self._depth_of, op.args), default=0)
-            self._depth.append(deep + is_foreign(op))
+            self._depth.append(deep + is_external(op))
         used = used_in(self.nest)
         last = max((self._depth[number] for number in used), default=0)
         self._stages = [LoopNest(self.nest.shape) for _ in range(last + 1)]
@@ -89,7 +95,7 @@ class StripMined:
         for arg, ref in self.nest.writes:
             if isinstance(arg, Literal) or arg < 0 or arg in self._buffers:
                 continue
-            if is_foreign(self.nest.ops[arg]) and ref in self.own and ref.root not in read:
+            if is_external(self.nest.ops[arg]) and ref in self.own and ref.root not in read:
                 self._buffers[arg] = ref
                 found.add(ref)
         return found
@@ -97,13 +103,13 @@ class StripMined:
     def _do(self, number: int, op: Op) -> None:
         """Do an operation in its stage."""
         at = self._depth[number]
-        if not is_foreign(op):
+        if not is_external(op):
             stage = self._stages[at]
             args = tuple([self._value(at, arg) for arg in op.args])
             self._mine[number] = stage.again(Op(op.kind, args))
             return
         loop: Any = op.function
-        part = LoopNest(self.nest.shape, loop=(loop.address, loop.data))
+        part = LoopNest(self.nest.shape, callee=loop)
         part.reads = [self._ref(at - 1, arg) for arg in op.args]
         out = self._buffers.get(number)
         if out is None:
@@ -115,7 +121,7 @@ class StripMined:
         """Give a value to a stage of ours."""
         if isinstance(arg, Literal):
             return arg
-        if arg >= 0 and not is_foreign(self.nest.ops[arg]) and self._depth[arg] == at:
+        if arg >= 0 and not is_external(self.nest.ops[arg]) and self._depth[arg] == at:
             return self._mine[arg]
         return self._stages[at].read(self._ref(at, arg))
 

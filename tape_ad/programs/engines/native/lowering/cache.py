@@ -9,7 +9,7 @@ from tape_ad.programs.engines.native.ir.loop_nests import Argument, LoopNest, Op
 from tape_ad.programs.engines.native.ir.memory_map import MemoryMap, MemRef
 from tape_ad.programs.program.program import Call, Value
 
-__all__ = ["Repeats"]
+__all__ = ["LoweringCache"]
 
 NUMBERS = frozenset({int, float, complex, bool})
 
@@ -36,7 +36,7 @@ class Pattern:
 
 
 @define(eq=False)
-class Repeats:
+class LoweringCache:
     """The loop nests of calls so far, by all that decides about them but memory.
 
     Attributes
@@ -95,7 +95,7 @@ class Repeats:
     def remember(self, key: Any, call: Call, work: Sequence[Any]) -> None:
         """Keep how a call has been done, if it is one nest over its operands."""
         nest = work[0] if key is not None and len(work) == 1 else None
-        if type(nest) is not LoopNest or nest.loop or nest.reductions or len(nest.writes) != 1:
+        if type(nest) is not LoopNest or nest.callee or nest.reductions or len(nest.writes) != 1:
             return
         out, shape = self.memory_map.of(call.outputs[0]), nest.shape
         if out is None or nest.writes[0][1] != out or shape != out.shape:
