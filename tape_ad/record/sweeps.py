@@ -14,6 +14,7 @@ from tape_ad.record.unbroadcasting import LARGE, unbroadcast
 from tape_ad.record.watching import require_unchanged
 from tape_ad.rules.maps import (
     Array,
+    Mask,
     Negate,
     Products,
     Scale,
@@ -21,6 +22,7 @@ from tape_ad.rules.maps import (
     added_at,
     pull_chosen,
 )
+from tape_ad.rules.maps.patterns import elementwise
 
 __all__ = [
     "KNOWN",
@@ -497,6 +499,7 @@ def careful_sweep(
     stack = seed.ndim - len(arena.shapes[root])
     cotangents = dict(more) | {root: seed}
     masked = set(cotangents) if chosen else set()
+    seen: dict[int, Any] = {}
     kept: dict[int, Array] = {}
     for node in range(root, -1, -1):
         ct = cotangents.pop(node, None)
@@ -511,8 +514,29 @@ def careful_sweep(
             pulled = unbroadcast(pulled, arena.shapes[parent], arena.dtypes[parent], stack)
             if look is not None:
                 look(node, edge, parent, ct, pulled)
+            found = seen_further_back(linear, seen.get(node), arena.shapes[parent])
+            if found is not None and type(pulled) is not np.ndarray and not found.all():
+                pulled = np.where(found, pulled, 0)  # with all its derivatives
             total = cotangents.get(parent)
             cotangents[parent] = pulled if total is None else total + pulled
+            seen[parent] = found if total is None else either(seen.get(parent), found)
             if node in masked or (traits_of(type(linear)).may_hide and kind.hides):
                 masked.add(parent)
     return kept
+
+
+def seen_further_back(linear: Any, seen: Any, shape: tuple[int, ...]) -> Any:
+    """Tell which elements of a parent anything comes to from those of a node that were chosen.
+
+    It is known for elementwise maps, whatever they multiply by; None says that all may be.
+    """
+    if type(linear) is Mask and isinstance(linear.mask, (np.ndarray, np.generic)):
+        seen = np.asarray(linear.mask if seen is None else seen & linear.mask)
+    if seen is None or getattr(type(linear), "pattern", None) is not elementwise:
+        return None
+    return unbroadcast(seen.astype(float), shape, np.dtype(float), 0) != 0
+
+
+def either(one: Any, two: Any) -> Any:
+    """Tell which elements anything comes to by one of two routes; None stands for all of them."""
+    return None if one is None or two is None else one | two

@@ -14,6 +14,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, quiet, rule
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.continued import over_square, ratio
@@ -101,7 +102,9 @@ def power_slope(y: Array, beta: Array) -> Array:
 
 FORMULAS: dict[Any, Entry] = {
     log_root: rule(
-        quiet(lambda out, y, c: 1 / (1 + c * y)), quiet(lambda out, y, c: root_slope(y, c))
+        quiet(lambda out, y, c: 1 / (1 + c * y)),
+        quiet(lambda out, y, c: root_slope(y, c)),
+        facts=facts.ELEMENTWISE,
     ),
 }
 
