@@ -132,9 +132,8 @@ def norm(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     if axis is not None:
         return function(x.stack, order, as_axes(axis, x.ndim), **kept)
     if order is None:
-        if kept:
-            raise Looped
-        return function(flattened(x), None, 1)
+        out = function(flattened(x), None, 1)
+        return np.reshape(out, (-1, *(1,) * x.ndim)) if kept else out
     if x.ndim not in (1, 2):
         raise Looped
     return function(x.stack, order, 1 if x.ndim == 1 else (1, 2), **kept)

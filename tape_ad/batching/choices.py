@@ -23,9 +23,19 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.batching.indexing import item_of_all, key_of_all
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.indexing import index_map
 
-__all__ = ["added", "digitized", "scattered", "searched", "taken", "taken_along", "windows"]
+__all__ = [
+    "added",
+    "counted",
+    "digitized",
+    "scattered",
+    "searched",
+    "taken",
+    "taken_along",
+    "windows",
+]
 
 
 def taken(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
@@ -55,18 +65,41 @@ def taken(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
 
 def taken_along(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Take elements by indices along an axis."""
-    a, indices, axis = named(args, {"axis": -1, **kwargs}, "arr", "indices", "axis")
+    a, indices, axis = named(
+        args, kwargs if len(args) > 2 else {"axis": -1, **kwargs}, "arr", "indices", "axis"
+    )
+    if axis is None and is_of(a, batch) and is_of(indices, batch):
+        return function(flattened(a), indices.stack, 1)
     if axis is None or ndim_of(a) != ndim_of(indices):
         raise Looped
     ndim = ndim_of(a)
     return function(spread(batch, a), spread(batch, indices), as_axis(axis, ndim))
 
 
-def searched(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Look up batched values in what is the same for each."""
-    if is_of(args[0], batch) or not is_of(args[1], batch) or len(args) > 2:
+def counted(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Count whole numbers, or add up what belongs to each: each of the batch beside the others."""
+    options = dict(kwargs)
+    x, weights = args[0], args[1] if len(args) > 1 else options.pop("weights", None)
+    least = args[2] if len(args) > 2 else options.pop("minlength", 0)
+    if options or ndim_of(x) != 1 or is_of(least, batch):
         raise Looped
-    if kwargs.get("sorter") is not None:
+    numbers = np.asarray(spread(batch, x))
+    lengths = np.maximum(np.max(numbers, axis=1, initial=-1) + 1, least)
+    if numbers.dtype.kind not in "iu" or np.min(numbers, initial=0) < 0 or np.ptp(lengths):
+        raise Looped
+    length = int(lengths[0])
+    places = np.ravel(numbers + length * np.arange(batch.size)[:, None])
+    given = () if weights is None else (np.reshape(spread(batch, weights), (-1,)),)
+    return np.reshape(function(places, *given, minlength=batch.size * length), (-1, length))
+
+
+def searched(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Look up values in sorted ones, either of which may be batched."""
+    if len(args) != 2:
+        raise Looped
+    if is_of(args[0], batch):
+        return bodies.searched(*args, **kwargs).stack
+    if is_of(kwargs.get("sorter"), batch):
         raise Looped
     return function(args[0], args[1].stack, **kwargs)
 

@@ -29,6 +29,9 @@ __all__ = ["handler_of"]
 PLACES = {"reduce": 1, "accumulate": 1, "reduceat": 2}
 """Where the methods of ufuncs, which tell nobody, have their axis; it is 0 where none is named."""
 
+NOWHERE = 99
+"""The place of a parameter that is given by name alone."""
+
 
 def derived(function: Function, facts: Facts) -> Handler | None:
     """Find how a function is computed for all by what is known of it; None if nothing is."""
@@ -82,7 +85,8 @@ def along_axes(function: Function, facts: Facts) -> Handler:
     """Make the handler of a function along axes."""
     place, default = axis_parameter(function, facts.axis)
     lengths = facts.lengths and (parameters(function).index(facts.lengths), facts.lengths)
-    beside = {name: parameters(function).index(name) for name in facts.beside}
+    named = () if function.__name__ in PLACES else parameters(function)
+    beside = {n: named.index(n) if n in named else NOWHERE for n in facts.beside}
     return Along(place, default, facts.none, facts.axis, lengths or None, beside)
 
 
@@ -130,8 +134,6 @@ class Cored:
                 operands.append((given, place, core))
             elif name in options:
                 operands.append((options, name, core))
-            elif not self.elementwise:
-                raise Looped
         loop, vectors = 0, False
         for where, key, core in operands:
             x = where[key]

@@ -84,7 +84,8 @@ def wrapped(batch: Batch, out: Any) -> Any:
     if isinstance(out, (tuple, list)):
         parts = [wrapped(batch, part) for part in out]
         return out._make(parts) if hasattr(out, "_make") else type(out)(parts)
-    return out if out is NotImplemented or out is None else BatchedArray(out, batch)
+    plain = out is NotImplemented or out is None or type(out) is bool
+    return out if plain else BatchedArray(out, batch)
 
 
 def looped(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.batches import Batch
-from tape_ad.batching.arrays import BatchedArray, shape_of_one
+from tape_ad.batching.arrays import BatchedArray
 from tape_ad.batching.basics import (
     Function,
     Handler,
     Looped,
     Options,
     all_of,
+    as_axis,
     is_of,
     lone,
     loop_over,
@@ -23,19 +24,12 @@ from tape_ad.batching.basics import (
 __all__ = [
     "composed",
     "contracted",
-    "convolved",
-    "correlated",
     "crossed",
     "einsum",
     "generalized",
-    "inner",
-    "kron",
-    "outer",
     "picked",
-    "polynomial",
     "solve",
     "trailing",
-    "vdot",
     "with_axis",
 ]
 
@@ -43,11 +37,14 @@ __all__ = [
 def generalized(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Line up the axes in front of those that a function of whole arrays takes."""
     signature = function.signature  # type: ignore[attr-defined]  # it is a ufunc
-    if kwargs:
+    axis = kwargs.get("axis", -1)
+    if kwargs.keys() - {"axis"} or not isinstance(axis, int):
         raise Looped
-    if "?" in signature:
+    if "?" in signature and not kwargs:
         return product(batch, function, *args)
     cores = [part.count(",") + 1 for part in signature.partition("->")[0].split("),")]
+    if axis != -1:
+        args = [np.moveaxis(x if hasattr(x, "ndim") else np.asarray(x), axis, -1) for x in args]
     return with_cores(batch, function, args, cores)
 
 
@@ -169,86 +166,27 @@ def composed(lines: Callable[..., Any], *, writes: bool = False) -> Handler:
 
     def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
         out = lines(*args, **kwargs)
-        if writes and out is None:
-            return None
+        if (writes and out is None) or type(out) is bool:
+            return out
+        if isinstance(out, tuple):
+            return type(out)([each.stack if is_of(each, batch) else loop_over() for each in out])
         return out.stack if is_of(out, batch) else loop_over()  # as for NotImplemented
 
     return handler
 
 
-def outer(a: Any, b: Any) -> Any:
-    """Multiply all elements with all others; see `numpy.outer`."""
-    return np.ravel(a)[:, None] * np.ravel(b)
-
-
-def inner(a: Any, b: Any) -> Any:
-    """Add up products over the last axes; see `numpy.inner`."""
-    return a * b if ndim_of(a) == 0 or ndim_of(b) == 0 else np.tensordot(a, b, (-1, -1))
-
-
-def vdot(a: Any, b: Any) -> Any:
-    """Add up products with conjugates; see `numpy.vdot`."""
-    return np.conj(np.ravel(a)) @ np.ravel(b)
-
-
-def kron(a: Any, b: Any) -> Any:
-    """Multiply all elements of one with the whole other; see `numpy.kron`."""
-    ndim = max(ndim_of(a), ndim_of(b))
-    shapes = [(1,) * (ndim - ndim_of(x)) + shape_of_one(x) for x in (a, b)]
-    a = np.reshape(a, [length for n in shapes[0] for length in (n, 1)])
-    b = np.reshape(b, [length for n in shapes[1] for length in (1, n)])
-    return np.reshape(a * b, [n * m for n, m in zip(*shapes, strict=True)])
-
-
 def crossed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Multiply vectors of three numbers."""
-    if kwargs or len(args) != 2 or any(shape_of_one(x)[-1:] != (3,) for x in args):
+    """Multiply vectors of two or three numbers."""
+    options = dict(zip(("axisa", "axisb", "axisc", "axis"), args[2:], strict=False)) | dict(kwargs)
+    a, b = args[0] if args else options.pop("a"), args[1] if len(args) > 1 else options.pop("b")
+    places = [options.pop(name, -1) for name in ("axisa", "axisb", "axisc")]
+    axis = options.pop("axis", None)
+    if options:
         raise Looped
-    return with_cores(batch, function, args, (1, 1))
-
-
-def polynomial(p: Any, x: Any) -> Any:
-    """Compute polynomials by Horner's scheme, as `numpy.polyval` does."""
-    value = np.zeros_like(x) if hasattr(x, "dtype") else 0 * x
-    for i in range(len(p)):
-        value = value * x + p[i]
-    return value
-
-
-def convolved(a: Any, v: Any, mode: str = "full") -> Any:
-    """Slide one vector, turned round, along another; see `numpy.convolve`."""
-    if any(ndim_of(x) != 1 for x in (a, v)) or not len(a) or not len(v):
-        raise Looped  # where it is refused, or reshaped
-    a, v = (v, a) if len(v) > len(a) else (a, v)
-    return slid(a, v[::-1], mode, len(v) - 1 - (len(v) - 1) // 2)
-
-
-def correlated(a: Any, v: Any, mode: str = "valid") -> Any:
-    """Slide one vector along another; see `numpy.correlate`."""
-    if any(ndim_of(x) != 1 for x in (a, v)) or not len(a) or not len(v) or len(v) > len(a):
-        raise Looped  # of vectors that change places, the result is turned round
-    return slid(a, np.conj(v), mode, len(v) // 2)
-
-
-def slid(a: Any, v: Any, mode: str, before: int) -> Any:
-    """Multiply windows of one vector by another that is no longer.
-
-    Parameters
-    ----------
-    a, v : array of one axis
-    mode : {"full", "same", "valid"}
-    before : int
-        How many zeros stand before the first element for "same".
-    """
-    rest = len(v) - 1
-    widths = {"full": (rest, rest), "same": (before, rest - before), "valid": (0, 0)}
-    if mode not in widths:
-        raise Looped  # where it is refused
-    windows = np.lib.stride_tricks.sliding_window_view
-    parts = windows(np.pad(a, widths[mode]), len(v))
-    if mode == "valid" or (type(v) is np.ndarray and np.all(np.isfinite(v))):
-        return parts @ v
-    there = windows(np.pad(np.ones(len(a), bool), widths[mode]), len(v))
-    with np.errstate(invalid="ignore"):
-        products = parts * v
-    return np.sum(np.where(there, products, 0), axis=-1)  # inf times what is not there is nothing
+    first, second, third = places if axis is None else (axis,) * 3
+    pair = [x if hasattr(x, "ndim") else np.asarray(x) for x in (a, b)]
+    pair = [np.moveaxis(x, at, -1) for x, at in zip(pair, (first, second), strict=True)]
+    out = with_cores(batch, function, pair, (1, 1))
+    if np.ndim(out) == 1 + max(map(ndim_of, pair)) and third != -1:
+        return np.moveaxis(out, -1, as_axis(third, np.ndim(out) - 1))
+    return out

@@ -25,6 +25,7 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.batching.products import trailing
+from tape_ad.rules.numpy.building import linspace
 
 __all__ = [
     "blocks",
@@ -265,6 +266,7 @@ def inserted(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Put numbers at equal distances between two."""
     names = ("start", "stop", "num", "endpoint", "retstep", "dtype", "axis")
+    names = names if function in (np.linspace, linspace) else names[:4] + names[5:]
     options = dict(zip(names, args, strict=False)) | dict(kwargs)
     start, stop = options.pop("start"), options.pop("stop")
     ndim = max(ndim_of(start), ndim_of(stop))

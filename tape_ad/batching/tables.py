@@ -13,6 +13,7 @@ from tape_ad.batching.along import differences, norm, quantiles, rolled
 from tape_ad.batching.basics import Handler, ndim_of
 from tape_ad.batching.choices import (
     added,
+    counted,
     digitized,
     scattered,
     searched,
@@ -25,16 +26,9 @@ from tape_ad.batching.indexing import updated_for_all, viewed_in_all
 from tape_ad.batching.products import (
     composed,
     contracted,
-    convolved,
-    correlated,
     crossed,
     einsum,
-    inner,
-    kron,
-    outer,
     picked,
-    polynomial,
-    vdot,
 )
 from tape_ad.batching.shapes import (
     blocks,
@@ -58,7 +52,7 @@ from tape_ad.batching.shapes import (
 )
 from tape_ad.rules.maps.indexing import added_at, scatter
 from tape_ad.rules.maps.matrix_products import times_matrix
-from tape_ad.rules.numpy.building import filled_like, linspace
+from tape_ad.rules.numpy.building import filled_like, geomspace, linspace
 from tape_ad.rules.numpy.contractions import contract
 from tape_ad.rules.numpy.updates import updated, viewed
 
@@ -91,7 +85,7 @@ HANDLERS: dict[Any, Handler] = {
     np.dstack: built(np.atleast_3d, lambda arrays: 2),
     np.block: composed(blocks),
     np.insert: composed(inserted),
-    **dict.fromkeys((np.linspace, linspace), spaced),
+    **dict.fromkeys((np.linspace, linspace, geomspace), spaced),
     np.column_stack: built(
         lambda x: np.reshape(x, (-1, 1)) if ndim_of(x) < 2 else x, lambda arrays: 1
     ),
@@ -102,6 +96,7 @@ HANDLERS: dict[Any, Handler] = {
     np.searchsorted: searched,
     np.digitize: digitized,
     np.lib.stride_tricks.sliding_window_view: windows,
+    np.bincount: counted,
     np.einsum: einsum,
     updated: updated_for_all,
     viewed: viewed_in_all,
@@ -109,14 +104,7 @@ HANDLERS: dict[Any, Handler] = {
     added_at: added,
     times_matrix: picked,
     contract: contracted,
-    np.outer: composed(outer),
-    np.inner: composed(inner),
-    np.vdot: composed(vdot),
-    np.kron: composed(kron),
     np.cross: crossed,
     np.linalg.cross: crossed,
-    np.polyval: composed(polynomial),
-    np.convolve: composed(convolved),
-    np.correlate: composed(correlated),
     np.linalg.norm: norm,
 }

@@ -130,7 +130,7 @@ def checks_of_last_axes(function: Function, facts: Facts, given: dict[str, Any])
     if facts.is_elementwise:
         names = tuple(n for n in facts.operands or given if isinstance(given.get(n), np.ndarray))
     terms = facts.inputs * (len(names) if facts.is_elementwise else 1)
-    pairs = dict(zip(names, terms, strict=True))
+    pairs = {n: core for n, core in zip(names, terms, strict=True) if given.get(n) is not None}
     many = {name for name, core in pairs.items() if not core.single}
     ndims = {name: np.ndim(given[name]) - pairs[name].ndim for name in many}
     if not pairs or min(ndims.values()) < 0:  # a vector for a matrix

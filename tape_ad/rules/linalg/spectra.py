@@ -323,5 +323,5 @@ SPECTRA: dict[Any, Entry] = {
         lambda out, c, factor: Scaled(factor), lambda out, c, factor: c, facts=facts.ELEMENTWISE
     ),
     **constants(indistinct, facts=facts.cores("(n)->(n,n)")),
-    **constants(ill_conditioned),
+    **constants(ill_conditioned, facts=facts.composed(ill_conditioned)),
 }

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
 from tape_ad.rules.linalg.singular_values import singular_values_map
@@ -30,6 +31,7 @@ from tape_ad.rules.maps import (
     unless_all_zero,
 )
 from tape_ad.rules.maps.patterns import Pattern, batched, by_batch, by_columns, reads
+from tape_ad.rules.numpy.bodies import least_squares
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["LINALG"]
@@ -331,6 +333,8 @@ def residuals_in_right(outs: tuple[Array, ...], a: Array, b: Array) -> LinearMap
 
 def truncated_pinv(a: Array, rank: Any, s: Array) -> Array:
     """Invert what `numpy.linalg.lstsq` took for the range of a matrix: its first `rank` parts."""
+    if not anywhere(np.less(rank, s.size)):  # and so of all in a batch
+        return np.linalg.pinv(a, rcond=s[-1] / (2 * s[0]) if s.size else 1.0)
     values = [*s.tolist(), 0.0]
     kept = int(rank)
     cutoff = (values[kept - 1] + values[kept]) / (2 * values[0]) if kept else 1.0
@@ -346,7 +350,7 @@ LINALG: dict[Any, Entry] = {
     np.linalg.pinv: rule(
         pinv_partial,
         signature=arguments_of(np.linalg.pinv, "a", "rcond hermitian rtol"),
-        facts=facts.cores("(m,n)->(n,m)"),
+        facts=facts.cores("(m,n),(),()->(n,m)", "a", "rcond", "rtol"),
     ),
     np.linalg.tensorinv: Derivation(tensorinv),
     np.linalg.solve: jointly(
@@ -356,7 +360,10 @@ LINALG: dict[Any, Entry] = {
     ),
     np.linalg.tensorsolve: Derivation(tensorsolve),
     np.linalg.lstsq: outputs(
-        lstsq_matrix, lstsq_right, signature=arguments_of(np.linalg.lstsq, "a b", "rcond")
+        lstsq_matrix,
+        lstsq_right,
+        signature=arguments_of(np.linalg.lstsq, "a b", "rcond"),
+        facts=facts.composed(least_squares),
     ),
     **constants(np.linalg.matrix_rank, facts=facts.cores("(m,n)->()")),
 }

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call, overridable
+from tape_ad.base.arrays.overridable import TRACERS, anywhere, as_one_call, overridable
 from tape_ad.rules.maps import Array, adjoint
 from tape_ad.rules.maps.patterns import batched, permutation
 
@@ -144,4 +144,4 @@ def ill_conditioned(a: Array, inverse: Array, share: float) -> bool:
     with np.errstate(all="ignore"):
         norms = [np.abs(m).sum(axis=-1).max(axis=-1, initial=0) for m in (a, inverse)]
         limit = float(np.finfo(a.dtype).eps) ** -share
-        return not bool(np.all(norms[0] * norms[1] < limit))
+        return anywhere(~np.less(norms[0] * norms[1], limit))

@@ -20,6 +20,7 @@ from tape_ad.rules.maps import (
     Stretch,
     WeightedSum,
 )
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["BUILDING", "filled_like", "linspace"]
@@ -304,7 +305,9 @@ BUILDING: dict[Any, Entry] = {
         "np.where(np.eye(n, dtype=bool), value, t), or t = t.copy() and t[i, i] = value with "
         "i = np.arange(n)"
     ),
-    np.vander: rule(powers, signature=arguments_of(np.vander, "x", "N increasing")),
+    np.vander: rule(
+        powers, signature=arguments_of(np.vander, "x", "N increasing"), body=bodies.vander
+    ),
     np.linspace: Derivation(linspace_and_step),
     linspace: rule(of_start, of_stop, signature=ends_signature),
     np.logspace: Derivation(logspace),

@@ -14,6 +14,7 @@ from attrs import define
 from tape_ad.rules.base import Call, Entry, as_array, rule
 from tape_ad.rules.maps import Array, Chain, Conjugate, Index, LinearMap, Reshape, Shape
 from tape_ad.rules.maps.patterns import Pattern, banded, reads, separable
+from tape_ad.rules.numpy import bodies
 
 __all__ = ["CONVOLUTION", "convolved"]
 
@@ -140,6 +141,9 @@ CONVOLUTION: dict[Any, Entry] = {
         lambda out, a, v, mode: convolved(a, v, *section_of(mode, a.size, v.size)),
         lambda out, a, v, mode: convolved(v, a, *section_of(mode, a.size, v.size)),
         signature=signature("full"),
+        body=bodies.convolved,
     ),
-    np.correlate: rule(correlate_left, correlate_right, signature=signature("valid")),
+    np.correlate: rule(
+        correlate_left, correlate_right, signature=signature("valid"), body=bodies.correlated
+    ),
 }

@@ -11,9 +11,11 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import DtypeError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, quiet, rule
 from tape_ad.rules.maps import Array, Index, LinearMap, Shape, scatter
 from tape_ad.rules.maps.patterns import Pattern, joined, pattern_of, reads
+from tape_ad.rules.numpy import bodies
 
 __all__ = ["INTERPOLATION", "in_double"]
 
@@ -176,6 +178,7 @@ INTERPOLATION: dict[Any, Entry] = {
         signature=lambda x, xp, fp: ((x, xp, fp), {}),
         compute=located,
         saves=True,
+        facts=facts.elementwise("x").also(body=bodies.interpolated),
     ),
-    **constants(outside),
+    **constants(outside, facts=facts.elementwise("x").also(body=outside.__wrapped__)),
 }

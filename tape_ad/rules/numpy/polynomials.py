@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
 from tape_ad.rules.maps import (
@@ -24,6 +25,7 @@ from tape_ad.rules.maps import (
     Stretch,
 )
 from tape_ad.rules.maps.patterns import dense
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.convolution import convolved
 from tape_ad.rules.signatures import arguments_of
 
@@ -141,6 +143,8 @@ def multiplied(position: int) -> Callable[..., LinearMap]:
 
 def leading_zeros(p: Array) -> int:
     """Count the zeros that a polynomial starts with, but for its constant."""
+    if p.size > 1 and not anywhere(np.equal(p[0], 0)):
+        return 0
     found = np.flatnonzero(np.not_equal(p[:-1], 0))
     return int(found[0]) if found.size else int(p.size - 1)
 
@@ -255,16 +259,30 @@ def polyfit(
 
 POLYNOMIALS: dict[Any, Entry] = {
     np.roots: rule(root_partial, signature=arguments_of(np.roots, "p", "")),
-    np.polyval: rule(lambda out, p, x: Values(x, p.size), slope, signature=polyval_signature),
-    np.polyadd: rule(added(0), added(1), signature=two_polynomials("polyadd")),
-    np.polysub: rule(added(0), added(1, Negate()), signature=two_polynomials("polysub")),
-    np.polymul: rule(multiplied(0), multiplied(1), signature=two_polynomials("polymul")),
-    np.polyder: rule(derived, signature=lambda p, m=1: (coefficients("polyder", p), {"m": int(m)})),
+    np.polyval: rule(
+        lambda out, p, x: Values(x, p.size),
+        slope,
+        signature=polyval_signature,
+        body=bodies.polynomial,
+    ),
+    np.polyadd: rule(added(0), added(1), signature=two_polynomials("polyadd"), body=bodies.polyadd),
+    np.polysub: rule(
+        added(0), added(1, Negate()), signature=two_polynomials("polysub"), body=bodies.polysub
+    ),
+    np.polymul: rule(
+        multiplied(0), multiplied(1), signature=two_polynomials("polymul"), body=bodies.polymul
+    ),
+    np.polyder: rule(
+        derived,
+        signature=lambda p, m=1: (coefficients("polyder", p), {"m": int(m)}),
+        body=bodies.polyder,
+    ),
     np.polyint: rule(
         integrated,
         constant_terms,
         signature=polyint_signature,
         compute=lambda p, *k, m: np.polyint(p, m, *k),
+        body=bodies.polyint,
     ),
     np.polyfit: Derivation(polyfit),
 }

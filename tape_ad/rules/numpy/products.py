@@ -20,6 +20,7 @@ from tape_ad.rules.maps import (
     multiplied,
     times_matrix,
 )
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.einsum import contraction
 from tape_ad.rules.signatures import arguments_of
 
@@ -190,15 +191,18 @@ PRODUCTS: dict[Any, Entry] = {
     ),
     np.dot: Derivation(dot),
     np.inner: Derivation(inner),
-    np.outer: rule(outer_left, outer_right, signature=arguments_of(np.outer, "a b", "")),
+    np.outer: rule(
+        outer_left, outer_right, signature=arguments_of(np.outer, "a b", ""), body=bodies.outer
+    ),
     np.tensordot: Derivation(tensordot),
     np.vdot: rule(
         lambda out, a, b: conjugated(a, weighted_by(b, a)),
         lambda out, a, b: weighted_by(conjugate(a), b),
         signature=two_arrays,
+        body=bodies.vdot,
     ),
     times_matrix: Derivation(lambda a, b: multiplied(as_array(a), as_array(b))),
-    np.kron: rule(kronecker(0), kronecker(1), signature=two_arrays),
+    np.kron: rule(kronecker(0), kronecker(1), signature=two_arrays, body=bodies.kron),
     np.vecdot: generalized("vecdot", "i", "i", "", conjugates=True),
 }
 if hasattr(np, "matvec"):  # since NumPy 2.2

@@ -341,7 +341,7 @@ EXTREMA = {
     np.amin: np.minimum.reduce,
 }
 
-ALONG = facts.along(none="all")
+ALONG = facts.along(none="all", beside=("where",))
 
 REDUCTIONS: dict[Any, Entry] = {
     **stated(

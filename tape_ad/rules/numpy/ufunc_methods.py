@@ -255,7 +255,7 @@ UFUNC_METHODS: dict[Any, Entry] = {
         ufunc.reduce: rule(
             maker,
             signature=sum_signature(f"{ufunc.__name__}.reduce", 0),
-            facts=facts.along(none="all"),
+            facts=facts.along(none="all", beside=("where",)),
         )
         for ufunc, maker in REDUCED.items()
     },

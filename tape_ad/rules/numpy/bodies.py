@@ -1,0 +1,212 @@
+"""Functions of NumPy as compositions of others: what stands for them where they take no stack.
+
+They are bodies among facts. What one cannot do, it refuses, and the function itself is called.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.overridable import anywhere
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.maps import Array
+
+__all__ = [
+    "convolved",
+    "correlated",
+    "interpolated",
+    "kron",
+    "least_squares",
+    "outer",
+    "polyadd",
+    "polyder",
+    "polyint",
+    "polymul",
+    "polynomial",
+    "polysub",
+    "searched",
+    "vander",
+    "vdot",
+]
+
+NO_BODY = UnsupportedArgumentError("there is no composition for this call")
+
+SHORT = 256
+"""Up to so many numbers are searched through one by one."""
+
+
+def outer(a: Array, b: Array) -> Array:
+    """Multiply all elements with all others; see `numpy.outer`."""
+    return np.ravel(a)[:, None] * np.ravel(b)
+
+
+def vdot(a: Array, b: Array) -> Array:
+    """Add up products with conjugates; see `numpy.vdot`."""
+    return np.conj(np.ravel(a)) @ np.ravel(b)
+
+
+def kron(a: Array, b: Array) -> Array:
+    """Multiply all elements of one with the whole other; see `numpy.kron`."""
+    ndim = max(np.ndim(a), np.ndim(b))
+    shapes = [(1,) * (ndim - np.ndim(x)) + np.shape(x) for x in (a, b)]
+    a = np.reshape(a, [length for n in shapes[0] for length in (n, 1)])
+    b = np.reshape(b, [length for n in shapes[1] for length in (1, n)])
+    return np.reshape(a * b, [n * m for n, m in zip(*shapes, strict=True)])
+
+
+def polynomial(p: Array, x: Array) -> Array:
+    """Compute polynomials by Horner's scheme, as `numpy.polyval` does."""
+    value = np.zeros_like(x) if hasattr(x, "dtype") else 0 * x
+    for i in range(len(p)):
+        value = value * x + p[i]
+    return value
+
+
+def convolved(a: Array, v: Array, mode: str = "full") -> Array:
+    """Slide one vector, turned round, along another; see `numpy.convolve`."""
+    if any(np.ndim(x) != 1 for x in (a, v)) or not len(a) or not len(v):
+        raise NO_BODY  # where it is refused, or reshaped
+    a, v = (v, a) if len(v) > len(a) else (a, v)
+    return slid(a, v[::-1], mode, len(v) - 1 - (len(v) - 1) // 2)
+
+
+def correlated(a: Array, v: Array, mode: str = "valid") -> Array:
+    """Slide one vector along another; see `numpy.correlate`."""
+    if any(np.ndim(x) != 1 for x in (a, v)) or not len(a) or not len(v) or len(v) > len(a):
+        raise NO_BODY  # of vectors that change places, the result is turned round
+    return slid(a, np.conj(v), mode, len(v) // 2)
+
+
+def slid(a: Array, v: Array, mode: str, before: int) -> Array:
+    """Multiply windows of one vector by another that is no longer.
+
+    Parameters
+    ----------
+    a, v : array of one axis
+    mode : {"full", "same", "valid"}
+    before : int
+        How many zeros stand before the first element for "same".
+    """
+    rest = len(v) - 1
+    widths = {"full": (rest, rest), "same": (before, rest - before), "valid": (0, 0)}
+    if mode not in widths:
+        raise NO_BODY  # where it is refused
+    windows = np.lib.stride_tricks.sliding_window_view
+    parts = windows(np.pad(a, widths[mode]), len(v))
+    if mode == "valid" or (type(v) is np.ndarray and np.all(np.isfinite(v))):
+        return parts @ v
+    there = windows(np.pad(np.ones(len(a), bool), widths[mode]), len(v))
+    with np.errstate(invalid="ignore"):
+        products = parts * v
+    return np.sum(np.where(there, products, 0), axis=-1)  # inf times what is not there is nothing
+
+
+# Polynomials
+
+
+def polyadd(a1: Array, a2: Array) -> Array:
+    """Add two polynomials; see `numpy.polyadd`."""
+    a1, a2 = lengthened(a1, a2)
+    return a1 + a2
+
+
+def polysub(a1: Array, a2: Array) -> Array:
+    """Subtract two polynomials; see `numpy.polysub`."""
+    a1, a2 = lengthened(a1, a2)
+    return a1 - a2
+
+
+def lengthened(a1: Array, a2: Array) -> tuple[Array, Array]:
+    """Put zeros before the shorter one."""
+    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
+    lengths = len(a1), len(a2)
+    padded = [
+        np.concatenate((np.zeros(max(lengths) - n, a.dtype), a)) if n < max(lengths) else a
+        for a, n in zip((a1, a2), lengths, strict=True)
+    ]
+    return padded[0], padded[1]
+
+
+def polymul(a1: Array, a2: Array) -> Array:
+    """Multiply two polynomials that do not begin with 0; see `numpy.polymul`."""
+    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
+    if any(a.ndim != 1 or not len(a) or anywhere(np.equal(a[0], 0)) for a in (a1, a2)):
+        raise NO_BODY
+    return np.convolve(a1, a2)
+
+
+def polyder(p: Array, m: int = 1) -> Array:
+    """Differentiate a polynomial; see `numpy.polyder`."""
+    if m < 0 or np.ndim(p) != 1:
+        raise NO_BODY  # where it is refused
+    for _ in range(m):
+        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+    return p
+
+
+def polyint(p: Array, m: int = 1, k: Any = None) -> Array:
+    """Integrate a polynomial; see `numpy.polyint`."""
+    k = np.zeros(m) if k is None else np.atleast_1d(k)
+    if m < 1 or np.ndim(p) != 1 or not len(p) or len(k) not in (1, m):
+        raise NO_BODY
+    for i in range(m):
+        constant = k[i if len(k) == m else 0]
+        p = np.concatenate((p / np.arange(len(p), 0, -1), np.reshape(constant, (1,))))
+    return p
+
+
+def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - NumPy's name
+    """List the powers of numbers; see `numpy.vander`."""
+    if np.ndim(x) != 1:
+        raise NO_BODY  # where it is refused
+    count = len(x) if N is None else N
+    first = np.ones((len(x), min(count, 1)), np.promote_types(x.dtype, int))
+    later = np.broadcast_to(x[:, None], (len(x), max(count - 1, 0)))
+    powers = np.multiply.accumulate(np.concatenate((first, later), axis=1), axis=1)
+    return powers if increasing else powers[:, ::-1]
+
+
+# Searching
+
+
+def searched(a: Array, v: Array, side: str = "left", sorter: Any = None) -> Array:
+    """Count the numbers before others in a short sorted list; see `numpy.searchsorted`."""
+    if sorter is not None or len(a) > SHORT or np.result_type(a, v).kind not in "iuf":
+        raise NO_BODY
+    v = np.expand_dims(v, -1)
+    before = np.less(a, v) if side == "left" else np.less_equal(a, v)
+    last = np.isnan(v) & (~np.isnan(a) if side == "left" else True)  # as nan is the largest
+    return np.sum(before | last, axis=-1)
+
+
+def interpolated(x: Array, xp: Array, fp: Array) -> Array:
+    """Interpolate, with constant values outside of the knots; see `numpy.interp`."""
+    n = len(xp)
+    if n == 0:
+        raise NO_BODY
+    left = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
+    right = np.minimum(left + 1, n - 1)
+    width = np.where(np.equal(left, right), 1, xp[right] - xp[left])
+    inner = (fp[right] - fp[left]) / width * (x - xp[left]) + fp[left]
+    return np.where(np.less(x, xp[0]), fp[0], np.where(x >= xp[-1], fp[-1], inner))
+
+
+# Linear algebra
+
+
+def least_squares(a: Array, b: Array, rcond: float | None = None) -> tuple[Array, ...]:
+    """Solve for what fits best, by matrices of full rank; see `numpy.linalg.lstsq`."""
+    if np.ndim(a) != 2 or 0 in np.shape(a) or np.ndim(b) not in (1, 2):
+        raise NO_BODY
+    (m, n), dtype = np.shape(a), np.result_type(a, b, np.float64)
+    s = np.linalg.svd(a, compute_uv=False)
+    smallest = np.finfo(dtype).eps * (max(m, n) if rcond is None else 1)
+    cut = smallest if rcond is None or rcond == -1 else rcond
+    rank = np.sum(s > cut * s[0], axis=-1, dtype=np.intc)
+    if anywhere(np.not_equal(rank, min(m, n))):
+        raise NO_BODY  # of another rank, residuals have another shape
+    columns = b if np.ndim(b) == 2 else b[:, None]
+    x = np.linalg.pinv(a, rcond=0.0) @ columns  # of full rank it is smooth, and U and V are not
+    rest = columns - a @ x
+    residuals = np.sum(np.square(np.abs(rest)), axis=0) if m > n else s[:0]
+    return x if np.ndim(b) == 2 else x[:, 0], residuals, rank, s
