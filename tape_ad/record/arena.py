@@ -79,8 +79,6 @@ class Arena:
     namespaced : bool
         Whether a handle was asked for its array namespace, so that what has no derivative is a
         handle too.
-    batch : Batch or None
-        The run of a batched function that the arena was made in, whose arrays are constants here.
     """
 
     functions: list[Any] = field(factory=list, init=False)
@@ -101,7 +99,6 @@ class Arena:
     by_transform: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
     namespaced: bool = field(default=False, init=False)
-    batch: Any = field(default=None, init=False)
 
     def is_held(self, node: int) -> bool:
         """Tell whether the handle of a node is alive."""

@@ -75,6 +75,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     data: Any
     index: int
+    interpreter: Any
     _call: Function
     _answer: Function
     _item: Function

@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.record.constants import (
-    ConstantTensor,
-    as_handles,
-    common,
-    handles_in,
-    prepare,
-    promote,
+from tape_ad.base.arrays.interpreter import (
+    NO_OPTIONS,
+    boxes,
+    call,
+    is_box,
+    looked_through,
     unwrapped,
 )
-from tape_ad.record.dispatch import NO_OPTIONS, answer, record_call
+from tape_ad.record.arena import Arena
+from tape_ad.record.constants import ConstantTensor, as_handles, prepare, promote
+from tape_ad.record.messages.refusals import no_implementation
 from tape_ad.record.tensor import Tensor
 
 __all__: list[str] = []
@@ -26,31 +27,37 @@ WRITERS = frozenset({np.copyto, np.fill_diagonal, np.place, np.put, np.put_along
 """NumPy's functions that write to their first argument."""
 
 
-def call(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS) -> Any:
-    """Compute a function of constants, or have it recorded."""
-    record = common(handles_in(args, kwargs))
-    if record is not None:
-        promote_outputs(kwargs.get("out"), record)
-        return record_call(function, args, kwargs)
-    return computed(function, args, kwargs)
+class Eager:
+    """What answers the calls of handles that depend on nothing: they are computed at once."""
+
+    level = 0
+
+    def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Compute a function of constants and plain arrays."""
+        return computed(function, args, kwargs)
+
+
+def called(
+    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
+) -> Any:
+    """Compute a function of constants, or have it answered by whom they meet."""
+    out = call(function, args, kwargs, computed)
+    if out is NotImplemented:
+        raise no_implementation(function, args)
+    return out
 
 
 def answered(
     function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
 ) -> Any:
-    """Do what `call` does; NotImplemented where another library is to have the say."""
-    record = common(handles_in(args, kwargs))
-    if record is not None:
-        promote_outputs(kwargs.get("out"), record)
-        return answer(function, args, kwargs)
-    return computed(function, args, kwargs)
+    """Do what `called` does; NotImplemented where another library is to have the say."""
+    return call(function, args, kwargs, computed)
 
 
-def promote_outputs(out: Any, record: Any) -> None:
-    """Make handles of the record of the constants that a result is written into."""
-    for each in out if isinstance(out, tuple) else (out,):
-        if type(each) is ConstantTensor:
-            promote(each, record)
+def record_among(tree: Any) -> Any:
+    """Find the record that handles in a tree belong to, if there are any."""
+    found, _ = looked_through((tree,))
+    return found if isinstance(found, Arena) else None
 
 
 def computed(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -76,19 +83,19 @@ def one(function: Function, x: Any) -> Any:
 
 def two(function: Function, x: Any, y: Any) -> Any:
     """Do what an operator does with a constant on either side."""
-    if type(x) is Tensor or type(y) is Tensor:
-        return answer(function, (x, y))
+    if any(is_box(each) and type(each) is not ConstantTensor for each in (x, y)):
+        return answered(function, (x, y))
     return as_handles(function(*unwrapped((x, y))), ())
 
 
 def item(x: ConstantTensor, key: Any) -> Any:
     """Give ``x[key]``."""
-    return call(getitem, (x, key))
+    return called(getitem, (x, key))
 
 
 def assign(target: ConstantTensor, key: Any, value: Any) -> None:
     """Do what ``target[key] = value`` does: with a handle of a record, in its graph."""
-    record = common(handles_in(value))
+    record = record_among(value)
     if record is not None:
         promote(target, record)
         target[key] = value
@@ -99,7 +106,7 @@ def assign(target: ConstantTensor, key: Any, value: Any) -> None:
 
 def change(function: Function, target: ConstantTensor, other: Any) -> Any:
     """Do what ``target += other`` and its kind do."""
-    record = common(handles_in(other))
+    record = record_among(other)
     if record is not None:
         promote(target, record)
         return Tensor._change(function, target, other)
@@ -108,6 +115,8 @@ def change(function: Function, target: ConstantTensor, other: Any) -> Any:
     return target
 
 
+ConstantTensor.interpreter = Eager()
+boxes("interpreter")(ConstantTensor)
 ConstantTensor.answer_with(
-    call=call, answer=answered, one=one, two=two, item=item, assign=assign, change=change
+    call=called, answer=answered, one=one, two=two, item=item, assign=assign, change=change
 )
