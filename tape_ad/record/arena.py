@@ -10,6 +10,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import enter
+from tape_ad.base.arrays.overridable import CAPTURING
 from tape_ad.base.errors import ReleasedError
 from tape_ad.base.naming import function_name
 from tape_ad.record.call_metadata import name_of
@@ -76,6 +77,8 @@ class Arena:
         Whether that function has returned, so that its handles should not be met any more.
     appending : object
         What a thread is appending now, or None; see `tape_ad.record.locks`.
+    ambient : Capture or None
+        The capture that the arena was made in, to which plain arrays belong that its handles meet.
     namespaced : bool
         Whether a handle was asked for its array namespace, so that what has no derivative is a
         handle too.
@@ -98,6 +101,7 @@ class Arena:
     level: int = field(factory=enter, init=False)
     by_transform: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
+    ambient: Any = field(factory=CAPTURING.get, init=False)
     namespaced: bool = field(default=False, init=False)
 
     def is_held(self, node: int) -> bool:

@@ -186,7 +186,15 @@ def gives_constants(args: Any, kwargs: Mapping[str, Any]) -> bool:
     So it is where a record is asked for its namespace, unless a rule or a sweep of ours calls:
     those know of plain arrays alone.
     """
-    if not any(is_namespaced(handle) for handle in handles_in(args, kwargs)):
+    leaves = [*args, *kwargs.values()]
+    for leaf in leaves:  # which grows
+        kind = type(leaf)
+        if kind is Tensor:
+            if is_namespaced(leaf):
+                break
+        elif kind is list or kind is tuple:
+            leaves += leaf
+    else:
         return False
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and is_passed_by(frame.f_globals.get("__name__")):

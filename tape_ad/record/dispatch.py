@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, plain, unwrapped
-from tape_ad.base.arrays.overridable import CAPTURES, lift
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
 from tape_ad.record.assignment import assign, change, check_fit, refuse_to_write, replace
@@ -113,20 +112,32 @@ def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIO
     else:
         if record is not None:
             if kwargs or function not in FAST_RULES:
-                return recorded(function, args, kwargs)
+                return recorded(function, args, kwargs, record.ambient)
             if len(args) > 2:
-                return record_several(function, args)
+                return record_several(function, args, record.ambient)
             return record_one(function, *args) if len(args) == 1 else record_two(function, *args)
     if len(args) == 2 and function in FAST_RULES and meets_sparse(function, *args):
         return beside_sparse(function, *args, record_two)
     return call(function, args, kwargs, recorded)
 
 
-def recorded(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+def recorded(
+    function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS, ambient: Any = None
+) -> Any:
     """Do what `record_call` does where it is known to be a record's call.
 
     What has no derivative is a constant where the record is asked for its namespace.
+
+    Parameters
+    ----------
+    function : callable
+    args, kwargs
+        As the user called it.
+    ambient : Capture, optional
+        The one that the record was made in, which plain arrays belong to.
     """
+    if ambient is not None:
+        args, kwargs = ambient.lift(args), ambient.lift(kwargs)
     out = record_any(function, args, kwargs)
     if type(out) is Tensor or "out" in kwargs or not gives_constants(args, kwargs):
         return out
@@ -137,7 +148,7 @@ def record_one(function: Function, x: Any) -> Any:
     """Do what `record_call` does for one operand: in straight lines, if that is a handle."""
     makers = straight_makers(function)
     if makers is None:
-        return recorded(function, (x,))
+        return recorded(function, (x,), NO_OPTIONS, x.record.ambient)
     data = x.data
     try:
         out = function(data)
@@ -147,7 +158,7 @@ def record_one(function: Function, x: Any) -> Any:
     return x.record.note(function, (x,), NO_OPTIONS, out, x.index, partial)
 
 
-def record_two(function: Function, x: Any, y: Any) -> Any:
+def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR0912 - straight lines
     """Do what `record_call` does for two operands: in straight lines, where most calls go."""
     makers = straight_makers(function)
     x_kind, y_kind = type(x), type(y)
@@ -159,6 +170,8 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
             if x.record.namespaced and gives_constants((x,), NO_OPTIONS):
                 return as_constants(out)
             return out
+        if x_kind is y_kind and x.record is y.record:
+            return recorded(function, (x, y), NO_OPTIONS, x.record.ambient)
         return record_binary_slow(function, x, y)
     parents: Any
     partials: Any
@@ -176,15 +189,15 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
         elif y_kind in PLAIN_TYPES:
             record, data, parents = x.record, x.data, x.index
             beside = (HANDLE, y if y_kind in NUMBERS else (ARRAY, y.shape, y.dtype))
-            if type(data) not in PLAIN_TYPES:
-                y = lift(y)
+            if type(data) not in PLAIN_TYPES and record.ambient is not None:
+                y = record.ambient.lift(y)
             out = function(data, y)
             partials = makers[0](out, data, y)
         elif x_kind in PLAIN_TYPES:
             record, data, parents = y.record, y.data, y.index
             beside = (x if x_kind in NUMBERS else (ARRAY, x.shape, x.dtype), HANDLE)
-            if type(data) not in PLAIN_TYPES:
-                x = lift(x)
+            if type(data) not in PLAIN_TYPES and record.ambient is not None:
+                x = record.ambient.lift(x)
             out = function(x, data)
             partials = makers[1](out, x, data)
         else:
@@ -208,10 +221,10 @@ def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
     return NotImplemented if outside else function(x, y)
 
 
-def record_several(function: Function, args: tuple[Any, ...]) -> Any:
-    """Do what `record_call` does for three and more operands of a straight function."""
-    if CAPTURES:
-        args = lift(args)
+def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> Any:
+    """Do what `recorded` does for three and more operands of a straight function."""
+    if ambient is not None:
+        args = ambient.lift(args)
     apart = partition_operands(args)
     if apart is None:
         return record_any(function, args)
@@ -263,8 +276,6 @@ def record_item(x: Any, key: Any) -> Any:
 def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
     """Do what `record_call` does for any call at all."""
     entry = entry_of(function)
-    if CAPTURES:
-        args, kwargs = lift(args), lift(kwargs)
     if kwargs:
         if "out" in kwargs:
             return record_output_into(function, entry, args, kwargs)
@@ -293,7 +304,7 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     elif kwargs:
         check_ufunc_options(function, kwargs)
     call = function, args, kwargs
-    place = None if rule.multiple else single_candidate(operands)
+    place = None if rule.multiple else 0 if len(operands) == 1 else single_candidate(operands)
     if place is not None and type(operands[place]) is Tensor:
         return record_lone(call, rule, operands, place, options, call_options)
     apart = partition_operands(operands)
@@ -335,7 +346,9 @@ def record_lone(
         return x.record.note(CONSTANT, (), NO_OPTIONS, out) if maker and out.size == 0 else out
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
-    if is_view(out, data) and not linked(handle, x, data):  # it was written to meanwhile
+    if (
+        type(out) is not np.float64 and is_view(out, data) and not linked(handle, x, data)
+    ):  # it was written to meanwhile
         return record_lone(call, rule, operands, place, options, call_options)
     return handle
 

@@ -64,15 +64,13 @@ def as_operand(value: Any) -> Any:
 
 
 def single_candidate(args: tuple[Any, ...]) -> int | None:
-    """Find the one operand that needs a look, if it is just one; a lone operand is given as it is.
+    """Find the one operand that needs a look, if it is just one.
 
     Returns
     -------
     int or None
         Its position.
     """
-    if len(args) == 1:
-        return 0
     found = None
     for position, operand in enumerate(args):
         if type(operand) not in PLAIN_TYPES:

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import is_box, plain
-from tape_ad.base.arrays.overridable import CAPTURES, asarray, lift
+from tape_ad.base.arrays.overridable import asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
@@ -301,11 +301,11 @@ class ComputationRecord(Shown):
 
         Constants among what ``out=`` names become handles.
         """
-        out = kwargs.get("out")
-        for each in out if isinstance(out, tuple) else (out,):
-            if is_box(each) and each.interpreter.level == 0:
-                promote(each, self)
-        return recorded(function, args, kwargs)
+        if kwargs and (out := kwargs.get("out")) is not None:
+            for each in out if isinstance(out, tuple) else (out,):
+                if is_box(each) and each.interpreter.level == 0:
+                    promote(each, self)
+        return recorded(function, args, kwargs, self.ambient)
 
     def lift(self, value: Any, function: Any = None) -> Any:
         """Give what this record holds of an operand that is a constant in it; see `lifted`."""
@@ -391,7 +391,7 @@ class ComputationRecord(Shown):
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
-            return lift(leaf) if CAPTURES else leaf
+            return leaf if self.ambient is None else self.ambient.lift(leaf)
         if type(leaf) is not Tensor:
             if is_box(leaf) and leaf.interpreter.level > self.level:
                 refusal = getattr(leaf.interpreter, "refusal", RecordMismatchError)
@@ -399,7 +399,8 @@ class ComputationRecord(Shown):
                     f"{place(path)} is an array of a function that is run over a batch, or "
                     "captured, and was entered after this record was made; make the record in it"
                 )
-            return lift(as_data(plain(leaf), path))
+            data = as_data(plain(leaf), path)
+            return data if self.ambient is None else self.ambient.lift(data)
         if leaf.record is self:
             raise RecordMismatchError(
                 f"{place(path)} is a handle of this very record; use it as it is, or pass .data "

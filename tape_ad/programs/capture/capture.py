@@ -312,7 +312,7 @@ class Capture:
                 noted.append(two)
         return tuple(concrete), tuple(noted)
 
-    def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911 - one return for each kind
+    def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911, PLR0912 - one return for each kind
         """Give the concrete form of an argument, and the one with values in it."""
         kind: Any = type(tree)
         if kind is TracedArray or kind is TracedScalar:
