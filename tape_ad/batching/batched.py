@@ -12,7 +12,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.overridable import BATCHES
+from tape_ad.base.arrays.overridable import BATCHES, below_records
 from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
@@ -49,7 +49,7 @@ class BatchedFunction:
         leaves, axes, size = self._stacks(args, kwargs)
         batch = Batch(size, answer_in_batch, self._told, spread_over)
         stacks = [
-            leaf if axis is None else BatchedArray(to_front(leaf, axis), batch)
+            leaf if axis is None else BatchedArray(to_front(below_records(leaf), axis), batch)
             for leaf, axis in zip(leaves, axes, strict=True)
         ]
         given, named = unflatten((args, kwargs), stacks)
