@@ -9,10 +9,11 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import BOX, KINDS, boxes
 from tape_ad.base.errors import ConversionError
 from tape_ad.record.array_interface import LIKE, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
-from tape_ad.record.messages.callers import caller
+from tape_ad.record.messages.callers import DISPATCHING, caller
 
 __all__ = [
     "BatchedArray",
@@ -36,6 +37,7 @@ class OneByOneError(UnbatchableError):
     """The whole function has to be called for one after the other, and not just the latest call."""
 
 
+@boxes("batch_here")
 @define(eq=False, repr=False, weakref_slot=True)
 class BatchedArray(ArrayInterface, BitsInPlace):
     """An array of one of a batch: it has that one's shape, and holds the arrays of all.
@@ -184,7 +186,7 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         return conjugate
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if any(not issubclass(kind, (ArrayInterface, np.ndarray)) for kind in types):
+        if any(KINDS.get(kind) != BOX and not issubclass(kind, np.ndarray) for kind in types):
             return NotImplemented  # as NEP 18 has it for types that one does not know
         if function in LIKE and function is not np.atleast_1d:
             return self._create(self, function, args, kwargs)
@@ -207,7 +209,7 @@ def is_library(frame: FrameType) -> bool:
 def asked_by_library() -> bool:
     """Tell whether code of a library, outside of what makes arrays look like NumPy's, calls."""
     frame: Any = sys._getframe(1)
-    while str(frame.f_globals.get("__name__")).startswith(("tape_ad.batching", "tape_ad.record")):
+    while str(frame.f_globals.get("__name__")).startswith(("tape_ad.batching.", *DISPATCHING)):
         frame = frame.f_back
     return is_library(frame)
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.batches import BATCHING, Batch
-from tape_ad.base.arrays.overridable import BATCHES
+from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.overridable import BATCHES, below_records
 from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
@@ -47,10 +47,9 @@ class BatchedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function for all at once."""
         leaves, axes, size = self._stacks(args, kwargs)
-        outer = BATCHING.get() if BATCHES else None
-        batch = Batch(size, outer, answer_in_batch, self._told, spread_over)
+        batch = Batch(size, answer_in_batch, self._told, spread_over)
         stacks = [
-            leaf if axis is None else BatchedArray(to_front(leaf, axis), batch)
+            leaf if axis is None else BatchedArray(to_front(below_records(leaf), axis), batch)
             for leaf, axis in zip(leaves, axes, strict=True)
         ]
         given, named = unflatten((args, kwargs), stacks)
@@ -269,16 +268,14 @@ def axes_of_tree(axes: Any, tree: Any, what: str) -> list[int | None]:
 
 def run_over(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
     """Call a function of batched arrays."""
-    before = BATCHING.get()
     try:  # twice, for an interrupt may come before the first instruction of one
         try:
             BATCHES.append(batch)
-            BATCHING.set(batch)
             return function(*args, **kwargs)
         finally:
-            leave(batch, before)
+            leave(batch)
     finally:
-        leave(batch, before)
+        leave(batch)
 
 
 def spread_over(batch: Batch, array: Any) -> BatchedArray:
@@ -286,10 +283,9 @@ def spread_over(batch: Batch, array: Any) -> BatchedArray:
     return BatchedArray(spread(batch, array), batch)
 
 
-def leave(batch: Batch, before: Any) -> None:
-    """Put back what was there before the function ran."""
+def leave(batch: Batch) -> None:
+    """Note that the function has returned."""
     batch.ended = True
-    BATCHING.set(before)
     if batch in BATCHES:
         BATCHES.remove(batch)
 

@@ -7,7 +7,9 @@ from weakref import ref
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch, batch_of
+from tape_ad.base.arrays import interpreter
+from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, looked_through, unwrapped
 from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
@@ -32,18 +34,14 @@ __all__ = ["answer_in_batch", "one_by_one"]
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
-NO_OPTIONS: Options = {}
 
 
 def call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
     """Compute a function of what batched arrays are among, for all of the batch.
 
-    Where a handle's record was made in the batch's run, it is the record's to answer.
+    Where there is a box of something further in, that has the say.
     """
-    batch = batch_of(args, kwargs)
-    if batch is None:
-        return record_call(function, args, kwargs)
-    return answer_in_batch(batch, function, args, kwargs)
+    return interpreter.call(function, args, kwargs, record_call)
 
 
 def answer_in_batch(
@@ -214,18 +212,21 @@ OPERANDS = (BatchedArray, np.ndarray, np.generic, int, float, complex, list, tup
 
 def item(x: Any, key: Any) -> Any:
     """Compute ``x[key]``."""
-    batch = batch_of(x, list(key) if isinstance(key, tuple) else key)
-    if batch is None:
-        return record_call(getitem, (x, key))
-    if batch.ended:
-        return answer_in_batch(batch, getitem, (x, key))
-    return wrapped(batch, item_of_all(batch, x, key))
+    found, constants = looked_through((x, key))
+    if constants:
+        key = unwrapped(key)
+    if type(found) is not Batch or found.ended:
+        return found.call(getitem, (x, key), NO_OPTIONS)
+    return wrapped(found, item_of_all(found, x, key))
 
 
 def assign(x: Any, key: Any, value: Any) -> None:
     """Do ``x[key] = value``, for all of the batch."""
-    batch = batch_of(x, key, value)
-    if batch is None or batch is not x.batch_here:
+    batch = x.batch_here
+    found, constants = looked_through((x, key, value))
+    if constants:
+        key, value = unwrapped((key, value))
+    if found is not batch:
         raise InPlaceError(
             "an array of a batch cannot hold what is further in: a handle of a record, or a value "
             "of a batch, that was made in its run; write np.stack([...]) or np.where(...)"
@@ -257,7 +258,7 @@ def change(function: Function, x: Any, other: Any) -> Any:
 
 def create(x: Any, function: Function, args: Any, kwargs: Options) -> Any:
     """Compute ``function(..., like=x)``: an array that may be filled with batched values."""
-    if batch_of(args, kwargs) is None:
+    if looked_through(args, kwargs)[0] is None:
         out = function(*args, **kwargs, like=x.stack)
         return BatchedArray(np.repeat(out[np.newaxis], x.batch_here.size, axis=0), x.batch_here)
     if function in TAKING and type(args[0]) is BatchedArray and len(args) == 1 and not kwargs:

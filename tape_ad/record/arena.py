@@ -10,6 +10,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import enter
+from tape_ad.base.arrays.overridable import CAPTURING
 from tape_ad.base.errors import ReleasedError
 from tape_ad.base.naming import function_name
 from tape_ad.record.call_metadata import name_of
@@ -79,11 +80,11 @@ class Arena:
     assigning : tuple of int or None
         The thread that points handles of one memory at other nodes now, or adds one to them, in a
         tuple of its own for each time.
+    ambient : Capture or None
+        The capture that the arena was made in, to which plain arrays belong that its handles meet.
     namespaced : bool
         Whether a handle was asked for its array namespace, so that what has no derivative is a
         handle too.
-    batch : Batch or None
-        The run of a batched function that the arena was made in, whose arrays are constants here.
     """
 
     functions: list[Any] = field(factory=list, init=False)
@@ -104,8 +105,8 @@ class Arena:
     level: int = field(factory=enter, init=False)
     by_transform: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
+    ambient: Any = field(factory=CAPTURING.get, init=False)
     namespaced: bool = field(default=False, init=False)
-    batch: Any = field(default=None, init=False)
 
     def is_held(self, node: int) -> bool:
         """Tell whether the handle of a node is alive."""

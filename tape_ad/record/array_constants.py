@@ -1,36 +1,34 @@
 """Constants with NumPy's semantics, for code that makes an array and then assigns handles to it.
 
-Those of `tape_ad.record.constants` follow the array API standard, in which an element of an array is
-an array again. Here it is a number, as NumPy has it, so that ``n += 1`` changes the name alone.
+Those of `tape_ad.record.constants` follow the array API standard, in which an element of an array
+is an array again. Here it is a number, as NumPy has it, so that ``n += 1`` changes the name alone.
 """
 
 import operator
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.interpreter import boxes, unwrapped
 from tape_ad.base.arrays.overridable import CAPTURES, lift
 from tape_ad.base.errors import InPlaceError
 from tape_ad.base.trees import flatten
-from tape_ad.record import constant_calls
 from tape_ad.record.array_interface import ArrayInterface
+from tape_ad.record.constant_calls import Eager, record_among
 from tape_ad.record.constants import (
     CONSTANTS,
     ConstantTensor,
     Memory,
-    common,
     handles_in,
     note_views,
     prepare,
     promote,
-    unwrapped,
 )
-from tape_ad.record.dispatch import NO_OPTIONS, answer, record_call
+from tape_ad.record.dispatch import answer
 from tape_ad.record.instructions import is_at
 from tape_ad.record.messages.migration_hints import MigrationHint
-from tape_ad.record.namespaces import use
 from tape_ad.record.tensor import Tensor
 
 __all__ = ["ArrayConstant", "as_array_constants", "given_away"]
@@ -123,7 +121,6 @@ CONSTANTS.add(ArrayConstant)
 def as_array_constants(tree: Any) -> Any:
     """Make constants of the arrays of floating numbers in what a call gives; numbers stay."""
     if type(tree) is np.ndarray and tree.dtype.kind in "fc":
-        use()
         handle: Any = new(ArrayConstant)
         handle.record, handle.index, handle.mark = None, -1, None
         handle.data = tree
@@ -150,47 +147,7 @@ def given_away(constant: Any) -> Any:
     return constant.data
 
 
-def call(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS) -> Any:
-    """Compute a function of constants, or have it recorded."""
-    record = common(handles_in(args, kwargs))
-    if record is not None:
-        promote_outputs(kwargs.get("out"), record)
-        return record_call(function, args, kwargs)
-    return computed(function, args, kwargs)
-
-
-def answered(
-    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
-) -> Any:
-    """Do what `call` does; NotImplemented where another library is to have the say."""
-    record = common(handles_in(args, kwargs))
-    if record is not None:
-        promote_outputs(kwargs.get("out"), record)
-        return answer(function, args, kwargs)
-    return computed(function, args, kwargs)
-
-
-def promote_outputs(out: Any, record: Any) -> None:
-    """Make handles of the record of the constants that a result is written into."""
-    for each in out if isinstance(out, tuple) else (out,):
-        if type(each) in CONSTANTS:
-            promote(each, record)
-
-
-def computed(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Compute a function of constants and plain arrays."""
-    out = kwargs.get("out")
-    outs = out if isinstance(out, tuple) else (out,)
-    for target in (*outs, *(args[:1] if function in constant_calls.WRITERS else ())):
-        if type(target) in CONSTANTS:
-            prepare(target)
-    result = function(*unwrapped(args), **unwrapped(dict(kwargs)))
-    if out is None:
-        return wrapped(result, (args, dict(kwargs)))
-    if not isinstance(result, tuple):
-        return outs[0]
-    pairs = zip(outs, result, strict=True)
-    return tuple(wrapped(b, args) if a is None else a for a, b in pairs)
+EAGER = Eager(wrapped)
 
 
 def one(function: Function, x: Any) -> Any:
@@ -214,7 +171,7 @@ def item(x: ArrayConstant, key: Any) -> Any:
     if type(key) is not int:
         entries = key if type(key) is tuple else (key,)
         if not PLAIN_KEYS.issuperset(map(type, entries)):
-            return call(operator.getitem, (x, key))
+            return EAGER.called(operator.getitem, (x, key))
     return wrapped(x.data[key], (x,))
 
 
@@ -226,7 +183,7 @@ def assign(target: ArrayConstant, key: Any, value: Any) -> None:
     InPlaceError
         Where C code moves parts of an array about.
     """
-    record = common(handles_in(value))
+    record = record_among(value)
     if record is not None:
         promote_beside(target, record)
         target[key] = value if isinstance(value, Tensor) else np.stack(value)
@@ -259,7 +216,7 @@ def promote_beside(target: ArrayConstant, record: Any) -> None:
 
 def change(function: Function, target: ArrayConstant, other: Any) -> Any:
     """Do what ``target += other`` and its kind do."""
-    record = common(handles_in(other))
+    record = record_among(other)
     if record is not None:
         promote_beside(target, record)
         return Tensor._change(function, target, other)
@@ -268,6 +225,14 @@ def change(function: Function, target: ArrayConstant, other: Any) -> Any:
     return target
 
 
+ArrayConstant.interpreter = EAGER
+boxes("interpreter")(ArrayConstant)
 ArrayConstant.answer_with(
-    call=call, answer=answered, one=one, two=two, item=item, assign=assign, change=change
+    call=EAGER.called,
+    answer=EAGER.answered,
+    one=one,
+    two=two,
+    item=item,
+    assign=assign,
+    change=change,
 )

@@ -75,6 +75,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     data: Any
     index: int
+    interpreter: Any
     _call: Function
     _answer: Function
     _item: Function
@@ -328,6 +329,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         for kind in types:
+            if kind is type(self):
+                continue
             own = kind.__array_function__ is not np.ndarray.__array_function__
             if own and not (
                 issubclass(kind, (ArrayInterface, type(primal(self.data))))

@@ -14,17 +14,16 @@ from weakref import ref
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import batch_of
-from tape_ad.base.arrays.overridable import BATCHES, is_later
+from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import looked_through, unwrapped
+from tape_ad.base.arrays.overridable import is_later
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.base.naming import called, function_name
 from tape_ad.record.arena import Arena
-from tape_ad.record.constants import unwrapped
 from tape_ad.record.instructions import is_at
 from tape_ad.record.locks import wait_until_assigned
 from tape_ad.record.messages.refusals import batched_value
-from tape_ad.record.namespaces import IN_USE
-from tape_ad.record.primals import is_number, memory_of, primal
+from tape_ad.record.primals import PLAIN_TYPES, is_number, memory_of, primal
 from tape_ad.record.views import Handle, has_alone, live_views, way_to
 from tape_ad.rules.maps import Index, clone
 from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
@@ -64,12 +63,13 @@ def assign(target: Handle, key: Any, value: Any) -> None:
     ShapeError
         When the value does not fit.
     """
-    if BATCHES and batch_of(target, key, value):
+    found, constants = looked_through((target, key, value))
+    if type(found) is Batch:
         raise batched_value()
-    if IN_USE:
+    if constants:
         key, value = unwrapped((key, value))
-        if target.record.namespaced:
-            make_array(target)
+    if target.record.namespaced:
+        make_array(target)
     refuse_to_write(target, "write x = x.copy() first and assign to that")
     if type(value) is type(target) and value.index in value.record.bases:
         if is_known_part(target, key, value) or is_that_part(target, key, value):
@@ -99,7 +99,7 @@ def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
     InPlaceError, ShapeError
         As `assign`.
     """
-    if BATCHES and batch_of(target, other):
+    if type(other) not in PLAIN_TYPES and type(looked_through((target, other))[0]) is Batch:
         raise batched_value()
     plain = type(target.data) is np.ndarray
     if not plain and is_number(target.data):

@@ -5,21 +5,22 @@ from operator import getitem
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 
-from tape_ad.record.constants import (
-    CONSTANTS,
-    ConstantTensor,
-    as_handles,
-    common,
-    handles_in,
-    prepare,
-    promote,
+from tape_ad.base.arrays.interpreter import (
+    NO_OPTIONS,
+    boxes,
+    call,
+    is_box,
+    looked_through,
     unwrapped,
 )
-from tape_ad.record.dispatch import NO_OPTIONS, answer, record_call
+from tape_ad.record.arena import Arena
+from tape_ad.record.constants import CONSTANTS, ConstantTensor, as_handles, prepare, promote
+from tape_ad.record.messages.refusals import no_implementation
 from tape_ad.record.tensor import Tensor
 
-__all__: list[str] = []
+__all__ = ["Eager", "record_among"]
 
 Function = Callable[..., Any]
 
@@ -27,47 +28,57 @@ WRITERS = frozenset({np.copyto, np.fill_diagonal, np.place, np.put, np.put_along
 """NumPy's functions that write to their first argument."""
 
 
-def call(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS) -> Any:
-    """Compute a function of constants, or have it recorded."""
-    record = common(handles_in(args, kwargs))
-    if record is not None:
-        promote_outputs(kwargs.get("out"), record)
-        return record_call(function, args, kwargs)
-    return computed(function, args, kwargs)
+@frozen
+class Eager:
+    """What answers the calls of handles that depend on nothing: they are computed at once.
+
+    Attributes
+    ----------
+    box : callable
+        ``box(out, operands)`` makes constants of what a call gives.
+    """
+
+    box: Callable[[Any, Any], Any]
+    level = 0
+
+    def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Compute a function of constants and plain arrays."""
+        out = kwargs.get("out")
+        outs = out if isinstance(out, tuple) else (out,)
+        for target in (*outs, *(args[:1] if function in WRITERS else ())):
+            if type(target) in CONSTANTS:
+                prepare(target)
+        result = function(*unwrapped(args), **unwrapped(dict(kwargs)))
+        if out is None:
+            return self.box(result, (args, dict(kwargs)))
+        if not isinstance(result, tuple):
+            return outs[0]
+        pairs = zip(outs, result, strict=True)
+        return tuple(self.box(b, args) if a is None else a for a, b in pairs)
+
+    def called(
+        self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
+    ) -> Any:
+        """Compute a function of constants, or have it answered by whom they meet."""
+        out = self.answered(function, args, kwargs)
+        if out is NotImplemented:
+            raise no_implementation(function, args)
+        return out
+
+    def answered(
+        self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
+    ) -> Any:
+        """Answer a call of constants; NotImplemented where another library should."""
+        return call(function, args, kwargs, self.call)
 
 
-def answered(
-    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
-) -> Any:
-    """Answer a NumPy call on constants; NotImplemented where another library should."""
-    record = common(handles_in(args, kwargs))
-    if record is not None:
-        promote_outputs(kwargs.get("out"), record)
-        return answer(function, args, kwargs)
-    return computed(function, args, kwargs)
+EAGER = Eager(as_handles)
 
 
-def promote_outputs(out: Any, record: Any) -> None:
-    """Make handles of the record of the constants that a result is written into."""
-    for each in out if isinstance(out, tuple) else (out,):
-        if type(each) in CONSTANTS:
-            promote(each, record)
-
-
-def computed(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Compute a function of constants and plain arrays."""
-    out = kwargs.get("out")
-    outs = out if isinstance(out, tuple) else (out,)
-    for target in (*outs, *(args[:1] if function in WRITERS else ())):
-        if type(target) in CONSTANTS:
-            prepare(target)
-    result = function(*unwrapped(args), **unwrapped(dict(kwargs)))
-    if out is None:
-        return as_handles(result, (args, dict(kwargs)))
-    if not isinstance(result, tuple):
-        return outs[0]
-    pairs = zip(outs, result, strict=True)
-    return tuple(as_handles(b, args) if a is None else a for a, b in pairs)
+def record_among(tree: Any) -> Any:
+    """Find the record that handles in a tree belong to, if there are any."""
+    found, _ = looked_through((tree,))
+    return found if isinstance(found, Arena) else None
 
 
 def one(function: Function, x: Any) -> Any:
@@ -77,19 +88,19 @@ def one(function: Function, x: Any) -> Any:
 
 def two(function: Function, x: Any, y: Any) -> Any:
     """Apply a binary operator to a constant of the array API and another operand."""
-    if type(x) is Tensor or type(y) is Tensor:
-        return answer(function, (x, y))
+    if any(is_box(each) and type(each) not in CONSTANTS for each in (x, y)):
+        return EAGER.answered(function, (x, y))
     return as_handles(function(*unwrapped((x, y))), ())
 
 
 def item(x: ConstantTensor, key: Any) -> Any:
     """Index a constant of the array API: ``x[key]``."""
-    return call(getitem, (x, key))
+    return EAGER.called(getitem, (x, key))
 
 
 def assign(target: ConstantTensor, key: Any, value: Any) -> None:
     """Assign to elements of a constant; with a handle of a record, in that record's graph."""
-    record = common(handles_in(value))
+    record = record_among(value)
     if record is not None:
         promote(target, record)
         target[key] = value
@@ -100,7 +111,7 @@ def assign(target: ConstantTensor, key: Any, value: Any) -> None:
 
 def change(function: Function, target: ConstantTensor, other: Any) -> Any:
     """Apply ``target += other`` and its kind to a constant of the array API."""
-    record = common(handles_in(other))
+    record = record_among(other)
     if record is not None:
         promote(target, record)
         return Tensor._change(function, target, other)
@@ -109,6 +120,14 @@ def change(function: Function, target: ConstantTensor, other: Any) -> Any:
     return target
 
 
+ConstantTensor.interpreter = EAGER
+boxes("interpreter")(ConstantTensor)
 ConstantTensor.answer_with(
-    call=call, answer=answered, one=one, two=two, item=item, assign=assign, change=change
+    call=EAGER.called,
+    answer=EAGER.answered,
+    one=one,
+    two=two,
+    item=item,
+    assign=assign,
+    change=change,
 )

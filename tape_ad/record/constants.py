@@ -5,7 +5,6 @@ asks each result for its namespace. So what has no derivative is a handle there 
 record. Where it meets a handle of a record it is the plain array that it holds.
 """
 
-import operator
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,11 +15,10 @@ from attrs import define, field
 
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.arena import CONSTANT, innermost
+from tape_ad.record.arena import CONSTANT
 from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.messages.callers import hands_calls_on
 from tape_ad.record.messages.library_answers import answer_to_scipy
-from tape_ad.record.namespaces import use
 from tape_ad.record.primals import is_view
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
@@ -39,7 +37,6 @@ __all__ = [
     "note_views",
     "prepare",
     "promote",
-    "unwrapped",
 ]
 
 Plain = np.ndarray[Any, Any]
@@ -175,7 +172,6 @@ CONSTANTS: set[type] = {ConstantTensor}
 def as_constants(tree: Any, path: str = "") -> Any:
     """Make constants of the plain arrays and NumPy's numbers in a tree of results."""
     if isinstance(tree, (np.ndarray, np.generic)):
-        use()
         handle: Any = new(ConstantTensor)
         handle.record, handle.index, handle.mark = None, -1, None
         handle.data = tree if type(tree) in (np.ndarray, Tied) else np.asarray(tree)
@@ -183,28 +179,6 @@ def as_constants(tree: Any, path: str = "") -> Any:
     if isinstance(tree, (tuple, list)):
         return map_leaves(as_constants, tree)
     return tree
-
-
-def unwrapped(tree: Any) -> Any:
-    """Give the plain arrays in the place of constants, in a tree and in the slices in it."""
-    return map_leaves(plain, tree) if any(map(is_constant, flatten(tree))) else tree
-
-
-def is_constant(leaf: Any) -> bool:
-    """Tell whether a leaf is a constant, or a slice with one in it."""
-    if type(leaf) is slice:
-        return not CONSTANTS.isdisjoint(map(type, (leaf.start, leaf.stop, leaf.step)))
-    return type(leaf) in CONSTANTS
-
-
-def plain(leaf: Any, path: str = "") -> Any:
-    """Give the plain array of a constant; anything else as it is."""
-    if type(leaf) in CONSTANTS:
-        return leaf.data
-    if type(leaf) is slice and is_constant(leaf):  # which may be written to afterwards
-        ends = (leaf.start, leaf.stop, leaf.step)
-        return slice(*[end if end is None else operator.index(end) for end in ends])
-    return leaf
 
 
 def handles_in(*trees: Any) -> Iterator[Tensor]:
@@ -218,7 +192,15 @@ def gives_constants(args: Any, kwargs: Mapping[str, Any]) -> bool:
     So it is where a record is asked for its namespace, unless a rule or a sweep of ours calls:
     those know of plain arrays alone.
     """
-    if not any(is_namespaced(handle) for handle in handles_in(args, kwargs)):
+    leaves = [*args, *kwargs.values()]
+    for leaf in leaves:  # which grows
+        kind = type(leaf)
+        if kind is Tensor:
+            if is_namespaced(leaf):
+                break
+        elif kind is list or kind is tuple:
+            leaves += leaf
+    else:
         return False
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and is_passed_by(frame.f_globals.get("__name__")):
@@ -342,11 +324,3 @@ def become(constant: ConstantTensor, node: Tensor) -> None:
     handle.__class__ = Tensor
     handle.record, handle.index, handle.data = node.record, node.index, node.data
     handle.mark = node.mark
-
-
-def common(handles: Iterator[Tensor]) -> Any:
-    """Find the innermost record of handles; of unrelated ones the call itself complains."""
-    record: Any = None
-    for handle in handles:
-        record = handle.record if record is None else innermost(record, handle.record) or record
-    return record

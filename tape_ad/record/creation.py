@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.record.arena import CONSTANT
-from tape_ad.record.constants import ConstantTensor, as_constants, handles_in, unwrapped
+from tape_ad.record.constants import ConstantTensor, as_constants, handles_in
 from tape_ad.record.tensor import Tensor
 
 __all__ = ["created", "joined", "spread"]

@@ -8,19 +8,17 @@ general way is `record_general`; the others do the same for what most calls are,
 from collections.abc import Callable, Mapping
 from operator import getitem
 from threading import get_ident
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import batch_of
-from tape_ad.base.arrays.overridable import BATCHES, CAPTURES, lift
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, plain, unwrapped
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
 from tape_ad.record.assignment import assign, change, check_fit, refuse_to_write, replace
 from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several, unary_metadata
 from tape_ad.record.casting import as_computed_with
-from tape_ad.record.constants import CONSTANTS, as_constants, gives_constants, unwrapped
+from tape_ad.record.constants import as_constants, gives_constants
 from tape_ad.record.creation import created
 from tape_ad.record.locks import wait_until_assigned
 from tape_ad.record.messages.refusals import (
@@ -30,7 +28,6 @@ from tape_ad.record.messages.refusals import (
     raise_misnamed,
     raise_with_name,
 )
-from tape_ad.record.namespaces import IN_USE
 from tape_ad.record.operands import (
     computed,
     defers_to_other_type,
@@ -49,7 +46,7 @@ from tape_ad.rules.base import Constant, Entry, Rule
 from tape_ad.rules.maps import Array, Index
 from tape_ad.rules.numpy.indexing import filled_key
 
-__all__ = ["NO_OPTIONS", "record_call"]
+__all__ = ["NO_OPTIONS", "record_call", "recorded"]
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
@@ -65,8 +62,6 @@ OPTIONS = frozenset({type(None), bool, str, type, np.dtype})
 
 ENDS = frozenset({type(None), int})
 """What the ends of a slice are, where they are no arrays."""
-
-NO_OPTIONS: Options = MappingProxyType({})
 
 
 def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
@@ -99,21 +94,61 @@ def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_
 
 
 def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
-    """Do what `record_call` does; NotImplemented where another library is to have the say."""
-    if BATCHES and (batch := batch_of(args, kwargs)):
-        return batch.call(function, args, kwargs)
-    if kwargs or function not in FAST_RULES or defers_to_other_type(function, args):
-        return record_any(function, args, kwargs)
-    if len(args) > 2:
-        return record_several(function, args)
-    return record_one(function, *args) if len(args) == 1 else record_two(function, *args)
+    """Do what `record_call` does; NotImplemented where another library is to have the say.
+
+    Where there are handles of one record, and nothing else that is no plain operand, nobody has to
+    look for whose call it is.
+    """
+    record = None
+    for x in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(x)
+        if kind is Tensor:
+            if record is None:
+                record = x.record
+            elif x.record is not record:
+                break
+        elif kind not in PLAIN_TYPES and kind not in OPTIONS:
+            break
+    else:
+        if record is not None:
+            if kwargs or function not in FAST_RULES:
+                return recorded(function, args, kwargs, record.ambient)
+            if len(args) > 2:
+                return record_several(function, args, record.ambient)
+            return record_one(function, *args) if len(args) == 1 else record_two(function, *args)
+    if len(args) == 2 and function in FAST_RULES and meets_sparse(function, *args):
+        return beside_sparse(function, *args, record_two)
+    return call(function, args, kwargs, recorded)
+
+
+def recorded(
+    function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS, ambient: Any = None
+) -> Any:
+    """Do what `record_call` does where it is known to be a record's call.
+
+    What has no derivative is a constant where the record is asked for its namespace.
+
+    Parameters
+    ----------
+    function : callable
+    args, kwargs
+        As the user called it.
+    ambient : Capture, optional
+        The one that the record was made in, which plain arrays belong to.
+    """
+    if ambient is not None:
+        args, kwargs = ambient.lift(args), ambient.lift(kwargs)
+    out = record_any(function, args, kwargs)
+    if type(out) is Tensor or "out" in kwargs or not gives_constants(args, kwargs):
+        return out
+    return as_constants(out)
 
 
 def record_one(function: Function, x: Any) -> Any:
     """Do what `record_call` does for one operand: in straight lines, if that is a handle."""
     makers = straight_makers(function)
     if makers is None:
-        return record_any(function, (x,))
+        return recorded(function, (x,), NO_OPTIONS, x.record.ambient)
     data = x.data
     try:
         out = function(data)
@@ -123,7 +158,7 @@ def record_one(function: Function, x: Any) -> Any:
     return x.record.note(function, (x,), NO_OPTIONS, out, x.index, partial)
 
 
-def record_two(function: Function, x: Any, y: Any) -> Any:
+def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR0912 - straight lines
     """Do what `record_call` does for two operands: in straight lines, where most calls go."""
     makers = straight_makers(function)
     x_kind, y_kind = type(x), type(y)
@@ -135,6 +170,8 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
             if x.record.namespaced and gives_constants((x,), NO_OPTIONS):
                 return as_constants(out)
             return out
+        if x_kind is y_kind and x.record is y.record:
+            return recorded(function, (x, y), NO_OPTIONS, x.record.ambient)
         return record_binary_slow(function, x, y)
     parents: Any
     partials: Any
@@ -152,15 +189,15 @@ def record_two(function: Function, x: Any, y: Any) -> Any:
         elif y_kind in PLAIN_TYPES:
             record, data, parents = x.record, x.data, x.index
             beside = (HANDLE, y if y_kind in NUMBERS else (ARRAY, y.shape, y.dtype))
-            if type(data) not in PLAIN_TYPES:
-                y = lift(y)
+            if type(data) not in PLAIN_TYPES and record.ambient is not None:
+                y = record.ambient.lift(y)
             out = function(data, y)
             partials = makers[0](out, data, y)
         elif x_kind in PLAIN_TYPES:
             record, data, parents = y.record, y.data, y.index
             beside = (x if x_kind in NUMBERS else (ARRAY, x.shape, x.dtype), HANDLE)
-            if type(data) not in PLAIN_TYPES:
-                x = lift(x)
+            if type(data) not in PLAIN_TYPES and record.ambient is not None:
+                x = record.ambient.lift(x)
             out = function(x, data)
             partials = makers[1](out, x, data)
         else:
@@ -176,20 +213,18 @@ def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
     NEP 13 has two ways for arrays with an arithmetic of their own: an operator leaves the whole of
     it to those that take part in no ufunc, and calls the ufunc for others, which are asked then.
     """
-    if type(x) in CONSTANTS or type(y) in CONSTANTS:
-        return answer(function, unwrapped((x, y)))
     if meets_sparse(function, x, y):
         return beside_sparse(function, x, y, record_two)
     if not defers_to_other_type(function, (x, y)):
-        return record_any(function, (x, y))
+        return call(function, (x, y), NO_OPTIONS, recorded)
     outside = any(getattr(type(each), "__array_ufunc__", False) is None for each in (x, y))
     return NotImplemented if outside else function(x, y)
 
 
-def record_several(function: Function, args: tuple[Any, ...]) -> Any:
-    """Do what `record_call` does for three and more operands of a straight function."""
-    if CAPTURES:
-        args = lift(args)
+def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> Any:
+    """Do what `recorded` does for three and more operands of a straight function."""
+    if ambient is not None:
+        args = ambient.lift(args)
     apart = partition_operands(args)
     if apart is None:
         return record_any(function, args)
@@ -207,10 +242,18 @@ def record_several(function: Function, args: tuple[Any, ...]) -> Any:
 
 def record_item(x: Any, key: Any) -> Any:
     """Do what `record_call` does for ``x[key]``: in straight lines for keys without arrays."""
-    if IN_USE and (type(key) is tuple or type(key) is slice) and not plainly_sliced(key):
-        key = unwrapped(key)
-    plain = filled_key(key, x.data.ndim)
-    if plain is None:
+    if type(key) is slice:
+        if not (type(key.stop) in ENDS and type(key.start) in ENDS and type(key.step) in ENDS):
+            key = plain(key)
+    elif type(key) is tuple:
+        for each in key:
+            if type(each) is slice and not (
+                type(each.stop) in ENDS and type(each.start) in ENDS and type(each.step) in ENDS
+            ):
+                key = unwrapped(key)
+                break
+    filled = filled_key(key, x.data.ndim)
+    if filled is None:
         return answer(getitem, (x, key))
     record, mine = x.record, (get_ident(),)
     while (outer := record.assigning) is not None and outer != mine:
@@ -220,7 +263,7 @@ def record_item(x: Any, key: Any) -> Any:
         data = x.data
         out = data[key]
         handle = record.note(
-            getitem, (x, key), NO_OPTIONS, out, x.index, Index(plain, data.shape, out.shape)
+            getitem, (x, key), NO_OPTIONS, out, x.index, Index(filled, data.shape, out.shape)
         )
         if is_view(out, data):
             link(handle, x)
@@ -231,22 +274,9 @@ def record_item(x: Any, key: Any) -> Any:
     return handle
 
 
-def record_any(
-    function: Function,
-    args: tuple[Any, ...],
-    kwargs: Options = NO_OPTIONS,
-    *,
-    in_use: list[bool] | None = IN_USE,
-) -> Any:
-    """Do what `record_call` does for any call at all, with constants if there may be any."""
-    if in_use and not are_plain((*args, *kwargs.values()) if kwargs else args):
-        out = record_any(function, unwrapped(args), unwrapped(dict(kwargs)), in_use=None)
-        if "out" in kwargs or not gives_constants(args, kwargs):
-            return out
-        return as_constants(out)
+def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+    """Do what `record_call` does for any call at all."""
     entry = entry_of(function)
-    if CAPTURES:
-        args, kwargs = lift(args), lift(kwargs)
     if kwargs:
         if "out" in kwargs:
             return record_output_into(function, entry, args, kwargs)
@@ -259,28 +289,6 @@ def record_any(
     if type(entry) is Rule:
         return record_general(function, entry, args, kwargs)
     return call_unrecorded(function, entry, args, kwargs)
-
-
-def are_plain(operands: tuple[Any, ...]) -> bool:
-    """Tell at a glance that no operand holds a constant, or is of a record that gives them."""
-    for x in operands:
-        kind = type(x)
-        if kind is Tensor:
-            if x.record.namespaced or type(x.data) is Tensor:
-                return False
-        elif kind not in PLAIN_TYPES and kind not in OPTIONS:
-            return False
-    return True
-
-
-def plainly_sliced(key: Any) -> bool:
-    """Tell that there is no constant in the slices of a key, or nothing but numbers."""
-    for entry in key if type(key) is tuple else (key,):
-        if type(entry) is slice and not ENDS.issuperset(
-            (type(entry.start), type(entry.stop), type(entry.step))
-        ):
-            return False
-    return True
 
 
 def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs: Options) -> Any:
@@ -297,7 +305,7 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     elif kwargs:
         check_ufunc_options(function, kwargs)
     call = function, args, kwargs
-    place = None if rule.multiple else single_candidate(operands)
+    place = None if rule.multiple else 0 if len(operands) == 1 else single_candidate(operands)
     if place is not None and type(operands[place]) is Tensor:
         return record_lone(call, rule, operands, place, options, call_options)
     apart = partition_operands(operands)
@@ -339,7 +347,9 @@ def record_lone(
         return x.record.note(CONSTANT, (), NO_OPTIONS, out) if maker and out.size == 0 else out
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
-    if is_view(out, data) and not linked(handle, x, data):  # it was written to meanwhile
+    if (
+        type(out) is not np.float64 and is_view(out, data) and not linked(handle, x, data)
+    ):  # it was written to meanwhile
         return record_lone(call, rule, operands, place, options, call_options)
     return handle
 

@@ -8,20 +8,10 @@ import numpy as np
 
 from tape_ad.base.arrays.adapters import adapter
 
-__all__ = ["IN_USE", "namespace_beside_arrays", "namespace_of", "use"]
-
-IN_USE: list[bool] = []
-"""Not empty once anybody has asked for the namespace: a look at it takes hardly any time, and most
-programs need no more."""
+__all__ = ["namespace_beside_arrays", "namespace_of"]
 
 VERSIONS = frozenset({"2021.12", "2022.12", "2023.12", "2024.12", "2025.12"})
 """The versions of the standard that the namespace follows."""
-
-
-def use() -> None:
-    """Note that the namespace is in use."""
-    if not IN_USE:
-        IN_USE.append(True)
 
 
 def namespace_beside_arrays(frame: FrameType) -> ModuleType | None:
@@ -69,7 +59,6 @@ def namespace_of(record: Any, api_version: str | None) -> ModuleType:
             f"handles have no array namespace of version {api_version!r}; there are "
             f"{', '.join(sorted(VERSIONS))}"
         )
-    use()
     while record is not None:
         record.namespaced = True
         record = record.within

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import batch_of
-from tape_ad.base.arrays.overridable import BATCHES, below_records, is_dask
+from tape_ad.base.arrays.overridable import below_records, is_dask
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
-from tape_ad.record.arena import Arena, innermost
+from tape_ad.record.arena import Arena
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.messages.refusals import misplaced_handle, raise_with_name, unrelated_records
 from tape_ad.record.primals import PLAIN_TYPES, primal
@@ -23,6 +22,7 @@ __all__ = [
     "common_record",
     "computed",
     "defers_to_other_type",
+    "lifted",
     "partition_operands",
     "partition_operands_slow",
     "single_candidate",
@@ -64,15 +64,13 @@ def as_operand(value: Any) -> Any:
 
 
 def single_candidate(args: tuple[Any, ...]) -> int | None:
-    """Find the one operand that needs a look, if it is just one; a lone operand is given as it is.
+    """Find the one operand that needs a look, if it is just one.
 
     Returns
     -------
     int or None
         Its position.
     """
-    if len(args) == 1:
-        return 0
     found = None
     for position, operand in enumerate(args):
         if type(operand) not in PLAIN_TYPES:
@@ -111,7 +109,8 @@ def partition_operands_slow(function: Callable[..., Any], operands: tuple[Any, .
     """Tell handles from constants where they are of several records or beside array-likes."""
     record: Any = common_record(function, operands)
     handles = [(i, x) for i, x in enumerate(operands) if is_of(x, record)]
-    return record, handles, [x.data if is_of(x, record) else as_constant(x) for x in operands]
+    values = [x.data if is_of(x, record) else record.lift(x, function) for x in operands]
+    return record, handles, values
 
 
 def is_of(operand: Any, record: Arena) -> bool:
@@ -119,13 +118,22 @@ def is_of(operand: Any, record: Arena) -> bool:
     return type(operand) is Tensor and operand.record is record
 
 
-def as_constant(operand: Any) -> Any:
+def lifted(record: Arena, value: Any, function: Any) -> Any:
     """Give what a record holds of an operand that is a constant there.
 
     Of a handle of an outer record it is the node that it stands for now, whatever is assigned to
     it later.
+
+    Raises
+    ------
+    RecordMismatchError
+        When it is a handle of a record that may not be met.
     """
-    return operand.snapshot() if type(operand) is Tensor else as_operand(operand)
+    if type(value) is not Tensor:
+        return as_operand(value)
+    if not record.is_within(value.record):
+        raise unrelated_records(function)
+    return value.snapshot()
 
 
 def common_record(function: Callable[..., Any], args: Iterable[Any]) -> Arena:
@@ -133,20 +141,13 @@ def common_record(function: Callable[..., Any], args: Iterable[Any]) -> Arena:
 
     Raises
     ------
-    RecordMismatchError
-        When two of the records are not nested in each other.
     UnsupportedArgumentError
         When no operand is a handle, so the one that brought us here stands elsewhere.
     """
     record: Arena | None = None
     for operand in args:
-        its = getattr(operand, "record", None)
-        if its is record or not isinstance(its, Arena):
-            continue
-        inner = its if record is None else innermost(record, its)
-        if inner is None:
-            raise unrelated_records(function)
-        record = inner
+        if type(operand) is Tensor and (record is None or operand.record.level > record.level):
+            record = operand.record
     if record is None:
         raise misplaced_handle(function)
     return record
@@ -157,15 +158,12 @@ def defers_to_other_type(function: Callable[..., Any], args: tuple[Any, ...]) ->
 
     In ufuncs that is so for types with an ``__array_ufunc__`` of their own, or with None in its
     place, unless they lie below records: as arrays that look like NumPy's do, and those of a
-    handle's own kind. Other functions take what can be made an array of. A batch that goes on
-    around the handles' records has the say in all of them.
+    handle's own kind. Other functions take what can be made an array of.
 
     Notes
     -----
     The rules are those of NEP 13, https://numpy.org/neps/nep-0013-ufunc-overrides.html.
     """
-    if BATCHES and batch_of(args) is not None:
-        return True
     if not isinstance(function, np.ufunc):
         return False
     foreign = set(filter(is_foreign, map(type, args)))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.batches import BATCHING
-from tape_ad.base.arrays.overridable import BATCHES, CAPTURES, asarray, lift
+from tape_ad.base.arrays.interpreter import is_box, plain
+from tape_ad.base.arrays.overridable import asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.arena import CONSTANT, held_arrays
-from tape_ad.record.constants import plain
-from tape_ad.record.dispatch import NO_OPTIONS
+from tape_ad.record.constants import promote
+from tape_ad.record.dispatch import NO_OPTIONS, recorded
 from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
 from tape_ad.record.inspection.observing import OBSERVING, observer_for
 from tape_ad.record.inspection.pages.markup import shown_by_repr
@@ -22,7 +22,7 @@ from tape_ad.record.inspection.views_of_records import Shown
 from tape_ad.record.locks import wait_until_free
 from tape_ad.record.messages.migration_hints import with_hints
 from tape_ad.record.messages.refusals import no_derivative
-from tape_ad.record.operands import as_operand
+from tape_ad.record.operands import as_operand, lifted
 from tape_ad.record.primals import is_number_like, memory_of
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.watching import WHOLE, few_of
@@ -103,8 +103,6 @@ class ComputationRecord(Shown):
             )
         if UNDECIDED:
             decide_on_freed_memory()
-        if BATCHES:
-            self.batch = BATCHING.get()
         asked = self.check_inputs or self.trace_source or self.debug_nans
         if asked or OBSERVING or (self.within is not None and self.within.observer is not None):
             self.observer = observer_for(
@@ -298,6 +296,21 @@ class ComputationRecord(Shown):
             self.observer.noted(handle, function, operands, options)
         return handle
 
+    def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Compute a function of handles of this record, and of what is further out, and record it.
+
+        Constants among what ``out=`` names become handles.
+        """
+        if kwargs and (out := kwargs.get("out")) is not None:
+            for each in out if isinstance(out, tuple) else (out,):
+                if is_box(each) and each.interpreter.level == 0:
+                    promote(each, self)
+        return recorded(function, args, kwargs, self.ambient)
+
+    def lift(self, value: Any, function: Any = None) -> Any:
+        """Give what this record holds of an operand that is a constant in it; see `lifted`."""
+        return lifted(self, value, function)
+
     def _withdraw(self, length: int, count: int) -> None:
         """Take `count` nodes back, if those from `length` on are these and no other thread's."""
         while self.appending is not None:
@@ -378,9 +391,16 @@ class ComputationRecord(Shown):
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
-            return lift(leaf) if CAPTURES else leaf
+            return leaf if self.ambient is None else self.ambient.lift(leaf)
         if type(leaf) is not Tensor:
-            return lift(as_data(plain(leaf), path))
+            if is_box(leaf) and leaf.interpreter.level > self.level:
+                refusal = getattr(leaf.interpreter, "refusal", RecordMismatchError)
+                raise refusal(
+                    f"{place(path)} is an array of a function that is run over a batch, or "
+                    "captured, and was entered after this record was made; make the record in it"
+                )
+            data = as_data(plain(leaf), path)
+            return data if self.ambient is None else self.ambient.lift(data)
         if leaf.record is self:
             raise RecordMismatchError(
                 f"{place(path)} is a handle of this very record; use it as it is, or pass .data "

@@ -8,6 +8,7 @@ from weakref import ref
 
 from attrs import define, field
 
+from tape_ad.base.arrays.interpreter import boxes
 from tape_ad.base.errors import RecordMismatchError
 from tape_ad.record.arena import Arena
 from tape_ad.record.array_interface import ArrayInterface
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Tensor"]
 
-INNER = frozenset(["answer_with", "earlier", "mark", "snapshot", "view_base"])
+INNER = frozenset(["answer_with", "earlier", "interpreter", "mark", "snapshot", "view_base"])
 """What only the library asks a handle for."""
 
 
+@boxes("record")
 @shown_by_repr
 @with_hints
 @define(eq=False, repr=False, weakref_slot=True)

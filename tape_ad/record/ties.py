@@ -23,7 +23,7 @@ from tape_ad.base.naming import file_title, function_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
 from tape_ad.record.instructions import is_at
-from tape_ad.record.messages.callers import is_library
+from tape_ad.record.messages.callers import DISPATCHING, is_library
 from tape_ad.record.messages.libraries import FOR_THE_VALUE, library_call
 from tape_ad.record.primals import primal
 
@@ -31,7 +31,7 @@ __all__ = ["EQUALITIES", "TRIMMING", "Tied", "look_at_trimmed", "with_ties"]
 
 EQUALITIES = frozenset({np.equal, np.not_equal})
 
-HANDING_ON = ("tape_ad.record.", "tape_ad.batching.", "tape_ad.interop.array_api.", "tape_ad.base.")
+HANDING_ON = (*DISPATCHING, "tape_ad.batching.", "tape_ad.interop.array_api.", "tape_ad.base.")
 """The modules of ours that compare, and ask for the result, for whoever has called them."""
 
 TRIMMING = frozenset({np.trim_zeros, np.polymul})

@@ -11,14 +11,14 @@ import attrs
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.batches import batch_of
-from tape_ad.base.arrays.overridable import BATCHES, TRACERS, asarray
+from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import looked_through, unwrapped
+from tape_ad.base.arrays.overridable import TRACERS, asarray
 from tape_ad.base.errors import OutputError, RecordMismatchError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
-from tape_ad.record.constants import unwrapped
+from tape_ad.record.arena import Arena
 from tape_ad.record.dispatch import record_call
-from tape_ad.record.namespaces import IN_USE
 from tape_ad.record.primals import PLAIN_TYPES, is_view, memory_of, read_only
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.unbroadcasting import unbroadcast
@@ -325,13 +325,16 @@ class Recording:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the block, as one node where there are handles among the arguments."""
-        if IN_USE:
-            args, kwargs = unwrapped((args, kwargs))
         bare = not kwargs and BARE.issuperset(map(type, args))
+        if not bare:
+            found, depends_on_nothing = looked_through(args, kwargs)
+            if depends_on_nothing:
+                args, kwargs = unwrapped((args, kwargs))
         leaves = list(args) if bare else flatten((args, kwargs))
-        if BATCHES and (batch := batch_of(leaves)):
-            return batch.call(self, args, kwargs)
-        if Tensor not in map(type, leaves):
+        handles_there = Tensor in map(type, leaves)
+        if not bare and answers_itself(found, handles_there):
+            return found.call(self, args, kwargs)
+        if not handles_there:
             return self.behind.run(*args, **kwargs)[0]
         slots = tuple([i for i, leaf in enumerate(leaves) if type(leaf) is Tensor])
         handles = tuple([leaves[slot] for slot in slots])
@@ -359,6 +362,14 @@ class Recording:
         return map_leaves(
             lambda leaf, path: next(following) if has_derivative(leaf) else leaf, use.output
         )
+
+
+def answers_itself(found: Any, handles_there: bool) -> bool:
+    """Tell whether a block's call is answered by another interpreter than a record.
+
+    What notes calls goes through the block, as plain arrays do, and meets no handle further out.
+    """
+    return type(found) is Batch or (handles_there and not isinstance(found, Arena))
 
 
 def recorded(public: Function, handles: tuple[Tensor, ...], use: Use) -> Any:

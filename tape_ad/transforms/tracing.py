@@ -9,14 +9,13 @@ from typing import Any, SupportsIndex
 import numpy as np
 from attrs import define
 
+from tape_ad.base.arrays.interpreter import plain
 from tape_ad.base.arrays.overridable import CAPTURES, lift, lift_number
 from tape_ad.base.errors import DtypeError, OutputError, RecordMismatchError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.record.arena import innermost
-from tape_ad.record.constants import unwrapped
 from tape_ad.record.gradients import Gradients
-from tape_ad.record.namespaces import IN_USE
 from tape_ad.record.primals import PLAIN_TYPES, is_number_like
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.spaces import dtype_of, fitted, inexact, matched, shape_of
@@ -111,19 +110,17 @@ class Trace:
         """Take the handles of this record to what they hold: arrays, or handles further out."""
         if type(tree) is Tensor:  # as what is differentiated mostly returns
             return tree.data if tree.record is self.record else tree
-        tree = unwrapped(tree) if IN_USE else tree
-        return map_leaves(lambda leaf, path: leaf.data if self.depends(leaf) else leaf, tree)
+        return map_leaves(lambda leaf, path: leaf.data if self.depends(leaf) else plain(leaf), tree)
 
     def pull(
         self, cotangents: Any, *, release: bool = False, chosen: bool = False
     ) -> tuple[Any, ...]:
         """Sweep cotangents, in the structure of the output, back to the inputs."""
-        cotangents = unwrapped(cotangents) if IN_USE else cotangents
         pairs = []
         stack: tuple[int, ...] | None = None
         for path, leaf, ct in matched(self.output, cotangents, "cotangents", lambda: self.name):
             if ct is not None and is_number_like(leaf):
-                seed, stack = fitted(ct, leaf, stack, f"the cotangent of the output{path}")
+                seed, stack = fitted(plain(ct), leaf, stack, f"the cotangent of the output{path}")
                 pairs.append((leaf, seed))
         kept = self.swept(pairs, release=release, chosen=chosen)
         return self.gradients(kept, stack or ())
@@ -168,12 +165,11 @@ class Trace:
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Sweep tangents, in the structure of the inputs, forward to the output."""
-        tangents = unwrapped(tangents) if IN_USE else tangents
         starts: dict[int, Array] = {}
         stack: tuple[int, ...] | None = None
         for path, leaf, t in matched(self.inputs, tangents, "tangents", lambda: self.name):
             if t is not None and type(leaf) is Tensor:
-                start, stack = fitted(t, leaf, stack, f"the tangent of the argument {path}")
+                start, stack = fitted(plain(t), leaf, stack, f"the tangent of the argument {path}")
                 starts[leaf.index] = start
         reached = self.pushed(starts)
         return map_leaves(lambda leaf, path: self.tangent(leaf, reached, stack or ()), self.output)

@@ -1,35 +1,33 @@
-"""Batches that functions are being run over, and which of them a call belongs to."""
+"""Batches that functions are being run over."""
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
 from attrs import define, field
 
-from tape_ad.base.trees import flatten
+from tape_ad.base.arrays.interpreter import enter
 
-__all__ = ["BATCHING", "Batch", "batch_of"]
-
-BATCHING: ContextVar[Any] = ContextVar("tape_ad_batching", default=None)
-"""The batch that the innermost `tape_ad.batched` function is being run over."""
+__all__ = ["Batch"]
 
 
 @define(eq=False, repr=False)
 class Batch:
     """One run of a function over a batch of arguments.
 
+    What is of a lower level is the same for each of the batch, and stays as it is.
+
     Attributes
     ----------
     size : int
         How many there are.
-    outer : Batch or None
-        The batch in whose run this one was started.
     answer : callable
         ``answer(batch, function, args, kwargs)`` makes a call that holds arrays of the batch.
     loops : callable
         ``loops(name)`` is told what is done one after the other.
     spread : callable
         ``spread(batch, array)`` gives a plain array as one of the batch.
+    level : int
+        When it was entered, beside other interpreters.
     ended : bool
         Whether the function has returned.
     asked : bool
@@ -41,45 +39,15 @@ class Batch:
     """
 
     size: int
-    outer: "Batch | None"
     answer: Callable[..., Any]
     loops: Callable[[str], None]
     spread: Callable[..., Any]
+    level: int = field(factory=enter, init=False)
     ended: bool = field(default=False, init=False)
     asked: bool = field(default=False, init=False)
     written: list[Any] = field(factory=list, init=False)
     parted: list[Any] = field(factory=list, init=False)
 
-    def is_within(self, other: "Batch") -> bool:
-        """Tell whether a batch is another one, or was started in its run."""
-        batch: Batch | None = self
-        while batch is not None and batch is not other:
-            batch = batch.outer
-        return batch is other
-
     def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Make a call that holds arrays of the batch."""
         return self.answer(self, function, args, kwargs)
-
-
-def batch_of(*trees: Any) -> Batch | None:
-    """Find the batch that a call belongs to, by what its arguments hold.
-
-    Returns
-    -------
-    Batch or None
-        The innermost one; None without any, and where a handle is of a record that was made in its
-        run, to which the batch's arrays are constants.
-    """
-    found: Batch | None = None
-    leaves = flatten(trees)
-    for leaf in leaves:
-        batch = getattr(leaf, "batch_here", None)
-        if batch is not None and (found is None or batch.is_within(found)):
-            found = batch
-    if found is not None:
-        for leaf in leaves:
-            made_in = getattr(getattr(leaf, "record", None), "batch", None)
-            if made_in is not None and made_in.is_within(found):
-                return None
-    return found

@@ -1,14 +1,205 @@
 """Interpreters: whoever answers the calls of a kind of array, and which of them a call is for.
 
-A record, a batch, a capture, and whatever answers for handles that depend on nothing: each has
-arrays of its own, its boxes. A call goes to the interpreter of the highest level among the boxes in
-its arguments. That computes on what its boxes hold, one level down, so every nesting of them comes
-out right with no case of its own.
+A record, a batch, a capture, and what answers for handles that depend on nothing: each has arrays
+of its own, its boxes. A call goes to the interpreter of the highest level among the boxes in its
+arguments. That one computes on what its boxes hold, one level down, so that every nesting of them
+is right with no case of its own.
 """
 
 import itertools
+import operator
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar
 
-__all__ = ["enter"]
+import numpy as np
+
+from tape_ad.base.trees import flatten, map_leaves, structure_of
+
+__all__ = [
+    "NO_OPTIONS",
+    "Interpreter",
+    "boxes",
+    "call",
+    "enter",
+    "is_box",
+    "looked_through",
+    "plain",
+    "unwrapped",
+]
+
+Function = Callable[..., Any]
+Options = Mapping[str, Any]
+K = TypeVar("K", bound=type)
+
+NO_OPTIONS: Options = MappingProxyType({})
 
 enter = itertools.count(1).__next__
-"""Give the next level. Whatever is entered later is further in, and so are its boxes."""
+"""Give the next level: whatever is entered later is further in, and so are its boxes."""
+
+
+class Interpreter(Protocol):
+    """Whoever answers the calls of a kind of array.
+
+    Attributes
+    ----------
+    level : int
+        When it was entered; 0 for what depends on nothing.
+    """
+
+    level: int
+
+    def call(self, function: Function, args: tuple[Any, ...], kwargs: Options) -> Any:
+        """Compute on what the boxes hold, and box the result.
+
+        It gives NotImplemented where an array of another library is to have the say. What boxes of
+        lower levels mean to it, and which of them it refuses, it says itself.
+        """
+
+
+PLAIN, BOX, SEQUENCE, MAPPING, SLICE, TREE = range(6)
+
+KINDS: dict[type, int] = {
+    **dict.fromkeys((np.ndarray, np.float64, np.float32, np.dtype, type), PLAIN),
+    **dict.fromkeys((int, float, complex, bool, str, type(None), type(...)), PLAIN),
+    **dict.fromkeys((list, tuple), SEQUENCE),
+    dict: MAPPING,
+    slice: SLICE,
+}
+"""What has to be done with an argument of a type; other types are looked at once each."""
+
+MOST_KINDS = 4096
+"""Programs that make types without end are not to have all of them kept alive."""
+
+
+def boxes(slot: str) -> Callable[[K], K]:
+    """Say of a type of arrays that its calls are answered by what stands in one of its slots."""
+
+    def registered(kind: K) -> K:
+        kind.interpreter = getattr(kind, slot)  # type: ignore[attr-defined]  # the slot itself: no call
+        KINDS[kind] = BOX
+        return kind
+
+    return registered
+
+
+def is_box(value: Any) -> bool:
+    """Tell whether an interpreter answers the calls of an array."""
+    return KINDS.get(type(value)) == BOX
+
+
+def kind_of(kind: type) -> int:
+    """Find out what has to be done with arguments of a type."""
+    how = PLAIN if structure_of(kind) is None else TREE
+    if len(KINDS) < MOST_KINDS:
+        KINDS[kind] = how
+    return how
+
+
+def looked_through(args: Any, kwargs: Options = NO_OPTIONS) -> tuple[Any, bool]:
+    """Find out whose call it is: of the highest level among the boxes in the arguments.
+
+    Parameters
+    ----------
+    args, kwargs
+        Boxes may stand in lists, mappings, slices and attrs classes among them.
+
+    Returns
+    -------
+    found : Interpreter or None
+    constants : bool
+        Whether there is a box of level 0.
+    """
+    found: Any = None
+    level = -1
+    constants = False
+    leaves = [*args, *kwargs.values()] if kwargs else list(args)
+    for leaf in leaves:  # which grows
+        kind: Any = type(leaf)
+        how = KINDS.get(kind)
+        if how is None:
+            how = kind_of(kind)
+        if how == PLAIN:
+            continue
+        if how == BOX:
+            its = leaf.interpreter
+            if its is not found:
+                if its.level > level:
+                    found, level = its, its.level
+                if its.level == 0:
+                    constants = True
+        elif how == SEQUENCE:
+            leaves += leaf
+        elif how == MAPPING:
+            leaves += leaf.values()
+        elif how == SLICE:
+            leaves += (leaf.start, leaf.stop, leaf.step)
+        else:
+            structure: Any = structure_of(kind)
+            leaves += structure.values(leaf)
+    return found, constants
+
+
+def call(
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: Options = NO_OPTIONS,
+    otherwise: Function | None = None,
+) -> Any:
+    """Make a call, by whoever answers it: what the protocols of every kind of box end in.
+
+    Parameters
+    ----------
+    function : callable
+    args, kwargs
+        As the user called it.
+    otherwise : callable, optional
+        ``otherwise(function, args, kwargs)`` is for calls in which no box is found, though one
+        was asked: it may stand in an iterator.
+
+    Returns
+    -------
+    any
+        NotImplemented where another library is to have the say.
+    """
+    found, constants = looked_through(args, kwargs)
+    if found is None:
+        return function(*args, **kwargs) if otherwise is None else otherwise(function, args, kwargs)
+    if constants and found.level > 0:
+        args = unwrapped(args)
+        if kwargs:
+            kwargs = {k: v if k == "out" else unwrapped(v) for k, v in kwargs.items()}
+    return found.call(function, args, kwargs)
+
+
+# What depends on nothing is its plain array to everybody else
+
+
+def unwrapped(tree: Any) -> Any:
+    """Give the plain arrays in the place of boxes of level 0, in a tree and in the slices in it.
+
+    Where there are none, it is the very same tree.
+    """
+    return map_leaves(plain, tree) if any(map(holds_constant, flatten(tree))) else tree
+
+
+def is_constant(leaf: Any) -> bool:
+    """Tell whether a leaf is a box of level 0."""
+    return KINDS.get(type(leaf)) == BOX and leaf.interpreter.level == 0
+
+
+def holds_constant(leaf: Any) -> bool:
+    """Tell whether a leaf is a box of level 0, or a slice with one in it."""
+    if type(leaf) is slice:
+        return any(map(is_constant, (leaf.start, leaf.stop, leaf.step)))
+    return is_constant(leaf)
+
+
+def plain(leaf: Any, path: str = "") -> Any:
+    """Give the plain array of a box of level 0; anything else as it is."""
+    if is_constant(leaf):
+        return leaf.data
+    if type(leaf) is slice and holds_constant(leaf):  # which may be written to afterwards
+        ends = (leaf.start, leaf.stop, leaf.step)
+        return slice(*[end if end is None else operator.index(end) for end in ends])
+    return leaf

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.interop.array_api.dtypes import astype, copied
 from tape_ad.interop.array_api.wrapping import as_handle, check_device, gives_handles, holds_handle
-from tape_ad.record.constants import as_constants, unwrapped
+from tape_ad.record.constants import as_constants
 from tape_ad.record.creation import joined, spread
 from tape_ad.record.tensor import Tensor
 

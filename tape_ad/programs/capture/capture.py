@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
+from tape_ad.base.arrays.interpreter import enter, is_box
 from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
@@ -64,6 +65,8 @@ class Capture:
     constants : Constants
     inputs : list of Value
     steps : list of Call and Guard
+    level : int
+        When it was entered, beside other interpreters.
     ended : bool
         Whether the function has returned.
     in_numpy : dict
@@ -75,6 +78,7 @@ class Capture:
     constants: Constants
     inputs: list[Value] = field(factory=list, init=False)
     steps: list[Step] = field(factory=list, init=False)
+    level: int = field(factory=enter, init=False)
     ended: bool = field(default=False, init=False)
     in_numpy: dict[int, Any] = field(factory=dict, init=False)
     _errors: Mapping[str, Any] = field(factory=np.geterr, init=False)
@@ -308,7 +312,7 @@ class Capture:
                 noted.append(two)
         return tuple(concrete), tuple(noted)
 
-    def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911 - one return for each kind
+    def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911, PLR0912 - one return for each kind
         """Give the concrete form of an argument, and the one with values in it."""
         kind: Any = type(tree)
         if kind is TracedArray or kind is TracedScalar:
@@ -334,6 +338,11 @@ class Capture:
             if holds_tracer(tree):
                 return self.unwrap(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
             return slice(start, stop, step), slice(start, stop, step)
+        if is_box(tree):
+            raise self.refusal(
+                f"a {kind.__name__} that was there before meets an argument ({caller()}); pass "
+                "handles from elsewhere as arguments, or their .data"
+            )
         if hasattr(kind, "__array_function__"):
             raise self.refusal(
                 f"a {kind.__name__} meets an argument ({caller()}), and is none itself; pass it as "

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, SupportsIndex
 import numpy as np
 from attrs import define, field
 
+from tape_ad.base.arrays.interpreter import boxes
 from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.capture.traced_scalars import TracedScalar, as_python
@@ -38,6 +39,7 @@ __all__ = [
 Function = Callable[..., Any]
 
 
+@boxes("capture")
 @define(eq=False, repr=False, weakref_slot=True)
 class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     """An array of a function that is being captured.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from attrs import define
 
+from tape_ad.base.arrays.interpreter import boxes
 from tape_ad.programs.capture.tracers import NUMBERS, Tracer, exact_question
 from tape_ad.programs.program.program import Value
 from tape_ad.record.array_operators import ArrayOperators
@@ -44,6 +45,7 @@ PYTHONS: dict[Any, Function] = {
 """What Python computes of two of its own numbers, which are weak then as they were."""
 
 
+@boxes("capture")
 @define(eq=False, repr=False)
 class TracedScalar(Tracer, ArrayOperators):
     """A Python number of a function that is being captured.

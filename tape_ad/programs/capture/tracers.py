@@ -100,6 +100,7 @@ class Tracer:
     data: Any
     value: Value
     capture: Any
+    interpreter: Any
     _two: Function
 
     # Questions, whose answers are guarded
@@ -191,7 +192,7 @@ class Tracer:
         return self.capture.call(function, args, kwargs)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        for x in inputs:
+        for x in (*inputs, *kwargs["out"]) if kwargs.get("out") else inputs:
             if not isinstance(x, Tracer) and not defers_ufuncs(x.__class__):
                 return NotImplemented  # a handle's turn
         if method == "at":

@@ -8,6 +8,7 @@ from typing import Any
 from tape_ad.base.naming import file_title
 
 __all__ = [
+    "DISPATCHING",
     "caller",
     "file_title",
     "hands_calls_on",
@@ -28,9 +29,17 @@ SWEEPING = frozenset(
 """Modules of the record that compute by themselves, with no call of a user's behind it."""
 
 
+DISPATCHING = (
+    "tape_ad.record.",
+    "tape_ad.base.arrays.interpreter",
+    "tape_ad.base.arrays.batches",
+)
+"""The modules of ours that a call passes on its way from NumPy to the node that it becomes."""
+
+
 def hands_calls_on(module: str) -> bool:
     """Tell whether a module stands between whoever makes a call and the node that it becomes."""
-    return module.startswith("tape_ad.record.") and module not in SWEEPING
+    return module.startswith(DISPATCHING) and module not in SWEEPING
 
 
 def caller() -> str:

@@ -117,8 +117,8 @@ def unrelated_records(function: Function) -> RecordMismatchError:
     return RecordMismatchError(
         f"{called(function)} got handles of two records of which neither is within the other; use "
         "one record for the whole computation, write ComputationRecord(within=outer), or pass "
-        ".data of one of them as a constant; in a thread of its own, a function has to get the "
-        "handle as an argument of the transform"
+        ".data of one of them as a constant; of a transform that has ended, return values and keep "
+        "no handles"
     )
 
 

@@ -208,6 +208,19 @@ def test_jacobians_and_hessians() -> None:
     close(compute(bends)[0], ta.hessian(lambda w: np.sum((X @ w - Y) ** 4))(W))
 
 
+def test_a_batch_may_be_a_dask_array() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.sin(x) * x)
+
+    x = np.linspace(0.0, 1.0, 12).reshape(4, 3)
+    later = da.from_array(x, chunks=(2, 3))
+    slopes: Any = ta.batched(ta.grad(f))(later)
+    assert isinstance(slopes, da.Array)
+    np.testing.assert_allclose(slopes.compute(), ta.batched(ta.grad(f))(x))
+    whole: Any = ta.grad(lambda y: np.sum(ta.batched(f)(y)))(later)
+    np.testing.assert_allclose(whole.compute(), slopes.compute())
+
+
 def test_checkpoints_and_rules_of_users() -> None:
     squared = ta.custom_rule(pull=lambda ct, out, x: ct * 2 * x)(lambda x: x**2)
     slope = ta.grad(lambda x: np.sum(ta.checkpoint(np.sin)(x) + squared(x)))(DATA[0])

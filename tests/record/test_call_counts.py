@@ -1,0 +1,59 @@
+"""How many calls of Python's an operation takes: what makes small arrays fast."""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+
+H: Any = ta.ComputationRecord().tensor(np.array([0.5, 1.5, 2.5]))
+M: Any = ta.ComputationRecord().tensor(np.ones((2, 3)))
+MASK = np.array([True, False, True])
+ROWS: list[Any] = [
+    ("np.sin(h)", lambda: np.sin(H), 4),
+    ("h * 2", lambda: H * 2, 4),
+    ("h * g", lambda: H * H, 5),
+    ("h[1:]", lambda: H[1:], 7),
+    ("m[1:, 0]", lambda: M[1:, 0], 7),
+    ("h > 0", lambda: H > 0, 2),
+    ("h > g", lambda: H > H, 13),
+    ("np.sum(h)", lambda: np.sum(H), 16),
+    ("np.where(mask, h, g)", lambda: np.where(MASK, H, H), 22),
+    ("np.concatenate([h, g])", lambda: np.concatenate([H, H]), 34),
+]
+
+
+def count(function: Callable[[], Any]) -> int:
+    """Count the calls that a function makes, its own left out."""
+    found = 0
+
+    def seen(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal found
+        found += event == "call"
+
+    function()  # which fills what is looked up once for each type
+    before = sys.getprofile()
+    sys.setprofile(seen)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return found - 1
+
+
+@pytest.mark.parametrize(("name", "function", "most"), ROWS, ids=[row[0] for row in ROWS])
+def test_calls(name: str, function: Callable[[], Any], most: int) -> None:
+    assert count(function) <= most
+
+
+@pytest.mark.parametrize(("name", "function", "most"), ROWS, ids=[row[0] for row in ROWS])
+def test_calls_beside_a_record_that_is_asked_for_its_namespace(
+    name: str, function: Callable[[], Any], most: int
+) -> None:
+    other: Any = ta.ComputationRecord().tensor(1.0)
+    other.__array_namespace__().zeros(3)
+    assert count(function) <= most
