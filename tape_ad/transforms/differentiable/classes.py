@@ -3,7 +3,6 @@
 import abc
 import enum
 import functools
-import threading
 import types
 from typing import Any, Protocol
 
@@ -20,20 +19,18 @@ HEAP_TYPE = 1 << 9
 LEFT = frozenset({"__dict__", "__weakref__", "__slots__", "__init_subclass__", "__class_getitem__"})
 """What a copy of a class inherits in any case."""
 
-making = threading.local()
+class Plain:
+    """What a copy is made from first where the bases would note that they have a subclass."""
 
 
-class Quiet:
-    """What keeps the making of a copy from being told to the original's classes.
-
-    They may keep a list of their subclasses, in which a copy has no place.
-    """
-
-    __slots__ = ()
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        if not getattr(making, "copies", 0):
-            super().__init_subclass__(**options)
+def is_noted(kind: type) -> bool:
+    """Tell whether a class, or one that it derives from, is told of its subclasses."""
+    told = (
+        owner
+        for owner in kind.__mro__
+        if "__init_subclass__" in vars(owner) and owner.__module__ not in ("builtins", "typing")
+    )
+    return next(told, None) is not None
 
 
 def is_copied_class(kind: type) -> bool:
@@ -72,11 +69,14 @@ def make_class(kind: type) -> type:
     maker: Any = abc.ABCMeta if issubclass(meta, abc.ABCMeta) else type
     body: dict[str, Any] = {"__slots__": (), "__module__": kind.__module__}
     body |= {"__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
-    making.copies = getattr(making, "copies", 0) + 1
-    try:
-        made = maker.__new__(meta, kind.__name__, (Quiet, *bases), body)
-    finally:
-        making.copies -= 1
+    if is_noted(kind):
+        made: Any = maker.__new__(meta, kind.__name__, (Plain,), body)
+        try:
+            made.__bases__ = tuple(bases)
+        except TypeError:  # of another layout, as it has slots
+            return kind
+    else:
+        made = maker.__new__(meta, kind.__name__, tuple(bases), body)
     copying.COPIES[kind] = made
     ORIGINALS[made] = kind
     KNOWN[kind] = made

@@ -9,8 +9,9 @@ from typing import Any
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
-from tape_ad.record.array_constants import ArrayConstant, given_away
+from tape_ad.record.array_constants import ArrayConstant, as_array_constants, given_away
 from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
 
 __all__ = ["guarded", "is_compiled"]
 
@@ -31,7 +32,9 @@ def is_compiled(value: Any) -> bool:
         return False  # a method, of an object that sees for itself
     module = str(getattr(value, "__module__", None) or getattr(owner, "__name__", ""))
     package = module.partition(".")[0]
-    return package not in ("", "None", "numpy", "builtins", "tape_ad") and (
+    if not package:
+        return kind.__name__ == "fortran"
+    return package not in ("None", "numpy", "builtins", "tape_ad") and (
         package not in sys.stdlib_module_names
     )
 
@@ -59,6 +62,29 @@ def guarded(function: Any) -> Callable[..., Any]:
         return functools.wraps(function)(calling)
     except TypeError:
         return calling
+
+
+def by_rule(original: Any, counterpart: Any) -> Any:
+    """Make of a function of SciPy's and the one here that has a rule what stands for it in copies.
+
+    The original itself runs where no handle is given. Classes and distributions stay.
+    """
+    if isinstance(original, type):
+        ORIGINALS[counterpart] = original
+        return counterpart
+    if not isinstance(original, types.FunctionType) and not is_compiled(original):
+        return counterpart
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        given, named = map_leaves(plain, args), map_leaves(plain, kwargs)
+        if reaches((given, named)):
+            return counterpart(*args, **kwargs)
+        return as_array_constants(original(*given, **named))
+
+    return functools.wraps(original)(calling)
+
+
+MADE_OF_RULES.append(by_rule)
 
 
 def plain(leaf: Any, path: str = "") -> Any:

@@ -62,11 +62,12 @@ class Globals(dict[str, Any]):
         assigns to a global goes there.
     """
 
-    __slots__ = ("__weakref__", "fixed", "memo", "original")
+    __slots__ = ("__weakref__", "fixed", "memo", "original", "own")
 
     original: dict[str, Any]
     fixed: frozenset[str]
     memo: dict[str, tuple[Any, Any]]
+    own: bool
 
     def __missing__(self, name: str) -> Any:
         if len(self) != len(self.fixed):
@@ -79,7 +80,10 @@ class Globals(dict[str, Any]):
         known = self.memo.get(name)
         if known is not None and known[0] is value:
             return known[1]
-        found = converted(value)
+        if self.own and isinstance(value, type):  # in SciPy's own code its classes are copied
+            found = MAKERS[type](value) if replaced_type(value) is ABSENT else converted(value)
+        else:
+            found = converted(value)
         if type(value) in KEPT:
             self.memo[name] = value, found
         return found
@@ -104,6 +108,11 @@ class Globals(dict[str, Any]):
         return iter({**self.original, **dict.fromkeys(dict.keys(self))})
 
 
+def replaced_type(kind: type) -> Any:
+    """Give what stands for a type, unless it is a class of SciPy's."""
+    return ABSENT if kind.__module__.startswith("scipy.") else replaced(kind)
+
+
 def globals_of(original: dict[str, Any]) -> Globals:
     """Give the globals for copies of functions that have these."""
     found = NAMESPACES.get(id(original))
@@ -114,6 +123,7 @@ def globals_of(original: dict[str, Any]) -> Globals:
                 dict.__setitem__(found, name, original[name])
         dict.__setitem__(found, "__builtins__", BUILTINS)
         found.original, found.memo = original, {}
+        found.own = str(original.get("__name__")).startswith("scipy.")
         found.fixed = frozenset(dict.keys(found))
         NAMESPACES[id(original)] = found
     return found
@@ -157,10 +167,19 @@ def converted(value: Any) -> Any:
 def memoized(value: Any, make: Callable[[Any], Any]) -> Any:
     """Make a copy, or give the one there is."""
     with LOCK:
-        found = COPIES.get(value, ABSENT)
+        try:
+            found = COPIES.get(value, ABSENT)
+        except TypeError:  # what cannot be weakly referred to, or hashed
+            if id(value) not in LASTING:
+                LASTING[id(value)] = value, make(value)
+            return LASTING[id(value)][1]
         if found is ABSENT:
             found = COPIES[value] = make(value)
         return found
+
+
+LASTING: dict[int, tuple[Any, Any]] = {}
+"""The copies of compiled functions that cannot be weakly referred to, by identity."""
 
 
 def copied_function(function: Any) -> Any:
@@ -494,9 +513,11 @@ def copied_object(value: Any) -> Any:
     if owner is kind or is_copy(kind):
         return value
     try:
-        return memoized(value, lambda each: twin(each, owner))
-    except TypeError:  # what cannot be weakly referred to, or hashed
-        return value
+        weakref.ref(value)
+        hash(value)
+    except TypeError:
+        return twin(value, owner)
+    return memoized(value, lambda each: twin(each, owner))
 
 
 def has_methods(kind: type) -> bool:

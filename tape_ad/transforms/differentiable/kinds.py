@@ -42,17 +42,22 @@ def real(kinds: Any) -> Any:
         return tuple(map(real, kinds))
     if isinstance(kinds, types.UnionType):
         return functools.reduce(lambda a, b: a | b, map(real, kinds.__args__))
-    return original_of(kinds) if isinstance(kinds, type) else kinds
+    return original_of(kinds)
 
 
 def isinstance_(value: Any, kinds: Any) -> bool:
     """Do what `isinstance` does, of a handle for the array or number that it stands for."""
-    return isinstance(model_of(value) if is_array_like(value) else value, real(kinds))
+    if is_array_like(value):
+        return isinstance(model_of(value), real(kinds))
+    if isinstance(value, real(kinds)):
+        return True
+    several = kinds if isinstance(kinds, tuple) else (kinds,)
+    return any(type(value) is each for each in several)
 
 
 def issubclass_(kind: Any, kinds: Any) -> bool:
     """Do what `issubclass` does, with the original classes."""
-    return issubclass(real(kind), real(kinds)) or issubclass(kind, kinds)
+    return issubclass(real(kind), real(kinds))
 
 
 def type_of(value: Any) -> Any:
@@ -77,7 +82,7 @@ class Standing(type):
         return issubclass(real(kind), cls.original)
 
     def __eq__(cls, other: object) -> bool:
-        return other is cls or other is cls.original
+        return True if other is cls or other is cls.original else NotImplemented
 
     def __hash__(cls) -> int:
         return hash(cls.original)
@@ -190,7 +195,7 @@ class TypeKind(type):
         return isinstance(value, type)
 
     def __eq__(cls, other: object) -> bool:
-        return other is cls or other is type
+        return True if other is cls or other is type else NotImplemented
 
     def __hash__(cls) -> int:
         return hash(type)

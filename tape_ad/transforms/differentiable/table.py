@@ -55,9 +55,17 @@ def replaced(value: Any) -> Any:
     if pair is not None and pair[0] is value:
         return pair[1]
     module = getattr(value, "__module__", None)
-    if type(module) is str and module.startswith("scipy."):
-        return adapter("scipy").counterpart(value, ABSENT)
-    return ABSENT
+    if type(module) is not str or not module.startswith("scipy."):
+        return ABSENT
+    found = adapter("scipy").counterpart(value, ABSENT)
+    if found is not ABSENT:
+        found = MADE_OF_RULES[0](value, found)
+        note_stand_in(value, found)
+    return found
+
+
+MADE_OF_RULES: list[Callable[[Any, Any], Any]] = []
+"""What makes of an object and its counterpart what stands for it in copies."""
 
 
 def original_of(thing: Any) -> Any:
