@@ -30,6 +30,7 @@ if _typing.TYPE_CHECKING:
     from tape_ad.programs.compilation import compile  # noqa: A004 - the field's word for it
     from tape_ad.sparse_derivatives.hessians import sparse_hessian
     from tape_ad.sparse_derivatives.jacobians import sparse_jacobian, sparsity
+    from tape_ad.transforms.differentiable.decorator import differentiable
 
 __all__ = [
     "ComputationRecord",
@@ -43,6 +44,7 @@ __all__ = [
     "compile",
     "custom_rule",
     "debug_nans",
+    "differentiable",
     "errors",
     "grad",
     "hessian",
@@ -71,6 +73,7 @@ __version__ = "0.1.0"
 
 _register_adapter("dask", "tape_ad.interop.dask.lazy")
 _register_adapter("array_api", "tape_ad.interop.array_api")
+_register_adapter("scipy", "tape_ad.scipy.originals")
 _register_adapter("scipy.sparse", "tape_ad.scipy.sparse.arrays")
 _register_adapter("scipy.special", "tape_ad.scipy.special.rules")
 
@@ -80,6 +83,7 @@ __getattr__ = _attributes_of(
     functions={
         "batched": "tape_ad.batching.batched",
         "compile": "tape_ad.programs.compilation",
+        "differentiable": "tape_ad.transforms.differentiable.decorator",
         "sparse_hessian": "tape_ad.sparse_derivatives.hessians",
         "sparse_jacobian": "tape_ad.sparse_derivatives.jacobians",
         "sparsity": "tape_ad.sparse_derivatives.jacobians",

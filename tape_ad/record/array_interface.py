@@ -11,7 +11,7 @@ from tape_ad.base.errors import ConversionError, NumberError
 from tape_ad.record.array_methods import ArrayMethods
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.instructions import is_at
-from tape_ad.record.messages.callers import caller
+from tape_ad.record.messages.callers import caller, is_copied
 from tape_ad.record.messages.libraries import (
     around_a_callback,
     dropped_in_a_library,
@@ -211,12 +211,18 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def item(self, *args: SupportsIndex) -> Any:
         """Give an element of the primal as a Python number; to users, but not to libraries."""
-        refuse_a_library(sys._getframe(1))
+        frame = sys._getframe(1)
+        if is_copied(frame):
+            return element(self, args)
+        refuse_a_library(frame)
         return self.data.item(*args)
 
     def tolist(self) -> Any:
         """Give the primal as nested lists of Python numbers; to users, but not to libraries."""
-        refuse_a_library(sys._getframe(1))
+        frame = sys._getframe(1)
+        if is_copied(frame):
+            return elements(self)
+        refuse_a_library(frame)
         return self.data.tolist()
 
     def __float__(self) -> float:
@@ -367,6 +373,28 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         cls._assign, cls._change = staticmethod(assign), staticmethod(change)
 
 
+def element(handle: Any, index: tuple[Any, ...]) -> Any:
+    """Give an element of a handle as a handle of a number: what a copy of code gets by ``.item()``.
+
+    Raises
+    ------
+    ValueError
+        When no index is given and there are several elements.
+    """
+    if len(index) == 1 and isinstance(index[0], tuple):
+        index = index[0]
+    if len(index) == 1 and handle.ndim != 1:
+        return handle.reshape(-1)[index]
+    if not index and handle.size != 1:
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    return handle.reshape(-1)[0] if not index else handle[index]
+
+
+def elements(handle: Any) -> Any:
+    """Give nested lists of handles of numbers: what a copy of code gets by ``.tolist()``."""
+    return handle[()] if handle.ndim == 0 else [elements(each) for each in handle]
+
+
 def number_of(handle: Any, kind: str) -> Any:
     """Give the primal as a number to ``"%f" % handle``, which is there to be read; refuse others.
 
@@ -381,8 +409,8 @@ def number_of(handle: Any, kind: str) -> Any:
     if answer is not OWN:
         return answer
     frame = sys._getframe(2)
-    if is_at(frame, "x % x", "x %= x"):
-        return handle.item()
+    if is_at(frame, "x % x", "x %= x") or (kind == "int" and is_copied(frame)):
+        return handle.data.item()
     dropped = dropped_in_a_library("takes what it gets as plain numbers")
     if dropped is None and is_at(frame, "x[x] = x"):
         raise ConversionError(

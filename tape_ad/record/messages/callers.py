@@ -12,6 +12,7 @@ __all__ = [
     "caller",
     "file_title",
     "hands_calls_on",
+    "is_copied",
     "is_library",
     "is_library_module",
     "is_library_name",
@@ -88,6 +89,11 @@ def kind_of(name: str, file: str) -> str:
     if is_library_name(name) or name.partition(".")[0] in ("numpy", "scipy"):
         return "library"
     return "installed" if "site-packages" in file or file.startswith("<frozen") else "user"
+
+
+def is_copied(frame: FrameType) -> bool:
+    """Tell whether a frame is of a copy that `tape_ad.differentiable` has made of a function."""
+    return type(frame.f_globals) is not dict
 
 
 def is_library(frame: FrameType) -> bool:

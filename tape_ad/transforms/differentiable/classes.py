@@ -1,0 +1,123 @@
+"""Copies of classes: each derives from its original, and has copies of the methods."""
+
+import abc
+import enum
+import functools
+import types
+from typing import Any, Protocol
+
+import numpy as np
+
+from tape_ad.transforms.differentiable import copying
+from tape_ad.transforms.differentiable.kinds import KNOWN
+from tape_ad.transforms.differentiable.table import ORIGINALS
+
+__all__ = ["copied_class"]
+
+HEAP_TYPE = 1 << 9
+
+LEFT = frozenset({"__dict__", "__weakref__", "__slots__", "__init_subclass__", "__class_getitem__"})
+"""What a copy of a class inherits in any case."""
+
+class Plain:
+    """What a copy is made from first where the bases would note that they have a subclass."""
+
+
+def is_noted(kind: type) -> bool:
+    """Tell whether a class, or one that it derives from, is told of its subclasses."""
+    told = (
+        owner
+        for owner in kind.__mro__
+        if "__init_subclass__" in vars(owner) and owner.__module__ not in ("builtins", "typing")
+    )
+    return next(told, None) is not None
+
+
+def is_copied_class(kind: type) -> bool:
+    """Tell whether a class is copied: one of Python code, in a package whose functions are."""
+    if not kind.__flags__ & HEAP_TYPE or not copying.is_copied_module(kind.__module__):
+        return False
+    if issubclass(kind, (BaseException, enum.Enum, tuple, np.ndarray, np.generic, type)):
+        return False
+    if getattr(kind, "_is_protocol", False) or kind in ORIGINALS:
+        return False
+    return any(isinstance(each, FUNCTIONS) for each in vars(kind).values()) or any(
+        map(is_copied_class, kind.__bases__)
+    )
+
+
+FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
+
+
+def copied_class(kind: type) -> type:
+    """Copy a class, or give it as it is where none of it is code that is copied."""
+    if not is_copied_class(kind):
+        return kind
+    with copying.LOCK:
+        found = copying.COPIES.get(kind)
+        return make_class(kind) if found is None else found
+
+
+def make_class(kind: type) -> type:
+    """Make the copy of a class: the original comes first among its bases, then their copies."""
+    bases = [kind]
+    for base in kind.__bases__:
+        copy = copied_class(base)
+        if copy is not base:
+            bases.append(copy)
+    meta: Any = type(kind)
+    maker: Any = abc.ABCMeta if issubclass(meta, abc.ABCMeta) else type
+    body: dict[str, Any] = {"__slots__": (), "__module__": kind.__module__}
+    body |= {"__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
+    if is_noted(kind):
+        made: Any = maker.__new__(meta, kind.__name__, (Plain,), body)
+        try:
+            made.__bases__ = tuple(bases)
+        except TypeError:  # of another layout, as it has slots
+            return kind
+    else:
+        made = maker.__new__(meta, kind.__name__, tuple(bases), body)
+    copying.COPIES[kind] = made
+    ORIGINALS[made] = kind
+    KNOWN[kind] = made
+    for name, value in vars(kind).items():
+        if name not in LEFT and name not in body:
+            own = attribute(name, value)
+            if own is not value or name in ("__hash__", "__eq__"):
+                type.__setattr__(made, name, own)
+    if getattr(kind, "__abstractmethods__", None):
+        made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
+    return made
+
+
+def attribute(name: str, value: Any) -> Any:
+    """Convert an attribute of a class: functions in whatever they are wrapped in."""
+    kind = type(value)
+    if kind in (staticmethod, classmethod):
+        inner = copying.converted(value.__func__)
+        return value if inner is value.__func__ else kind(inner)
+    if kind is property:
+        parts = (value.fget, value.fset, value.fdel)
+        own = tuple(None if each is None else copying.converted(each) for each in parts)
+        return value if own == parts else property(*own, doc=value.__doc__)
+    if kind is functools.cached_property:
+        inner = copying.converted(value.func)
+        if inner is value.func:
+            return value
+        copy = functools.cached_property(inner)
+        copy.__set_name__(None, name)  # type: ignore[arg-type]  # the owner is not looked at
+        return copy
+    if kind is functools.partialmethod:
+        inner = copying.converted(value.func)
+        return functools.partialmethod(inner, *value.args, **value.keywords)
+    if kind is types.MemberDescriptorType or kind is types.GetSetDescriptorType:
+        return value
+    function: Any = getattr(value, "fget", None)
+    if isinstance(value, property) and function is not None:  # a subclass of property
+        return value
+    return copying.contained(value)
+
+
+copying.MAKERS[type] = copied_class
+copying.MAKERS[abc.ABCMeta] = copied_class
+copying.MAKERS[type(Protocol)] = copied_class

@@ -1,0 +1,92 @@
+"""Compiled functions of packages: plain arrays pass, and a handle is an error that names them."""
+
+import functools
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from tape_ad.base.errors import NoRuleError
+from tape_ad.base.naming import called
+from tape_ad.base.trees import map_leaves
+from tape_ad.record.array_constants import ArrayConstant, as_array_constants, given_away
+from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
+
+__all__ = ["guarded", "is_compiled"]
+
+KINDS = frozenset(
+    {"builtin_function_or_method", "cython_function_or_method", "fortran", "pybind11_builtins"}
+    | {"fused_cython_function", "nb_func", "nb_method", "PyCapsule", "_cython_function_or_method"}
+)
+"""The names of the types of compiled functions."""
+
+
+def is_compiled(value: Any) -> bool:
+    """Tell whether something is a compiled function of a package, but NumPy and Python."""
+    kind = type(value)
+    if kind.__name__ not in KINDS:
+        return False
+    owner = getattr(value, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        return False  # a method, of an object that sees for itself
+    module = str(getattr(value, "__module__", None) or getattr(owner, "__name__", ""))
+    package = module.partition(".")[0]
+    if not package:
+        return kind.__name__ == "fortran"
+    return package not in ("None", "numpy", "builtins", "tape_ad") and (
+        package not in sys.stdlib_module_names
+    )
+
+
+def guarded(function: Any) -> Callable[..., Any]:
+    """Let a compiled function have constants as plain arrays, and no handles.
+
+    Raises
+    ------
+    NoRuleError
+        When it is called with a handle.
+    """
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        given, named = map_leaves(plain, args), map_leaves(plain, kwargs)
+        if reaches((given, named)):
+            raise NoRuleError(
+                f"{called(function)} is compiled and has no rule, so the gradient would be lost; "
+                "give it one by ta.custom_rule around a function of yours that calls it, or "
+                "apply it to t.data if no gradient is meant to flow"
+            )
+        return function(*given, **named)
+
+    try:
+        return functools.wraps(function)(calling)
+    except TypeError:
+        return calling
+
+
+def by_rule(original: Any, counterpart: Any) -> Any:
+    """Make of a function of SciPy's and the one here that has a rule what stands for it in copies.
+
+    The original itself runs where no handle is given. Classes and distributions stay.
+    """
+    if isinstance(original, type):
+        ORIGINALS[counterpart] = original
+        return counterpart
+    if not isinstance(original, types.FunctionType) and not is_compiled(original):
+        return counterpart
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        given, named = map_leaves(plain, args), map_leaves(plain, kwargs)
+        if reaches((given, named)):
+            return counterpart(*args, **kwargs)
+        return as_array_constants(original(*given, **named))
+
+    return functools.wraps(original)(calling)
+
+
+MADE_OF_RULES.append(by_rule)
+
+
+def plain(leaf: Any, path: str = "") -> Any:
+    """Give the array of a constant, and anything else as it is."""
+    return given_away(leaf) if type(leaf) is ArrayConstant else leaf

@@ -1,0 +1,563 @@
+"""Copies of functions: the same code objects, bound to globals in which names mean something else.
+
+A copy's globals are those of the original's module, seen through `converted`: functions, classes
+and modules are copied when a copy first comes to them, and what the table has (`table`) is
+replaced. The original is untouched.
+"""
+
+import dis
+import functools
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tape_ad.base.errors import NoRuleError
+from tape_ad.base.naming import called
+from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
+from tape_ad.transforms.differentiable.kinds import real, type_of
+from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.table import (
+    ABSENT,
+    BUILTINS,
+    ORIGINALS,
+    STANDARD,
+    original_of,
+    replaced,
+)
+
+__all__ = ["Globals", "ModuleCopy", "converted", "copied_function", "is_copied_module", "is_copy"]
+
+LOCK = threading.RLock()
+"""Held while a copy is made, so that there is one of each."""
+
+COPIES: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
+"""The copy of each function, class, module and object that has one."""
+
+NAMESPACES: "weakref.WeakValueDictionary[int, Globals]" = weakref.WeakValueDictionary()
+"""The globals of copies, by the identity of the original globals, which they keep alive."""
+
+NOT_COPIED = frozenset(
+    {
+        *("tape_ad", "attr", "attrs", "dask", "distributed", "hypothesis", "jax", "jaxlib"),
+        *("matplotlib", "narwhals", "numba", "pandas", "pytest", "_pytest", "torch", "tqdm"),
+        *("llvmlite", "autograd", "IPython", "rich", "typing_extensions", "threadpoolctl"),
+    }
+)
+"""Packages whose functions stay: they compute nothing of handles, or have their own rules."""
+
+COPIED = ("numpy.polynomial", "statistics")
+"""What is copied of NumPy and of the standard library, which otherwise are not."""
+
+
+class Globals(dict[str, Any]):
+    """The globals of the copies of one module's functions.
+
+    Attributes
+    ----------
+    original : dict
+        The globals of the module. What it has under a name at the time counts, and what a copy
+        assigns to a global goes there.
+    """
+
+    __slots__ = ("__weakref__", "fixed", "memo", "original", "own")
+
+    original: dict[str, Any]
+    fixed: frozenset[str]
+    memo: dict[str, tuple[Any, Any]]
+    own: bool
+
+    def __missing__(self, name: str) -> Any:
+        if len(self) != len(self.fixed):
+            self.write_back()
+        value = self.original.get(name, ABSENT)
+        if value is ABSENT:
+            return dict.__getitem__(self, "__builtins__")[name]
+        if type(value) in PLAIN:
+            return value
+        known = self.memo.get(name)
+        if known is not None and known[0] is value:
+            return known[1]
+        if self.own and isinstance(value, type):  # in SciPy's own code its classes are copied
+            found = MAKERS[type](value) if replaced_type(value) is ABSENT else converted(value)
+        else:
+            found = converted(value)
+        if type(value) in KEPT:
+            self.memo[name] = value, found
+        return found
+
+    def write_back(self) -> None:
+        """Move what copies have assigned to globals to the original module's."""
+        for name in [*self]:
+            if name not in self.fixed:
+                self.original[name] = original_of(self.pop(name))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Get what a name means in copies."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self, name) or name in self.original
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.original, **dict.fromkeys(dict.keys(self))})
+
+
+def replaced_type(kind: type) -> Any:
+    """Give what stands for a type, unless it is a class of SciPy's."""
+    return ABSENT if kind.__module__.startswith("scipy.") else replaced(kind)
+
+
+def globals_of(original: dict[str, Any]) -> Globals:
+    """Give the globals for copies of functions that have these."""
+    found = NAMESPACES.get(id(original))
+    if found is None:
+        found = Globals()
+        for name in ("__name__", "__package__", "__spec__", "__file__", "__loader__", "__path__"):
+            if name in original:
+                dict.__setitem__(found, name, original[name])
+        dict.__setitem__(found, "__builtins__", BUILTINS)
+        found.original, found.memo = original, {}
+        found.own = str(original.get("__name__")).startswith("scipy.")
+        found.fixed = frozenset(dict.keys(found))
+        NAMESPACES[id(original)] = found
+    return found
+
+
+def is_copied_module(name: str) -> bool:
+    """Tell whether functions of a module are copied."""
+    package = name.partition(".")[0]
+    if package == "numpy" or (package in sys.stdlib_module_names and package != "__main__"):
+        return name.startswith(COPIED)
+    return package not in NOT_COPIED
+
+
+def is_copy(thing: Any) -> bool:
+    """Tell whether something is a copy."""
+    if type(thing) is types.FunctionType:
+        return type(thing.__globals__) is Globals
+    return original_of(thing) is not thing
+
+
+def converted(value: Any) -> Any:
+    """Give what something of the original code is in a copy."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    stand_in = replaced(value)
+    if stand_in is not ABSENT:
+        return stand_in
+    maker = MAKERS.get(kind)
+    if maker is not None:
+        return maker(value)
+    if isinstance(value, type):
+        return MAKERS[type](value)
+    if isinstance(value, types.ModuleType):
+        return copied_module(value)
+    if is_compiled(value):
+        return memoized(value, guarded)
+    return copied_object(value)
+
+
+def memoized(value: Any, make: Callable[[Any], Any]) -> Any:
+    """Make a copy, or give the one there is."""
+    with LOCK:
+        try:
+            found = COPIES.get(value, ABSENT)
+        except TypeError:  # what cannot be weakly referred to, or hashed
+            if id(value) not in LASTING:
+                LASTING[id(value)] = value, make(value)
+            return LASTING[id(value)][1]
+        if found is ABSENT:
+            found = COPIES[value] = make(value)
+        return found
+
+
+LASTING: dict[int, tuple[Any, Any]] = {}
+"""The copies of compiled functions that cannot be weakly referred to, by identity."""
+
+
+def copied_function(function: Any) -> Any:
+    """Copy a function of Python, with its closure and defaults."""
+    if type(function.__globals__) is Globals or not is_copied_module(module_of(function)):
+        return adapted(function)
+    with LOCK:
+        found = COPIES.get(function, ABSENT)
+        if found is not ABSENT:
+            return found
+        making = IN_PROGRESS.get(id(function))
+        if making is not None:
+            return making
+        return make_function(function)
+
+
+def adapted(function: Any) -> Any:
+    """Give a function that is not copied, or what stands for a few of the standard library's."""
+    if hasattr(function, "dispatch") and hasattr(function, "registry"):
+        return memoized(function, single_dispatch)
+    return function
+
+
+def single_dispatch(function: Any) -> Any:
+    """Do what `functools.singledispatch` does by the type that a handle stands for."""
+
+    @functools.wraps(function)
+    def dispatching(*args: Any, **kwargs: Any) -> Any:
+        kind = original_of(type_of(args[0]))
+        return converted(function.dispatch(real(kind)))(*args, **kwargs)
+
+    return dispatching
+
+
+IN_PROGRESS: dict[int, Any] = {}
+
+
+def module_of(function: Any) -> str:
+    """Name the module that a function's code is of."""
+    return str(function.__globals__.get("__name__") or function.__module__)
+
+
+def make_function(function: Any) -> Any:
+    """Make the copy of a function, which may close over itself."""
+    code = function.__code__
+    cells = [types.CellType() for _ in code.co_freevars]
+    namespace = globals_of(function.__globals__)
+    copy: Any = types.FunctionType(
+        code, namespace, function.__name__, None, tuple(cells) if cells else None
+    )
+    IN_PROGRESS[id(function)] = copy
+    try:
+        own = closure_of(function)
+        copy = types.FunctionType(code, namespace, function.__name__, None, own)
+        rebind(cells, copy, own)
+        copy.__defaults__ = function.__defaults__ and tuple(map(converted, function.__defaults__))
+        copy.__kwdefaults__ = function.__kwdefaults__ and {
+            name: converted(value) for name, value in function.__kwdefaults__.items()
+        }
+    finally:
+        del IN_PROGRESS[id(function)]
+    copy.__dict__ = function.__dict__  # the same: what is written to it is seen by both
+    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+    copy.__doc__ = function.__doc__
+    if writes_globals(code):
+        copy = writing_back(copy, namespace)
+    if own is None or not any(map(holds_itself(function), own)):
+        COPIES[function] = copy
+    return copy
+
+
+def rebind(cells: list[Any], copy: Any, own: Any) -> None:
+    """Fill the cells of the copy that stood for one in the making."""
+    for cell, now in zip(cells, own or (), strict=False):
+        try:
+            cell.cell_contents = now.cell_contents
+        except ValueError:  # an empty one, of what is defined later
+            continue
+
+
+def holds_itself(function: Any) -> Callable[[Any], bool]:
+    """Make what tells whether a cell holds this very function."""
+
+    def holds(cell: Any) -> bool:
+        try:
+            return cell.cell_contents is function
+        except ValueError:
+            return True
+
+    return holds
+
+
+def closure_of(function: Any) -> Any:
+    """Give the cells of a copy: the original's, but for those that hold what is converted."""
+    if function.__closure__ is None:
+        return None
+    assigned = cells_assigned(function.__code__)
+    cells = []
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
+        own = cell
+        if name != "__class__" and name not in assigned:
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                value = None
+            found = converted(value)
+            if found is not value:
+                own = types.CellType(found)
+        cells.append(own)
+    return tuple(cells)
+
+
+@functools.lru_cache(4096)
+def cells_assigned(code: types.CodeType) -> frozenset[str]:
+    """Name the variables of enclosing functions that a function, or one in it, assigns to."""
+    names = {
+        each.argval
+        for each in dis.get_instructions(code)
+        if each.opname in ("STORE_DEREF", "DELETE_DEREF")
+    }
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            names |= cells_assigned(inner) & set(inner.co_freevars)
+    return frozenset(names & set(code.co_freevars))
+
+
+@functools.lru_cache(4096)
+def writes_globals(code: types.CodeType) -> bool:
+    """Tell whether a function, or one in it, assigns to globals."""
+    return any(
+        each.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for each in dis.get_instructions(code)
+    )
+
+
+def writing_back(copy: Any, namespace: Globals) -> Any:
+    """Make a copy that assigns to globals assign to those of the original's module.
+
+    Raises
+    ------
+    NoRuleError
+        For generators and coroutines, whose assignments would be seen too late.
+    """
+    flags = copy.__code__.co_flags
+    suspends = flags & (0x20 | 0x80 | 0x200)  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+
+    @functools.wraps(copy)
+    def writing(*args: Any, **kwargs: Any) -> Any:
+        if suspends:
+            raise NoRuleError(
+                f"{called(copy)} is a generator or a coroutine that assigns to a global variable, "
+                "which ta.differentiable does not follow; keep that in an attribute or a list"
+            )
+        try:
+            return copy(*args, **kwargs)
+        finally:
+            namespace.write_back()
+
+    return writing
+
+
+def copied_module(module: types.ModuleType) -> Any:
+    """Give the view of a module that copies what it is asked for; modules without any stay."""
+    if type(module) is ModuleCopy:
+        return module
+    name = module.__name__
+    package = name.partition(".")[0]
+    if package in sys.stdlib_module_names and name not in STANDARD:
+        return module
+    if package in NOT_COPIED:
+        return module
+    return memoized(module, view_of)
+
+
+def view_of(module: types.ModuleType) -> "ModuleCopy":
+    view = ModuleCopy(module.__name__, module.__doc__)
+    object.__setattr__(view, "_original", module)
+    for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
+        if hasattr(module, name):
+            object.__setattr__(view, name, getattr(module, name))
+    ORIGINALS[view] = module
+    return view
+
+
+class ModuleCopy(types.ModuleType):
+    """A view of a module that gives copies of its functions and classes."""
+
+    _original: types.ModuleType
+
+    def __getattr__(self, name: str) -> Any:
+        return converted(getattr(object.__getattribute__(self, "_original"), name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._original, name, original_of(value))
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._original, name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._original)
+
+    def __eq__(self, other: object) -> bool:
+        return original_of(other) is self._original
+
+    def __hash__(self) -> int:
+        return hash(self._original)
+
+    def __repr__(self) -> str:
+        return f"<copy of {self._original!r}>"
+
+    def __reduce__(self) -> Any:
+        return __import__("importlib").import_module, (self._original.__name__,)
+
+
+def bound(method: Any) -> Any:
+    """Bind the copy of a method's function to the object, seen as one of the copied class."""
+    owner = converted(method.__self__)
+    name = method.__func__.__name__
+    if owner is not method.__self__:
+        found = getattr(owner, name, None)
+        if getattr(found, "__func__", None) is not None:
+            return found
+    function = converted(method.__func__)
+    if function is method.__func__ and owner is method.__self__:
+        return method
+    return types.MethodType(function, owner)
+
+
+def partial(function: functools.partial[Any]) -> Any:
+    """Copy what a partial calls."""
+    inner = converted(function.func)
+    args = tuple(map(converted, function.args))
+    kwargs = {name: converted(value) for name, value in function.keywords.items()}
+    return type(function)(inner, *args, **kwargs)
+
+
+def remembering(function: Any) -> Any:
+    """Copy what `functools.lru_cache` wraps, with a cache of its own that holds no handles."""
+    return memoized(function, remember)
+
+
+def remember(function: Any) -> Any:
+    inner = converted(function.__wrapped__)
+    if inner is function.__wrapped__:
+        return function
+    parameters = function.cache_parameters()
+    kept = functools.lru_cache(**parameters)(inner)
+
+    @functools.wraps(function.__wrapped__)
+    def dispatching(*args: Any, **kwargs: Any) -> Any:
+        if reaches((args, kwargs)):
+            return inner(*args, **kwargs)
+        found = kept(*args, **kwargs)
+        if reaches(found):  # of a function that closes over a handle
+            kept.cache_clear()
+        return found
+
+    dispatching.cache_clear = kept.cache_clear  # type: ignore[attr-defined]  # as lru_cache has it
+    dispatching.cache_info = kept.cache_info  # type: ignore[attr-defined]  # the same
+    dispatching.cache_parameters = function.cache_parameters  # type: ignore[attr-defined]  # the same
+    return dispatching
+
+
+ELEMENTS = 256
+"""How many entries a container may have to be looked through for functions."""
+
+
+def listed(values: Any) -> Any:
+    """Convert what is in a list or tuple, if anything is a function, a class or a module."""
+    if len(values) > ELEMENTS:
+        return values
+    found = [contained(each) for each in values]
+    if all(map(same, found, values)):
+        return values
+    return found if type(values) is list else tuple(found)
+
+
+def mapped(values: dict[Any, Any]) -> Any:
+    """Convert the functions, classes and modules in a dict; what is written goes to both."""
+    if len(values) > ELEMENTS:
+        return values
+    found = {key: contained(value) for key, value in values.items()}
+    if all(map(same, found.values(), values.values())):
+        return values
+    copy = DictCopy(found)
+    copy.original = values
+    return copy
+
+
+def contained(value: Any) -> Any:
+    """Convert what is in a container; objects there stay as they are."""
+    kind = type(value)
+    return converted(value) if kind in MAKERS or isinstance(value, type) else value
+
+
+def same(one: Any, other: Any) -> bool:
+    return one is other
+
+
+class DictCopy(dict[Any, Any]):
+    """A dict of converted values that hands on what is written to it."""
+
+    __slots__ = ("original",)
+
+    original: dict[Any, Any]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        dict.__setitem__(self, key, value)
+        self.original[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        dict.__delitem__(self, key)
+        del self.original[key]
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise NoRuleError(
+            "code that ta.differentiable has copied changes a table of functions in a manner that "
+            "would not reach the original; write table[key] = value, or del table[key]"
+        )
+
+    update = setdefault = pop = popitem = clear = _refuse
+
+
+def copied_object(value: Any) -> Any:
+    """Give an object of a class that is copied as one of the copy, with the same attributes."""
+    kind = type(value)
+    if kind.__flags__ & (1 << 9) == 0 or not isinstance(getattr(value, "__dict__", None), dict):
+        return value
+    if not has_methods(kind):
+        return value
+    owner = MAKERS[type](kind)
+    if owner is kind or is_copy(kind):
+        return value
+    try:
+        weakref.ref(value)
+        hash(value)
+    except TypeError:
+        return twin(value, owner)
+    return memoized(value, lambda each: twin(each, owner))
+
+
+def has_methods(kind: type) -> bool:
+    """Tell whether a class has methods to be called, and so is no mere mark."""
+    return any(
+        type(each) is types.FunctionType and (name[:2] != "__" or name == "__call__")
+        for owner in kind.__mro__
+        for name, each in vars(owner).items()
+    )
+
+
+def twin(value: Any, owner: type) -> Any:
+    """Make an object of another class with the very attributes of this one."""
+    copy = object.__new__(owner)
+    copy.__dict__ = value.__dict__
+    return copy
+
+
+def builtin(function: Any) -> Any:
+    """Guard a compiled function of a package; NumPy's and Python's stay."""
+    return memoized(function, guarded) if is_compiled(function) else function
+
+
+MAKERS: dict[type, Callable[[Any], Any]] = {
+    types.FunctionType: copied_function,
+    types.MethodType: bound,
+    types.BuiltinFunctionType: builtin,
+    types.ModuleType: copied_module,
+    functools.partial: partial,
+    type(functools.lru_cache(max)): remembering,
+    list: listed,
+    tuple: listed,
+    dict: mapped,
+}
+"""How to convert what is of exactly these types."""
+
+PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...), slice, range})
+"""Types of what is never converted."""
+
+KEPT = frozenset(
+    {types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, type(functools.lru_cache(max))}
+)
+"""Types of globals whose copy is looked up by name from then on, as long as the original stays."""

@@ -1,0 +1,125 @@
+"""`differentiable`: the public face of the copies."""
+
+import functools
+import importlib
+import sys
+import types
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define
+
+from tape_ad.transforms.differentiable import classes, numerics, numpy_names  # noqa: F401 - tables
+from tape_ad.transforms.differentiable.copying import COPIES, converted, copied_object, is_copy
+from tape_ad.transforms.differentiable.kinds import is_array_like
+from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
+from tape_ad.transforms.transformed import Transformed
+
+__all__ = ["differentiable"]
+
+
+@define(eq=False, repr=False)
+class Differentiable(Transformed):
+    """A function that runs as it is on plain arrays, and as a copy where there are handles."""
+
+    made_by: ClassVar[str] = "differentiable"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        function = self.function
+        if not (reaches((args, kwargs)) or reaches(function)):
+            return function(*args, **kwargs)
+        given = [given_in(each) for each in args]
+        return copy_of(function)(*given, **{name: given_in(kwargs[name]) for name in kwargs})
+
+
+def given_in(value: Any) -> Any:
+    """Give an argument as copies see it: a handle of no axes is a number, functions are copied."""
+    if is_array_like(value):
+        return value[()] if value.ndim == 0 and not hasattr(value, "batch_here") else value
+    if type(value) is np.ndarray:
+        return value
+    return converted(value)
+
+
+def copy_of(thing: Any) -> Any:
+    """Give the copy of a function or whatever else there can be a copy of."""
+    return converted(thing)
+
+
+def differentiable(thing: Any) -> Any:
+    """Let code that nobody wrote for this library take handles: a copy of it keeps gradients.
+
+    The copy has the same code objects, bound to globals in which NumPy's conversions keep handles,
+    `float` and `math` take them, and SciPy's functions are those of `tape_ad.scipy`. What it calls
+    in its own and other packages of Python is copied likewise, when it is first called. The
+    original is untouched, and nothing is patched. Where no handle is among the arguments, the
+    original itself runs.
+
+    Parameters
+    ----------
+    thing : function, bound method, partial, class or module
+        What is to take handles. It may be used as a decorator.
+
+    Returns
+    -------
+    callable, class or module
+        Of a class its copy, which derives from it; of a module a view, which copies what it is
+        asked for.
+
+    Raises
+    ------
+    TypeError
+        For what is none of these.
+
+    Notes
+    -----
+    Compiled functions without a rule refuse handles by a `NoRuleError`, which names them. An
+    integer taken from a handle, ``int(x)``, is a plain number. A tie that decides a branch in the
+    code of a package is a `TieError`.
+
+    Examples
+    --------
+    >>> import math
+    >>> @differentiable
+    ... def energy(x):
+    ...     total = np.zeros(2)
+    ...     for i, each in enumerate(np.asarray(x)):
+    ...         total[i] = math.exp(float(each))
+    ...     return total.sum()
+    >>> from tape_ad.transforms.gradients import grad
+    >>> grad(energy)(np.array([0.0, 1.0]))
+    array([1.        , 2.71828183])
+    """
+    if isinstance(thing, (Differentiable, type)) and is_copy(thing):
+        return thing
+    if isinstance(thing, Differentiable):
+        return thing
+    if isinstance(thing, (type, types.ModuleType)):
+        found = converted(thing)
+        if found is thing:
+            raise TypeError(f"ta.differentiable has nothing to copy in {thing!r}")
+        return found
+    if not callable(thing):
+        raise TypeError(
+            "ta.differentiable takes a function, a bound method, a partial, a class or a module, "
+            f"got {type(thing).__name__}"
+        )
+    return Differentiable(thing)
+
+
+def import_(name: str, globals: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - Python's
+    """Do what `import` does, and give views of modules."""
+    return converted(__import__(name, globals, *args, **kwargs))
+
+
+def import_module(name: str, package: str | None = None) -> Any:
+    """Do what `importlib.import_module` does, and give a view."""
+    return converted(importlib.import_module(name, package))
+
+
+BUILTINS["__import__"] = import_
+note_stand_in(importlib.import_module, import_module)
+_ = functools, sys, Callable, COPIES, copied_object

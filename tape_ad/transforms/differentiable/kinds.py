@@ -1,0 +1,251 @@
+"""The types that a handle stands for: `isinstance`, `type`, `float` and NumPy's numbers in copies."""
+
+import builtins
+import functools
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from tape_ad.record.array_operators import ArrayOperators
+from tape_ad.record.constants import CONSTANTS
+from tape_ad.record.primals import is_number
+from tape_ad.transforms.differentiable.reach import is_handle
+from tape_ad.transforms.differentiable.table import (
+    BUILTINS,
+    ORIGINALS,
+    note_stand_in,
+    original_of,
+    stands_in_for,
+)
+
+__all__ = ["as_number", "model_of", "real", "type_of"]
+
+
+def is_array_like(value: Any) -> bool:
+    """Tell whether something is a handle or a constant."""
+    return is_handle(value) or type(value) in CONSTANTS
+
+
+def model_of(handle: Any) -> Any:
+    """Give an array or a number of the kind that a handle stands for."""
+    dtype = np.dtype(handle.dtype)
+    if isinstance(handle, ArrayOperators) and is_number(handle):
+        return dtype.type(0)
+    return np.broadcast_to(np.zeros((), dtype), handle.shape).view(np.ndarray)
+
+
+def real(kinds: Any) -> Any:
+    """Give the original classes in place of copies and stand-ins."""
+    if isinstance(kinds, tuple):
+        return tuple(map(real, kinds))
+    if isinstance(kinds, types.UnionType):
+        return functools.reduce(lambda a, b: a | b, map(real, kinds.__args__))
+    return original_of(kinds)
+
+
+def isinstance_(value: Any, kinds: Any) -> bool:
+    """Do what `isinstance` does, of a handle for the array or number that it stands for."""
+    if is_array_like(value):
+        return isinstance(model_of(value), real(kinds))
+    if isinstance(value, real(kinds)):
+        return True
+    several = kinds if isinstance(kinds, tuple) else (kinds,)
+    return any(type(value) is each for each in several)
+
+
+def issubclass_(kind: Any, kinds: Any) -> bool:
+    """Do what `issubclass` does, with the original classes."""
+    return issubclass(real(kind), real(kinds))
+
+
+def type_of(value: Any) -> Any:
+    """Give the type of what a handle stands for, under the name that it has in copies."""
+    kind = type(model_of(value)) if is_array_like(value) else type(value)
+    return KNOWN.get(kind, kind)
+
+
+KNOWN: dict[type, type] = {}
+"""The classes that have a copy or a stand-in, and that."""
+
+
+class Standing(type):
+    """The type of classes that stand for others: equal to them, and with the same instances."""
+
+    original: type
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance_(value, cls.original)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(real(kind), cls.original)
+
+    def __eq__(cls, other: object) -> bool:
+        return True if other is cls or other is cls.original else NotImplemented
+
+    def __hash__(cls) -> int:
+        return hash(cls.original)
+
+    def __repr__(cls) -> str:
+        return repr(cls.original)
+
+    def __reduce__(cls) -> Any:
+        return getattr, (sys.modules[cls.original.__module__], cls.original.__qualname__)
+
+
+def standing_for(original: type, make: Any) -> None:
+    """Let a class stand for a type of numbers, which gives handles when it is called with them."""
+
+    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+        if args and is_array_like(args[0]):
+            return make(args[0])
+        if cls is not stand_in:
+            return original.__new__(cls, *args, **kwargs)
+        return original(*args, **kwargs)
+
+    body: dict[str, Any] = {"__new__": new, "__slots__": (), "__doc__": original.__doc__}
+    body |= {"__module__": original.__module__, "__qualname__": original.__qualname__}
+    if not issubclass(original, np.generic):
+        body["dtype"] = np.dtype(original)
+    stand_in = Standing(original.__name__, (original,), body)
+    stand_in.original = original
+    ORIGINALS[stand_in] = original
+    KNOWN[original] = stand_in
+    note_stand_in(original, stand_in)
+
+
+def as_number(handle: Any, dtype: Any = None) -> Any:
+    """Give a handle of one element as a number, of another dtype if that is said.
+
+    Raises
+    ------
+    TypeError
+        When there are several elements, or complex ones where real ones are asked for.
+    """
+    if type(handle) in CONSTANTS:
+        return np.dtype(dtype or handle.dtype).type(handle.data.item())
+    if handle.ndim:
+        if handle.size != 1:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        handle = handle.reshape(-1)[0]
+    elif not is_number(handle):
+        handle = handle[()]
+    if dtype is None or handle.dtype == dtype:
+        return handle
+    if handle.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")
+    return handle.astype(dtype)
+
+
+def as_array_of(dtype: Any) -> Any:
+    """Make what NumPy's scalar types do with handles: numbers of numbers, arrays of arrays."""
+
+    def convert(handle: Any) -> Any:
+        return as_number(handle, dtype) if handle.ndim == 0 else handle.astype(dtype)
+
+    return convert
+
+
+def as_real(handle: Any) -> Any:
+    """Do what `float` does; of a plain constant it gives Python's number."""
+    found = as_number(handle, np.dtype(float))
+    return float(found) if isinstance(found, np.generic) else found
+
+
+def complex_(*args: Any, **kwargs: Any) -> Any:
+    """Do what `complex` does, of one handle or of two parts."""
+    given = (*args, *kwargs.values())
+    if not any(map(is_handle, given)):
+        return complex(*args, **kwargs)
+    real_part, imaginary = [*args, 0][:2] if not kwargs else (
+        kwargs.get("real", args[0] if args else 0),
+        kwargs.get("imag", 0),
+    )
+    if is_handle(imaginary):
+        return real_part + 1j * imaginary
+    return as_number(real_part, np.dtype(complex)) + 1j * imaginary
+
+
+standing_for(float, as_real)
+standing_for(np.float64, as_array_of(np.dtype(np.float64)))
+standing_for(np.float32, as_array_of(np.dtype(np.float32)))
+standing_for(np.complex128, as_array_of(np.dtype(np.complex128)))
+standing_for(np.complex64, as_array_of(np.dtype(np.complex64)))
+
+
+class ComplexKind(Standing):
+    """The type of what stands for `complex`, which has two arguments."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return complex_(*args, **kwargs)
+
+
+standing_for(complex, as_array_of(np.dtype(complex)))
+KNOWN[complex].__class__ = ComplexKind
+
+
+class TypeKind(type):
+    """The type of what stands for `type`: called with one object, it says what that is."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return type_of(args[0]) if len(args) == 1 and not kwargs else type(*args, **kwargs)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, type)
+
+    def __eq__(cls, other: object) -> bool:
+        return True if other is cls or other is type else NotImplemented
+
+    def __hash__(cls) -> int:
+        return hash(type)
+
+
+class Type(type, metaclass=TypeKind):
+    """What stands for `type` in copies."""
+
+
+ORIGINALS[Type] = type
+note_stand_in(type, Type)
+
+
+def super_(*args: Any) -> Any:
+    """Do what `super` does, from the original of a copied class on.
+
+    So ``super(Name, self)``, in which the name means the copy, goes to the next class and not to
+    the original of the same one.
+    """
+    if args:
+        return super(original_of(args[0]), *args[1:])
+    frame = sys._getframe(1)
+    names = frame.f_code.co_varnames or frame.f_code.co_cellvars
+    values = frame.f_locals
+    return super(values["__class__"], values[names[0]])
+
+
+def round_(value: Any, ndigits: Any = None) -> Any:
+    """Do what `round` does; an integer is a plain number."""
+    if not is_array_like(value):
+        return round(value, ndigits) if ndigits is not None else round(value)
+    return round(as_number(value).data.item(), *(() if ndigits is None else (ndigits,)))
+
+
+@stands_in_for(np.issubdtype)
+def issubdtype(one: Any, other: Any) -> bool:
+    """Do what `numpy.issubdtype` does."""
+    return np.issubdtype(real(one), real(other))
+
+
+@stands_in_for(np.isscalar)
+def isscalar(element: Any) -> bool:
+    """Do what `numpy.isscalar` does."""
+    return is_number(element) if is_handle(element) else np.isscalar(element)
+
+
+for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_), (super, super_)):
+    note_stand_in(_original, _function)
+note_stand_in(round, round_)
+
+BUILTINS.update(vars(builtins))
+BUILTINS.update({"isinstance": isinstance_, "issubclass": issubclass_, "super": super_})
+BUILTINS.update({"float": KNOWN[float], "complex": KNOWN[complex], "type": Type, "round": round_})

@@ -1,0 +1,192 @@
+"""Python's own functions of numbers on handles: `math`, `cmath` and `statistics` in copies."""
+
+import cmath
+import functools
+import importlib
+import math
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.record.primals import primal
+from tape_ad.transforms.differentiable.kinds import as_number
+from tape_ad.transforms.differentiable.reach import is_handle, reaches
+from tape_ad.transforms.differentiable.table import note_stand_in
+
+__all__: list[str] = []
+
+Function = Callable[..., Any]
+
+
+def special(name: str) -> Function:
+    """Give a function of `scipy.special`, which is imported when it is called."""
+
+    def calling(*args: Any) -> Any:
+        return getattr(importlib.import_module("scipy.special"), name)(*args)
+
+    return calling
+
+
+def log(x: Any, base: Any = math.e) -> Any:
+    return np.log(x) if base is math.e else np.log(x) / np.log(base)
+
+
+def hypot(*coordinates: Any) -> Any:
+    return np.sqrt(np.sum(np.square(np.stack(coordinates))))
+
+
+def dist(p: Any, q: Any) -> Any:
+    return hypot(*[a - b for a, b in zip(p, q, strict=True)])
+
+
+def fsum(values: Any) -> Any:
+    return np.sum(np.stack([*values]))
+
+
+def prod(values: Any, *, start: Any = 1) -> Any:
+    return start * np.prod(np.stack([*values]))
+
+
+def sumprod(p: Any, q: Any) -> Any:
+    return np.sum(np.stack([*p]) * np.stack([*q]))
+
+
+def modf(x: Any) -> Any:
+    whole = math.trunc(as_number(x).item())
+    return x - whole, float(whole)
+
+
+def ldexp(x: Any, i: Any) -> Any:
+    return x * 2.0**i
+
+
+def polar(z: Any) -> Any:
+    return np.absolute(z), np.angle(z)
+
+
+def rect(r: Any, phi: Any) -> Any:
+    return r * (np.cos(phi) + 1j * np.sin(phi))
+
+
+def harmonic_mean(data: Any) -> Any:
+    return 1 / np.mean(1 / np.stack([*data]))
+
+
+def geometric_mean(data: Any) -> Any:
+    return np.exp(np.mean(np.log(np.stack([*data]))))
+
+
+def averaged(data: Any, weights: Any = None) -> Any:
+    values = np.stack([*data])
+    return np.mean(values) if weights is None else np.average(values, weights=np.stack([*weights]))
+
+
+def spread(function: Function, ddof: int) -> Function:
+    def calling(data: Any, center: Any = None) -> Any:
+        values = np.stack([*data])
+        if center is None:
+            return function(values, ddof=ddof)
+        found = np.sum((values - center) ** 2) / (values.size - ddof)
+        return np.sqrt(found) if function is np.std else found
+
+    return calling
+
+
+SAME = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "log2", "log10", "log1p")
+RENAMED = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
+OF_NUMBERS: dict[str, Function] = {
+    **{name: getattr(np, name) for name in (*SAME, "sqrt", "degrees", "radians", "copysign")},
+    **{name: getattr(np, numpys) for name, numpys in RENAMED.items()},
+    **{"atan2": np.arctan2, "pow": np.power, "fabs": np.absolute, "fmod": np.fmod, "log": log},
+    **{"cbrt": np.cbrt, "exp2": np.exp2, "hypot": hypot, "modf": modf, "ldexp": ldexp},
+    **{"erf": special("erf"), "erfc": special("erfc"), "gamma": special("gamma")},
+    "lgamma": special("gammaln"),
+}
+"""`math`'s functions of numbers, and what does the same on handles."""
+
+OF_SERIES: dict[str, Function] = {"dist": dist, "fsum": fsum, "prod": prod, "sumprod": sumprod}
+
+PLAIN = ("ceil", "floor", "trunc", "isnan", "isinf", "isfinite", "isclose", "frexp")
+"""What gives an integer or an answer: of the numbers that handles stand for."""
+
+COMPLEX: dict[str, Function] = {
+    **{name: getattr(np, name) for name in (*SAME[:7], "log10", "sqrt")},
+    **{name: getattr(np, numpys) for name, numpys in RENAMED.items()},
+    **{"log": log, "phase": np.angle, "polar": polar, "rect": rect},
+}
+
+OF_SAMPLES: dict[str, Function] = {
+    **{"mean": averaged, "fmean": averaged, "median": lambda data: np.median(np.stack([*data]))},
+    **{"harmonic_mean": harmonic_mean, "geometric_mean": geometric_mean},
+    **{"variance": spread(np.var, 1), "pvariance": spread(np.var, 0)},
+    **{"stdev": spread(np.std, 1), "pstdev": spread(np.std, 0)},
+}
+
+
+def of_handles(original: Function, function: Function, *, kind: type | None) -> Function:
+    """Do what a function of numbers does, by NumPy's where a handle is among the arguments.
+
+    Called with the plain numbers first, the original raises the errors that it does.
+    """
+
+    @functools.wraps(original)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if not any(map(is_handle, args)):
+            return original(*args, **kwargs)
+        given = [as_number(each) if is_handle(each) else each for each in args]
+        plain = [kind(primal(each)) if is_handle(each) else each for each in given] if kind else ()
+        if plain:
+            original(*plain, **kwargs)
+        if kind is complex:  # NumPy's functions of real numbers give nan where these are complex
+            given = [each.astype(complex) if is_handle(each) else each for each in given]
+        return function(*given, **kwargs)
+
+    return calling
+
+
+def of_series(original: Function, function: Function) -> Function:
+    """Do what a function of a series does, by NumPy's where a handle is in it."""
+
+    @functools.wraps(original)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        given = [each if is_handle(each) or not hasattr(each, "__next__") else [*each] for each in args]
+        if not reaches((given, kwargs)):
+            return original(*given, **kwargs)
+        return function(*given, **kwargs)
+
+    return calling
+
+
+def of_values(original: Function) -> Function:
+    """Do what a function does that gives an integer or an answer, on plain numbers."""
+
+    @functools.wraps(original)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        given = [as_number(x).data.item() if is_handle(x) else x for x in args]
+        return original(*given, **kwargs)
+
+    return calling
+
+
+for _name, _function in OF_NUMBERS.items():
+    _original = getattr(math, _name, None)  # exp2 and cbrt came with 3.11, sumprod with 3.12
+    if _original is not None:
+        number = None if _name in ("modf", "ldexp") else float
+        note_stand_in(_original, of_handles(_original, _function, kind=number))
+for _name, _function in OF_SERIES.items():
+    if hasattr(math, _name):
+        note_stand_in(getattr(math, _name), of_series(getattr(math, _name), _function))
+for _name in PLAIN:
+    note_stand_in(getattr(math, _name), of_values(getattr(math, _name)))
+    if hasattr(cmath, _name):
+        note_stand_in(getattr(cmath, _name), of_values(getattr(cmath, _name)))
+for _name, _function in COMPLEX.items():
+    _original = getattr(cmath, _name)
+    if _name in ("phase", "polar", "rect"):
+        note_stand_in(_original, of_handles(_original, _function, kind=None))
+    else:
+        note_stand_in(_original, of_handles(_original, _function, kind=complex))
+for _name, _function in OF_SAMPLES.items():
+    note_stand_in(getattr(statistics, _name), of_series(getattr(statistics, _name), _function))

@@ -1,0 +1,413 @@
+"""NumPy's functions that would turn handles into plain arrays, and what they do in copies."""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from tape_ad.base.errors import NoRuleError
+from tape_ad.base.naming import called
+from tape_ad.record.array_constants import as_array_constants, wrapped
+from tape_ad.record.constants import CONSTANTS, unwrapped
+from tape_ad.record.creation import joined
+from tape_ad.record.primals import is_number, primal
+from tape_ad.transforms.differentiable.kinds import real
+from tape_ad.transforms.differentiable.reach import is_handle, reaches
+from tape_ad.transforms.differentiable.table import note_stand_in, stands_in_for
+
+__all__ = ["as_array_handle"]
+
+Function = Callable[..., Any]
+
+SEQUENCES = (list, tuple)
+
+ORDERS = {np.ascontiguousarray: "C", np.asfortranarray: "F"}
+
+
+def holds(value: Any, depth: int = 4) -> bool:
+    """Tell whether something is a handle, or nested lists with one in them."""
+    if is_handle(value):
+        return True
+    if type(value) is np.ndarray:
+        return value.dtype.hasobject and any(map(is_handle, value.flat))
+    if not isinstance(value, SEQUENCES) or not depth:
+        return False
+    kinds = set(map(type, value))
+    return not kinds <= NUMBERS and any(holds(each, depth - 1) for each in value)
+
+
+NUMBERS = frozenset({int, float, complex, bool, str, np.float64, np.int64, type(None)})
+
+
+def as_array_handle(value: Any) -> Any:
+    """Make one handle, of an array, of a handle or of nested lists with some in them."""
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        value = value.tolist()
+    handle = joined(value) if isinstance(value, SEQUENCES) else value
+    if hasattr(handle, "batch_here") or not is_number(handle):
+        return handle
+    return np.reshape(np.stack([handle]), ())  # NumPy makes an array of a number
+
+
+def taken(
+    function: Function,
+    value: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    copy: bool | None = None,
+    ndmin: int = 0,
+    **others: Any,
+) -> Any:
+    """Do what `numpy.array` and its kind do with a handle.
+
+    Raises
+    ------
+    ValueError
+        When ``copy=False`` and it needs a copy.
+    """
+    if dtype is not None and real(dtype) in (object, np.object_):
+        return objects_of(value)
+    handle = as_array_handle(value)
+    copies = function is np.array if copy is None else copy
+    if dtype is not None and handle.dtype != np.dtype(dtype):
+        handle, copies = handle.astype(np.dtype(dtype)), False
+    if copy is False and handle is not value:
+        raise ValueError(f"{called(function)} cannot give this without a copy, as copy=False asks")
+    order = ORDERS.get(function, order)
+    if (copies and handle is value) or order in ("C", "F"):
+        handle = np.copy(handle, order=order or "K")
+    missing = max(ndmin, 1 if function in ORDERS else 0) - handle.ndim
+    return np.reshape(handle, (1,) * missing + handle.shape) if missing > 0 else handle
+
+
+def objects_of(value: Any) -> Any:
+    """Make an array of objects that are handles of numbers.
+
+    Raises
+    ------
+    NoRuleError
+        When it has several axes.
+    """
+    values = value if not is_handle(value) else [*value] if value.ndim else [value]
+    if any(np.ndim(each) for each in values):
+        raise NoRuleError("an array of objects with several axes takes no handles; leave out dtype")
+    found = np.empty(len(values), dtype=object)
+    for i, each in enumerate(values):
+        found[i] = each
+    return found
+
+
+def taking(function: Function) -> Function:
+    """Let a function that makes an array of something keep handles, and give a fillable array."""
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if not args:
+            name = next((name for name in ("object", "a") if name in kwargs), None)
+            if name is None:
+                return function(**kwargs)
+            args = (kwargs.pop(name),)
+        first = args[0]
+        if kwargs.get("like", 0) is None:
+            del kwargs["like"]
+        if holds(first):
+            return taken(function, *args, **kwargs)
+        if type(first) in CONSTANTS:
+            out = function(first.data, *args[1:], **kwargs)
+            return first if out is first.data else wrapped(out, (first,))
+        if isinstance(first, SEQUENCES):
+            args = (unwrapped(first), *args[1:])
+        out = function(*args, **kwargs)
+        fresh = out is not first and type(out) is np.ndarray and out.flags.owndata
+        return as_array_constants(out) if fresh and out.flags.writeable else out
+
+    note_stand_in(function, calling)
+    return calling
+
+
+for _function in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray):
+    taking(_function)
+
+
+@stands_in_for(np.asarray_chkfinite)
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """Do what `numpy.asarray_chkfinite` does."""
+    if not holds(a):
+        np.asarray_chkfinite(unwrapped(a), dtype, order)
+        return AS_ARRAY(a, dtype, order)
+    array = taken(np.asarray, a, dtype, order)
+    np.asarray_chkfinite(primal(array))
+    return array
+
+
+AS_ARRAY = taking(np.asarray)
+
+
+@stands_in_for(np.require)
+def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
+    """Do what `numpy.require` does; a handle has all that may be required."""
+    if not holds(a):
+        return np.require(a, dtype, requirements, **options)
+    letters = {str(each)[0].upper() for each in requirements or ()}
+    order = "F" if "F" in letters else "C" if "C" in letters else None
+    return taken(np.asarray, a, dtype, order)
+
+
+def filling(function: Function) -> Function:
+    """Let a function that makes an array give one that handles may be assigned to."""
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if any(map(is_handle, args)) or any(map(is_handle, kwargs.values())):
+            return function(*args, **kwargs)
+        out = function(*unwrapped(args), **unwrapped(kwargs))
+        fresh = type(out) is np.ndarray and out.flags.owndata and out.flags.writeable
+        return as_array_constants(out) if fresh else out
+
+    note_stand_in(function, calling)
+    return calling
+
+
+for _function in (np.zeros, np.empty, np.ones, np.eye, np.identity, np.tri, np.arange, np.copy):
+    filling(_function)
+for _function in (np.tile, np.repeat, np.linspace, np.diag, np.diagflat, np.vander):
+    filling(_function)
+
+
+def like(function: Function) -> Function:
+    """Let ``zeros_like`` and its kind give arrays that handles may be assigned to."""
+
+    @functools.wraps(function)
+    def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
+        model = primal(as_array_handle(a)) if holds(a) else unwrapped(a)
+        if is_handle(model) or hasattr(model, "batch_here"):
+            return function(model, *args, **kwargs)
+        return as_array_constants(function(model, *args, **kwargs))
+
+    note_stand_in(function, calling)
+    return calling
+
+
+for _function in (np.zeros_like, np.empty_like, np.ones_like):
+    like(_function)
+
+
+@stands_in_for(np.full)
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **options: Any) -> Any:
+    """Do what `numpy.full` does."""
+    if not holds(fill_value):
+        return as_array_constants(np.full(shape, unwrapped(fill_value), dtype, order, **options))
+    value = as_array_handle(fill_value)
+    found = np.copy(np.broadcast_to(value, shape))
+    return found if dtype is None or found.dtype == np.dtype(dtype) else found.astype(dtype)
+
+
+@stands_in_for(np.full_like)
+def full_like(a: Any, fill_value: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+    """Do what `numpy.full_like` does."""
+    if not holds(a) and not holds(fill_value):
+        given = unwrapped(a), unwrapped(fill_value)
+        return as_array_constants(np.full_like(*given, dtype, *args, **options))
+    model = as_array_handle(a) if holds(a) else np.asarray(a)
+    shape = options.get("shape")
+    return full(model.shape if shape is None else shape, fill_value, dtype or model.dtype)
+
+
+@stands_in_for(np.fromiter)
+def fromiter(values: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
+    """Do what `numpy.fromiter` does."""
+    listed = list(values)
+    if not holds(listed):
+        return as_array_constants(np.fromiter(unwrapped(listed), dtype, count, **options))
+    return taken(np.asarray, listed[: None if count < 0 else count], dtype)
+
+
+# Functions that write to an array
+
+
+def repeated(values: Any, count: int) -> Any:
+    """Give as many values as are asked for, from the beginning again where they are too few."""
+    flat = np.reshape(as_array_handle(values) if holds(values) else np.asarray(values), -1)
+    return flat if flat.shape[0] == count else flat[np.arange(count) % flat.shape[0]]
+
+
+def writing(original: Function) -> Callable[[Function], Function]:
+    """Let a function that writes to its first argument do so by assignment, if handles take part."""
+
+    def decorate(function: Function) -> Function:
+        @functools.wraps(original)
+        def calling(*args: Any, **kwargs: Any) -> Any:
+            given = (*args, *kwargs.values())
+            if any(map(holds, given)) or any(type(each) in CONSTANTS for each in given):
+                return function(*args, **kwargs)
+            return original(*args, **kwargs)
+
+        note_stand_in(original, calling)
+        return calling
+
+    return decorate
+
+
+@writing(np.copyto)
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    source = as_array_handle(src) if holds(src) else src
+    dst[...] = source if where is True else np.where(where, source, dst)
+
+
+@writing(np.put)
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    index = np.ravel(primal(ind)).astype(np.intp)
+    if mode == "wrap":
+        index %= a.size
+    elif mode == "clip":
+        index = np.clip(index, 0, a.size - 1)
+    a[np.unravel_index(np.arange(a.size)[index], a.shape)] = repeated(v, index.size)
+
+
+@writing(np.place)
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    mask = np.reshape(primal(mask), arr.shape).astype(bool)
+    if mask.any():
+        arr[mask] = repeated(vals, int(mask.sum()))
+
+
+@writing(np.putmask)
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    mask = np.reshape(primal(mask), a.shape).astype(bool)
+    a[mask] = np.reshape(repeated(values, a.size), a.shape)[mask]
+
+
+@writing(np.fill_diagonal)
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if wrap:
+        raise NoRuleError("np.fill_diagonal of a handle takes no wrap=True; assign to a[i, j]")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    count = min(a.shape)
+    a[(np.arange(count),) * a.ndim] = repeated(val, count)
+
+
+@writing(np.put_along_axis)
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    if axis is None:
+        put(arr, indices, values)
+        return
+    axis = normalize_axis_index(axis, arr.ndim)
+    index: list[Any] = list(np.ogrid[tuple(slice(n) for n in np.shape(indices))])
+    index[axis] = primal(indices)
+    arr[tuple(index)] = values
+
+
+# Functions that call functions of Python
+
+
+def gathered(results: list[Any], shape: tuple[int, ...]) -> Any:
+    """Put what a function has given for each element together."""
+    return np.reshape(np.stack(results), shape + np.shape(results[0]))
+
+
+class Elementwise:
+    """What `numpy.vectorize` and `numpy.frompyfunc` make of a function, on handles too."""
+
+    def __init__(self, function: Function, original: Any, excluded: Any = ()) -> None:
+        self.pyfunc, self.original, self.excluded = function, original, excluded
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function for each element.
+
+        Raises
+        ------
+        NoRuleError
+            When options of `numpy.vectorize` stand in the way.
+        """
+        if not reaches((args, kwargs)) and not reaches(self.pyfunc):
+            return self.original(*unwrapped(args), **unwrapped(kwargs))
+        if self.excluded or getattr(self.original, "signature", None) is not None:
+            raise NoRuleError(
+                "np.vectorize with excluded= or signature= takes no handles; write a loop, and "
+                "np.stack of what it gives"
+            )
+        arrays = [
+            as_array_handle(each) if holds(each) else np.asarray(each)
+            for each in (*args, *kwargs.values())
+        ]
+        shape = np.broadcast_shapes(*[each.shape for each in arrays])
+        spread = [np.broadcast_to(each, shape) for each in arrays]
+        results = []
+        for index in np.ndindex(shape):
+            values = [each[index] for each in spread]
+            by_name = dict(zip(kwargs, values[len(args) :], strict=True))
+            results.append(self.pyfunc(*values[: len(args)], **by_name))
+        if results and isinstance(results[0], tuple):
+            return tuple(gathered([*each], shape) for each in zip(*results, strict=True))
+        return gathered(results, shape)
+
+
+@stands_in_for(np.vectorize)
+def vectorize(pyfunc: Any = np._NoValue, *args: Any, **kwargs: Any) -> Any:
+    """Do what `numpy.vectorize` does."""
+    if pyfunc is np._NoValue:
+        return lambda function: vectorize(function, *args, **kwargs)
+    return Elementwise(pyfunc, np.vectorize(pyfunc, *args, **kwargs), kwargs.get("excluded"))
+
+
+@stands_in_for(np.frompyfunc)
+def frompyfunc(func: Any, /, nin: int, nout: int, **kwargs: Any) -> Any:
+    """Do what `numpy.frompyfunc` does."""
+    return Elementwise(func, np.frompyfunc(func, nin, nout, **kwargs))
+
+
+@stands_in_for(np.apply_along_axis)
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """Do what `numpy.apply_along_axis` does."""
+    if not (holds(arr) or reaches((args, kwargs)) or reaches(func1d)):
+        return np.apply_along_axis(func1d, axis, unwrapped(arr), *unwrapped(args), **kwargs)
+    array = as_array_handle(arr) if holds(arr) else np.asarray(arr)
+    axis = normalize_axis_index(axis, array.ndim)
+    rows = np.moveaxis(array, axis, -1)
+    outer = rows.shape[:-1]
+    found = gathered([func1d(rows[index], *args, **kwargs) for index in np.ndindex(outer)], outer)
+    ends = found.ndim - len(outer)
+    return np.moveaxis(found, range(len(outer), found.ndim), range(axis, axis + ends))
+
+
+@stands_in_for(np.ndenumerate)
+def ndenumerate(arr: Any) -> Iterator[Any]:
+    """Do what `numpy.ndenumerate` does."""
+    if not holds(arr):
+        return iter(np.ndenumerate(unwrapped(arr)))
+    array = as_array_handle(arr)
+    return ((index, array[index]) for index in np.ndindex(array.shape))
+
+
+@stands_in_for(np.nditer)
+def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Do what `numpy.nditer` does, read-only and of one array, for handles.
+
+    Raises
+    ------
+    NoRuleError
+        For more than that.
+    """
+    if not reaches((op, args, kwargs)):
+        return np.nditer(unwrapped(op), *args, **kwargs)
+    if not is_handle(op) or args or kwargs:
+        raise NoRuleError("np.nditer with options takes no handles; write np.ndindex(x.shape)")
+    return (op[index] for index in np.ndindex(op.shape))
+
+
+@stands_in_for(np.finfo)
+def finfo(dtype: Any) -> Any:
+    """Do what `numpy.finfo` does, also of a handle's dtype."""
+    return np.finfo(dtype.dtype if is_handle(dtype) else real(dtype))

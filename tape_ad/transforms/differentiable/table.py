@@ -1,0 +1,76 @@
+"""What stands for what in copies of code: found by the identity of the original object."""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from tape_ad.base.arrays.adapters import adapter
+
+__all__ = [
+    "ABSENT",
+    "BUILTINS",
+    "ORIGINALS",
+    "STANDARD",
+    "note_stand_in",
+    "original_of",
+    "replaced",
+    "stands_in_for",
+]
+
+ABSENT: Any = object()
+
+STAND_INS: dict[int, tuple[Any, Any]] = {}
+"""Objects and what stands for them, by the identity of the objects."""
+
+BUILTINS: dict[str, Any] = {}
+"""The builtins of copies."""
+
+STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics"})
+"""The modules of the standard library that copies see through a view."""
+
+ORIGINALS: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
+"""What classes, modules and stand-ins for classes were made of."""
+
+
+def note_stand_in(original: Any, stand_in: Any) -> None:
+    """Let something stand for an object in copies; its functions are that object's there."""
+    STAND_INS[id(original)] = original, stand_in
+    STAND_INS.setdefault(id(stand_in), (stand_in, stand_in))
+
+
+def stands_in_for(*originals: Any) -> Callable[[Any], Any]:
+    """Let a function stand for others in copies."""
+
+    def decorate(function: Any) -> Any:
+        for original in originals:
+            note_stand_in(original, function)
+        return function
+
+    return decorate
+
+
+def replaced(value: Any) -> Any:
+    """Give what stands for an object in copies, or ABSENT: of ours, or by a rule for SciPy's."""
+    pair = STAND_INS.get(id(value))
+    if pair is not None and pair[0] is value:
+        return pair[1]
+    module = getattr(value, "__module__", None)
+    if type(module) is not str or not module.startswith("scipy."):
+        return ABSENT
+    found = adapter("scipy").counterpart(value, ABSENT)
+    if found is not ABSENT:
+        found = MADE_OF_RULES[0](value, found)
+        note_stand_in(value, found)
+    return found
+
+
+MADE_OF_RULES: list[Callable[[Any, Any], Any]] = []
+"""What makes of an object and its counterpart what stands for it in copies."""
+
+
+def original_of(thing: Any) -> Any:
+    """Give what a class or a module was copied from; anything else as it is."""
+    try:
+        return ORIGINALS.get(thing, thing)
+    except TypeError:  # what cannot be hashed, or weakly referred to
+        return thing
