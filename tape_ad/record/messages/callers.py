@@ -23,8 +23,7 @@ __all__ = [
 SWEEPING = frozenset(
     f"tape_ad.record.{name}"
     for name in (
-        *("arena", "call_metadata", "careful_sweeps", "locks", "pushing", "spaces", "sweeps"),
-        *("traits", "unbroadcasting", "vectors", "watching"),
+        *("arena", "call_metadata", "locks", "spaces", "sweeps", "unbroadcasting", "watching"),
     )
 )
 """Modules of the record that compute by themselves, with no call of a user's behind it."""
