@@ -36,6 +36,10 @@ LOOSE = 1e-6
 """How far the sum of a quadrature rule may be off SciPy's own value, which may be one, too."""
 
 
+DEFAULTS: dict[str, Any] = {"loc": 0, "scale": 1}
+"""The parameters that may be left out, and what they are then."""
+
+
 @frozen(eq=False, repr=False)
 class Distribution:
     """A distribution of `scipy.stats`, whose methods take handles for any argument that is smooth.
@@ -68,11 +72,10 @@ class Distribution:
 
     @_signature.default
     def _sign(self) -> inspect.Signature:
-        defaults = {"loc": 0, "scale": 1}
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         return inspect.Signature(
             [
-                inspect.Parameter(each, kind, default=defaults.get(each, inspect.Parameter.empty))
+                inspect.Parameter(each, kind, default=DEFAULTS.get(each, inspect.Parameter.empty))
                 for each in self.parameters
             ]
         )
@@ -91,26 +94,20 @@ class Distribution:
 
     def sorted(self, args: Any, kwargs: Any) -> tuple[Any, ...]:
         """List all parameters in their order."""
-        bound = self._signature.bind(*args, **kwargs)
+        rest = self.parameters[len(args) :]
+        given = {**DEFAULTS, **kwargs}
+        if len(args) <= len(self.parameters) and kwargs.keys() <= {*rest} <= given.keys():
+            return (*args, *map(given.__getitem__, rest))
+        bound = self._signature.bind(*args, **kwargs)  # which raises the error, 30 calls later
         bound.apply_defaults()
         return bound.args
 
     def __getattr__(self, name: str) -> Any:
         """Give one of SciPy's methods, or something of its that is no method."""
-        theirs = getattr(self.scipy, name)
         if name in METHODS:
-            return self._method(name)
+            return method_of(self, name)
+        theirs = getattr(self.scipy, name)
         return self._refusing(name, theirs) if callable(theirs) else theirs
-
-    def _method(self, name: str) -> Callable[..., Any]:
-        function = METHODS[name]
-
-        def method(x: Array, *args: Any, **kwargs: Any) -> Any:
-            return function(x, *self.sorted(args, kwargs), name=self.name)
-
-        method.__name__ = name
-        method.__doc__ = f"See `scipy.stats.{self.name}.{name}`."
-        return method
 
     def _refusing(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
         def method(*args: Any, **kwargs: Any) -> Any:
@@ -365,6 +362,20 @@ class Distribution:
         kink = CONTINUOUS[self.name].kink if self.name in CONTINUOUS else None
         at = None if kink is None else kink(*shapes)
         return moment_of(letter, [as_array(x) for x in shapes], self.name, at)
+
+
+@functools.cache
+def method_of(distribution: Distribution, name: str) -> Callable[..., Any]:
+    """Make a method of a distribution that takes handles, where SciPy's has one of that name."""
+    function, sorted_, own = METHODS[name], distribution.sorted, distribution.name
+    getattr(distribution.scipy, name)  # which raises where a distribution has no such method
+
+    def method(x: Array, *args: Any, **kwargs: Any) -> Any:
+        return function(x, *sorted_(args, kwargs), name=own)
+
+    method.__name__ = name
+    method.__doc__ = f"See `scipy.stats.{own}.{name}`."
+    return method
 
 
 def primal(x: Any) -> Any:
