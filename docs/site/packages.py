@@ -8,6 +8,7 @@ module as well, and ``:no-docstring:`` leaves out what the module says of itself
 """
 
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -32,12 +33,13 @@ HEADING = (".. list-table::", "   :widths: 30 70", "   :class: names", "")
 
 
 def first_sentence(thing: Any) -> str:
-    """Take the first paragraph of a docstring, up to its first full stop."""
+    """Take the first paragraph of a docstring, up to its first full stop; formulas as text."""
     if not callable(thing):
         return f"``{thing!r}``"
     paragraphs = (inspect.getdoc(thing) or "").split("\n\n")
-    first = paragraphs[isinstance(thing, np.ufunc)]  # the one above is a signature
-    paragraph = " ".join(first.split())
+    if isinstance(thing, np.ufunc):  # those above are signatures, one or two of them
+        paragraphs = [each for each in paragraphs if not each.startswith(f"{thing.__name__}(")]
+    paragraph = re.sub(r":math:`(.*?)`", r"``\1``", " ".join(paragraphs[0].split()))
     end = paragraph.find(". ")
     return paragraph if end < 0 else paragraph[: end + 1]
 

@@ -125,11 +125,14 @@ class Linear(Layer):
         StoreMismatchError
             When a parameter has another shape than the layer says.
         """
-        x = as_array(x)
-        if x.shape[-1:] != (self.in_features,):
+        given = getattr(x, "shape", None)
+        if given is None:
+            x = as_array(x)
+            given = x.shape
+        if given[-1:] != (self.in_features,):
             raise ShapeError(
                 f"the layer {self.name!r} takes an input of shape (..., {self.in_features}), got "
-                f"one of shape {x.shape}"
+                f"one of shape {given}"
             )
         shape = (self.in_features, self.out_features)
         weight = self._read(store, f"{self.name}.weight", shape, rng)

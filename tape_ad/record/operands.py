@@ -187,9 +187,15 @@ def is_foreign(kind: type) -> bool:
 def computed(
     function: Callable[..., Any], rule: Rule, values: Sequence[Any], options: Mapping[str, Any]
 ) -> tuple[Any, Any]:
-    """Compute what a call gives, and what its partials are made of."""
+    """Compute what a call gives, and what its partials are made of.
+
+    Plain values go to what a public function runs for them, which need not look for handles again.
+    """
+    compute = rule.compute or function
+    if PLAIN_TYPES.issuperset(map(type, values)):
+        compute = getattr(compute, "_implementation", compute)
     try:
-        out = (rule.compute or function)(*values, **options)
+        out = compute(*values, **options)
     except ValueError as error:
         raise_with_name(function, values, error)
     return out if rule.saves else (out, out)

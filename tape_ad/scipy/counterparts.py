@@ -43,7 +43,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SEQUENCES = (list, tuple)
+SEQUENCES = frozenset({list, tuple})
 
 
 def scipy_composition(
@@ -166,9 +166,9 @@ def takes_lists(function: F) -> F:
 
 def stacked(args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Stack what stands in the lists and tuples of a call, where there are handles in them."""
-    if any(map(holds, args)) or any(map(holds, kwargs.values())):
-        return tuple(map(joined, args)), {key: joined(each) for key, each in kwargs.items()}
-    return args, kwargs
+    if SEQUENCES.isdisjoint(map(type, args)) and SEQUENCES.isdisjoint(map(type, kwargs.values())):
+        return args, kwargs
+    return tuple(map(joined, args)), {key: joined(each) for key, each in kwargs.items()}
 
 
 Function = Callable[..., Any]

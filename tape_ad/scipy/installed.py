@@ -6,6 +6,7 @@ where it is called, and all others are as they were.
 """
 
 import importlib
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
@@ -79,7 +80,8 @@ class Installed:
 
     def __getattr__(self, name: str) -> Any:
         whole = f"{self._name}.{name}"
-        found = getattr(importlib.import_module(self._name), name, ABSENT)
+        module = sys.modules.get(self._name) or importlib.import_module(self._name)
+        found = getattr(module, name, ABSENT)
         if found is ABSENT and name.startswith("__"):
             raise AttributeError(whole)
         if found is ABSENT:

@@ -38,7 +38,7 @@ __all__ = [
     "whole",
 ]
 
-PLAIN = frozenset({np.ndarray, np.float64, float, int})
+PLAIN = frozenset({np.ndarray, np.float64, float, int, bool, str, type(None)})
 """Types that take nothing over, known without a look."""
 
 CAPTURING: ContextVar[Any] = ContextVar("tape_ad_capturing", default=None)

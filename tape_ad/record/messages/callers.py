@@ -23,7 +23,8 @@ __all__ = [
 SWEEPING = frozenset(
     f"tape_ad.record.{name}"
     for name in (
-        *("arena", "call_metadata", "locks", "spaces", "sweeps", "unbroadcasting", "watching"),
+        *("arena", "call_metadata", "locks", "spaces", "sweeps"),
+        *("unbroadcasting", "watching"),
     )
 )
 """Modules of the record that compute by themselves, with no call of a user's behind it."""

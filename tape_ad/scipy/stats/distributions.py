@@ -10,7 +10,6 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.base.trees import flatten
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array
@@ -23,17 +22,17 @@ from tape_ad.scipy.stats.methods import METHODS, FrozenDistribution
 from tape_ad.scipy.stats.moments import MOMENTS
 from tape_ad.scipy.stats.partials import parameter_names
 from tape_ad.scipy.stats.supports import ENDS
+from tape_ad.transforms.implicit import any_handle
 
-__all__ = ["Distribution", "holds_handle", "primal"]
-
-
-def holds_handle(tree: Any) -> bool:
-    """Tell whether there is a handle somewhere in a tree."""
-    return any(isinstance(leaf, Tensor) for leaf in flatten(tree))
+__all__ = ["Distribution", "primal"]
 
 
 LOOSE = 1e-6
 """How far the sum of a quadrature rule may be off SciPy's own value, which may be one, too."""
+
+
+DEFAULTS: dict[str, Any] = {"loc": 0, "scale": 1}
+"""The parameters that may be left out, and what they are then."""
 
 
 @frozen(eq=False, repr=False)
@@ -68,11 +67,10 @@ class Distribution:
 
     @_signature.default
     def _sign(self) -> inspect.Signature:
-        defaults = {"loc": 0, "scale": 1}
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         return inspect.Signature(
             [
-                inspect.Parameter(each, kind, default=defaults.get(each, inspect.Parameter.empty))
+                inspect.Parameter(each, kind, default=DEFAULTS.get(each, inspect.Parameter.empty))
                 for each in self.parameters
             ]
         )
@@ -91,30 +89,24 @@ class Distribution:
 
     def sorted(self, args: Any, kwargs: Any) -> tuple[Any, ...]:
         """List all parameters in their order."""
-        bound = self._signature.bind(*args, **kwargs)
+        rest = self.parameters[len(args) :]
+        given = {**DEFAULTS, **kwargs}
+        if len(args) <= len(self.parameters) and kwargs.keys() <= {*rest} <= given.keys():
+            return (*args, *map(given.__getitem__, rest))
+        bound = self._signature.bind(*args, **kwargs)  # which raises the error, 30 calls later
         bound.apply_defaults()
         return bound.args
 
     def __getattr__(self, name: str) -> Any:
         """Give one of SciPy's methods, or something of its that is no method."""
-        theirs = getattr(self.scipy, name)
         if name in METHODS:
-            return self._method(name)
+            return method_of(self, name)
+        theirs = getattr(self.scipy, name)
         return self._refusing(name, theirs) if callable(theirs) else theirs
-
-    def _method(self, name: str) -> Callable[..., Any]:
-        function = METHODS[name]
-
-        def method(x: Array, *args: Any, **kwargs: Any) -> Any:
-            return function(x, *self.sorted(args, kwargs), name=self.name)
-
-        method.__name__ = name
-        method.__doc__ = f"See `scipy.stats.{self.name}.{name}`."
-        return method
 
     def _refusing(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
         def method(*args: Any, **kwargs: Any) -> Any:
-            if holds_handle((args, kwargs)):
+            if any_handle((args, kwargs)):
                 raise UnsupportedArgumentError(
                     f"scipy.stats.{self.name}.{name} does not take handles; "
                     + INSTEAD.get(name, "pass .data of those that are meant as constants")
@@ -131,7 +123,7 @@ class Distribution:
 
     def interval(self, confidence: Array, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Give the ends of the interval around the median that has a given probability."""
-        if not holds_handle((confidence, args, kwargs)):
+        if not any_handle((confidence, args, kwargs)):
             ends: tuple[Any, Any] = self.scipy.interval(confidence, *args, **kwargs)
             return ends
         low = (1.0 - confidence) / 2
@@ -140,7 +132,7 @@ class Distribution:
 
     def support(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Give the ends of the interval where the density, or a probability, is not 0."""
-        if not holds_handle((args, kwargs)):
+        if not any_handle((args, kwargs)):
             plain: tuple[Any, Any] = self.scipy.support(*args, **kwargs)
             return plain
         shapes, loc, *rest = self.split(args, kwargs)
@@ -169,9 +161,9 @@ class Distribution:
         parameters = self.sorted(args[: len(self.parameters)], kwargs)
         if len(args) > len(self.parameters):
             size = args[len(self.parameters)]
-        if not holds_handle(parameters):
+        if not any_handle(parameters):
             return self.scipy.rvs(*parameters, size=size, random_state=random_state)
-        if self.parameters[-1] != "scale" or holds_handle(parameters[:-2]):
+        if self.parameters[-1] != "scale" or any_handle(parameters[:-2]):
             raise UnsupportedArgumentError(
                 f"scipy.stats.{self.name}.rvs: only loc and scale of a continuous distribution can "
                 f"be handles; write stats.{self.name}.ppf(rng.uniform(size=...), ...) where the "
@@ -194,7 +186,7 @@ class Distribution:
             The shapes, loc and scale.
         x : array or Tensor
         """
-        if not holds_handle((theta, x)):
+        if not any_handle((theta, x)):
             return self.scipy.nnlf(theta, x)
         return -np.sum(self.logpdf(x, *theta))
 
@@ -211,7 +203,7 @@ class Distribution:
             loc and scale, which may be handles, and on plain arguments SciPy's others.
         """
         place = {name: options[name] for name in ("loc", "scale") if name in options}
-        if not holds_handle((args, options)) and not self._gives_handle(func, args, place):
+        if not any_handle((args, options)) and not self._gives_handle(func, args, place):
             return self.scipy.expect(func, args, **options)
         others = [name for name in options if name not in place]
         if others:
@@ -249,13 +241,13 @@ class Distribution:
 
     def std(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the standard deviation of the distribution."""
-        if not holds_handle((args, kwargs)):
+        if not any_handle((args, kwargs)):
             return self.scipy.std(*args, **kwargs)
         return np.sqrt(self.var(*args, **kwargs))
 
     def stats(self, *args: Any, moments: str = "mv", **kwargs: Any) -> Any:
         """Give the mean, variance, skewness and kurtosis, as far as letters ask for them."""
-        if not holds_handle((args, kwargs)):
+        if not any_handle((args, kwargs)):
             return self.scipy.stats(*args, moments=moments, **kwargs)
         asked = "".join(letter for letter in "mvsk" if letter in moments)
         parameters = self.sorted(args, kwargs)
@@ -274,7 +266,7 @@ class Distribution:
 
     def moment(self, order: int, *args: Any, **kwargs: Any) -> Any:
         """Give a moment about 0."""
-        if not holds_handle((args, kwargs)):
+        if not any_handle((args, kwargs)):
             return self.scipy.moment(order, *args, **kwargs)
         if order not in (1, 2, 3, 4):
             shapes, *place = self.split(args, kwargs)
@@ -299,17 +291,17 @@ class Distribution:
 
     def _moments(self, method: str, letter: str, args: Any, kwargs: Any) -> Any:
         """Give the moment that SciPy has a letter for, or the entropy."""
-        if not holds_handle((args, kwargs)):
+        if not any_handle((args, kwargs)):
             return getattr(self.scipy, method)(*args, **kwargs)
         return self._moment(*self.sorted(args, kwargs), method=method, letter=letter)
 
     def _moment(self, *parameters: Any, method: str, letter: str, exact: Any = None) -> Any:
         """Give a moment of all parameters; SciPy's value, with the derivative of a formula."""
-        if not holds_handle(parameters):
+        if not any_handle(parameters):
             return theirs(self.scipy, letter, parameters)
         shapes, loc, *rest = self.split(parameters, {})
         scale = rest[0] if rest else 1.0
-        if self.name == "binom" and holds_handle(shapes[0]):
+        if self.name == "binom" and any_handle(shapes[0]):
             raise UnsupportedArgumentError(
                 f"scipy.stats.binom.{method} cannot be differentiated with respect to n; pass "
                 "n.data there if it is meant as a constant"
@@ -329,7 +321,7 @@ class Distribution:
         loose = {"s": 1e-5, "k": 1e-4}.get(letter, LOOSE)  # SciPy's are of up to four integrals
         at = primal(value)
         self._check(np.where(known, at, 0.0), np.where(known, exact, 0.0), method, loose)
-        if not holds_handle(value):
+        if not any_handle(value):
             return exact
         if np.all(known):
             return value + (exact - at)
@@ -355,7 +347,7 @@ class Distribution:
 
     def _standard(self, method: str, letter: str, shapes: tuple[Any, ...], known: Any) -> Any:
         """Give a moment of the standard form."""
-        if not holds_handle(shapes):
+        if not any_handle(shapes):
             return theirs(self.scipy, letter, shapes)
         if not np.any(known):
             return sum(0.0 * as_array(shape) for shape in shapes)
@@ -365,6 +357,20 @@ class Distribution:
         kink = CONTINUOUS[self.name].kink if self.name in CONTINUOUS else None
         at = None if kink is None else kink(*shapes)
         return moment_of(letter, [as_array(x) for x in shapes], self.name, at)
+
+
+@functools.cache
+def method_of(distribution: Distribution, name: str) -> Callable[..., Any]:
+    """Make a method of a distribution that takes handles, where SciPy's has one of that name."""
+    function, sorted_, own = METHODS[name], distribution.sorted, distribution.name
+    getattr(distribution.scipy, name)  # which raises where a distribution has no such method
+
+    def method(x: Array, *args: Any, **kwargs: Any) -> Any:
+        return function(x, *sorted_(args, kwargs), name=own)
+
+    method.__name__ = name
+    method.__doc__ = f"See `scipy.stats.{own}.{name}`."
+    return method
 
 
 def primal(x: Any) -> Any:

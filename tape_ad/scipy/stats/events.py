@@ -9,8 +9,9 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.base import as_array
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.distributions import holds_handle, primal
+from tape_ad.scipy.stats.distributions import primal
 from tape_ad.scipy.stats.tabulated import Frozen, Tabulated
+from tape_ad.transforms.implicit import any_handle
 
 __all__ = ["PoissonBinomial"]
 
@@ -50,7 +51,7 @@ class PoissonBinomial:
 
     def __call__(self, p: Any, loc: Any = 0) -> Any:
         """Freeze the probabilities of the events."""
-        if not holds_handle((p, loc)):
+        if not any_handle((p, loc)):
             return self.scipy(p, loc)
         return Frozen(self.table(p), (loc,), {})
 
@@ -60,7 +61,7 @@ class PoissonBinomial:
         first = name in WITH_ONE_BEFORE
 
         def method(*args: Any, **kwargs: Any) -> Any:
-            if not holds_handle((args, kwargs)):
+            if not any_handle((args, kwargs)):
                 return theirs(*args, **kwargs)
             rest = list(args)
             p = kwargs.pop("p") if "p" in kwargs else rest.pop(1 if first else 0)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+import scipy.stats
 from attrs import frozen
 
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import takes_lists
-from tape_ad.scipy.installed import scipy
 
 __all__ = [
     "METHODS",

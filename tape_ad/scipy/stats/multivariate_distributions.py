@@ -11,8 +11,8 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.distributions import holds_handle
 from tape_ad.scipy.stats.multivariate import COMPOSED, MULTIVARIATE
+from tape_ad.transforms.implicit import any_handle
 
 __all__ = ["FrozenMultivariate", "Multivariate"]
 
@@ -64,7 +64,7 @@ class Multivariate:
         """Freeze the parameters of the distribution."""
         seed = kwargs.pop("seed", None)
         bound = self._signature.bind(*args, **kwargs)
-        if seed is not None and not holds_handle((args, kwargs)):
+        if seed is not None and not any_handle((args, kwargs)):
             kwargs["seed"] = seed
         return FrozenMultivariate(self, dict(bound.arguments), kwargs.get("seed"))
 
@@ -75,7 +75,7 @@ class Multivariate:
 
     def _method(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
         def method(*args: Any, **kwargs: Any) -> Any:
-            if not holds_handle((args, kwargs)):
+            if not any_handle((args, kwargs)):
                 return theirs(*args, **kwargs)
             exponential = name in ("pdf", "pmf")
             key = self.name, f"log{name}" if exponential else name
@@ -96,7 +96,7 @@ class Multivariate:
 
     def _check_counts(self, method: str, arguments: Any) -> None:
         for argument in CONSTANTS.get(self.name, ()):
-            if holds_handle(arguments.get(argument)):
+            if any_handle(arguments.get(argument)):
                 raise UnsupportedArgumentError(
                     f"scipy.stats.{self.name}.{method} cannot be differentiated with respect to "
                     f"{argument}; pass {argument}.data there if it is meant as a constant"
@@ -131,7 +131,7 @@ class FrozenMultivariate:
 
     def __getattr__(self, name: str) -> Any:
         """Give a method with these parameters; what has no handle is SciPy's own."""
-        if holds_handle(self.parameters):
+        if any_handle(self.parameters):
             if name in self.parameters:
                 return self.parameters[name]
             method = getattr(self.dist, name)
@@ -142,7 +142,7 @@ class FrozenMultivariate:
         method = getattr(self.dist, name, None)
 
         def called(*args: Any, **options: Any) -> Any:
-            if method is None or not holds_handle((args, options)):
+            if method is None or not any_handle((args, options)):
                 return theirs(*args, **options)
             return method(*args, **self.parameters, **options)
 

@@ -13,7 +13,8 @@ from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
-from tape_ad.scipy.stats.distributions import holds_handle, primal
+from tape_ad.scipy.stats.distributions import primal
+from tape_ad.transforms.implicit import any_handle
 
 __all__ = ["Frozen", "Tabulated", "rv_discrete", "rv_histogram"]
 
@@ -35,7 +36,7 @@ def rv_discrete(*args: Any, values: Any = None, **kwargs: Any) -> Any:
     >>> stats.rv_discrete(values=([1, 3], chances)).mean().grad().wrt(chances)
     array([1., 3.])
     """
-    if values is None or not holds_handle(values):
+    if values is None or not any_handle(values):
         return scipy.stats.rv_discrete(*args, values=values, **kwargs)
     numbers, chances = (np.ravel(as_array(joined(each))) for each in values)
     plain = scipy.stats.rv_discrete(*args, values=(primal(numbers), primal(chances)), **kwargs)
@@ -90,7 +91,7 @@ class Table:
             return theirs
 
         def method(*args: Any, **kwargs: Any) -> Any:
-            if not holds_handle((self.parts, args, kwargs)):
+            if not any_handle((self.parts, args, kwargs)):
                 return theirs(*args, **kwargs)
             raise UnsupportedArgumentError(
                 f"scipy.stats.{self.name}.{name} does not take handles; build the distribution "
@@ -229,7 +230,7 @@ class Tabulated(Table):
         return np.sum(values * self.chances)
 
     def _place(self, k: Any, loc: Any, method: str) -> Any:
-        if holds_handle((k, loc)):
+        if any_handle((k, loc)):
             raise UnsupportedArgumentError(
                 f"scipy.stats.{self.name}.{method} cannot be differentiated with respect to k or "
                 "loc; pass .data there if it is meant as a constant"

@@ -15,7 +15,8 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.logarithms import log_sum_exp
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
-from tape_ad.scipy.stats.distributions import Distribution, holds_handle, primal
+from tape_ad.scipy.stats.distributions import Distribution, primal
+from tape_ad.transforms.implicit import any_handle
 
 __all__ = ["VARIABLES", "Mixed", "Variable"]
 
@@ -72,7 +73,7 @@ class Operations:
             return theirs
 
         def method(*args: Any, **kwargs: Any) -> Any:
-            if self.is_plain and not holds_handle((args, kwargs)):
+            if self.is_plain and not any_handle((args, kwargs)):
                 return theirs(*args, **kwargs)
             own = self.own(name)
             if own is None:
@@ -118,7 +119,7 @@ class Variable(Operations):
     @property
     def is_plain(self) -> bool:
         """Whether no parameter is a handle."""
-        return not holds_handle(self.parameters)
+        return not any_handle(self.parameters)
 
     def own(self, name: str) -> Callable[..., Any] | None:
         """Give a method that takes handles."""
@@ -205,7 +206,7 @@ class Mixed(Operations):
     @property
     def is_plain(self) -> bool:
         """Whether no parameter is a handle."""
-        return not holds_handle(self.weights) and all(x.is_plain for x in self.components)
+        return not any_handle(self.weights) and all(x.is_plain for x in self.components)
 
     def _sum(self, name: str, *args: Any) -> Any:
         parts = [getattr(component, name)(*args) for component in self.components]
@@ -317,7 +318,7 @@ def mixture(components: Sequence[Any], *, weights: Any = None) -> Any:
     plain_parts = [getattr(each, "plain", each) for each in components]
     given = joined(weights)
     plain = scipy.stats.Mixture(plain_parts, weights=primal(given))
-    if not holds_handle(given) and not any(isinstance(each, Operations) for each in components):
+    if not any_handle(given) and not any(isinstance(each, Operations) for each in components):
         return plain
     count = len(components)
     shares = np.full(count, 1 / count) if given is None else as_array(given)
