@@ -54,6 +54,12 @@ def share(y: Array, c: Array) -> Array:
     return sp.expit(c * np.log(y))
 
 
+def share_over(y: Array, c: Array) -> Array:
+    """share(y, c) / y, at 0 too."""
+    small = y ** (c - 1) * sp.expit(-c * np.log(y))
+    return np.where(np.less(y, 1), small, share(y, c) / y)
+
+
 # Fisher's F
 
 

@@ -11,7 +11,7 @@ from tape_ad.scipy.special.functions import sp
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.stats.families import COMMON, Family, Shape, by_power
-from tape_ad.scipy.stats.formulas import mills, share
+from tape_ad.scipy.stats.formulas import mills, share, share_over
 from tape_ad.scipy.stats.rarer_families import RARER
 from tape_ad.scipy.stats.rarest_families import RAREST
 
@@ -21,7 +21,8 @@ __all__ = ["CONTINUOUS"]
 def burr_move(y: Array, c: Array, d: Array) -> Array:
     """The move of ``(1 + y**c)**-d`` with d."""
     power = y**c
-    return -np.log1p(power) * (1 + power) * y / (c * d * power)
+    zero = np.equal(power, 0)
+    return -np.where(zero, 1.0, ratio(np.log1p(power), power)) * (1 + power) * y / (c * d)
 
 
 def bounded_normal(y: Array, a: Array, b: Array) -> Array:
@@ -83,12 +84,12 @@ FURTHER: dict[str, Family] = {
         (Shape(lambda y, c: 1 / c - np.log(y) * (1 - y**-c), move=by_power),),
     ),
     "loglaplace": Family(
-        lambda y, c: (np.where(np.less(y, 1), c, -c) - 1) / y,
+        lambda y, c: ratio(np.where(np.less(y, 1), c, -c) - 1, y),
         (Shape(lambda y, c: 1 / c - np.absolute(np.log(y)), move=by_power),),
         kink=lambda c: 0.0 * c + 1.0,
     ),
     "burr12": Family(
-        lambda y, c, d: (c - 1 - (d + 1) * c * share(y, c)) / y,
+        lambda y, c, d: ratio(c - 1, y) - (d + 1) * c * share_over(y, c),
         (
             Shape(
                 lambda y, c, d: 1 / c + np.log(y) * (1 - (d + 1) * share(y, c)),
@@ -192,7 +193,7 @@ FURTHER: dict[str, Family] = {
         ),
     ),
     "gengamma": Family(
-        lambda y, a, c: (c * a - 1 - c * y**c) / y,
+        lambda y, a, c: ratio(c * a - 1, y) - c * y ** (c - 1),
         (
             Shape(lambda y, a, c: c * np.log(y) - sp.digamma(a), slope=gengamma_slope),
             Shape(

@@ -19,7 +19,7 @@ from tape_ad.scipy.stats.families import (
     weibull_score,
     weibull_shape,
 )
-from tape_ad.scipy.stats.formulas import end_move, mills, power_slope, share
+from tape_ad.scipy.stats.formulas import end_move, mills, power_slope, share, share_over
 from tape_ad.scipy.stats.rarer_formulas import (
     alpha_slope,
     asymmetric_slope,
@@ -60,7 +60,7 @@ RARER: dict[str, Family] = {
         (Shape(lambda y, a: 1 / y - a - mills(a), slope=alpha_slope),),
     ),
     "burr": Family(
-        lambda y, c, d: ((d + 1) * c * share(y, -c) - c - 1) / y,
+        lambda y, c, d: ratio(c * d - 1, y) - (d + 1) * c * share_over(y, c),
         (
             Shape(
                 lambda y, c, d: 1 / c + np.log(y) * ((d + 1) * share(y, -c) - 1),
@@ -70,7 +70,7 @@ RARER: dict[str, Family] = {
         ),
     ),
     "mielke": Family(
-        lambda y, k, s: (k - 1 - (s + k) * share(y, s)) / y,
+        lambda y, k, s: ratio(k - 1, y) - (s + k) * share_over(y, s),
         (
             Shape(lambda y, k, s: 1 / k - np.log1p(y**-s) / s, move=mielke_move),
             Shape(

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tape_ad.rules.numpy.continued import ratio
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.families import Family, Shape
 from tape_ad.scipy.stats.formulas import end_move
@@ -61,7 +62,7 @@ KNOWN: dict[str, Family] = {
         (Shape(breit_shape),),
     ),
     "gausshyper": Family(
-        lambda y, a, b, c, z: (a - 1) / y - (b - 1) / (1 - y) - c * z / (1 + z * y),
+        lambda y, a, b, c, z: ratio(a - 1, y) - ratio(b - 1, 1 - y) - c * z / (1 + z * y),
         (
             Shape(centred("gausshyper", lambda y, a, b, c, z: np.log(y))),
             Shape(centred("gausshyper", lambda y, a, b, c, z: np.log1p(-y))),
