@@ -61,8 +61,8 @@ def product_of(lowering: Lowering, ufunc: np.ufunc, x: Any, y: Any, out: Place) 
 
 
 def converted(lowering: Lowering, place: Place, dtype: np.dtype[Any]) -> Place:
-    """Give elements another dtype, and keep the order of their axes."""
-    if place.dtype == dtype:
+    """Give elements the dtype and the strides that NumPy's loops take; keep the axes' order."""
+    if place.dtype == dtype and not any(stride % dtype.alignment for stride in place.strides):
         return place
     order = sorted(range(len(place.shape)), key=lambda axis: -abs(place.strides[axis]))
     packed = lowering.temporary(tuple(place.shape[axis] for axis in order), dtype)

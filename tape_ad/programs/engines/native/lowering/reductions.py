@@ -88,6 +88,8 @@ def in_order(
     loop = inner_loop(ufunc, (dtype, dtype, dtype))
     if loop is None or place.dtype != dtype or out.dtype != dtype:
         raise Refusal("such a reduction")
+    if any(stride % dtype.alignment for stride in place.strides):
+        raise Refusal("a reduction of elements that are not aligned")
     target = spread(out, place.shape, axes)
     along = laid_out([place.shape[axis] for axis in axes], [[place.strides[axis] for axis in axes]])
     kept = [axis for axis in range(len(place.shape)) if axis not in axes]
