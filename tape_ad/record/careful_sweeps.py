@@ -68,7 +68,8 @@ def seen_further_back(linear: Any, seen: Plain | None, shape: tuple[int, ...]) -
         seen = np.asarray(linear.mask if seen is None else seen & linear.mask)
     if seen is None or getattr(type(linear), "pattern", None) is not elementwise:
         return None
-    return unbroadcast(seen.astype(float), shape, np.dtype(float), 0) != 0
+    found: Plain = unbroadcast(seen.astype(float), shape, np.dtype(float), 0) != 0
+    return found
 
 
 def either(one: Plain | None, two: Plain | None) -> Plain | None:

@@ -65,7 +65,7 @@ def test_what_repeats_its_elements_is_changed_in_one_place(size: int, dtype: typ
     compared(shifted, np.linspace(0.0, 1.0, size).astype(dtype))
 
 
-@pytest.mark.filterwarnings("ignore:future versions will not create:FutureWarning")
+@pytest.mark.filterwarnings("ignore")  # NumPy's, of writing to what is broadcast
 def test_a_view_that_shows_elements_many_times_is_written_to() -> None:
     pytest.importorskip("llvmlite")
 
