@@ -534,7 +534,8 @@ def seen_further_back(linear: Any, seen: Any, shape: tuple[int, ...]) -> Any:
         seen = np.asarray(linear.mask if seen is None else seen & linear.mask)
     if seen is None or getattr(type(linear), "pattern", None) is not elementwise:
         return None
-    return unbroadcast(seen.astype(float), shape, np.dtype(float), 0) != 0
+    found: np.ndarray[Any, Any] = unbroadcast(seen.astype(float), shape, np.dtype(float), 0) != 0
+    return found
 
 
 def either(one: Any, two: Any) -> Any:

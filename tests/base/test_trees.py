@@ -436,6 +436,7 @@ def test_a_named_tuple_is_not_changed_by_its_constructor_again() -> None:
 
 class Channel(list[Any]):
     __slots__ = ("__gain", "name", "unit")
+    unit: str
 
     def __init__(self, items: Any, name: str) -> None:
         super().__init__(items)
@@ -447,6 +448,7 @@ class Channel(list[Any]):
 
 class Labelled(dict[str, Any]):
     __slots__ = ("label",)
+    label: str
 
 
 def test_what_is_in_slots_is_kept() -> None:

@@ -63,3 +63,19 @@ def test_what_repeats_its_elements_is_changed_in_one_place(size: int, dtype: typ
         return np.sum(y) ** 2
 
     compared(shifted, np.linspace(0.0, 1.0, size).astype(dtype))
+
+
+@pytest.mark.filterwarnings("ignore")  # NumPy's, of writing to what is broadcast
+def test_a_view_that_shows_elements_many_times_is_written_to() -> None:
+    pytest.importorskip("llvmlite")
+
+    def function(x: Any) -> Any:
+        y = x * 1.0
+        columns, _ = np.meshgrid(y, y, copy=False)
+        columns[...] = columns.T * 2.0
+        return y
+
+    fast, x = ta.compile(function, engine="native"), np.arange(9.0, dtype=np.float32).reshape(3, 3)
+    for _ in range(3):
+        found = fast(x)
+    np.testing.assert_array_equal(found, function(x))

@@ -111,7 +111,7 @@ def test_masks_at_home_are_no_matter() -> None:
 
 
 def test_the_numbers_of_ties_are_numpys() -> None:
-    tie = handle(0.0) == 0
+    tie: Any = handle(0.0) == 0
     assert (repr(tie), tie.dtype, tie.shape) == (repr(np.True_), np.dtype(bool), ())
     assert isinstance(tie, np.bool_)
     assert np.isscalar(tie)

@@ -88,3 +88,25 @@ def test_at_its_centre_a_symmetric_family_keeps_its_shares(method: str) -> None:
 @pytest.mark.parametrize("method", ["ppf", "isf"])
 def test_the_median_of_a_symmetric_family_stays(method: str) -> None:
     assert ta.grad(lambda beta: getattr(stats.gennorm, method)(0.5, beta))(2.0) == 0.0
+
+
+AT_ZERO = [("burr", 1, 1), ("burr12", 1, 4), ("exponweib", 1, 1), ("fisk", 1), ("gengamma", 1, 1)]
+
+
+@pytest.mark.parametrize(("name", "shapes"), [(name, shapes) for name, *shapes in AT_ZERO])
+def test_a_density_that_starts_at_a_number_has_a_slope_there(name: str, shapes: Any) -> None:
+    family, step = getattr(scipy.stats, name), 1e-5
+    values = family.pdf(step * np.arange(3), *shapes)
+    slope = np.dot([-1.5, 2.0, -0.5], values) / step
+    found = ta.grad(lambda x: getattr(stats, name).pdf(x, *shapes))(0.0)
+    assert found == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["cdf", "sf", "logsf"])
+@pytest.mark.parametrize(
+    ("name", "shapes"), [*((name, shapes) for name, *shapes in AT_ZERO), ("f", (0.5, 18.0))]
+)
+def test_no_shape_moves_where_the_support_starts(name: str, shapes: Any, method: str) -> None:
+    function = getattr(getattr(stats, name), method)
+    slopes = ta.grad(lambda *shapes: function(0.0, *shapes), tuple(range(len(shapes))))
+    assert [float(each) for each in slopes(*map(float, shapes))] == [0.0] * len(shapes)

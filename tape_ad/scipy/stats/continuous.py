@@ -73,6 +73,7 @@ from tape_ad.scipy.stats.families import (
     mills,
     power_slope,
     share,
+    share_over,
     weibull_score,
     weibull_shape,
 )
@@ -84,7 +85,8 @@ __all__ = ["CONTINUOUS"]
 def burr12_move(y: Array, c: Array, d: Array) -> Array:
     """The move of ``(1 + y**c)**-d`` with d."""
     power = y**c
-    return -np.log1p(power) * (1 + power) * y / (c * d * power)
+    zero = np.equal(power, 0)
+    return -np.where(zero, 1.0, ratio(np.log1p(power), power)) * (1 + power) * y / (c * d)
 
 
 def bounded_normal(y: Array, a: Array, b: Array) -> Array:
@@ -163,7 +165,7 @@ SPECIAL_FAMILIES: dict[str, Family] = {
         (Shape(breit_shape),),
     ),
     "gausshyper": Family(
-        lambda y, a, b, c, z: (a - 1) / y - (b - 1) / (1 - y) - c * z / (1 + z * y),
+        lambda y, a, b, c, z: ratio(a - 1, y) - ratio(b - 1, 1 - y) - c * z / (1 + z * y),
         (
             Shape(centred("gausshyper", lambda y, a, b, c, z: np.log(y))),
             Shape(centred("gausshyper", lambda y, a, b, c, z: np.log1p(-y))),
@@ -198,12 +200,12 @@ CONTINUOUS: dict[str, Family] = {
         (Shape(lambda y, c: 1 / c - np.log(y) * (1 - y**-c), move=by_power),),
     ),
     "loglaplace": Family(
-        lambda y, c: (np.where(np.less(y, 1), c, -c) - 1) / y,
+        lambda y, c: ratio(np.where(np.less(y, 1), c, -c) - 1, y),
         (Shape(lambda y, c: 1 / c - np.absolute(np.log(y)), move=by_power),),
         kink=lambda c: 0.0 * c + 1.0,
     ),
     "burr12": Family(
-        lambda y, c, d: (c - 1 - (d + 1) * c * share(y, c)) / y,
+        lambda y, c, d: ratio(c - 1, y) - (d + 1) * c * share_over(y, c),
         (
             Shape(
                 lambda y, c, d: 1 / c + np.log(y) * (1 - (d + 1) * share(y, c)),
@@ -307,7 +309,7 @@ CONTINUOUS: dict[str, Family] = {
         ),
     ),
     "gengamma": Family(
-        lambda y, a, c: (c * a - 1 - c * y**c) / y,
+        lambda y, a, c: ratio(c * a - 1, y) - c * y ** (c - 1),
         (
             Shape(lambda y, a, c: c * np.log(y) - sp.digamma(a), slope=gengamma_slope),
             Shape(
@@ -378,7 +380,7 @@ CONTINUOUS: dict[str, Family] = {
         (Shape(lambda y, a: 1 / y - a - mills(a), slope=alpha_slope),),
     ),
     "burr": Family(
-        lambda y, c, d: ((d + 1) * c * share(y, -c) - c - 1) / y,
+        lambda y, c, d: ratio(c * d - 1, y) - (d + 1) * c * share_over(y, c),
         (
             Shape(
                 lambda y, c, d: 1 / c + np.log(y) * ((d + 1) * share(y, -c) - 1),
@@ -388,7 +390,7 @@ CONTINUOUS: dict[str, Family] = {
         ),
     ),
     "mielke": Family(
-        lambda y, k, s: (k - 1 - (s + k) * share(y, s)) / y,
+        lambda y, k, s: ratio(k - 1, y) - (s + k) * share_over(y, s),
         (
             Shape(lambda y, k, s: 1 / k - np.log1p(y**-s) / s, move=mielke_move),
             Shape(

@@ -72,20 +72,25 @@ def alpha_slope(y: Array, a: Array) -> Array:
     return sp.ndtr(z) / sp.ndtr(a) * (mills(z) - mills(a))
 
 
+def log_over(y: Array, c: Array) -> Array:
+    """y * log1p(y**-c), at 0 too."""
+    small = y * np.log1p(y**c) - c * sp.xlogy(y, y)
+    return np.where(np.less(y, 1), small, y * np.log1p(y**-c))
+
+
 def burr_move(y: Array, c: Array, d: Array) -> Array:
     """The move of ``(1 + y**-c)**-d`` with d."""
-    power = y**-c
-    return np.log1p(power) * (1 + power) * y / (c * d * power)
+    return log_over(y, c) / (c * d * share(y, -c))
 
 
 def mielke_move(y: Array, k: Array, s: Array) -> Array:
     """The move of ``share(y, s)**(k / s)`` with k."""
-    return np.log1p(y**-s) * y / (k * s * share(y, -s))
+    return log_over(y, s) / (k * s * share(y, -s))
 
 
 def mielke_second(y: Array, k: Array, s: Array) -> Array:
     """The move of ``share(y, s)**(k / s)`` with s."""
-    return -y / s * (np.log(y) + np.log1p(y**-s) / (s * share(y, -s)))
+    return -(sp.xlogy(y, y) + log_over(y, s) / (s * share(y, -s))) / s
 
 
 def exponnorm_slope(y: Array, k: Array) -> Array:

@@ -74,6 +74,12 @@ def share(y: Array, c: Array) -> Array:
     return sp.expit(c * np.log(y))
 
 
+def share_over(y: Array, c: Array) -> Array:
+    """share(y, c) / y, at 0 too."""
+    small = y ** (c - 1) * sp.expit(-c * np.log(y))
+    return np.where(np.less(y, 1), small, share(y, c) / y)
+
+
 # Fisher's F
 
 
@@ -176,8 +182,7 @@ def weibull_shape(y: Array, c: Array) -> Array:
 
 def exponweib_score(y: Array, a: Array, c: Array) -> Array:
     """The slope of the logarithm of an exponentiated Weibull density."""
-    u = y**c
-    return ratio(c - 1 + c * u * (ratio(a - 1, np.expm1(u)) - 1), y)
+    return ratio(c - 1 + c * (a - 1) / sp.exprel(y**c), y) - c * y ** (c - 1)
 
 
 def exponweib_second(y: Array, a: Array, c: Array) -> Array:
@@ -189,7 +194,7 @@ def exponweib_second(y: Array, a: Array, c: Array) -> Array:
 def exponweib_move(y: Array, a: Array, c: Array) -> Array:
     """The move of ``y**c = -log(1 - q**(1 / a))`` with a."""
     u = y**c
-    return -np.log(-np.expm1(-u)) * np.expm1(u) / (a * c) * y ** (1 - c)
+    return -sp.xlogy(y, -np.expm1(-u)) * sp.exprel(u) / (a * c)
 
 
 def extreme_score(y: Array, c: Array) -> Array:
@@ -376,7 +381,7 @@ COMMON: dict[str, Family] = {
         ),
     ),
     "fisk": Family(
-        lambda y, c: ratio(c - 1 - 2 * c * sp.expit(c * np.log(y)), y),
+        lambda y, c: ratio(c - 1, y) - 2 * c * share_over(y, c),
         (Shape(lambda y, c: 1 / c - np.log(y) * np.tanh(0.5 * c * np.log(y)), move=by_power),),
     ),
     "pareto": Family(

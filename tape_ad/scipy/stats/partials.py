@@ -133,7 +133,8 @@ class At:
         slope = self.integrated(shape, y) if shape.slope is None else shape.slope(y, *self.shapes)
         if log_out is not None:
             slope = slope * np.exp(-log_out)
-        return np.where(np.equal(self.density(y), 0), 0.0, slope)
+        density = self.density(y)
+        return np.where(np.equal(density, 0) | at_pole(density, y), 0.0, slope)
 
     def integrated(self, shape: Shape, y: Array) -> Array:
         """Integrate the derivative of the density by a shape, over the tail that y is in."""

@@ -558,6 +558,12 @@ PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...),
 """Types of what is never converted."""
 
 KEPT = frozenset(
-    {types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, type(functools.lru_cache(max))}
+    {
+        types.FunctionType,
+        types.ModuleType,
+        types.BuiltinFunctionType,
+        type,
+        type(functools.lru_cache(max)),
+    }
 )
 """Types of globals whose copy is looked up by name from then on, as long as the original stays."""

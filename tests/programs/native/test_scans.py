@@ -115,3 +115,17 @@ def test_a_long_scan_across_and_along() -> None:
     agree_to_the_bit(lambda x: [np.cumsum(x.T, axis) for axis in (0, 1)], x)
     agree_to_the_bit(lambda x: np.maximum.accumulate(x[::-1, ::2]), x)
     agree_to_the_bit(lambda x: np.cumprod(x, 0), (x * 10).astype("i4"))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_scans_of_a_field_of_packed_records(axis: int, dtype: Any) -> None:
+    x = np.zeros((5, 4, 6), [("flag", "u1"), ("value", dtype)])["value"]
+    x[...] = np.random.default_rng(0).standard_normal(x.shape)
+    fast = ta.compile(
+        lambda x: (np.maximum.accumulate(x, axis), np.minimum.accumulate(x, axis)), engine="native"
+    )
+    for _ in range(3):
+        found = fast(x)
+    np.testing.assert_array_equal(found[0], np.maximum.accumulate(x, axis))
+    np.testing.assert_array_equal(found[1], np.minimum.accumulate(x, axis))

@@ -31,6 +31,8 @@ def as_updated(lowering: Lowering) -> None:
     key, target = given["key"], out
     if window is not None:
         target = out.seen(window.on)
+        if any(n > 1 and not way for n, way in zip(target.shape, target.strides, strict=True)):
+            raise NotLowerable("a view that shows elements many times")
     if is_mask(key):
         if window is not None:
             copy(lowering, base, out)

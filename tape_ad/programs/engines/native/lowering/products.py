@@ -71,8 +71,8 @@ def product_of(lowering: Lowering, ufunc: np.ufunc, x: Any, y: Any, out: MemRef)
 
 
 def converted(lowering: Lowering, ref: MemRef, dtype: np.dtype[Any]) -> MemRef:
-    """Give elements another dtype, and keep the order of their axes."""
-    if ref.dtype == dtype:
+    """Give elements the dtype and the strides that NumPy's loops take; keep the axes' order."""
+    if ref.dtype == dtype and not any(stride % dtype.alignment for stride in ref.strides):
         return ref
     order = sorted(range(len(ref.shape)), key=lambda axis: -abs(ref.strides[axis]))
     packed = lowering.temporary(tuple(ref.shape[axis] for axis in order), dtype)

@@ -94,6 +94,8 @@ def in_order(
     loop = inner_loop(ufunc, (dtype, dtype, dtype))
     if loop is None or ref.dtype != dtype or out.dtype != dtype:
         raise NotLowerable("such a reduction")
+    if any(stride % dtype.alignment for stride in ref.strides):
+        raise NotLowerable("a reduction of elements that are not aligned")
     target = spread(out, ref.shape, axes)
     along = iteration_space(
         [ref.shape[axis] for axis in axes], [[ref.strides[axis] for axis in axes]]
