@@ -23,7 +23,7 @@ BOOL = np.dtype(bool)
 
 
 def as_updated(lowering: Lowering) -> None:
-    """`updated`: a copy, to which something is assigned."""
+    """Lower `updated`: a copy, to which something is assigned."""
     given = lowering.options("a", "value", "key", "window")
     base, out, window = lowering.ref(given["a"]), lowering.out, given.get("window")
     if base.dtype != out.dtype or base.shape != out.shape:
@@ -89,7 +89,7 @@ def assigned_by_mask(
 
 
 def as_outside(lowering: Lowering) -> None:
-    """`outside`: ones, and zeros where a key selects."""
+    """Lower `outside`: ones, and zeros where a key selects."""
     _, key = lowering.call.args
     out = lowering.out
     if is_mask(key):
@@ -116,7 +116,7 @@ def assigned_false(lowering: Lowering, target: MemRef, key: Any) -> None:
 
 
 def as_outside_window(lowering: Lowering) -> None:
-    """`outside_window`: ones, and zeros where a key selects from a view."""
+    """Lower `outside_window`: ones, and zeros where a key selects from a view."""
     window, key = lowering.call.args
     if is_mask(key) or len(lowering.call.outputs) != 1:
         raise NotLowerable("such a key of a view")
@@ -129,14 +129,14 @@ def as_outside_window(lowering: Lowering) -> None:
 
 
 def as_picked(lowering: Lowering) -> None:
-    """`picked`: an array of the shape that a key selects."""
+    """Lower `picked`: an array of the shape that a key selects."""
     shape, key = lowering.call.args
     no = assignable(lowering, False, BOOL).broadcast(tuple(shape))
     gathered(lowering, no, key, lowering.out)
 
 
 def as_landed(lowering: Lowering) -> None:
-    """`landed`: which elements of a value are there after an assignment, and where.
+    """Lower `landed`: which elements of a value are there after an assignment, and where.
 
     How many those are depends on the integers; NumPy takes over where there are not as many as
     when the program was captured.

@@ -166,7 +166,7 @@ def placed(
 
 
 def named_by_options(lowering: Lowering) -> None:
-    """Do `contract`."""
+    """Lower `contract`."""
     options = dict(lowering.call.kwargs)
     terms, output = options.pop("inputs"), options.pop("output")
     if options:
@@ -175,7 +175,7 @@ def named_by_options(lowering: Lowering) -> None:
 
 
 def named_by_text(lowering: Lowering) -> None:
-    """Do `numpy.einsum`."""
+    """Lower `numpy.einsum`."""
     subscripts, *operands = lowering.call.args
     if type(subscripts) is not str or not lowering.call.kwargs.keys() <= {"optimize"}:
         raise NotLowerable("it has options")
@@ -186,7 +186,7 @@ def named_by_text(lowering: Lowering) -> None:
 
 
 def over_axes(lowering: Lowering) -> None:
-    """Do `numpy.tensordot`."""
+    """Lower `numpy.tensordot`."""
     found = lowering.options("a", "b", "axes")
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     axes = found.get("axes", 2)
@@ -205,7 +205,7 @@ def over_axes(lowering: Lowering) -> None:
 
 
 def over_last_axes(lowering: Lowering) -> None:
-    """Do `numpy.inner`."""
+    """Lower `numpy.inner`."""
     found = lowering.options("a", "b")
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     if not x.shape or not y.shape:

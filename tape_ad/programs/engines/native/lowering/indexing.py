@@ -85,7 +85,7 @@ def as_getitem(lowering: Lowering) -> None:
 
 
 def as_take(lowering: Lowering) -> None:
-    """`numpy.take`."""
+    """Lower `numpy.take`."""
     given = lowering.options("a", "indices", "axis", "out", "mode")
     if given.get("out") is not None or given.get("mode", "raise") != "raise":
         raise NotLowerable("such a mode")
@@ -99,7 +99,7 @@ def as_take(lowering: Lowering) -> None:
 
 
 def as_take_along_axis(lowering: Lowering) -> None:
-    """`numpy.take_along_axis`."""
+    """Lower `numpy.take_along_axis`."""
     given = lowering.options("arr", "indices", "axis")
     ref, axis, out = lowering.ref(given["arr"]), given.get("axis", -1), lowering.out
     if axis is None or type(given["indices"]) is not Value:
@@ -147,7 +147,7 @@ def as_pushed(lowering: Lowering) -> None:
 
 
 def as_scatter(lowering: Lowering) -> None:
-    """`scatter`: zeros, and what is put or added there."""
+    """Lower `scatter`: zeros, and what is put or added there."""
     given = lowering.options("ct", "index")
     index, out = given["index"], lowering.out
     key, ct = stacked(lowering.ref(given["ct"]), index)
@@ -174,7 +174,7 @@ def may_be_put(key: Any, at: Picked) -> bool:
 
 
 def as_added_at(lowering: Lowering) -> None:
-    """`added_at`: a copy, to which elements are added."""
+    """Lower `added_at`: a copy, to which elements are added."""
     given = lowering.options("total", "ct", "linear")
     total, index, out = lowering.ref(given["total"]), given["linear"], lowering.out
     if not isinstance(index, Index) or total.dtype != out.dtype or total.shape != out.shape:

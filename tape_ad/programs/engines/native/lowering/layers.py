@@ -38,16 +38,16 @@ def floats(stages: Stages, arg: Any) -> MemRef:
     return ref if ref.dtype.kind == "f" else stages.cast(ref, DOUBLE)
 
 
-def probabilities(lowering: Lowering) -> None:
-    """Do `softmax`."""
+def lower_softmax(lowering: Lowering) -> None:
+    """Lower `softmax`."""
     stages, found = Stages(lowering), lowering.options("x", "axis")
     x, axis = floats(stages, found["x"]), found.get("axis", -1)
     e = stages.do(np.exp, stages.do(np.subtract, x, stages.reduce(np.maximum, x, axis)))
     stages.do(np.divide, e, stages.reduce(np.add, e, axis), out=lowering.out)
 
 
-def their_logarithms(lowering: Lowering) -> None:
-    """Do `log_softmax`."""
+def lower_log_softmax(lowering: Lowering) -> None:
+    """Lower `log_softmax`."""
     stages, found = Stages(lowering), lowering.options("x", "axis")
     x, axis = floats(stages, found["x"]), found.get("axis", -1)
     shifted = stages.do(np.subtract, x, stages.reduce(np.maximum, x, axis))
@@ -55,20 +55,20 @@ def their_logarithms(lowering: Lowering) -> None:
     stages.do(np.subtract, shifted, stages.do(np.log, totals), out=lowering.out)
 
 
-def exponentials_and_more(lowering: Lowering) -> None:
-    """Do `exponentials`."""
-    exponentials_of(lowering, *lowering.outs)
+def lower_exponentials(lowering: Lowering) -> None:
+    """Lower `exponentials`."""
+    lower_exponentials_to(lowering, *lowering.outs)
 
 
-def their_logarithm(lowering: Lowering) -> None:
-    """Do `logsumexp`."""
-    exponentials_of(lowering, lowering.out)
+def lower_logsumexp(lowering: Lowering) -> None:
+    """Lower `logsumexp`."""
+    lower_exponentials_to(lowering, lowering.out)
 
 
-def exponentials_of(
+def lower_exponentials_to(
     lowering: Lowering, out: MemRef, e: MemRef | None = None, totals: MemRef | None = None
 ) -> None:
-    """Do `exponentials`, of which only the first result may be wanted."""
+    """Lower `exponentials`, of which only the first result may be wanted."""
     stages, found = Stages(lowering), lowering.options("x", "axis", "keepdims")
     x, axis = floats(stages, found["x"]), found.get("axis")
     top = stages.reduce(np.maximum, x, axis)
@@ -79,30 +79,30 @@ def exponentials_of(
     stages.cast(shaped(result, out.shape), out.dtype, out=out)
 
 
-def changed(lowering: Lowering) -> None:
-    """Do `softmax_change`."""
+def lower_softmax_change(lowering: Lowering) -> None:
+    """Lower `softmax_change`."""
     stages, (t, p, axes) = Stages(lowering), lowering.call.args
     t, p = lowering.source(t), lowering.source(p)
     rest = stages.do(np.subtract, t, stages.inner(p, t, axes))
     stages.do(np.multiply, rest, p, out=lowering.out)
 
 
-def logarithms_changed(lowering: Lowering) -> None:
-    """Do `log_softmax_change`."""
+def lower_log_softmax_change(lowering: Lowering) -> None:
+    """Lower `log_softmax_change`."""
     stages, (t, p, axes) = Stages(lowering), lowering.call.args
     t, p = lowering.source(t), lowering.source(p)
     stages.do(np.subtract, t, stages.inner(p, t, axes), out=lowering.out)
 
 
-def logarithms_pulled(lowering: Lowering) -> None:
-    """Do `log_softmax_pulled`."""
+def lower_log_softmax_pulled(lowering: Lowering) -> None:
+    """Lower `log_softmax_pulled`."""
     stages, (ct, p, axes) = Stages(lowering), lowering.call.args
     ct, p = lowering.source(ct), lowering.source(p)
     shared = stages.do(np.multiply, p, stages.reduce(np.add, ct, axes))
     stages.do(np.subtract, ct, shared, out=lowering.out)
 
 
-def chosen_in(stages: Stages, chosen: Any, shape: tuple[int, ...]) -> MemRef:
+def class_mask(stages: Stages, chosen: Any, shape: tuple[int, ...]) -> MemRef:
     """Mark in each row of logits the one of its class, whose number has been checked before."""
     *_, targets = chosen
     ref = stages.lowering.source(targets)
@@ -113,15 +113,15 @@ def chosen_in(stages: Stages, chosen: Any, shape: tuple[int, ...]) -> MemRef:
     return stages.do(np.equal, stages.cast(column, INTEGER), numbers)
 
 
-def loss(lowering: Lowering) -> None:
-    """Do `loss_of_classes`."""
+def lower_loss_of_classes(lowering: Lowering) -> None:
+    """Lower `loss_of_classes`."""
     stages, (logits, chosen, size) = Stages(lowering), lowering.call.args
     out, e, totals = lowering.outs
     x = floats(stages, logits)
     if type(size) is Value:
         raise NotLowerable("a size that varies")
     shifted = stages.do(np.subtract, x, stages.reduce(np.maximum, x, -1))
-    picked = stages.choose(chosen_in(stages, chosen, x.shape), shifted, 0)
+    picked = stages.choose(class_mask(stages, chosen, x.shape), shifted, 0)
     total = stages.reduce(np.add, picked, -1)
     stages.do(np.exp, shifted, out=e)
     stages.reduce(np.add, e, -1, out=totals)
@@ -130,8 +130,8 @@ def loss(lowering: Lowering) -> None:
     stages.cast(shaped(average, ()), out.dtype, out=out)
 
 
-def loss_pulled_back(lowering: Lowering) -> None:
-    """Do `loss_pulled`."""
+def lower_loss_pulled(lowering: Lowering) -> None:
+    """Lower `loss_pulled`."""
     stages, (ct, e, totals, chosen, scale) = Stages(lowering), lowering.call.args
     e, totals, out = lowering.source(e), lowering.source(totals), lowering.out
     ct = lowering.source(ct)
@@ -141,24 +141,26 @@ def loss_pulled_back(lowering: Lowering) -> None:
     pulled = stages.do(np.multiply, stages.do(np.divide, ct, totals), e)
     if pulled.dtype != out.dtype:
         raise NotLowerable("operands of such shapes and dtypes")
-    less = stages.choose(chosen_in(stages, chosen, e.shape), stages.cast(ct, out.dtype), 0)
+    less = stages.choose(class_mask(stages, chosen, e.shape), stages.cast(ct, out.dtype), 0)
     stages.do(np.subtract, pulled, less, out=out)
 
 
-def loss_pushed(lowering: Lowering) -> None:
-    """Do `loss_change`."""
+def lower_loss_change(lowering: Lowering) -> None:
+    """Lower `loss_change`."""
     stages, (t, e, totals, chosen, scale) = Stages(lowering), lowering.call.args
     t, e, totals, out = *map(lowering.source, (t, e, totals)), lowering.out
     mean = stages.do(np.divide, stages.inner(e, t, (-1,)), totals)
-    picked = stages.choose(chosen_in(stages, chosen, e.shape), t, 0)
+    picked = stages.choose(class_mask(stages, chosen, e.shape), t, 0)
     differences = stages.do(np.subtract, mean, stages.reduce(np.add, picked, -1))
     axes = tuple(range(-len(e.shape), 0))
     total = stages.do(np.multiply, stages.reduce(np.add, differences, axes), stages.ref(scale))
     stages.cast(shaped(total, out.shape), out.dtype, out=out)
 
 
-def standard(stages: Stages, x: Any, axes: Any, eps: Any, out: MemRef, divisor: MemRef) -> None:
-    """Do `standardized`."""
+def lower_standardized_to(
+    stages: Stages, x: Any, axes: Any, eps: Any, out: MemRef, divisor: MemRef
+) -> None:
+    """Lower `standardized`."""
     ref = stages.lowering.source(x)
     if ref.dtype.kind != "f":
         raise NotLowerable("operands of such shapes and dtypes")
@@ -169,23 +171,23 @@ def standard(stages: Stages, x: Any, axes: Any, eps: Any, out: MemRef, divisor: 
     stages.do(np.divide, centred, divisor, out=out)
 
 
-def standardized_and_more(lowering: Lowering) -> None:
-    """Do `standardized`."""
+def lower_standardized(lowering: Lowering) -> None:
+    """Lower `standardized`."""
     x, axes, eps = lowering.call.args
-    standard(Stages(lowering), x, axes, eps, *lowering.outs)
+    lower_standardized_to(Stages(lowering), x, axes, eps, *lowering.outs)
 
 
-def normalized_and_more(lowering: Lowering) -> None:
-    """Do `normalized`."""
+def lower_normalized(lowering: Lowering) -> None:
+    """Lower `normalized`."""
     stages, (x, weight, bias, axes, eps) = Stages(lowering), lowering.call.args
     out, y, divisor = lowering.outs
-    standard(stages, x, axes, eps, y, divisor)
+    lower_standardized_to(stages, x, axes, eps, y, divisor)
     scaled = stages.do(np.multiply, y, lowering.source(weight))
     stages.do(np.add, scaled, lowering.source(bias), out=out)
 
 
-def standard_changed(lowering: Lowering) -> None:
-    """Do `standardized_change`."""
+def lower_standardized_change(lowering: Lowering) -> None:
+    """Lower `standardized_change`."""
     stages, (t, y, divisor, axes) = Stages(lowering), lowering.call.args
     t, y, divisor = map(lowering.source, (t, y, divisor))
     count = math.prod(t.shape[axis] for axis in axes)
@@ -195,8 +197,8 @@ def standard_changed(lowering: Lowering) -> None:
     stages.do(np.divide, stages.do(np.subtract, t, along), divisor, out=lowering.out)
 
 
-def inner_product(lowering: Lowering) -> None:
-    """Do `inner`."""
+def lower_inner(lowering: Lowering) -> None:
+    """Lower `inner`."""
     stages, (x, y, axes) = Stages(lowering), lowering.call.args
     x, y = lowering.source(x), lowering.source(y)
     if "c" in x.dtype.kind + y.dtype.kind:
@@ -204,8 +206,8 @@ def inner_product(lowering: Lowering) -> None:
     stages.reduce(np.add, stages.do(np.multiply, x, y), tuple(axes), out=lowering.out)
 
 
-def finite_sums(lowering: Lowering) -> None:
-    """Do `all_finite`: a sum of squares, or a sum, of each array."""
+def lower_all_finite(lowering: Lowering) -> None:
+    """Lower `all_finite`: a sum of squares, or a sum, of each array."""
     stages, (arrays,) = Stages(lowering), lowering.call.args
     total: MemRef | None = None
     for array in arrays:
@@ -222,26 +224,26 @@ def finite_sums(lowering: Lowering) -> None:
 
 
 FUNCTIONS: Mapping[Any, Callable[[Lowering], None]] = {
-    softmax: probabilities,
-    log_softmax: their_logarithms,
-    exponentials: exponentials_and_more,
-    logsumexp: their_logarithm,
-    softmax_change: changed,
-    log_softmax_change: logarithms_changed,
-    log_softmax_pulled: logarithms_pulled,
-    loss_of_classes: loss,
-    loss_pulled: loss_pulled_back,
-    loss_change: loss_pushed,
-    standardized: standardized_and_more,
-    normalized: normalized_and_more,
-    standardized_change: standard_changed,
-    inner: inner_product,
-    all_finite: finite_sums,
+    softmax: lower_softmax,
+    log_softmax: lower_log_softmax,
+    exponentials: lower_exponentials,
+    logsumexp: lower_logsumexp,
+    softmax_change: lower_softmax_change,
+    log_softmax_change: lower_log_softmax_change,
+    log_softmax_pulled: lower_log_softmax_pulled,
+    loss_of_classes: lower_loss_of_classes,
+    loss_pulled: lower_loss_pulled,
+    loss_change: lower_loss_change,
+    standardized: lower_standardized,
+    normalized: lower_normalized,
+    standardized_change: lower_standardized_change,
+    inner: lower_inner,
+    all_finite: lower_all_finite,
 }
 
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
-    captured: way
-    for function, way in FUNCTIONS.items()
+    captured: lower
+    for function, lower in FUNCTIONS.items()
     for captured in (function, inspect.unwrap(function))
 }
 """By the functions that are captured: those that others call, or what is within them."""

@@ -51,14 +51,14 @@ def filled(number: Any) -> Callable[[Lowering], None]:
 
 
 def as_full(lowering: Lowering) -> None:
-    """`numpy.full` and `numpy.full_like`."""
+    """Lower `numpy.full` and `numpy.full_like`."""
     out = lowering.out
     number = (*lowering.call.args, lowering.call.kwargs.get("fill_value"))[1]
     copy(lowering, assignable(lowering, number, out.dtype), out)
 
 
 def joined(lowering: Lowering) -> None:
-    """`numpy.concatenate` and `numpy.stack`."""
+    """Lower `numpy.concatenate` and `numpy.stack`."""
     call, out = lowering.call, lowering.out
     arrays, axis = call.args[0], (*call.args[1:], call.kwargs.get("axis", 0))[0]
     if type(arrays) not in (tuple, list) or call.kwargs.get("out") is not None or axis is None:
@@ -90,7 +90,7 @@ def operand(lowering: Lowering, arg: Any) -> MemRef:
 
 
 def repeated(lowering: Lowering) -> None:
-    """`numpy.repeat` by one count."""
+    """Lower `numpy.repeat` by one count."""
     given = lowering.options("a", "repeats", "axis")
     count, axis = given["repeats"], given.get("axis")
     ref, out = lowering.ref(given["a"]), lowering.out
@@ -106,7 +106,7 @@ def repeated(lowering: Lowering) -> None:
 
 
 def triangular(lowering: Lowering) -> None:
-    """`numpy.tril` and `numpy.triu`."""
+    """Lower `numpy.tril` and `numpy.triu`."""
     given = lowering.options("m", "k")
     ref, out, k = lowering.ref(given["m"]), lowering.out, given.get("k", 0)
     low = lowering.call.function is np.tril
@@ -119,7 +119,7 @@ def triangular(lowering: Lowering) -> None:
 
 
 def diagonal(lowering: Lowering) -> None:
-    """`numpy.diag` and `numpy.diagflat` of one axis: zeros, and the diagonal."""
+    """Lower `numpy.diag` and `numpy.diagflat` of one axis: zeros, and the diagonal."""
     given = lowering.options("v", "k")
     ref, out, k = lowering.ref(given["v"]), lowering.out, given.get("k", 0)
     if len(ref.shape) != 1:
@@ -197,7 +197,7 @@ def picked_one_by_one(lowering: Lowering, moved: Any, sources: list[MemRef]) -> 
 
 
 def padded(lowering: Lowering) -> None:
-    """`numpy.pad`, where that computes nothing."""
+    """Lower `numpy.pad`, where that computes nothing."""
     kwargs = lowering.call.kwargs
     mode = (*lowering.call.args[2:], kwargs.get("mode", "constant"))[0]
     if mode == "constant":
@@ -214,7 +214,7 @@ def padded(lowering: Lowering) -> None:
 
 
 def reshaped(lowering: Lowering) -> None:
-    """`numpy.reshape` and `numpy.ravel`, where they copy."""
+    """Lower `numpy.reshape` and `numpy.ravel`, where they copy."""
     call, out = lowering.call, lowering.out
     ref = operand(lowering, call.args[0])
     in_order = "order" not in call.kwargs and len(call.args) < 3
@@ -226,7 +226,7 @@ def reshaped(lowering: Lowering) -> None:
 
 
 def differences(lowering: Lowering) -> None:
-    """`numpy.diff`: elements less those before them."""
+    """Lower `numpy.diff`: elements less those before them."""
     given = lowering.options("a", "n", "axis")
     ref, out = operand(lowering, given["a"]), lowering.out
     axis, n = operator.index(given.get("axis", -1)) % len(ref.shape), given.get("n", 1)

@@ -159,7 +159,7 @@ def with_axis(ref: MemRef, axis: int, length: int = 1, stride: int = 0) -> MemRe
 
 
 def selected_rows_product(lowering: Lowering) -> None:
-    """Do `times_matrix`, which looks first whether it only has to pick rows and to scale them."""
+    """Lower `times_matrix`, which tests first whether it only selects and scales rows."""
     call = lowering.call
     if call.kwargs or len(call.args) != 2:
         raise NotLowerable("it has options")

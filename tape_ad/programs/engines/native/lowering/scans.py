@@ -110,7 +110,7 @@ def search(ufunc: np.ufunc) -> Callable[[Lowering], None]:
 
 
 def varied(lowering: Lowering) -> None:
-    """Do `numpy.var` and `numpy.std`, of real elements."""
+    """Lower `numpy.var` and `numpy.std`, of real elements."""
     stages, call = Stages(lowering), lowering.call
     found = lowering.options("a", "axis", "dtype", "out", "ddof", "keepdims")
     ref, out = lowering.source(found["a"]), lowering.out
@@ -137,7 +137,7 @@ def varied(lowering: Lowering) -> None:
 
 
 def normed(lowering: Lowering) -> None:
-    """Do `numpy.linalg.norm` of real elements, as a root of a sum of squares."""
+    """Lower `numpy.linalg.norm` of real elements, as a root of a sum of squares."""
     stages, found = Stages(lowering), lowering.options("x", "ord", "axis", "keepdims")
     ref, out, axis = lowering.source(found["x"]), lowering.out, found.get("axis")
     euclidean = found.get("ord") is None or (found["ord"] == 2 and isinstance(axis, int))
