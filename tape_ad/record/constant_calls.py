@@ -15,7 +15,7 @@ from tape_ad.base.arrays.interpreter import (
     unwrapped,
 )
 from tape_ad.record.arena import Arena
-from tape_ad.record.constants import ConstantTensor, as_handles, prepare, promote
+from tape_ad.record.constants import ConstantTensor, as_constants, as_handles, prepare, promote
 from tape_ad.record.messages.refusals import no_implementation
 from tape_ad.record.tensor import Tensor
 
@@ -35,6 +35,10 @@ class Eager:
     def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Compute a function of constants and plain arrays."""
         return computed(function, args, kwargs)
+
+    def lift(self, value: Any) -> Any:
+        """Make a constant of a plain array."""
+        return as_constants(value)
 
 
 def called(
