@@ -23,7 +23,7 @@ ROWS: list[Any] = [
     ("h > g", lambda: H > H, 13),
     ("np.sum(h)", lambda: np.sum(H), 16),
     ("np.where(mask, h, g)", lambda: np.where(MASK, H, H), 22),
-    ("np.concatenate([h, g])", lambda: np.concatenate([H, H]), 34),
+    ("np.concatenate([h, g])", lambda: np.concatenate([H, H]), 31),
 ]
 
 
