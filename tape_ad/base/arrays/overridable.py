@@ -227,7 +227,7 @@ def batch_in(key: Any) -> Any:
 def as_in_key(array: Any, key: Any) -> Any:
     """Give a plain array as one of the batch whose arrays are in a key, if there are any."""
     batch = batch_in(key)
-    return array if batch is None else batch.lift(array)
+    return array if batch is None else batch.spread(batch, array)
 
 
 def is_dask(kind: type) -> bool:
