@@ -294,7 +294,7 @@ def test_an_argument_that_holds_itself() -> None:
     held: list[Any] = [1.0]
     held.append(held)
     with pytest.raises(RecursionError, match="or itself"):
-        np.concatenate([x, held])  # type: ignore[list-item]  # it is none
+        np.concatenate([x, held])
 
 
 def test_an_error_names_the_function() -> None:
