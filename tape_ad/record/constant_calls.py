@@ -71,6 +71,10 @@ class Eager:
         """Answer a call of constants; NotImplemented where another library should."""
         return call(function, args, kwargs, self.call)
 
+    def lift(self, value: Any) -> Any:
+        """Make a constant of a plain array."""
+        return self.box(value, ())
+
 
 EAGER = Eager(as_handles)
 

@@ -60,6 +60,9 @@ COMPARISONS = frozenset(
 OPTIONS = frozenset({type(None), bool, str, type, np.dtype})
 """The types of options that hold no array."""
 
+FEW = 1000
+"""So many arguments, with what is in lists among them, are looked at in passing."""
+
 ENDS = frozenset({type(None), int})
 """What the ends of a slice are, where they are no arrays."""
 
@@ -100,13 +103,18 @@ def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIO
     look for whose call it is.
     """
     record = None
-    for x in (*args, *kwargs.values()) if kwargs else args:
+    leaves: Any = [*args, *kwargs.values()]
+    for x in leaves:  # which grows
         kind = type(x)
         if kind is Tensor:
             if record is None:
                 record = x.record
             elif x.record is not record:
                 break
+        elif kind is list or kind is tuple:
+            if len(leaves) > FEW:
+                break
+            leaves += x
         elif kind not in PLAIN_TYPES and kind not in OPTIONS:
             break
     else:
@@ -243,7 +251,11 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
 def record_item(x: Any, key: Any) -> Any:
     """Do what `record_call` does for ``x[key]``: in straight lines for keys without arrays."""
     if type(key) is slice:
-        if not (type(key.stop) in ENDS and type(key.start) in ENDS and type(key.step) in ENDS):
+        if not (
+            ((end := key.start) is None or type(end) is int)
+            and ((end := key.stop) is None or type(end) is int)
+            and ((end := key.step) is None or type(end) is int)
+        ):
             key = plain(key)
     elif type(key) is tuple:
         for each in key:

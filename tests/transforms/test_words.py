@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+import tape_ad.interop.array_api as xp
 from tape_ad.base.errors import CaptureError, InPlaceError, RecordMismatchError
 
 Function = Callable[..., Any]
@@ -262,6 +263,38 @@ def test_captured_arrays_beside_handles(turned: bool) -> None:
         np.testing.assert_allclose(
             compiled(x, B), by_differences(lambda v, x=x: f(x, v), B), rtol=1e-6, atol=1e-8
         )
+
+
+def test_captured_numbers_beside_batched_arrays() -> None:
+    f = ta.compile(lambda x, s: ta.batched(lambda row: np.where(row > 0, row, s) * s)(x))
+    for s in (2.0, 3.0):
+        np.testing.assert_array_equal(f(X, s), np.where(X > 0, X, s) * s)
+
+
+def test_constants_of_the_array_api_beside_every_other_kind() -> None:
+    c: Any = xp.asarray(B)
+    key: Any = xp.asarray([2, 0, 1])
+    end: Any = xp.asarray(2)
+
+    def f(x: Any, c: Any, key: Any, end: Any) -> Any:
+        joined = np.concatenate([x * c, np.stack([c, x])[0], c[:end] * x[:end]])
+        return np.sum(np.sin(joined)) + np.sum(x[key] * c**2)
+
+    constant: Function = lambda x: f(x, c, key, end)  # noqa: E731 - as the one beside it
+    plain: Function = lambda x: f(x, B, np.array([2, 0, 1]), 2)  # noqa: E731 - as the one beside it
+    xs = np.stack([A, A[::-1]])
+    for transform in (ta.grad, ta.compile, lambda g: ta.grad(lambda x: np.sum(ta.grad(g)(x) ** 2))):
+        np.testing.assert_allclose(transform(constant)(A), transform(plain)(A), rtol=1e-14)
+    for g in (lambda g: g, ta.grad):
+        np.testing.assert_allclose(ta.batched(g(constant))(xs), ta.batched(g(plain))(xs))
+
+
+def test_an_argument_that_holds_itself() -> None:
+    x = ta.ComputationRecord().tensor(A)
+    held: list[Any] = [1.0]
+    held.append(held)
+    with pytest.raises(RecursionError, match="or itself"):
+        np.concatenate([x, held])
 
 
 def test_an_error_names_the_function() -> None:

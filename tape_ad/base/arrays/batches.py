@@ -51,3 +51,7 @@ class Batch:
     def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Make a call that holds arrays of the batch."""
         return self.answer(self, function, args, kwargs)
+
+    def lift(self, array: Any) -> Any:
+        """Give an array that is the same for each as one of the batch."""
+        return self.spread(self, array)

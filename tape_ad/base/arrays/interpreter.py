@@ -52,9 +52,12 @@ class Interpreter(Protocol):
     def call(self, function: Function, args: tuple[Any, ...], kwargs: Options) -> Any:
         """Compute on what the boxes hold, and box the result.
 
-        It gives NotImplemented where an array of another library is to have the say. What boxes of
-        lower levels mean to it, and which of them it refuses, it says itself.
+        It gives NotImplemented where an array of another library is to have the say. Boxes of
+        lower levels are its constants, or refused.
         """
+
+    def lift(self, value: Any, /) -> Any:
+        """Bring in a plain value, or a box of a lower level; raise where they may not meet."""
 
 
 PLAIN, BOX, SEQUENCE, MAPPING, SLICE, TREE = range(6)
@@ -67,6 +70,9 @@ KINDS: dict[type, int] = {
     slice: SLICE,
 }
 """What has to be done with an argument of a type; other types are looked at once each."""
+
+MOST = 10_000_000
+"""More arguments than that come only of something that contains itself."""
 
 MOST_KINDS = 4096
 """Programs that make types without end are not to have all of them kept alive."""
@@ -137,6 +143,8 @@ def looked_through(args: Any, kwargs: Options = NO_OPTIONS) -> tuple[Any, bool]:
         else:
             structure: Any = structure_of(kind)
             leaves += structure.values(leaf)
+        if len(leaves) > MOST:
+            raise RecursionError("an argument holds too much to be looked through, or itself")
     return found, constants
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.interpreter import enter, is_box
+from tape_ad.base.arrays.interpreter import enter, is_box, plain
 from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
@@ -334,11 +334,14 @@ class Capture:
                 return first, dict(zip(keys, [b for _, b in pairs], strict=True))
             return kind([a for a, _ in pairs]), kind([b for _, b in pairs])
         if kind is slice:
+            tree = plain(tree)
             (start, stop, step), _ = self.unwrap((tree.start, tree.stop, tree.step))
             if holds_tracer(tree):
                 return self.unwrap(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
             return slice(start, stop, step), slice(start, stop, step)
         if is_box(tree):
+            if (array := plain(tree)) is not tree:  # of what depends on nothing
+                return self.unwrap(array)
             raise self.refusal(
                 f"a {kind.__name__} that was there before meets an argument ({caller()}); pass "
                 "handles from elsewhere as arguments, or their .data"
