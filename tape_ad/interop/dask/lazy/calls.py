@@ -84,7 +84,10 @@ def counterpart_of(function: Function) -> Function | None:
 
 def of_one_matrix(function: Function, other: Function, *args: Any, **options: Any) -> Any:
     """Call Dask's function, which is of a matrix, or another for stacks of them."""
-    if not any(is_array(x) and x.ndim > 2 for x in args):
+    arrays = [x for x in args if is_array(x)]
+    square = [x for x in arrays if x.ndim == 2 and x.shape[0] == x.shape[1]]
+    even = all(x.chunks[0] == x.chunks[1] and len(set(x.chunks[0])) == 1 for x in square)
+    if even and not any(x.ndim > 2 for x in arrays):
         with contextlib.suppress(ValueError, NotImplementedError):  # of how they are in chunks
             return function(*args, **options)
     return other(*args, **options)
@@ -167,7 +170,10 @@ def by_cores(function: Function, facts: Facts, *args: Any, **options: Any) -> An
             x, vector = x[..., None], True
         if x.ndim < core.ndim:
             raise UnsupportedArgumentError(f"{called(function)}: {name} is no stack; {INSTEAD}")
-        operands[name] = x
+        whole = (
+            x.rechunk(dict.fromkeys(range(x.ndim - core.ndim, x.ndim), -1)) if is_array(x) else x
+        )
+        operands[name] = whole
         own = facts.outputs is None  # as the same letters may stand for other lengths
         cores.append(tuple(f"{each}_{i}" if own else each for each in core.names))
     if any(is_array(x) for name, x in bound.arguments.items() if name not in operands):
