@@ -84,6 +84,8 @@ class Along:
         if not is_of(given[0], batch):
             given[0] = BatchedArray(spread(batch, given[0]), batch)
         for name, place in self.beside.items():
+            where: Any
+            key: Any
             where, key = (given, place) if place < len(given) else (options, name)
             x = options.get(name) if where is options else given[place]
             if is_of(x, batch):

@@ -128,7 +128,7 @@ class Cored:
         """Call the function for all."""
         given, options = list(args), dict(kwargs)
         operands: list[tuple[Any, Any, Core]] = []
-        cores = self.cores * len(self.names) if self.elementwise else self.cores
+        cores = tuple(self.cores) * (len(self.names) if self.elementwise else 1)
         for name, place, core in zip(self.names, self.places, cores, strict=True):
             if place < len(given):
                 operands.append((given, place, core))

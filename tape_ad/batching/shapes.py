@@ -266,8 +266,8 @@ def inserted(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Put numbers at equal distances between two."""
     names = ("start", "stop", "num", "endpoint", "retstep", "dtype", "axis")
-    names = names if function in (np.linspace, linspace) else names[:4] + names[5:]
-    options = dict(zip(names, args, strict=False)) | dict(kwargs)
+    known = names if function in (np.linspace, linspace) else names[:4] + names[5:]
+    options = dict(zip(known, args, strict=False)) | dict(kwargs)
     start, stop = options.pop("start"), options.pop("stop")
     ndim = max(ndim_of(start), ndim_of(stop))
     options["axis"] = as_axis(options.get("axis", 0), ndim + 1)

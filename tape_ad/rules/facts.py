@@ -154,6 +154,10 @@ class Facts:
         """Whether no axis is mixed, and all operands are broadcast."""
         return self.signature == "()->()"
 
+    def composed_of(self, body: Callable[..., Any]) -> "Facts":
+        """Give these facts and a body; see `composed`."""
+        return evolve(self, body=getattr(body, "__wrapped__", body))
+
     def also(self, **others: Any) -> "Facts":
         """Give these facts and others."""
         return evolve(self, **others)
@@ -204,7 +208,7 @@ def composed(body: Callable[..., Any]) -> Facts:
 
     Of a function of ours that is overridable, these may be its own.
     """
-    return Facts(body=getattr(body, "__wrapped__", body))
+    return UNKNOWN.composed_of(body)
 
 
 def leading(operand: str) -> Facts:

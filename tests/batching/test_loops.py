@@ -6,8 +6,8 @@ from tape_ad.batching.tables import HANDLERS
 from tests.batching.loops import VALUES, count
 from tests.sampling import EVERY_ROW, some
 
-ENTRIES = 59
-LOOPS = 1367
+ENTRIES = 54
+LOOPS = 1032
 """The number of cases with a loop in value or gradient, of all in the table."""
 
 

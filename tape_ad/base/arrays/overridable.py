@@ -260,13 +260,13 @@ def certainly(answer: Any) -> bool:
 
 
 def anywhere(condition: Any) -> bool:
-    """Tell whether a condition is known to hold anywhere, for any of a batch too.
+    """Tell whether a condition holds anywhere, for any of a batch too.
 
     It is for a branch that is right for all elements and only takes longer, or an error.
     """
     while getattr(condition, "batch_here", None) is not None:
         condition = condition.stack
-    return not is_later(condition) and bool(np.any(condition))
+    return bool(np.any(condition))
 
 
 def relies_on_shape(array: Any) -> None:

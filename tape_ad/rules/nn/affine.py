@@ -74,7 +74,7 @@ AFFINE: dict[Any, Entry] = {
         lambda out, x, weight, bias: MatmulLeft(weight, x.ndim),
         lambda out, x, weight, bias: MatmulRight(x, weight.ndim),
         lambda out, x, weight, bias: SAME,
-        facts=facts.cores("(m),()!,()!->(n)").also(body=linear.__wrapped__),
+        facts=facts.cores("(m),()!,()!->(n)").composed_of(linear),
     ),
     two_linear: rule(
         lambda out, x, w, h, u, bias: MatmulLeft(w, x.ndim),

@@ -97,7 +97,8 @@ def checked_batch(logits: Array, targets: Array) -> int:
         raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
     if by_number:
         numbers = targets.astype(np.uint64)  # where a negative one is huge
-        if anywhere(np.maximum.reduce(numbers, axis=None) >= logits.shape[-1]):
+        beyond = np.maximum.reduce(numbers, axis=None) >= logits.shape[-1]
+        if not is_later(beyond) and anywhere(beyond):
             raise IndexError(
                 f"cross_entropy: class numbers must lie in 0..{logits.shape[-1] - 1}, "
                 f"got {np.min(targets)}..{np.max(targets)}"

@@ -85,7 +85,7 @@ def searched(x: Array, windows: Windows) -> tuple[Array, Array]:
         np.maximum(best, padded[key], out=best)
     has_nan = anywhere(np.isnan(best))
     searching: Array = None
-    which = np.zeros_like(best, np.uint8 if len(keys) < 256 else np.intp)
+    which: Array = np.zeros_like(best, np.uint8 if len(keys) < 256 else np.intp)
     for key in keys[:-1]:  # count the places before the first that is as large as any
         missed = np.not_equal(padded[key], best)
         if has_nan:

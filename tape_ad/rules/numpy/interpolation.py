@@ -180,5 +180,5 @@ INTERPOLATION: dict[Any, Entry] = {
         saves=True,
         facts=facts.elementwise("x").also(body=bodies.interpolated),
     ),
-    **constants(outside, facts=facts.elementwise("x").also(body=outside.__wrapped__)),
+    **constants(outside, facts=facts.elementwise("x").composed_of(outside)),
 }

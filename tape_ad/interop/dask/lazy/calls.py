@@ -1,5 +1,6 @@
 """How a call on Dask arrays is made: by Dask's function of that name, or as stands in a table."""
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
 from tape_ad.interop.dask.lazy.arrays import LazyArray, item, lazy, plain, unknown, unwritable
 from tape_ad.rules import facts_of
-from tape_ad.rules.base import axes_of
+from tape_ad.rules.base import NO_VALUE, axes_of
 from tape_ad.rules.facts import Facts
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
 from tape_ad.rules.numpy.contractions import contract
@@ -24,17 +25,6 @@ __all__ = ["answer"]
 Function = Callable[..., Any]
 
 INSTEAD = "write it in other functions that dask.array has, or compute the array first"
-
-ELEMENTWISE = {
-    f"tape_ad.scipy.special.{name}"
-    for name in (
-        *("beta_density", "betainc_slope", "comb", "dawsn_derivative"),
-        *("digamma_step", "erfcx_derivative", "gamma_density", "gammainc_slope"),
-        *("perm", "poisson_weight", "polygamma", "student_density"),
-        *("student_slope", "voigt_derivative", "zeta_slope"),
-    )
-}
-"""Functions of ours whose arguments are all broadcast, and which look at values."""
 
 
 def answer(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -79,19 +69,158 @@ def counterpart_of(function: Function) -> Function | None:
     if isinstance(function, np.ufunc):
         return functools.partial(computed_in, function)
     facts = facts_of(function)
-    if facts.is_elementwise or called(function) in ELEMENTWISE:
-        return functools.partial(by_elements, function)
+    if facts.is_elementwise:
+        return functools.partial(by_elements, function, facts)
     module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
-    modules = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
-    found: Function | None = getattr(modules.get(module), name, None)
-    if found is None and facts.axis and not ours(function):
+    known = by_facts(function, facts)
+    if known is not None and module == "numpy.fft":
+        return known  # Dask's own take axes of one chunk alone
+    packages = {"numpy": da, "numpy.linalg": da.linalg, "numpy.fft": da.fft}
+    found: Function | None = getattr(packages.get(module), name, None)
+    if found is not None and known is not None and module == "numpy.linalg":
+        return functools.partial(of_one_matrix, found, known)
+    return found or known
+
+
+def of_one_matrix(function: Function, other: Function, *args: Any, **options: Any) -> Any:
+    """Call Dask's function, which is of a matrix, or another for stacks of them."""
+    arrays = [x for x in args if is_array(x)]
+    square = [x for x in arrays if x.ndim == 2 and x.shape[0] == x.shape[1]]
+    even = all(x.chunks[0] == x.chunks[1] and len(set(x.chunks[0])) == 1 for x in square)
+    if even and not any(x.ndim > 2 for x in arrays):
+        with contextlib.suppress(ValueError, NotImplementedError):  # of how they are in chunks
+            return function(*args, **options)
+    return other(*args, **options)
+
+
+def by_facts(function: Function, facts: Facts) -> Function | None:
+    """Find how a function is computed in chunks, by what is known of it; None if nothing is."""
+    if facts.by is not None:
+        return functools.partial(by_facts_of_call, function, facts)
+    if facts.dtype_by_values:
+        return None
+    if facts.axis:
         return functools.partial(by_axes, function, facts)
-    return found
+    is_said = bool(facts.signature) and not any(core.is_open for core in facts.inputs)
+    return functools.partial(by_cores, function, facts) if is_said else None
 
 
-def by_elements(function: Function, *operands: Any, **options: Any) -> Any:
-    """Call a function of ours on chunks that lie at the same places."""
-    return da.core.elemwise(functools.partial(function, **options), *operands)
+def by_facts_of_call(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
+    """Call a function of which what is known depends on its arguments."""
+    bound = inspect.signature(function).bind(*args, **options)
+    bound.apply_defaults()
+    assert facts.by is not None  # noqa: S101 - as `by_facts` has seen
+    known = by_facts(function, facts.by(bound.arguments))
+    if known is None:
+        raise UnsupportedArgumentError(f"{called(function)} of a Dask array: {INSTEAD}")
+    return known(*args, **options)
+
+
+def by_elements(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
+    """Call a function on chunks of its operands that lie at the same places."""
+    if not facts.operands:
+        return da.core.elemwise(functools.partial(function, **options), *args)
+    bound = inspect.signature(function).bind(*args, **options)
+    bound.apply_defaults()
+    names = [name for name in facts.operands if np.ndim(bound.arguments[name])]
+    names += [n for n in facts.operands if n not in names and is_array(bound.arguments[n])]
+
+    def chunk(*operands: Any) -> Any:
+        given = bound.arguments | dict(zip(names, operands, strict=True))
+        here = inspect.BoundArguments(bound.signature, given)
+        return function(*here.args, **here.kwargs)
+
+    arrays = [bound.arguments[name] for name in names]
+    if any(is_array(x) for name, x in bound.arguments.items() if name not in names):
+        raise UnsupportedArgumentError(
+            f"{called(function)} takes Dask arrays for {', '.join(facts.operands)} alone; {INSTEAD}"
+        )
+    out = da.core.elemwise(chunk, *[x if is_array(x) else np.asarray(x) for x in arrays])
+    if out is NotImplemented:  # it was called with made-up numbers to learn the dtype
+        raise UnsupportedArgumentError(
+            f"the dtype that {called(function)} gives cannot be told before its values; {INSTEAD}"
+        )
+    return out
+
+
+def is_array(x: Any) -> bool:
+    """Tell whether something is one of Dask's arrays."""
+    return isinstance(x, da.Array)
+
+
+def by_cores(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
+    """Call a function that mixes elements over last axes, each of which is made one chunk."""
+    bound = inspect.signature(function).bind(*args, **options)
+    bound.apply_defaults()
+    operands: dict[str, Any] = {}
+    cores: list[tuple[str, ...]] = []
+    vector = False
+    names = facts.operands or tuple(bound.arguments)[: len(facts.inputs)]
+    for i, (name, core) in enumerate(zip(names, facts.inputs, strict=True)):
+        x = bound.arguments[name]
+        missing = x is None or x is NO_VALUE
+        x = x if is_array(x) or missing else np.asarray(x)
+        if core.single or missing:
+            if is_array(x):
+                raise UnsupportedArgumentError(
+                    f"{called(function)} takes no Dask array for {name}; {INSTEAD}"
+                )
+            continue
+        if core.optional and x.ndim == core.ndim - 1:
+            x, vector = x[..., None], True
+        if x.ndim < core.ndim:
+            raise UnsupportedArgumentError(f"{called(function)}: {name} is no stack; {INSTEAD}")
+        whole = (
+            x.rechunk(dict.fromkeys(range(x.ndim - core.ndim, x.ndim), -1)) if is_array(x) else x
+        )
+        operands[name] = whole
+        own = facts.outputs is None  # as the same letters may stand for other lengths
+        cores.append(tuple(f"{each}_{i}" if own else each for each in core.names))
+    if any(is_array(x) for name, x in bound.arguments.items() if name not in operands):
+        raise UnsupportedArgumentError(
+            f"{called(function)} takes Dask arrays for {', '.join(names)} alone; {INSTEAD}"
+        )
+
+    def chunk(*arrays: Any) -> Any:
+        given = bound.arguments | dict(zip(operands, arrays, strict=True))
+        here = inspect.BoundArguments(bound.signature, given)
+        return function(*here.args, **here.kwargs)
+
+    sizes = {}
+    try:
+        made = chunk(*map(made_up, operands.values(), cores, [facts.outputs] * len(cores)))
+    except ValueError as error:  # made-up numbers were singular, for one
+        raise UnsupportedArgumentError(
+            f"the dtype that {called(function)} gives cannot be told before its values; {INSTEAD}"
+        ) from error
+    if facts.outputs is None:
+        outs = [tuple(f"out_{i}" for i in range(made.ndim))]
+        sizes = dict(zip(outs[0], made.shape, strict=True))
+    else:
+        outs = [core.names for core in facts.outputs]
+    found = da.apply_gufunc(
+        chunk,
+        f"{signature_of(cores)}->{signature_of(outs)}",
+        *operands.values(),
+        output_dtypes=[each.dtype for each in (made if len(outs) > 1 else [made])],
+        output_sizes=sizes,
+        allow_rechunk=True,
+    )
+    return found[..., 0] if vector else found
+
+
+def signature_of(cores: list[tuple[str, ...]]) -> str:
+    """Write one side of a signature."""
+    return ",".join(f"({','.join(names)})" for names in cores)
+
+
+def made_up(x: Any, names: tuple[str, ...], outputs: Any) -> Any:
+    """Make an operand of which a result tells its dtype, and its shape where nothing else does."""
+    if outputs is None:
+        return np.ones(x.shape[x.ndim - len(names) :], x.dtype)
+    if len(names) == 2:
+        return np.eye(2, dtype=x.dtype)
+    return np.ones((2,) * len(names), x.dtype)
 
 
 def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
@@ -104,6 +233,9 @@ def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any
             f"{called(function)} of a Dask array takes no other arrays; {INSTEAD}"
         )
     axis = bound.arguments[facts.axis]
+    lengths = bound.arguments[facts.lengths] if facts.lengths else None
+    if axis is None and lengths is not None:
+        axis = tuple(range(-np.size(lengths), 0))
     if axis is None and facts.none == "flat" and not bound.arguments.get("keepdims"):
         array, axis = da.ravel(array), 0
     axes = axes_of(array.ndim, axis)
@@ -115,8 +247,8 @@ def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any
         bound_here = inspect.BoundArguments(bound.signature, bound.arguments | {first: x})
         return function(*bound_here.args, **bound_here.kwargs)
 
-    lengths = [n if i in places else 1 for i, n in enumerate(array.shape)]
-    like = chunk(np.ones(lengths, array.dtype))
+    ones = [n if i in places else 1 for i, n in enumerate(array.shape)]
+    like = chunk(np.ones(ones, array.dtype))
     if np.ndim(like) == array.ndim:
         chunks = [(like.shape[i],) if i in places else each for i, each in enumerate(array.chunks)]
         dropped: list[int] = []

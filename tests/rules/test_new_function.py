@@ -1,0 +1,64 @@
+"""A function that is new is one rule with its facts, and everybody else reads these."""
+
+import warnings
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+import tape_ad as ta
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
+from tape_ad.rules.base import rule
+
+Array = Any
+
+
+@overridable
+def bent(x: Array) -> Array:
+    """Compute x / (1 + abs(x))."""
+    return x / (1 + np.abs(x))
+
+
+bent.tape_ad_rule = rule(  # type: ignore[attr-defined]  # what a function says of itself
+    lambda out, x: 1 / (1 + np.abs(x)) ** 2, facts=facts.ELEMENTWISE
+)
+
+X = np.array([[0.5, -1.5, 2.0], [-0.25, 3.0, 1.0]])
+
+
+def loss(x: Array) -> Array:
+    return np.sum(bent(x) ** 2)
+
+
+def slope(x: Array) -> Array:
+    return 2 * x / (1 + np.abs(x)) ** 3
+
+
+def test_it_has_derivatives() -> None:
+    np.testing.assert_allclose(ta.grad(loss)(X), slope(X))
+    second = ta.grad(lambda x: np.sum(ta.grad(loss)(x)))(X)
+    np.testing.assert_allclose(second, (2 - 4 * np.abs(X)) / (1 + np.abs(X)) ** 4)
+
+
+def test_it_is_batched_at_once() -> None:
+    batched = ta.batched(ta.grad(loss))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = batched(X)
+    np.testing.assert_allclose(found, slope(X))
+    assert "at once" in batched.explain()
+
+
+def test_it_takes_dask_arrays() -> None:
+    found = ta.grad(loss)(da.from_array(X, chunks=(1, 2)))
+    np.testing.assert_allclose(np.asarray(found), slope(X))
+
+
+def test_it_is_compiled() -> None:
+    np.testing.assert_allclose(ta.compile(ta.grad(loss))(X), slope(X))
+
+
+def test_its_jacobian_is_sparse() -> None:
+    pattern = ta.sparsity(bent)(X[0])
+    np.testing.assert_array_equal(pattern.toarray(), np.eye(3, dtype=bool))
