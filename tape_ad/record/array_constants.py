@@ -117,6 +117,8 @@ for _name in dir(np.ndarray):
     if isinstance(vars(ArrayInterface).get(_name), MigrationHint):
         setattr(ArrayConstant, _name, OfTheArray(_name))
 
+ArrayConstant.__array_wrap__ = OfTheArray("__array_wrap__")  # type: ignore[attr-defined]  # as the others
+
 CONSTANTS.add(ArrayConstant)
 
 

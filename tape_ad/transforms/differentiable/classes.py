@@ -41,6 +41,8 @@ def is_copied_class(kind: type) -> bool:
         return False
     if getattr(kind, "_is_protocol", False) or kind in ORIGINALS:
         return False
+    if type(type(kind)).__module__ != "builtins" or type(kind).__name__.startswith("pybind11"):
+        return False  # of a metaclass in C
     return any(isinstance(each, FUNCTIONS) for each in vars(kind).values()) or any(
         map(is_copied_class, kind.__bases__)
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.base.trees import map_leaves
 from tape_ad.record.array_constants import ArrayConstant, as_array_constants, given_away
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
@@ -49,7 +48,7 @@ def guarded(function: Any) -> Callable[..., Any]:
     """
 
     def calling(*args: Any, **kwargs: Any) -> Any:
-        given, named = map_leaves(plain, args), map_leaves(plain, kwargs)
+        given, named = plain_call(args, kwargs)
         if reaches((given, named)):
             raise NoRuleError(
                 f"{called(function)} is compiled and has no rule, so the gradient would be lost; "
@@ -76,7 +75,7 @@ def by_rule(original: Any, counterpart: Any) -> Any:
         return counterpart
 
     def calling(*args: Any, **kwargs: Any) -> Any:
-        given, named = map_leaves(plain, args), map_leaves(plain, kwargs)
+        given, named = plain_call(args, kwargs)
         if reaches((given, named)):
             return counterpart(*args, **kwargs)
         return as_array_constants(original(*given, **named))
@@ -84,9 +83,26 @@ def by_rule(original: Any, counterpart: Any) -> Any:
     return functools.wraps(original)(calling)
 
 
+def plain(value: Any) -> Any:
+    """Give the array of a constant, also in lists; dicts, which C code may write to, stay."""
+    kind = type(value)
+    if kind is ArrayConstant:
+        return given_away(value)
+    if kind in (list, tuple):
+        found = [plain(each) for each in value]
+        if all(one is other for one, other in zip(found, value, strict=True)):
+            return value
+        return found if kind is list else tuple(found)
+    if kind is dict:
+        for name, each in value.items():
+            if type(each) is ArrayConstant:
+                value[name] = given_away(each)
+    return value
+
+
+def plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Give the arguments of a call with arrays in place of constants."""
+    return [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}
+
+
 MADE_OF_RULES.append(by_rule)
-
-
-def plain(leaf: Any, path: str = "") -> Any:
-    """Give the array of a constant, and anything else as it is."""
-    return given_away(leaf) if type(leaf) is ArrayConstant else leaf

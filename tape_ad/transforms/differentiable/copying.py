@@ -80,10 +80,7 @@ class Globals(dict[str, Any]):
         known = self.memo.get(name)
         if known is not None and known[0] is value:
             return known[1]
-        if self.own and isinstance(value, type):  # in SciPy's own code its classes are copied
-            found = MAKERS[type](value) if replaced_type(value) is ABSENT else converted(value)
-        else:
-            found = converted(value)
+        found = converted_in_scipy(value) if self.own else converted(value)
         if type(value) in KEPT:
             self.memo[name] = value, found
         return found
@@ -108,9 +105,16 @@ class Globals(dict[str, Any]):
         return iter({**self.original, **dict.fromkeys(dict.keys(self))})
 
 
-def replaced_type(kind: type) -> Any:
-    """Give what stands for a type, unless it is a class of SciPy's."""
-    return ABSENT if kind.__module__.startswith("scipy.") else replaced(kind)
+def converted_in_scipy(value: Any) -> Any:
+    """Convert what stands in SciPy's own code, in which its classes are copied.
+
+    The counterparts that they have here know nothing of what is private to SciPy.
+    """
+    if isinstance(value, type) and value.__module__.startswith("scipy."):
+        return MAKERS[type](value)
+    if type(value) is types.ModuleType and value.__name__.startswith("scipy"):
+        return memoized(value.__dict__["__spec__"], lambda _: view_of(value, OwnModuleCopy))
+    return converted(value)
 
 
 def globals_of(original: dict[str, Any]) -> Globals:
@@ -342,7 +346,7 @@ def writing_back(copy: Any, namespace: Globals) -> Any:
 
 def copied_module(module: types.ModuleType) -> Any:
     """Give the view of a module that copies what it is asked for; modules without any stay."""
-    if type(module) is ModuleCopy:
+    if isinstance(module, ModuleCopy):
         return module
     name = module.__name__
     package = name.partition(".")[0]
@@ -353,8 +357,9 @@ def copied_module(module: types.ModuleType) -> Any:
     return memoized(module, view_of)
 
 
-def view_of(module: types.ModuleType) -> "ModuleCopy":
-    view = ModuleCopy(module.__name__, module.__doc__)
+def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) -> "ModuleCopy":
+    """Make the view of a module."""
+    view = (kind or ModuleCopy)(module.__name__, module.__doc__)
     object.__setattr__(view, "_original", module)
     for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
         if hasattr(module, name):
@@ -377,6 +382,10 @@ class ModuleCopy(types.ModuleType):
     def __delattr__(self, name: str) -> None:
         delattr(self._original, name)
 
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]  # a mapping that converts
+        return globals_of(self._original.__dict__)
+
     def __dir__(self) -> list[str]:
         return dir(self._original)
 
@@ -391,6 +400,13 @@ class ModuleCopy(types.ModuleType):
 
     def __reduce__(self) -> Any:
         return __import__("importlib").import_module, (self._original.__name__,)
+
+
+class OwnModuleCopy(ModuleCopy):
+    """A view that SciPy's own code has of one of its modules."""
+
+    def __getattr__(self, name: str) -> Any:
+        return converted_in_scipy(getattr(object.__getattribute__(self, "_original"), name))
 
 
 def bound(method: Any) -> Any:

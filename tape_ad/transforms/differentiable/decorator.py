@@ -1,17 +1,18 @@
 """`differentiable`: the public face of the copies."""
 
-import functools
 import importlib
-import sys
 import types
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 
 from tape_ad.transforms.differentiable import classes, numerics, numpy_names  # noqa: F401 - tables
-from tape_ad.transforms.differentiable.copying import COPIES, converted, copied_object, is_copy
+from tape_ad.transforms.differentiable.copying import (
+    converted,
+    converted_in_scipy,
+    is_copy,
+)
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
@@ -112,7 +113,8 @@ def differentiable(thing: Any) -> Any:
 
 def import_(name: str, globals: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - Python's
     """Do what `import` does, and give views of modules."""
-    return converted(__import__(name, globals, *args, **kwargs))
+    module = __import__(name, globals, *args, **kwargs)
+    return converted_in_scipy(module) if getattr(globals, "own", False) else converted(module)
 
 
 def import_module(name: str, package: str | None = None) -> Any:
@@ -122,4 +124,3 @@ def import_module(name: str, package: str | None = None) -> Any:
 
 BUILTINS["__import__"] = import_
 note_stand_in(importlib.import_module, import_module)
-_ = functools, sys, Callable, COPIES, copied_object
