@@ -38,29 +38,45 @@ def is_compiled(value: Any) -> bool:
     )
 
 
-def guarded(function: Any) -> Callable[..., Any]:
-    """Let a compiled function have constants as plain arrays, and no handles.
+class Guarded:
+    """A compiled function that has constants as plain arrays, and refuses handles."""
 
-    Raises
-    ------
-    NoRuleError
-        When it is called with a handle.
-    """
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.__wrapped__ = function
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.__module__ = str(getattr(function, "__module__", None) or "")
 
-    def calling(*args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function.
+
+        Raises
+        ------
+        NoRuleError
+            When a handle is among the arguments.
+        """
         given, named = plain_call(args, kwargs)
         if reaches((given, named)):
             raise NoRuleError(
-                f"{called(function)} is compiled and has no rule, so the gradient would be lost; "
-                "give it one by ta.custom_rule around a function of yours that calls it, or "
+                f"{called(self.function)} is compiled and has no rule, so the gradient would be "
+                "lost; give it one by ta.custom_rule around a function of yours that calls it, or "
                 "apply it to t.data if no gradient is meant to flow"
             )
-        return function(*given, **named)
+        return self.function(*given, **named)
 
-    try:
-        return functools.wraps(function)(calling)
-    except TypeError:
-        return calling
+    def __getitem__(self, key: Any) -> Any:
+        return Guarded(self.function[key])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.function, name)
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+
+def guarded(function: Any) -> Callable[..., Any]:
+    """Let a compiled function have constants as plain arrays, and no handles."""
+    return Guarded(function)
 
 
 def by_rule(original: Any, counterpart: Any) -> Any:

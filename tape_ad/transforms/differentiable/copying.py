@@ -5,6 +5,7 @@ and modules are copied when a copy first comes to them, and what the table has (
 replaced. The original is untouched.
 """
 
+import builtins
 import dis
 import functools
 import sys
@@ -65,7 +66,7 @@ class Globals(dict[str, Any]):
     __slots__ = ("__weakref__", "fixed", "memo", "original", "own")
 
     original: dict[str, Any]
-    fixed: frozenset[str]
+    fixed: set[str]
     memo: dict[str, tuple[Any, Any]]
     own: bool
 
@@ -80,14 +81,17 @@ class Globals(dict[str, Any]):
         known = self.memo.get(name)
         if known is not None and known[0] is value:
             return known[1]
-        found = converted_in_scipy(value) if self.own else converted(value)
+        try:
+            found = converted_in_scipy(value) if self.own else converted(value)
+        except KeyError as error:  # which Python would take for a name that is not there
+            raise RuntimeError(f"no copy of {name} could be made") from error
         if type(value) in KEPT:
             self.memo[name] = value, found
         return found
 
     def write_back(self) -> None:
         """Move what copies have assigned to globals to the original module's."""
-        for name in [*self]:
+        for name in list(dict.keys(self)):
             if name not in self.fixed:
                 self.original[name] = original_of(self.pop(name))
 
@@ -112,9 +116,32 @@ def converted_in_scipy(value: Any) -> Any:
     """
     if isinstance(value, type) and value.__module__.startswith("scipy."):
         return MAKERS[type](value)
+    if type(value).__module__.startswith("scipy.stats") and not is_compiled(value):
+        return copied_object(value)
     if type(value) is types.ModuleType and value.__name__.startswith("scipy"):
         return memoized(value.__dict__["__spec__"], lambda _: view_of(value, OwnModuleCopy))
     return converted(value)
+
+
+def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
+    """Do what a class statement does: its body looks names up without asking for missing ones."""
+    namespace = body.__globals__
+    if type(namespace) is not Globals:
+        return builtins.__build_class__(body, name, *bases, **options)
+    with LOCK:
+        held = {each: dict.__getitem__(namespace, each) if dict.__contains__(namespace, each) else namespace.__missing__(each) for each in body.__code__.co_names if each in namespace}
+        added = {each: held[each] for each in held if not dict.__contains__(namespace, each)}
+        namespace.fixed |= added.keys()
+        dict.update(namespace, added)
+        try:
+            return builtins.__build_class__(body, name, *bases, **options)
+        finally:
+            namespace.fixed -= added.keys()
+            for each in added:
+                dict.pop(namespace, each, None)
+
+
+BUILTINS["__build_class__"] = build_class
 
 
 def globals_of(original: dict[str, Any]) -> Globals:
@@ -126,9 +153,11 @@ def globals_of(original: dict[str, Any]) -> Globals:
             if name in original:
                 dict.__setitem__(found, name, original[name])
         dict.__setitem__(found, "__builtins__", BUILTINS)
+        registry = original.setdefault("__warningregistry__", {})  # where warnings are noted
+        dict.__setitem__(found, "__warningregistry__", registry)
         found.original, found.memo = original, {}
         found.own = str(original.get("__name__")).startswith("scipy.")
-        found.fixed = frozenset(dict.keys(found))
+        found.fixed = set(dict.keys(found))
         NAMESPACES[id(original)] = found
     return found
 

@@ -15,7 +15,7 @@ from tape_ad.record.creation import joined
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.reach import is_handle, reaches
-from tape_ad.transforms.differentiable.table import note_stand_in, stands_in_for
+from tape_ad.transforms.differentiable.table import note_stand_in, replaced, stands_in_for
 
 __all__ = ["as_array_handle"]
 
@@ -137,13 +137,10 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """Do what `numpy.asarray_chkfinite` does."""
     if not holds(a):
         np.asarray_chkfinite(unwrapped(a), dtype, order)
-        return AS_ARRAY(a, dtype, order)
+        return replaced(np.asarray)(a, dtype, order)
     array = taken(np.asarray, a, dtype, order)
     np.asarray_chkfinite(primal(array))
     return array
-
-
-AS_ARRAY = taking(np.asarray)
 
 
 @stands_in_for(np.require)
@@ -411,3 +408,32 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
 def finfo(dtype: Any) -> Any:
     """Do what `numpy.finfo` does, also of a handle's dtype."""
     return np.finfo(dtype.dtype if is_handle(dtype) else real(dtype))
+
+
+class Joining:
+    """What `numpy.r_` and `numpy.c_` are: arrays in brackets, put side by side."""
+
+    def __init__(self, original: Any, *, columns: bool) -> None:
+        self.original, self.columns = original, columns
+
+    def __getitem__(self, key: Any) -> Any:
+        entries = key if type(key) is tuple else (key,)
+        if not any(map(holds, entries)):
+            found = self.original[tuple(map(unwrapped, entries))]
+            return as_array_constants(found)
+        if any(isinstance(each, str) for each in entries):
+            raise NoRuleError("np.r_ with a text takes no handles; write np.concatenate")
+        parts = [self.part(each) for each in entries]
+        return np.concatenate(parts, axis=-1 if self.columns else 0)
+
+    def part(self, entry: Any) -> Any:
+        """Give an entry as an array of the axes that it is joined with."""
+        if isinstance(entry, slice):
+            entry = np.r_[entry]
+        array = as_array_handle(entry) if holds(entry) else np.asarray(unwrapped(entry))
+        array = np.reshape(array, (1,)) if array.ndim == 0 else array
+        return np.reshape(array, (-1, 1)) if self.columns and array.ndim == 1 else array
+
+
+note_stand_in(np.r_, Joining(np.r_, columns=False))
+note_stand_in(np.c_, Joining(np.c_, columns=True))
