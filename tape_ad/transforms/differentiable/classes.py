@@ -22,6 +22,7 @@ HEAP_TYPE = 1 << 9
 LEFT = frozenset({"__dict__", "__weakref__", "__slots__", "__init_subclass__", "__class_getitem__"})
 """What a copy of a class inherits in any case."""
 
+
 class Plain:
     """What a copy is made from first where the bases would note that they have a subclass."""
 

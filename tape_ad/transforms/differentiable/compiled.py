@@ -27,7 +27,8 @@ def is_compiled(value: Any) -> bool:
     if kind.__name__ not in KINDS:
         return False
     owner = getattr(value, "__self__", None)
-    if owner is not None and not isinstance(owner, types.ModuleType):
+    in_c = owner is None or isinstance(owner, types.ModuleType)
+    if not in_c and not type(owner).__name__.startswith(("PyCapsule", "pybind11")):
         return False  # a method, of an object that sees for itself
     module = str(getattr(value, "__module__", None) or getattr(owner, "__name__", ""))
     package = module.partition(".")[0]

@@ -129,7 +129,13 @@ def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
     if type(namespace) is not Globals:
         return builtins.__build_class__(body, name, *bases, **options)
     with LOCK:
-        held = {each: dict.__getitem__(namespace, each) if dict.__contains__(namespace, each) else namespace.__missing__(each) for each in body.__code__.co_names if each in namespace}
+        held = {
+            each: dict.__getitem__(namespace, each)
+            if dict.__contains__(namespace, each)
+            else namespace.__missing__(each)
+            for each in body.__code__.co_names
+            if each in namespace
+        }
         added = {each: held[each] for each in held if not dict.__contains__(namespace, each)}
         namespace.fixed |= added.keys()
         dict.update(namespace, added)
@@ -251,7 +257,9 @@ IN_PROGRESS: dict[int, Any] = {}
 
 
 def module_of(function: Any) -> str:
-    """Name the module that a function's code is of."""
+    """Name the module that a function's code is of; what a doctest defines is the user's."""
+    if function.__code__.co_filename.startswith("<doctest"):
+        return "__main__"
     return str(function.__globals__.get("__name__") or function.__module__)
 
 
@@ -603,6 +611,12 @@ PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...),
 """Types of what is never converted."""
 
 KEPT = frozenset(
-    {types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, type(functools.lru_cache(max))}
+    {
+        types.FunctionType,
+        types.ModuleType,
+        types.BuiltinFunctionType,
+        type,
+        type(functools.lru_cache(max)),
+    }
 )
 """Types of globals whose copy is looked up by name from then on, as long as the original stays."""

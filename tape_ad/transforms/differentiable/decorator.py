@@ -13,6 +13,7 @@ from tape_ad.transforms.differentiable.copying import (
     converted_in_scipy,
     is_copy,
 )
+from tape_ad.transforms.differentiable.explanation import explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
@@ -77,7 +78,8 @@ def differentiable(thing: Any) -> Any:
 
     Notes
     -----
-    Compiled functions without a rule refuse handles by a `NoRuleError`, which names them. An
+    ``ta.differentiable.explain(function)`` lists what is copied, what has a rule, and what would
+    refuse handles. Compiled functions without a rule refuse handles by a `NoRuleError`, which names them. An
     integer taken from a handle, ``int(x)``, is a plain number. A tie that decides a branch in the
     code of a package is a `TieError`.
 
@@ -122,5 +124,6 @@ def import_module(name: str, package: str | None = None) -> Any:
     return converted(importlib.import_module(name, package))
 
 
+differentiable.explain = explain  # type: ignore[attr-defined]  # a second function, under its name
 BUILTINS["__import__"] = import_
 note_stand_in(importlib.import_module, import_module)

@@ -158,9 +158,13 @@ def complex_(*args: Any, **kwargs: Any) -> Any:
     given = (*args, *kwargs.values())
     if not any(map(is_handle, given)):
         return complex(*args, **kwargs)
-    real_part, imaginary = [*args, 0][:2] if not kwargs else (
-        kwargs.get("real", args[0] if args else 0),
-        kwargs.get("imag", 0),
+    real_part, imaginary = (
+        [*args, 0][:2]
+        if not kwargs
+        else (
+            kwargs.get("real", args[0] if args else 0),
+            kwargs.get("imag", 0),
+        )
     )
     if is_handle(imaginary):
         return real_part + 1j * imaginary

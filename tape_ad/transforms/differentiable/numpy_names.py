@@ -222,6 +222,34 @@ def fromiter(values: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     return taken(np.asarray, listed[: None if count < 0 else count], dtype)
 
 
+def joining_lists(function: Function) -> Function:
+    """Let a function of arrays take lists with handles in them, as it takes lists of numbers."""
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(each, SEQUENCES) and holds(each) for each in args[:2]):
+            args = tuple(
+                as_array_handle(each) if isinstance(each, SEQUENCES) and holds(each) else each
+                for each in args
+            )
+        return function(*args, **kwargs)
+
+    note_stand_in(function, calling)
+    return calling
+
+
+for _function in (np.sum, np.prod, np.mean, np.std, np.var, np.median, np.max, np.min, np.ptp):
+    joining_lists(_function)
+for _function in (np.cumsum, np.cumprod, np.argmax, np.argmin, np.sort, np.diff, np.average):
+    joining_lists(_function)
+for _function in (np.dot, np.percentile, np.quantile, np.linalg.norm, np.outer, np.cross):
+    joining_lists(_function)
+for _function in (np.any, np.all, np.isclose, np.allclose, np.clip, np.round, np.trapezoid):
+    joining_lists(_function)
+for _function in (np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel):
+    joining_lists(_function)
+
+
 # Functions that write to an array
 
 
@@ -232,7 +260,7 @@ def repeated(values: Any, count: int) -> Any:
 
 
 def writing(original: Function) -> Callable[[Function], Function]:
-    """Let a function that writes to its first argument do so by assignment, if handles take part."""
+    """Let a function that writes to its first argument assign, if handles take part."""
 
     def decorate(function: Function) -> Function:
         @functools.wraps(original)
