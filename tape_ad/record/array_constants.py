@@ -1,7 +1,7 @@
-"""Constants with NumPy's semantics, for code that makes an array and then assigns handles to it.
+"""Constants with NumPy's semantics, for code that makes an array and assigns handles to it.
 
-Those of `tape_ad.record.constants` follow the array API standard, in which an element of an array is
-an array again. Here it is a number, as NumPy has it, so that ``n += 1`` changes the name alone.
+Those of `tape_ad.record.constants` follow the array API standard, in which an element of an array
+is an array again. Here it is a number, as NumPy has it, so that ``n += 1`` changes the name alone.
 """
 
 import operator

@@ -123,7 +123,7 @@ def make_class(kind: type) -> type:
     return made
 
 
-def attribute(name: str, value: Any) -> Any:
+def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     """Convert an attribute of a class: functions in whatever they are wrapped in."""
     kind = type(value)
     if kind in (staticmethod, classmethod):

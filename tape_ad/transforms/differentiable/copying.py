@@ -183,7 +183,7 @@ def is_copy(thing: Any) -> bool:
     return original_of(thing) is not thing
 
 
-def converted(value: Any) -> Any:
+def converted(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     """Give what something of the original code is in a copy."""
     kind = type(value)
     if kind in PLAIN:

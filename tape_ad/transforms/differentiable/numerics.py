@@ -99,9 +99,19 @@ RENAMED = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "c
 OF_NUMBERS: dict[str, Function] = {
     **{name: getattr(np, name) for name in (*SAME, "sqrt", "degrees", "radians", "copysign")},
     **{name: getattr(np, numpys) for name, numpys in RENAMED.items()},
-    "atan2": np.arctan2, "pow": np.power, "fabs": np.absolute, "fmod": np.fmod, "log": log,
-    "cbrt": np.cbrt, "exp2": np.exp2, "hypot": hypot, "modf": modf, "ldexp": ldexp,
-    "erf": special("erf"), "erfc": special("erfc"), "gamma": special("gamma"),
+    "atan2": np.arctan2,
+    "pow": np.power,
+    "fabs": np.absolute,
+    "fmod": np.fmod,
+    "log": log,
+    "cbrt": np.cbrt,
+    "exp2": np.exp2,
+    "hypot": hypot,
+    "modf": modf,
+    "ldexp": ldexp,
+    "erf": special("erf"),
+    "erfc": special("erfc"),
+    "gamma": special("gamma"),
     "lgamma": special("gammaln"),
 }
 """`math`'s functions of numbers, and what does the same on handles."""
@@ -114,14 +124,22 @@ PLAIN = ("ceil", "floor", "trunc", "isnan", "isinf", "isfinite", "isclose", "fre
 COMPLEX: dict[str, Function] = {
     **{name: getattr(np, name) for name in (*SAME[:7], "log10", "sqrt")},
     **{name: getattr(np, numpys) for name, numpys in RENAMED.items()},
-    "log": log, "phase": np.angle, "polar": polar, "rect": rect,
+    "log": log,
+    "phase": np.angle,
+    "polar": polar,
+    "rect": rect,
 }
 
 OF_SAMPLES: dict[str, Function] = {
-    "mean": averaged, "fmean": averaged, "median": lambda data: np.median(np.stack([*data])),
-    "harmonic_mean": harmonic_mean, "geometric_mean": geometric_mean,
-    "variance": spread(np.var, 1), "pvariance": spread(np.var, 0),
-    "stdev": spread(np.std, 1), "pstdev": spread(np.std, 0),
+    "mean": averaged,
+    "fmean": averaged,
+    "median": lambda data: np.median(np.stack([*data])),
+    "harmonic_mean": harmonic_mean,
+    "geometric_mean": geometric_mean,
+    "variance": spread(np.var, 1),
+    "pvariance": spread(np.var, 0),
+    "stdev": spread(np.std, 1),
+    "pstdev": spread(np.std, 0),
 }
 
 

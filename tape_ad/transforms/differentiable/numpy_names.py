@@ -260,7 +260,7 @@ def repeated(values: Any, count: int) -> Any:
 
 
 def writing(original: Function) -> Callable[[Function], Function]:
-    """Let a function that writes to its first argument assign, if handles take part."""
+    """Let a function that writes to its first argument assign to it, if there are handles."""
 
     def decorate(function: Function) -> Function:
         @functools.wraps(original)

@@ -54,13 +54,14 @@ def decorated(x: Any) -> Any:
     return np.asarray(x) ** 2
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def cached(x: Any) -> Any:
     return math.sin(x)
 
 
 def importing(x: Any) -> Any:
     import math as m  # noqa: PLC0415 - what is tested
+
     from numpy import asarray as take  # noqa: PLC0415 - what is tested
 
     return m.cos(take(x)[0])

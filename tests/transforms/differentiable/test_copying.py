@@ -161,9 +161,12 @@ def test_transforms_compose() -> None:
 
     np.testing.assert_allclose(ta.grad(ta.checkpoint(f))(X), values)
     np.testing.assert_allclose(ta.compile(ta.grad(f))(X), values)
-    np.testing.assert_allclose(ta.jacobian(ta.differentiable(foreign.scaled))(X), np.diag(2 * np.exp(X)))
     np.testing.assert_allclose(
-        ta.hessian(ta.differentiable(lambda x: np.sum(foreign.scaled(x))))(X), np.diag(2 * np.exp(X))
+        ta.jacobian(ta.differentiable(foreign.scaled))(X), np.diag(2 * np.exp(X))
+    )
+    np.testing.assert_allclose(
+        ta.hessian(ta.differentiable(lambda x: np.sum(foreign.scaled(x))))(X),
+        np.diag(2 * np.exp(X)),
     )
     rows = np.stack([X, X + 1])
     np.testing.assert_allclose(
