@@ -1,4 +1,4 @@
-"""Constants with NumPy's semantics, for code that makes an array and then assigns handles to it.
+"""Constants with NumPy's semantics, for code that makes an array and assigns handles to it.
 
 Those of `tape_ad.record.constants` follow the array API standard, in which an element of an array
 is an array again. Here it is a number, as NumPy has it, so that ``n += 1`` changes the name alone.
@@ -114,6 +114,8 @@ class OfTheArray:
 for _name in dir(np.ndarray):
     if isinstance(vars(ArrayInterface).get(_name), MigrationHint):
         setattr(ArrayConstant, _name, OfTheArray(_name))
+
+ArrayConstant.__array_wrap__ = OfTheArray("__array_wrap__")  # type: ignore[attr-defined]  # as the others
 
 CONSTANTS.add(ArrayConstant)
 

@@ -8,8 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tape_ad.base.errors import NoRuleError
 from tape_ad.transforms.differentiable import copying
+from tape_ad.transforms.differentiable.compiled import plain_call
 from tape_ad.transforms.differentiable.kinds import KNOWN
+from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS
 
 __all__ = ["copied_class"]
@@ -42,6 +45,8 @@ def is_copied_class(kind: type) -> bool:
         return False
     if getattr(kind, "_is_protocol", False) or kind in ORIGINALS:
         return False
+    if type(type(kind)).__module__ != "builtins" or type(kind).__name__.startswith("pybind11"):
+        return False  # of a metaclass in C
     return any(isinstance(each, FUNCTIONS) for each in vars(kind).values()) or any(
         map(is_copied_class, kind.__bases__)
     )
@@ -52,11 +57,38 @@ FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property, functools.
 
 def copied_class(kind: type) -> type:
     """Copy a class, or give it as it is where none of it is code that is copied."""
+    if issubclass(kind, np.ndarray) and kind is not np.ndarray and is_users(kind):
+        return copying.memoized(kind, of_plain_arrays)
     if not is_copied_class(kind):
         return kind
     with copying.LOCK:
         found = copying.COPIES.get(kind)
         return make_class(kind) if found is None else found
+
+
+def is_users(kind: type) -> bool:
+    """Tell whether a class is one of a package that is copied, and no copy itself."""
+    return copying.is_copied_module(kind.__module__) and kind not in ORIGINALS
+
+
+def of_plain_arrays(kind: type) -> Any:
+    """Derive from a subclass of ndarray one that refuses handles, which it could not hold."""
+
+    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+        given, named = plain_call(args, kwargs)
+        if reaches((given, named)):
+            raise NoRuleError(
+                f"{kind.__module__}.{kind.__qualname__} is a subclass of numpy.ndarray, whose "
+                "memory holds plain numbers, so the gradient would be lost; use functions of plain "
+                "arrays in its place, or pass t.data if no gradient is meant to flow"
+            )
+        return kind(*given, **named) if cls is made else kind.__new__(cls, *given, **named)
+
+    body = {"__new__": new, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    made: Any = type(kind)(kind.__name__, (kind,), body)
+    ORIGINALS[made] = kind
+    KNOWN[kind] = made
+    return made
 
 
 def make_class(kind: type) -> type:
@@ -91,7 +123,7 @@ def make_class(kind: type) -> type:
     return made
 
 
-def attribute(name: str, value: Any) -> Any:
+def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     """Convert an attribute of a class: functions in whatever they are wrapped in."""
     kind = type(value)
     if kind in (staticmethod, classmethod):

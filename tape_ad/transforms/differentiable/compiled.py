@@ -8,7 +8,6 @@ from typing import Any
 
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.base.trees import map_leaves
 from tape_ad.record.array_constants import ArrayConstant, as_array_constants, given_away
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
@@ -28,7 +27,8 @@ def is_compiled(value: Any) -> bool:
     if kind.__name__ not in KINDS:
         return False
     owner = getattr(value, "__self__", None)
-    if owner is not None and not isinstance(owner, types.ModuleType):
+    in_c = owner is None or isinstance(owner, types.ModuleType)
+    if not in_c and not type(owner).__name__.startswith(("PyCapsule", "pybind11")):
         return False  # a method, of an object that sees for itself
     module = str(getattr(value, "__module__", None) or getattr(owner, "__name__", ""))
     package = module.partition(".")[0]
@@ -39,29 +39,45 @@ def is_compiled(value: Any) -> bool:
     )
 
 
-def guarded(function: Any) -> Callable[..., Any]:
-    """Let a compiled function have constants as plain arrays, and no handles.
+class Guarded:
+    """A compiled function that has constants as plain arrays, and refuses handles."""
 
-    Raises
-    ------
-    NoRuleError
-        When it is called with a handle.
-    """
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.__wrapped__ = function
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.__module__ = str(getattr(function, "__module__", None) or "")
 
-    def calling(*args: Any, **kwargs: Any) -> Any:
-        given, named = map_leaves(plain, args), map_leaves(plain, kwargs)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function.
+
+        Raises
+        ------
+        NoRuleError
+            When a handle is among the arguments.
+        """
+        given, named = plain_call(args, kwargs)
         if reaches((given, named)):
             raise NoRuleError(
-                f"{called(function)} is compiled and has no rule, so the gradient would be lost; "
-                "give it one by ta.custom_rule around a function of yours that calls it, or "
+                f"{called(self.function)} is compiled and has no rule, so the gradient would be "
+                "lost; give it one by ta.custom_rule around a function of yours that calls it, or "
                 "apply it to t.data if no gradient is meant to flow"
             )
-        return function(*given, **named)
+        return self.function(*given, **named)
 
-    try:
-        return functools.wraps(function)(calling)
-    except TypeError:
-        return calling
+    def __getitem__(self, key: Any) -> Any:
+        return Guarded(self.function[key])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.function, name)
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+
+def guarded(function: Any) -> Callable[..., Any]:
+    """Let a compiled function have constants as plain arrays, and no handles."""
+    return Guarded(function)
 
 
 def by_rule(original: Any, counterpart: Any) -> Any:
@@ -76,7 +92,7 @@ def by_rule(original: Any, counterpart: Any) -> Any:
         return counterpart
 
     def calling(*args: Any, **kwargs: Any) -> Any:
-        given, named = map_leaves(plain, args), map_leaves(plain, kwargs)
+        given, named = plain_call(args, kwargs)
         if reaches((given, named)):
             return counterpart(*args, **kwargs)
         return as_array_constants(original(*given, **named))
@@ -84,9 +100,26 @@ def by_rule(original: Any, counterpart: Any) -> Any:
     return functools.wraps(original)(calling)
 
 
+def plain(value: Any) -> Any:
+    """Give the array of a constant, also in lists; dicts, which C code may write to, stay."""
+    kind = type(value)
+    if kind is ArrayConstant:
+        return given_away(value)
+    if kind in (list, tuple):
+        found = [plain(each) for each in value]
+        if all(one is other for one, other in zip(found, value, strict=True)):
+            return value
+        return found if kind is list else tuple(found)
+    if kind is dict:
+        for name, each in value.items():
+            if type(each) is ArrayConstant:
+                value[name] = given_away(each)
+    return value
+
+
+def plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Give the arguments of a call with arrays in place of constants."""
+    return [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}
+
+
 MADE_OF_RULES.append(by_rule)
-
-
-def plain(leaf: Any, path: str = "") -> Any:
-    """Give the array of a constant, and anything else as it is."""
-    return given_away(leaf) if type(leaf) is ArrayConstant else leaf

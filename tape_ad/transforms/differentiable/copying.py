@@ -5,6 +5,7 @@ and modules are copied when a copy first comes to them, and what the table has (
 replaced. The original is untouched.
 """
 
+import builtins
 import dis
 import functools
 import sys
@@ -65,7 +66,7 @@ class Globals(dict[str, Any]):
     __slots__ = ("__weakref__", "fixed", "memo", "original", "own")
 
     original: dict[str, Any]
-    fixed: frozenset[str]
+    fixed: set[str]
     memo: dict[str, tuple[Any, Any]]
     own: bool
 
@@ -80,17 +81,17 @@ class Globals(dict[str, Any]):
         known = self.memo.get(name)
         if known is not None and known[0] is value:
             return known[1]
-        if self.own and isinstance(value, type):  # in SciPy's own code its classes are copied
-            found = MAKERS[type](value) if replaced_type(value) is ABSENT else converted(value)
-        else:
-            found = converted(value)
+        try:
+            found = converted_in_scipy(value) if self.own else converted(value)
+        except KeyError as error:  # which Python would take for a name that is not there
+            raise RuntimeError(f"no copy of {name} could be made") from error
         if type(value) in KEPT:
             self.memo[name] = value, found
         return found
 
     def write_back(self) -> None:
         """Move what copies have assigned to globals to the original module's."""
-        for name in [*self]:
+        for name in list(dict.keys(self)):
             if name not in self.fixed:
                 self.original[name] = original_of(self.pop(name))
 
@@ -108,9 +109,45 @@ class Globals(dict[str, Any]):
         return iter({**self.original, **dict.fromkeys(dict.keys(self))})
 
 
-def replaced_type(kind: type) -> Any:
-    """Give what stands for a type, unless it is a class of SciPy's."""
-    return ABSENT if kind.__module__.startswith("scipy.") else replaced(kind)
+def converted_in_scipy(value: Any) -> Any:
+    """Convert what stands in SciPy's own code, in which its classes are copied.
+
+    The counterparts that they have here know nothing of what is private to SciPy.
+    """
+    if isinstance(value, type) and value.__module__.startswith("scipy."):
+        return MAKERS[type](value)
+    if type(value).__module__.startswith("scipy.stats") and not is_compiled(value):
+        return copied_object(value)
+    if type(value) is types.ModuleType and value.__name__.startswith("scipy"):
+        return memoized(value.__dict__["__spec__"], lambda _: view_of(value, OwnModuleCopy))
+    return converted(value)
+
+
+def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
+    """Do what a class statement does: its body looks names up without asking for missing ones."""
+    namespace = body.__globals__
+    if type(namespace) is not Globals:
+        return builtins.__build_class__(body, name, *bases, **options)
+    with LOCK:
+        held = {
+            each: dict.__getitem__(namespace, each)
+            if dict.__contains__(namespace, each)
+            else namespace.__missing__(each)
+            for each in body.__code__.co_names
+            if each in namespace
+        }
+        added = {each: held[each] for each in held if not dict.__contains__(namespace, each)}
+        namespace.fixed |= added.keys()
+        dict.update(namespace, added)
+        try:
+            return builtins.__build_class__(body, name, *bases, **options)
+        finally:
+            namespace.fixed -= added.keys()
+            for each in added:
+                dict.pop(namespace, each, None)
+
+
+BUILTINS["__build_class__"] = build_class
 
 
 def globals_of(original: dict[str, Any]) -> Globals:
@@ -122,9 +159,11 @@ def globals_of(original: dict[str, Any]) -> Globals:
             if name in original:
                 dict.__setitem__(found, name, original[name])
         dict.__setitem__(found, "__builtins__", BUILTINS)
+        registry = original.setdefault("__warningregistry__", {})  # where warnings are noted
+        dict.__setitem__(found, "__warningregistry__", registry)
         found.original, found.memo = original, {}
         found.own = str(original.get("__name__")).startswith("scipy.")
-        found.fixed = frozenset(dict.keys(found))
+        found.fixed = set(dict.keys(found))
         NAMESPACES[id(original)] = found
     return found
 
@@ -144,7 +183,7 @@ def is_copy(thing: Any) -> bool:
     return original_of(thing) is not thing
 
 
-def converted(value: Any) -> Any:
+def converted(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     """Give what something of the original code is in a copy."""
     kind = type(value)
     if kind in PLAIN:
@@ -218,7 +257,9 @@ IN_PROGRESS: dict[int, Any] = {}
 
 
 def module_of(function: Any) -> str:
-    """Name the module that a function's code is of."""
+    """Name the module that a function's code is of; what a doctest defines is the user's."""
+    if function.__code__.co_filename.startswith("<doctest"):
+        return "__main__"
     return str(function.__globals__.get("__name__") or function.__module__)
 
 
@@ -342,7 +383,7 @@ def writing_back(copy: Any, namespace: Globals) -> Any:
 
 def copied_module(module: types.ModuleType) -> Any:
     """Give the view of a module that copies what it is asked for; modules without any stay."""
-    if type(module) is ModuleCopy:
+    if isinstance(module, ModuleCopy):
         return module
     name = module.__name__
     package = name.partition(".")[0]
@@ -353,8 +394,9 @@ def copied_module(module: types.ModuleType) -> Any:
     return memoized(module, view_of)
 
 
-def view_of(module: types.ModuleType) -> "ModuleCopy":
-    view = ModuleCopy(module.__name__, module.__doc__)
+def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) -> "ModuleCopy":
+    """Make the view of a module."""
+    view = (kind or ModuleCopy)(module.__name__, module.__doc__)
     object.__setattr__(view, "_original", module)
     for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
         if hasattr(module, name):
@@ -377,6 +419,10 @@ class ModuleCopy(types.ModuleType):
     def __delattr__(self, name: str) -> None:
         delattr(self._original, name)
 
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]  # a mapping that converts
+        return globals_of(self._original.__dict__)
+
     def __dir__(self) -> list[str]:
         return dir(self._original)
 
@@ -391,6 +437,13 @@ class ModuleCopy(types.ModuleType):
 
     def __reduce__(self) -> Any:
         return __import__("importlib").import_module, (self._original.__name__,)
+
+
+class OwnModuleCopy(ModuleCopy):
+    """A view that SciPy's own code has of one of its modules."""
+
+    def __getattr__(self, name: str) -> Any:
+        return converted_in_scipy(getattr(object.__getattribute__(self, "_original"), name))
 
 
 def bound(method: Any) -> Any:

@@ -1,17 +1,19 @@
 """`differentiable`: the public face of the copies."""
 
-import functools
 import importlib
-import sys
 import types
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 
 from tape_ad.transforms.differentiable import classes, numerics, numpy_names  # noqa: F401 - tables
-from tape_ad.transforms.differentiable.copying import COPIES, converted, copied_object, is_copy
+from tape_ad.transforms.differentiable.copying import (
+    converted,
+    converted_in_scipy,
+    is_copy,
+)
+from tape_ad.transforms.differentiable.explanation import explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
@@ -76,9 +78,10 @@ def differentiable(thing: Any) -> Any:
 
     Notes
     -----
-    Compiled functions without a rule refuse handles by a `NoRuleError`, which names them. An
+    ``ta.differentiable.explain(function)`` lists what is copied, what has a rule, and what would
+    refuse handles: compiled functions without a rule do, by a `NoRuleError` that names them. An
     integer taken from a handle, ``int(x)``, is a plain number. A tie that decides a branch in the
-    code of a package is a `TieError`.
+    code of a package is a `TieError`. A copied class always runs its copies, also on plain arrays.
 
     Examples
     --------
@@ -112,7 +115,8 @@ def differentiable(thing: Any) -> Any:
 
 def import_(name: str, globals: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - Python's
     """Do what `import` does, and give views of modules."""
-    return converted(__import__(name, globals, *args, **kwargs))
+    module = __import__(name, globals, *args, **kwargs)
+    return converted_in_scipy(module) if getattr(globals, "own", False) else converted(module)
 
 
 def import_module(name: str, package: str | None = None) -> Any:
@@ -120,6 +124,6 @@ def import_module(name: str, package: str | None = None) -> Any:
     return converted(importlib.import_module(name, package))
 
 
+differentiable.explain = explain  # type: ignore[attr-defined]  # a second function, under its name
 BUILTINS["__import__"] = import_
 note_stand_in(importlib.import_module, import_module)
-_ = functools, sys, Callable, COPIES, copied_object

@@ -1,4 +1,4 @@
-"""The types that a handle stands for: `isinstance`, `type`, `float` and NumPy's numbers in copies."""
+"""The types that a handle stands for: `isinstance`, `type`, `float` and others in copies."""
 
 import builtins
 import functools

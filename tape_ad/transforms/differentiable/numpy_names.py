@@ -15,7 +15,7 @@ from tape_ad.record.creation import joined
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.reach import is_handle, reaches
-from tape_ad.transforms.differentiable.table import note_stand_in, stands_in_for
+from tape_ad.transforms.differentiable.table import note_stand_in, replaced, stands_in_for
 
 __all__ = ["as_array_handle"]
 
@@ -137,13 +137,10 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """Do what `numpy.asarray_chkfinite` does."""
     if not holds(a):
         np.asarray_chkfinite(unwrapped(a), dtype, order)
-        return AS_ARRAY(a, dtype, order)
+        return replaced(np.asarray)(a, dtype, order)
     array = taken(np.asarray, a, dtype, order)
     np.asarray_chkfinite(primal(array))
     return array
-
-
-AS_ARRAY = taking(np.asarray)
 
 
 @stands_in_for(np.require)
@@ -225,6 +222,34 @@ def fromiter(values: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     return taken(np.asarray, listed[: None if count < 0 else count], dtype)
 
 
+def joining_lists(function: Function) -> Function:
+    """Let a function of arrays take lists with handles in them, as it takes lists of numbers."""
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(each, SEQUENCES) and holds(each) for each in args[:2]):
+            args = tuple(
+                as_array_handle(each) if isinstance(each, SEQUENCES) and holds(each) else each
+                for each in args
+            )
+        return function(*args, **kwargs)
+
+    note_stand_in(function, calling)
+    return calling
+
+
+for _function in (np.sum, np.prod, np.mean, np.std, np.var, np.median, np.max, np.min, np.ptp):
+    joining_lists(_function)
+for _function in (np.cumsum, np.cumprod, np.argmax, np.argmin, np.sort, np.diff, np.average):
+    joining_lists(_function)
+for _function in (np.dot, np.percentile, np.quantile, np.linalg.norm, np.outer, np.cross):
+    joining_lists(_function)
+for _function in (np.any, np.all, np.isclose, np.allclose, np.clip, np.round, np.trapezoid):
+    joining_lists(_function)
+for _function in (np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel):
+    joining_lists(_function)
+
+
 # Functions that write to an array
 
 
@@ -235,7 +260,7 @@ def repeated(values: Any, count: int) -> Any:
 
 
 def writing(original: Function) -> Callable[[Function], Function]:
-    """Let a function that writes to its first argument do so by assignment, if handles take part."""
+    """Let a function that writes to its first argument assign to it, if there are handles."""
 
     def decorate(function: Function) -> Function:
         @functools.wraps(original)
@@ -411,3 +436,32 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
 def finfo(dtype: Any) -> Any:
     """Do what `numpy.finfo` does, also of a handle's dtype."""
     return np.finfo(dtype.dtype if is_handle(dtype) else real(dtype))
+
+
+class Joining:
+    """What `numpy.r_` and `numpy.c_` are: arrays in brackets, put side by side."""
+
+    def __init__(self, original: Any, *, columns: bool) -> None:
+        self.original, self.columns = original, columns
+
+    def __getitem__(self, key: Any) -> Any:
+        entries = key if type(key) is tuple else (key,)
+        if not any(map(holds, entries)):
+            found = self.original[tuple(map(unwrapped, entries))]
+            return as_array_constants(found)
+        if any(isinstance(each, str) for each in entries):
+            raise NoRuleError("np.r_ with a text takes no handles; write np.concatenate")
+        parts = [self.part(each) for each in entries]
+        return np.concatenate(parts, axis=-1 if self.columns else 0)
+
+    def part(self, entry: Any) -> Any:
+        """Give an entry as an array of the axes that it is joined with."""
+        if isinstance(entry, slice):
+            entry = np.r_[entry]
+        array = as_array_handle(entry) if holds(entry) else np.asarray(unwrapped(entry))
+        array = np.reshape(array, (1,)) if array.ndim == 0 else array
+        return np.reshape(array, (-1, 1)) if self.columns and array.ndim == 1 else array
+
+
+note_stand_in(np.r_, Joining(np.r_, columns=False))
+note_stand_in(np.c_, Joining(np.c_, columns=True))

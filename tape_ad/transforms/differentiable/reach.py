@@ -64,7 +64,7 @@ def reaches(value: Any) -> bool:
     return False
 
 
-def within(value: Any, kind: type) -> Any:
+def within(value: Any, kind: type) -> Any:  # noqa: PLR0911 - one for each kind
     """Give what an object holds, but for what is plain at a glance."""
     if kind is list or kind is tuple or kind is set or kind is frozenset:
         return () if PLAIN.issuperset(map(type, value)) else value

@@ -1,0 +1,182 @@
+"""Code as other people write it, for the tests: it knows nothing of handles."""
+
+import abc
+import cmath
+import dataclasses
+import functools
+import math
+import numbers
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+LIMIT = 2.0
+COUNTS: dict[str, int] = {}
+calls = 0
+
+
+def scaled(x: Any, *, kernel: Any = np.exp) -> Any:
+    return kernel(np.asarray(x)) * LIMIT
+
+
+def counted(x: Any) -> Any:
+    global calls  # noqa: PLW0603 - as some code does
+    calls += 1
+    COUNTS["scaled"] = COUNTS.get("scaled", 0) + 1
+    return scaled(x)
+
+
+KERNELS = {"scaled": scaled, "doubled": lambda x: np.asarray(x) * 2}
+
+
+def by_name(name: str, x: Any) -> Any:
+    return KERNELS[name](x)
+
+
+def make_adder(offset: Any) -> Any:
+    def add(x: Any) -> Any:
+        return np.array(x) + offset
+
+    return add
+
+
+def doubling(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return 2 * function(*args, **kwargs)
+
+    return wrapper
+
+
+@doubling
+def decorated(x: Any) -> Any:
+    return np.asarray(x) ** 2
+
+
+@functools.cache
+def cached(x: Any) -> Any:
+    return math.sin(x)
+
+
+def importing(x: Any) -> Any:
+    import math as m  # noqa: PLC0415 - what is tested
+
+    from numpy import asarray as take  # noqa: PLC0415 - what is tested
+
+    return m.cos(take(x)[0])
+
+
+def generated(x: Any) -> Iterator[Any]:
+    for each in np.asarray(x):
+        yield math.exp(each)
+
+
+def factorial(n: int, x: Any) -> Any:
+    return 1.0 if n == 0 else float(x) * factorial(n - 1, x)
+
+
+def kinds(x: Any) -> list[bool]:
+    return [
+        isinstance(x, np.ndarray),
+        isinstance(x, float),
+        isinstance(x, numbers.Real),
+        isinstance(x, (list, np.floating)),
+        type(x) is np.ndarray,
+        np.isscalar(x),
+    ]
+
+
+def branching(x: Any) -> Any:
+    total = np.zeros(3)
+    for i in range(int(x[0]) + 1):
+        total[i] = x[i] ** 2
+    return total
+
+
+def elements_are_numbers(x: Any) -> Any:
+    sizes = np.ones(2)
+    first, second = sizes
+    first += 5
+    return (first + sizes.sum()) * x
+
+
+def undoing(x: Any) -> Any:
+    y = np.array(x)
+    y *= 2
+    y[0] = 0
+    return y.sum() + np.asarray(x).sum()
+
+
+def phase(x: Any) -> Any:
+    return abs(cmath.exp(complex(0.0, 1.0) * x) + 1)
+
+
+class Base:
+    made: ClassVar[list[str]] = []
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Base.made.append(cls.__name__)
+
+    def __init__(self, rate: Any) -> None:
+        self.rate = float(rate)
+
+    def forward(self, x: Any) -> Any:
+        return np.asarray(x) * self.rate
+
+
+class Derived(Base):
+    def __init__(self, rate: Any, offset: Any) -> None:
+        super().__init__(rate)
+        self.offset = offset
+
+    def forward(self, x: Any) -> Any:
+        return super(Derived, self).forward(x) + self.offset  # noqa: UP008 - the explicit form
+
+    @property
+    def total(self) -> Any:
+        return math.sqrt(self.rate)
+
+    @classmethod
+    def make(cls, rate: Any) -> "Derived":
+        return cls(rate, 1.0)
+
+    @staticmethod
+    def squared(x: Any) -> Any:
+        return np.asarray(x) ** 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: Any
+    y: Any
+
+    def norm(self) -> Any:
+        return math.hypot(self.x, self.y)
+
+
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def root(self) -> Any:
+        return math.sqrt(self.value)
+
+
+class Shape(abc.ABC):
+    @abc.abstractmethod
+    def area(self) -> Any: ...
+
+    def doubled(self) -> Any:
+        return 2 * self.area()
+
+
+class Square(Shape):
+    def __init__(self, side: Any) -> None:
+        self.side = side
+
+    def area(self) -> Any:
+        return math.pow(self.side, 2)

@@ -1,0 +1,194 @@
+"""Functions, modules and classes of other people's code, copied so that they take handles."""
+
+import functools
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tests.transforms.differentiable import foreign_code as foreign
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+def slopes(function: Any, x: Any = X) -> Any:
+    return ta.grad(lambda x: np.sum(function(x)))(x)
+
+
+def test_a_function_and_its_defaults_keep_gradients() -> None:
+    f = ta.differentiable(foreign.scaled)
+
+    np.testing.assert_allclose(slopes(f), 2 * np.exp(X))
+    np.testing.assert_allclose(slopes(lambda x: f(x, kernel=np.sin)), 2 * np.cos(X))
+
+
+def test_globals_that_are_bound_anew_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = ta.differentiable(foreign.scaled)
+    slopes(f)
+    monkeypatch.setattr(foreign, "LIMIT", 5.0)
+
+    np.testing.assert_allclose(slopes(f), 5 * np.exp(X))
+
+
+def test_a_function_of_the_module_that_is_bound_anew_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    f = ta.differentiable(foreign.counted)
+    slopes(f)
+    monkeypatch.setattr(foreign, "scaled", lambda x: np.asarray(x) * 7)
+
+    np.testing.assert_allclose(slopes(f), [7, 7, 7])
+
+
+def test_what_is_written_to_globals_reaches_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign, "calls", 0)
+    monkeypatch.setattr(foreign, "COUNTS", {})
+
+    slopes(ta.differentiable(foreign.counted))
+
+    assert foreign.calls == 1
+    assert foreign.COUNTS == {"scaled": 1}
+
+
+@pytest.mark.parametrize(
+    ("function", "derivative"),
+    [
+        (lambda x: foreign.by_name("doubled", x), [2, 2, 2]),
+        (lambda x: foreign.make_adder(np.ones(3))(x), [1, 1, 1]),
+        (foreign.decorated, 4 * X),
+        (lambda x: foreign.cached(x[1]), [0, np.cos(2.0), 0]),
+        (foreign.importing, [-np.sin(1.0), 0, 0]),
+        (lambda x: sum(foreign.generated(x)), np.exp(X)),
+        (lambda x: foreign.factorial(3, x[1]), [0, 12, 0]),
+        (foreign.branching, [2, 4, 0]),
+        (foreign.elements_are_numbers, [8, 8, 8]),
+        (foreign.undoing, [1, 3, 3]),
+        (lambda x: foreign.Point(x[0], x[1]).norm(), [1 / 5**0.5, 2 / 5**0.5, 0]),
+        (lambda x: foreign.Slotted(x[1]).root(), [0, 0.5 / 2**0.5, 0]),
+        (lambda x: foreign.Square(x[2]).doubled(), [0, 0, 12]),
+        (lambda x: foreign.Derived(x[0], 1.0).forward(np.ones(2)), [2, 0, 0]),
+        (lambda x: foreign.Derived.make(x[0]).total, [0.5, 0, 0]),
+        (lambda x: foreign.Derived.squared(x), 2 * X),
+    ],
+)
+def test_what_a_users_function_calls_is_copied(function: Any, derivative: Any) -> None:
+    np.testing.assert_allclose(slopes(ta.differentiable(function)), derivative, atol=1e-12)
+
+
+def test_a_class_is_copied_and_derives_from_its_original() -> None:
+    made = list(foreign.Base.made)
+    kind = ta.differentiable(foreign.Derived)
+
+    assert issubclass(kind, foreign.Derived)
+    assert foreign.Base.made == made
+    assert foreign.Derived(2.0, 0.0).forward([1.0]) == kind(2.0, 0.0).forward([1.0])
+    np.testing.assert_allclose(slopes(lambda x: kind(x[0], x[1]).forward(X)), [6, 3, 0])
+
+
+def test_subclasses_of_users_are_told_as_usual() -> None:
+    kind = ta.differentiable(foreign.Derived)
+    before = len(foreign.Base.made)
+
+    class Own(kind):  # type: ignore[misc, valid-type]  # a copy is made at run time
+        pass
+
+    assert len(foreign.Base.made) == before + 1
+    assert Own(2.0, 1.0).forward(1.0) == 3.0
+
+
+def test_bound_methods_partials_and_modules() -> None:
+    layer = foreign.Derived(2.0, 0.0)
+    module = ta.differentiable(foreign)
+
+    np.testing.assert_allclose(slopes(ta.differentiable(layer.forward)), [2, 2, 2])
+    doubled = functools.partial(foreign.by_name, "doubled")
+    np.testing.assert_allclose(slopes(ta.differentiable(doubled)), [2, 2, 2])
+    np.testing.assert_allclose(slopes(module.scaled), 2 * np.exp(X))
+    assert module.LIMIT == 2.0
+
+
+def test_a_handle_is_what_it_stands_for() -> None:
+    kinds = ta.differentiable(foreign.kinds)
+    x = ta.ComputationRecord().tensor(X)
+
+    assert kinds(x) == foreign.kinds(X)
+    assert kinds(x[0]) == foreign.kinds(X[0])
+
+
+def test_the_original_runs_on_plain_arrays() -> None:
+    def told(x: Any) -> Any:
+        return type(told.__globals__).__name__, isinstance(x, np.ndarray)
+
+    assert ta.differentiable(told)(X) == ("dict", True)
+
+
+def test_the_cache_of_lru_cache_holds_no_handles() -> None:
+    foreign.cached.cache_clear()
+    f = ta.differentiable(lambda x: foreign.cached(x[0]))
+
+    slopes(f)
+
+    assert foreign.cached.cache_info().currsize == 0
+
+
+def test_functions_are_pickled_by_the_name_of_the_original() -> None:
+    f = ta.differentiable(foreign.scaled)
+
+    np.testing.assert_allclose(slopes(pickle.loads(pickle.dumps(f))), 2 * np.exp(X))
+
+
+def test_threads_get_one_copy() -> None:
+    found: list[Any] = []
+
+    def look() -> None:
+        found.append(ta.differentiable(foreign.Square))
+
+    threads = [threading.Thread(target=look) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(set(map(id, found))) == 1
+
+
+def test_transforms_compose() -> None:
+    f = ta.differentiable(lambda x: np.sum(foreign.undoing(x) * foreign.scaled(x)))
+    values = ta.grad(f)(X)
+
+    np.testing.assert_allclose(ta.grad(ta.checkpoint(f))(X), values)
+    np.testing.assert_allclose(ta.compile(ta.grad(f))(X), values)
+    np.testing.assert_allclose(
+        ta.jacobian(ta.differentiable(foreign.scaled))(X), np.diag(2 * np.exp(X))
+    )
+    np.testing.assert_allclose(
+        ta.hessian(ta.differentiable(lambda x: np.sum(foreign.scaled(x))))(X),
+        np.diag(2 * np.exp(X)),
+    )
+    rows = np.stack([X, X + 1])
+    np.testing.assert_allclose(
+        ta.batched(ta.grad(ta.differentiable(lambda x: np.sum(foreign.scaled(x)))))(rows),
+        2 * np.exp(rows),
+    )
+
+
+def test_what_cannot_be_copied_is_said() -> None:
+    with pytest.raises(TypeError, match="takes a function, a bound method"):
+        ta.differentiable(3)
+    with pytest.raises(TypeError, match="nothing to copy"):
+        ta.differentiable(int)
+
+
+def test_explain_lists_what_is_copied() -> None:
+    told = ta.differentiable.explain(foreign.counted)
+
+    assert told.copied == (
+        "tests.transforms.differentiable.foreign_code.counted",
+        "tests.transforms.differentiable.foreign_code.scaled",
+    )
+    assert "np.asarray" in told.rules
+    assert told.stops == ()
+    assert "copied (2)" in repr(told)

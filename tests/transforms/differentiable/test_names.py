@@ -1,0 +1,155 @@
+"""What the names of Python, NumPy and SciPy mean in copies: a row for each, and what is refused."""
+
+import cmath
+import math
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.interpolate
+import scipy.linalg.cython_lapack
+import scipy.signal
+import scipy.special
+import scipy.stats
+
+import tape_ad as ta
+
+X = np.array([0.3, 0.5, 0.7, 0.2])
+
+Function = Callable[[Any], Any]
+
+
+def filled(make: Callable[..., Any], *args: Any) -> Function:
+    def fill(x: Any) -> Any:
+        a = make(*args)
+        a[0] = x[1] * x[2]
+        return a.sum() + a[0] ** 2
+
+    return fill
+
+
+def written(function: Callable[..., Any], *args: Any) -> Function:
+    def write(x: Any) -> Any:
+        a = np.zeros((2, 2))
+        function(a, *[x[each] if isinstance(each, slice) else each for each in args])
+        return np.sum(a**2 + a)
+
+    return write
+
+
+MASK = np.array([[True, False], [False, True]])
+
+ROWS: dict[str, Function] = {
+    "asarray": lambda x: np.sum(np.asarray(x) ** 2),
+    "asarray of a list": lambda x: np.sum(np.asarray([x[0], 1.0, x[1]]) ** 2),
+    "asarray of nested lists": lambda x: np.sum(np.array([[x[0], x[1]], [1, x[2]]]) ** 2),
+    "array copies": lambda x: np.sum(np.array(x) ** 2),
+    "asanyarray": lambda x: np.sum(np.asanyarray(x, dtype=float) ** 2),
+    "ascontiguousarray": lambda x: np.sum(np.ascontiguousarray(x[0]) ** 2),
+    "asfortranarray": lambda x: np.sum(np.asfortranarray(x) ** 2),
+    "asarray_chkfinite": lambda x: np.sum(np.asarray_chkfinite(x) ** 2),
+    "require": lambda x: np.sum(np.require(x, float, "C") ** 2),
+    "atleast_1d": lambda x: np.sum(np.atleast_1d(x[0]) ** 2),
+    "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
+    "zeros": filled(np.zeros, 3),
+    "ones": filled(np.ones, 3),
+    "empty": lambda x: filled(lambda: np.empty(1))(x),
+    "full": filled(np.full, 3, 2.0),
+    "zeros_like": filled(np.zeros_like, np.ones(3)),
+    "ones_like": filled(np.ones_like, np.ones(3)),
+    "full_like": filled(np.full_like, np.ones(3), 2.0),
+    "eye": lambda x: filled(lambda: np.eye(2).ravel())(x),
+    "full of a handle": lambda x: np.sum(np.full((2, 2), x[0]) ** 2),
+    "copy": filled(np.copy, np.ones(3)),
+    "arange": filled(np.arange, 3.0),
+    "fromiter": lambda x: np.sum(np.fromiter((each**2 for each in x), float)),
+    "float64": lambda x: np.float64(x[0]) ** 2,
+    "float": lambda x: float(x[0]) ** 2,
+    "complex": lambda x: abs(complex(x[0], x[1]) ** 2),
+    "item": lambda x: x[:1].item() ** 2 + x.item(1),
+    "tolist": lambda x: sum(each**2 for each in x.tolist()),
+    "sum": lambda x: sum(x),
+    "min and max": lambda x: max(x) ** 2 + min(x),
+    "abs and pow": lambda x: abs(-x[0]) + pow(x[1], 3),
+    "max of a list": lambda x: np.max([x[0], x[1] ** 2]),
+    "math": lambda x: (
+        math.sin(x[0]) + math.atan2(x[1], x[2]) + math.log(x[3], 3) + math.gamma(x[0])
+    ),
+    "math of several": lambda x: math.hypot(x[0], x[1]) + math.fsum(x) + math.prod(x),
+    "math.dist": lambda x: math.dist(x[:2], x[2:]),
+    "math.modf": lambda x: math.modf(x[0] + 1)[0] ** 2 + math.floor(x[1]),
+    "cmath": lambda x: abs(cmath.exp(x[0] * 1j) + cmath.sqrt(-x[1])),
+    "statistics": lambda x: statistics.mean(x) + statistics.stdev(x) + statistics.pvariance(x),
+    "int": lambda x: np.arange(3)[int(x[0] * 5)] * x[1],
+    "copyto": written(np.copyto, slice(0, 2)),
+    "put": written(np.put, [0, 3], slice(0, 2)),
+    "place": written(np.place, MASK, slice(0, 3)),
+    "putmask": written(np.putmask, MASK, slice(0, 3)),
+    "fill_diagonal": written(np.fill_diagonal, slice(1, 3)),
+    "put_along_axis": lambda x: written(
+        lambda a, v: np.put_along_axis(a, np.array([[0], [1]]), v[:, None], 1), slice(0, 2)
+    )(x),
+    "vectorize": lambda x: np.sum(np.vectorize(lambda a, b: math.exp(a) * b)(x, 2.0)),
+    "frompyfunc": lambda x: np.sum(np.frompyfunc(lambda a: math.sin(a), 1, 1)(x)),
+    "apply_along_axis": lambda x: np.sum(np.apply_along_axis(np.cumsum, 0, x.reshape(2, 2)) ** 2),
+    "ndenumerate": lambda x: sum(index[0] * each**2 for index, each in np.ndenumerate(x)),
+    "nditer": lambda x: sum(each**2 for each in np.nditer(x)),
+    "r_": lambda x: np.sum(np.r_[x[0], 1.0, x[1:]] ** 2),
+    "c_": lambda x: np.sum(np.c_[x, np.ones(4)] @ [2.0, 1.0]),
+    "Polynomial": lambda x: np.polynomial.Polynomial(x)(1.5),
+    "Polynomial.fit": lambda x: np.polynomial.Polynomial.fit(np.arange(4.0), x, 2)(0.3),
+    "np.linalg": lambda x: np.linalg.norm([x[0], x[1]]),
+    "a rule of SciPy's": lambda x: np.sum(scipy.signal.lfilter([x[0], 1.0], [1.0, x[1]], x)),
+    "a class of SciPy's": lambda x: scipy.interpolate.CubicSpline(np.arange(4.0), x)(1.3),
+    "a distribution": lambda x: scipy.stats.norm.logpdf(0.3, x[0], x[1]),
+    "SciPy's own Python": lambda x: scipy.stats.genextreme.logpdf(0.2, x[0]),
+    "a ufunc of SciPy's": lambda x: scipy.special.gammaln(x[0]),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_name_keeps_the_gradient(name: str) -> None:
+    function = ROWS[name]
+    value, slopes = ta.value_and_grad(ta.differentiable(function))(X)
+    steps = np.eye(4) * 1e-6
+    differences = [(function(X + h) - function(X - h)) / 2e-6 for h in steps]
+
+    np.testing.assert_allclose(value, function(X), rtol=1e-13)
+    np.testing.assert_allclose(slopes, differences, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "match"),
+    [
+        (lambda x: math.sqrt(-x[0]), ValueError, "math domain error|nonnegative"),
+        (lambda x: float(x), TypeError, "only 0-dimensional"),
+        (lambda x: np.nditer(x, flags=["multi_index"]), ta.errors.NoRuleError, "ndindex"),
+        (lambda x: np.zeros(2, int).__setitem__(0, x[0]), ta.errors.TapeError, "gradient"),
+        (lambda x: scipy.linalg.lapack.dgetrf(np.eye(2) * x[0]), ta.errors.NoRuleError, "compiled"),
+        (lambda x: np.random.default_rng(0).normal(x[0]), ta.errors.ConversionError, "gradient"),
+    ],
+)
+def test_what_has_no_meaning_is_an_error(function: Function, error: Any, match: str) -> None:
+    with pytest.raises(error, match=match):
+        ta.grad(ta.differentiable(function))(X)
+
+
+def test_a_tie_in_the_code_of_a_package_is_an_error() -> None:
+    code = compile(
+        "def transformed(x, power):\n"
+        "    x = np.asarray(x)\n"
+        "    if power == 0.0:\n"
+        "        return np.log(x)\n"
+        "    return (x**power - 1) / power\n",
+        "/lib/site-packages/boxes.py",
+        "exec",
+    )
+    space: dict[str, Any] = {"__name__": "boxes", "np": np}
+    exec(code, space)  # noqa: S102 - as a package would be imported
+    f = ta.differentiable(lambda power: np.sum(space["transformed"]([1.0, 2.0], power)))
+
+    assert np.isfinite(ta.grad(f)(1.0))
+    with pytest.raises(ta.errors.TieError, match=r"line \d+ of test_names.py"):
+        ta.grad(f)(0.0)
