@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.array_constants import as_array_constants, wrapped
-from tape_ad.record.constants import CONSTANTS, unwrapped
+from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.creation import joined
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.kinds import real
