@@ -334,7 +334,7 @@ def residuals_in_right(outs: tuple[Array, ...], a: Array, b: Array) -> LinearMap
 def truncated_pinv(a: Array, rank: Any, s: Array) -> Array:
     """Invert what `numpy.linalg.lstsq` took for the range of a matrix: its first `rank` parts."""
     if not anywhere(np.less(rank, s.size)):  # and so of all in a batch
-        return np.linalg.pinv(a, rcond=s[-1] / (2 * s[0]) if s.size else 1.0)
+        return np.linalg.pinv(a, rcond=0.0)
     values = [*s.tolist(), 0.0]
     kept = int(rank)
     cutoff = (values[kept - 1] + values[kept]) / (2 * values[0]) if kept else 1.0

@@ -101,6 +101,8 @@ def by_facts(function: Function, facts: Facts) -> Function | None:
         return None
     if facts.axis:
         return functools.partial(by_axes, function, facts)
+    if facts.body is not None and any(core.single for core in facts.inputs):
+        return facts.body
     is_said = bool(facts.signature) and not any(core.is_open for core in facts.inputs)
     return functools.partial(by_cores, function, facts) if is_said else None
 
