@@ -25,7 +25,8 @@ PLAIN = frozenset(
 
 
 @functools.lru_cache(4096)
-def is_handle_type(kind: type) -> bool:
+def is_handle_type(kind: Any) -> bool:
+    """Tell whether objects of a type record the calls made with them."""
     return issubclass(kind, ArrayOperators) or kind in TRACERS
 
 
