@@ -95,7 +95,7 @@ ROWS: dict[str, Function] = {
     "frompyfunc": lambda x: np.sum(np.frompyfunc(math.sin, 1, 1)(x)),
     "apply_along_axis": lambda x: np.sum(np.apply_along_axis(np.cumsum, 0, x.reshape(2, 2)) ** 2),
     "ndenumerate": lambda x: sum(index[0] * each**2 for index, each in np.ndenumerate(x)),
-    "nditer": lambda x: sum(each * each for each in np.nditer(x)),
+    "nditer": lambda x: sum(np.square(each) for each in np.nditer(x)),
     "r_": lambda x: np.sum(np.r_[x[0], 1.0, x[1:]] ** 2),
     "c_": lambda x: np.sum(np.c_[x, np.ones(4)] @ [2.0, 1.0]),
     "Polynomial": lambda x: np.polynomial.Polynomial(x)(1.5),
