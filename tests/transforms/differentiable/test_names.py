@@ -135,6 +135,19 @@ def test_what_has_no_meaning_is_an_error(function: Function, error: Any, match: 
         ta.grad(ta.differentiable(function))(X)
 
 
+def test_compiled_code_may_write_to_an_array_that_it_is_given_twice() -> None:
+    def rotated(x: Any) -> Any:
+        m = np.eye(3) * 2
+        flat = m.ravel()
+        options = {"n": 3, "offx": 0, "offy": 3, "overwrite_x": True, "overwrite_y": True}
+        scipy.linalg.blas.drot(flat, flat, 0.6, 0.8, **options)
+        return np.sum(m * np.arange(9.0).reshape(3, 3)) * x[0]
+
+    value, _ = ta.value_and_grad(ta.differentiable(rotated))(X)
+
+    np.testing.assert_allclose(value, rotated(X))
+
+
 def test_a_tie_in_the_code_of_a_package_is_an_error() -> None:
     code = compile(
         "def transformed(x, power):\n"
