@@ -55,7 +55,7 @@ def is_copied_class(kind: type) -> bool:
 FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 
 
-def copied_class(kind: type) -> type:
+def copied_class(kind: type) -> Any:
     """Copy a class, or give it as it is where none of it is code that is copied."""
     if issubclass(kind, np.ndarray) and kind is not np.ndarray and is_users(kind):
         return copying.memoized(kind, of_plain_arrays)
@@ -91,7 +91,7 @@ def of_plain_arrays(kind: type) -> Any:
     return made
 
 
-def make_class(kind: type) -> type:
+def make_class(kind: type) -> Any:
     """Make the copy of a class: the original comes first among its bases, then their copies."""
     bases = [kind]
     for base in kind.__bases__:
@@ -131,8 +131,8 @@ def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kin
         return value if inner is value.__func__ else kind(inner)
     if kind is property:
         parts = (value.fget, value.fset, value.fdel)
-        own = tuple(None if each is None else copying.converted(each) for each in parts)
-        return value if own == parts else property(*own, doc=value.__doc__)
+        own = [None if each is None else copying.converted(each) for each in parts]
+        return value if tuple(own) == parts else property(own[0], own[1], own[2], value.__doc__)
     if kind is functools.cached_property:
         inner = copying.converted(value.func)
         if inner is value.func:

@@ -8,7 +8,9 @@ from typing import Any
 
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.array_constants import ArrayConstant, as_array_constants, given_away
+from tape_ad.base.trees import flatten
+from tape_ad.record.array_constants import ArrayConstant, as_array_constants
+from tape_ad.record.constants import prepare
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
 
@@ -104,7 +106,7 @@ def plain(value: Any) -> Any:
     """Give the array of a constant, also in lists; dicts, which C code may write to, stay."""
     kind = type(value)
     if kind is ArrayConstant:
-        return given_away(value)
+        return value.data
     if kind in (list, tuple):
         found = [plain(each) for each in value]
         if all(one is other for one, other in zip(found, value, strict=True)):
@@ -113,12 +115,19 @@ def plain(value: Any) -> Any:
     if kind is dict:
         for name, each in value.items():
             if type(each) is ArrayConstant:
-                value[name] = given_away(each)
+                value[name] = each.data
     return value
 
 
 def plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Give the arguments of a call with arrays in place of constants."""
+    """Give the arguments of a call with arrays in place of constants.
+
+    All are prepared to be written to before any array is taken, as one may be given twice, or
+    beside a view of it.
+    """
+    for each in flatten((args, kwargs)):
+        if type(each) is ArrayConstant:
+            prepare(each)
     return [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}
 
 

@@ -513,7 +513,7 @@ def mapped(values: dict[Any, Any]) -> Any:
     """Convert the functions, classes and modules in a dict; what is written goes to both."""
     if len(values) > ELEMENTS:
         return values
-    found = {key: contained(value) for key, value in values.items()}
+    found = {key: contained(value) for key, value in [*values.items()]}
     if all(map(same, found.values(), values.values())):
         return values
     copy = DictCopy(found)
@@ -584,7 +584,7 @@ def has_methods(kind: type) -> bool:
 
 def twin(value: Any, owner: type) -> Any:
     """Make an object of another class with the very attributes of this one."""
-    copy = object.__new__(owner)
+    copy: Any = object.__new__(owner)
     copy.__dict__ = value.__dict__
     return copy
 

@@ -93,8 +93,8 @@ def differentiable(thing: Any) -> Any:
     ...         total[i] = math.exp(float(each))
     ...     return total.sum()
     >>> from tape_ad.transforms.gradients import grad
-    >>> grad(energy)(np.array([0.0, 1.0]))
-    array([1.        , 2.71828183])
+    >>> grad(energy)(np.array([0.0, 1.0])).round(3)
+    array([1.   , 2.718])
     """
     if isinstance(thing, (Differentiable, type)) and is_copy(thing):
         return thing

@@ -1,5 +1,6 @@
 """What `tape_ad.differentiable` makes of a function: what it copies, and where it would stop."""
 
+import builtins
 import dis
 import functools
 import types
@@ -83,9 +84,9 @@ def explain(thing: Any) -> Explanation:
         seen.add(id(each))
         kept.append(each)
         if replaced(each) is not ABSENT:
-            rules[called(each)] = None
+            rules[title(each)] = None
         elif is_compiled(each):
-            stops[called(each)] = None
+            stops[title(each)] = None
         elif isinstance(each, types.FunctionType) and is_copied_module(module_of(each)):
             copied[title(each)] = None
             waiting += named_in(each, each.__code__)
@@ -96,9 +97,12 @@ def explain(thing: Any) -> Explanation:
 
 
 def title(thing: Any) -> str:
-    """Name a function or class of Python code with its module, unless that is the user's."""
-    module = thing.__module__
-    return thing.__qualname__ if module == "__main__" else f"{module}.{thing.__qualname__}"
+    """Name a function or class with its module, unless that is the user's or Python's own."""
+    module = str(getattr(thing, "__module__", None))
+    if module.startswith("numpy"):
+        return called(thing)
+    name = getattr(thing, "__qualname__", None) or getattr(thing, "name", type(thing).__name__)
+    return str(name) if module in ("__main__", "builtins", "None") else f"{module}.{name}"
 
 
 def unwrapped_of(thing: Any) -> Any:
@@ -125,7 +129,8 @@ def named_in(function: Any, code: types.CodeType) -> Iterator[Any]:
     for each in dis.get_instructions(code):
         if each.opname == "LOAD_GLOBAL":
             yield from parts_of(found)
-            found = function.__globals__.get(each.argval, ABSENT_NAME)
+            known = getattr(builtins, each.argval, ABSENT_NAME)
+            found = function.__globals__.get(each.argval, known)
         elif each.opname == "LOAD_DEREF" and each.argval in cells:
             yield from parts_of(found)
             try:

@@ -27,6 +27,11 @@ SEQUENCES = (list, tuple)
 ORDERS = {np.ascontiguousarray: "C", np.asfortranarray: "F"}
 
 
+def each_of(*functions: Any) -> tuple[Any, ...]:
+    """List functions, of which each has a type of its own."""
+    return functions
+
+
 def holds(value: Any, depth: int = 4) -> bool:
     """Tell whether something is a handle, or nested lists with one in them."""
     if is_handle(value):
@@ -129,7 +134,9 @@ def taking(function: Function) -> Function:
     return calling
 
 
-for _function in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray):
+for _function in each_of(
+    np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray
+):
     taking(_function)
 
 
@@ -169,9 +176,11 @@ def filling(function: Function) -> Function:
     return calling
 
 
-for _function in (np.zeros, np.empty, np.ones, np.eye, np.identity, np.tri, np.arange, np.copy):
+for _function in each_of(
+    np.zeros, np.empty, np.ones, np.eye, np.identity, np.tri, np.arange, np.copy
+):
     filling(_function)
-for _function in (np.tile, np.repeat, np.linspace, np.diag, np.diagflat, np.vander):
+for _function in each_of(np.tile, np.repeat, np.linspace, np.diag, np.diagflat, np.vander):
     filling(_function)
 
 
@@ -189,7 +198,7 @@ def like(function: Function) -> Function:
     return calling
 
 
-for _function in (np.zeros_like, np.empty_like, np.ones_like):
+for _function in each_of(np.zeros_like, np.empty_like, np.ones_like):
     like(_function)
 
 
@@ -239,15 +248,19 @@ def joining_lists(function: Function) -> Function:
     return calling
 
 
-for _function in (np.sum, np.prod, np.mean, np.std, np.var, np.median, np.max, np.min, np.ptp):
+for _function in each_of(
+    np.sum, np.prod, np.mean, np.std, np.var, np.median, np.max, np.min, np.ptp
+):
     joining_lists(_function)
-for _function in (np.cumsum, np.cumprod, np.argmax, np.argmin, np.sort, np.diff, np.average):
+for _function in each_of(np.cumsum, np.cumprod, np.argmax, np.argmin, np.sort, np.diff, np.average):
     joining_lists(_function)
-for _function in (np.dot, np.percentile, np.quantile, np.linalg.norm, np.outer, np.cross):
+for _function in each_of(np.dot, np.percentile, np.quantile, np.linalg.norm, np.outer, np.cross):
     joining_lists(_function)
-for _function in (np.any, np.all, np.isclose, np.allclose, np.clip, np.round, np.trapezoid):
+for _function in each_of(np.any, np.all, np.isclose, np.allclose, np.clip, np.round, np.trapezoid):
     joining_lists(_function)
-for _function in (np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel):
+for _function in each_of(
+    np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel
+):
     joining_lists(_function)
 
 

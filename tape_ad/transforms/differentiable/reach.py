@@ -2,6 +2,7 @@
 
 import functools
 import types
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -24,20 +25,21 @@ PLAIN = frozenset(
 """Types of what holds no handle."""
 
 
-@functools.lru_cache(4096)
-def is_handle_type(kind: type) -> bool:
-    return issubclass(kind, ArrayOperators) or kind in TRACERS
+@functools.cache
+def is_handle_type(kind: Hashable) -> bool:
+    """Tell whether objects of a type record the calls made with them."""
+    return isinstance(kind, type) and (issubclass(kind, ArrayOperators) or kind in TRACERS)
 
 
 def is_handle(value: Any) -> bool:
     """Tell whether something is a handle, or another of the arrays that record calls."""
-    kind = type(value)
+    kind: Any = type(value)
     return kind is not np.ndarray and is_handle_type(kind) and kind not in CONSTANTS
 
 
 def reaches(value: Any) -> bool:
     """Tell whether a handle may be reached from a value, within a few steps."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in PLAIN:
         return False
     seen: set[int] = set()

@@ -96,7 +96,7 @@ def branching(x: Any) -> Any:
 
 def elements_are_numbers(x: Any) -> Any:
     sizes = np.ones(2)
-    first, second = sizes
+    first, _second = sizes
     first += 5
     return (first + sizes.sum()) * x
 

@@ -1,0 +1,64 @@
+"""Plain arrays through copies of SciPy's functions give the bits that the originals give."""
+
+import copy
+import types
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tape_ad.record.primals import primal
+from tape_ad.transforms.differentiable import (
+    copying,
+    decorator,  # noqa: F401 - which fills the tables
+)
+from tests.calls.examples import TooSlow, calls_of, in_time, replayed
+from tests.calls.names import things_of
+
+SECONDS = 4
+
+MODULES = ["scipy.signal.windows", "scipy.ndimage", "scipy.linalg", "scipy.spatial.distance"]
+
+
+def bits(value: Any) -> Any:
+    """Give what has to agree of a result."""
+    value = primal(value)
+    if isinstance(value, np.ndarray):
+        return (
+            value.dtype.str,
+            value.shape,
+            value.tolist() if value.dtype.hasobject else value.tobytes(),
+        )
+    if isinstance(value, (tuple, list)):
+        return [bits(each) for each in value]
+    return repr(value) if isinstance(value, (np.generic, int, float, complex, str)) else None
+
+
+def outcome(function: Any, steps: Any) -> Any:
+    """Give the bits of a result, or the type of the error."""
+    np.random.seed(0)  # noqa: NPY002 - what the examples of SciPy draw from
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            with in_time(SECONDS):
+                return bits(replayed(function, copy.deepcopy(steps)))
+        except TooSlow:
+            return TooSlow
+        except Exception as error:
+            return type(error)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_plain_arrays_give_the_originals_bits(module: str) -> None:
+    functions = [pair for pair in things_of(module) if isinstance(pair[1], types.FunctionType)]
+    units = [(thing, unit) for name, thing in functions for unit in calls_of(name, thing)]
+    outcomes = [
+        (unit.name, unit.number, outcome(thing, unit.steps), outcome(copied, unit.steps))
+        for thing, unit in units
+        for copied in (copying.copied_function(thing),)
+    ]
+    settled = [each for each in outcomes if TooSlow not in each[2:]]
+
+    assert len(settled) > 10
+    assert [each[:2] for each in settled if each[2] != each[3]] == []
