@@ -120,7 +120,7 @@ def test_the_numbers_of_ties_are_numpys() -> None:
     assert type(pickle.loads(pickle.dumps(tie))) is np.bool_
     assert type(tie.astype(float)) is np.float64
     with pytest.raises((TypeError, DeprecationWarning)):  # the latter by NumPy 2.0
-        operator.index(tie)
+        operator.index(tie)  # type: ignore[arg-type]  # for which it is no number
 
 
 def test_what_a_tie_finds_in_a_dict_is_a_branch() -> None:

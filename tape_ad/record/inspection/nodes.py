@@ -95,5 +95,7 @@ def handles_alive() -> list[Any]:
 
 def is_own(handle: Any) -> bool:
     """Tell a handle from a snapshot of one, from one whose node was taken back, and a constant."""
-    marks = getattr(getattr(handle, "record", None), "marks", None)
-    return marks is not None and 0 <= handle.index < len(marks) and marks[handle.index] is handle.mark
+    record = getattr(handle, "record", None)  # arrays of a batch have none
+    if record is None or not 0 <= handle.index < len(record.marks):
+        return False
+    return record.marks[handle.index] is handle.mark

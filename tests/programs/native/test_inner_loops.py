@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
+import tape_ad as ta
 from tape_ad.programs.engines.native.ir.loop_nests import Callee
 from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
 
@@ -139,3 +140,14 @@ def test_what_has_no_loop_of_numbers(ufunc: np.ufunc, types: str) -> None:
 def test_the_other_byte_order_is_refused() -> None:
     swapped = np.dtype(float).newbyteorder()
     assert inner_loop(np.add, (swapped,) * 3) is None
+
+
+@pytest.mark.parametrize("function", [np.absolute, np.exp, np.sqrt, np.log, np.square, np.tanh])
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64, np.float64])
+def test_fields_of_packed_records_are_not_aligned(function: np.ufunc, dtype: Any) -> None:
+    x = np.zeros((7, 9), [("flag", "u1"), ("value", dtype)])["value"]
+    x[...] = np.random.default_rng(0).random(x.shape) + (0.5j if x.dtype.kind == "c" else 0.5)
+    fast = ta.compile(function, engine="native")
+    for _ in range(3):
+        found = fast(x)
+    np.testing.assert_allclose(found, function(x), rtol=8 * np.finfo(x.dtype).eps)

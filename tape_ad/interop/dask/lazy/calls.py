@@ -172,9 +172,9 @@ def by_cores(function: Function, facts: Facts, *args: Any, **options: Any) -> An
             x, vector = x[..., None], True
         if x.ndim < core.ndim:
             raise UnsupportedArgumentError(f"{called(function)}: {name} is no stack; {INSTEAD}")
-        whole = (
-            x.rechunk(dict.fromkeys(range(x.ndim - core.ndim, x.ndim), -1)) if is_array(x) else x
-        )
+        whole: Any = x
+        if is_array(x):
+            whole = whole.rechunk(dict.fromkeys(range(x.ndim - core.ndim, x.ndim), -1))
         operands[name] = whole
         own = facts.outputs is None  # as the same letters may stand for other lengths
         cores.append(tuple(f"{each}_{i}" if own else each for each in core.names))

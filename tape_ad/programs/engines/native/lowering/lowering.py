@@ -12,6 +12,7 @@ from tape_ad.programs.engines.native.codegen import elementwise, vectors
 from tape_ad.programs.engines.native.codegen.loops import lanes_of
 from tape_ad.programs.engines.native.ir.loop_nests import (
     Argument,
+    Callee,
     ExternalCall,
     Literal,
     LoopNest,
@@ -105,6 +106,13 @@ class Lowering:
             return Literal.of(arg, dtype)
         raise NotLowerable(f"{type(arg).__name__} as an operand")
 
+    def is_aligned(self, arg: Any) -> bool:
+        """Tell whether the elements of an operand lie where NumPy's loops may read them."""
+        if type(arg) is not Value:
+            return True
+        ref = self.ref(arg)
+        return not any(stride % ref.dtype.alignment for stride in ref.strides)
+
     def constant(self, array: Any) -> MemRef:
         """Give the memory reference of an array that is the same at every replay."""
         value = Value.like(array)
@@ -185,6 +193,8 @@ def elementwise_call(
         lowering.operand(nest, arg, dtype) for arg, dtype in zip(args, dtypes, strict=False)
     ]
     done = written_or_found(function, tuple(dtypes), math.prod(out.shape))
+    if type(done) is Callee and not all(map(lowering.is_aligned, args)):
+        raise NotLowerable("elements that are not aligned, as NumPy's loops take them")
     nest.write(nest.op(done, dtypes, *operands), out)
 
 
