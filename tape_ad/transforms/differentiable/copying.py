@@ -474,6 +474,7 @@ def remembering(function: Any) -> Any:
 
 
 def remember(function: Any) -> Any:
+    """Copy what a cache wraps, if it has to be copied."""
     inner = converted(function.__wrapped__)
     if inner is function.__wrapped__:
         return function
@@ -528,6 +529,7 @@ def contained(value: Any) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
+    """Tell whether two values are one object."""
     return one is other
 
 

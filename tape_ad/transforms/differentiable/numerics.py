@@ -30,60 +30,75 @@ def special(name: str) -> Function:
 
 
 def log(x: Any, base: Any = math.e) -> Any:
+    """`math.log`, to any base."""
     return np.log(x) if base is math.e else np.log(x) / np.log(base)
 
 
 def hypot(*coordinates: Any) -> Any:
-    return np.sqrt(np.sum(np.square(np.stack(coordinates))))
+    """`math.hypot`; its derivative at the origin is 0, as that of `numpy.hypot`."""
+    return functools.reduce(np.hypot, coordinates, 0.0)
 
 
 def dist(p: Any, q: Any) -> Any:
+    """`math.dist`."""
     return hypot(*[a - b for a, b in zip(p, q, strict=True)])
 
 
 def fsum(values: Any) -> Any:
+    """`math.fsum`."""
     return np.sum(np.stack([*values]))
 
 
 def prod(values: Any, *, start: Any = 1) -> Any:
+    """`math.prod`."""
     return start * np.prod(np.stack([*values]))
 
 
 def sumprod(p: Any, q: Any) -> Any:
+    """`math.sumprod`."""
     return np.sum(np.stack([*p]) * np.stack([*q]))
 
 
 def modf(x: Any) -> Any:
+    """`math.modf`, whose whole part is a plain number."""
     whole = math.trunc(as_number(x).item())
     return x - whole, float(whole)
 
 
 def ldexp(x: Any, i: Any) -> Any:
+    """`math.ldexp`."""
     return x * 2.0**i
 
 
 def polar(z: Any) -> Any:
+    """`cmath.polar`."""
     return np.absolute(z), np.angle(z)
 
 
 def rect(r: Any, phi: Any) -> Any:
+    """`cmath.rect`."""
     return r * (np.cos(phi) + 1j * np.sin(phi))
 
 
 def harmonic_mean(data: Any) -> Any:
+    """`statistics.harmonic_mean`, without weights."""
     return 1 / np.mean(1 / np.stack([*data]))
 
 
 def geometric_mean(data: Any) -> Any:
+    """`statistics.geometric_mean`."""
     return np.exp(np.mean(np.log(np.stack([*data]))))
 
 
 def averaged(data: Any, weights: Any = None) -> Any:
+    """`statistics.mean` and `statistics.fmean`."""
     values = np.stack([*data])
     return np.mean(values) if weights is None else np.average(values, weights=np.stack([*weights]))
 
 
 def spread(function: Function, ddof: int) -> Function:
+    """Make one of the variances and deviations of `statistics`."""
+
     def calling(data: Any, center: Any = None) -> Any:
         values = np.stack([*data])
         if center is None:

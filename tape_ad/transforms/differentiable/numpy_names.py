@@ -292,12 +292,14 @@ def writing(original: Function) -> Callable[[Function], Function]:
 
 @writing(np.copyto)
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """`numpy.copyto`, by assignment."""
     source = as_array_handle(src) if holds(src) else src
     dst[...] = source if where is True else np.where(where, source, dst)
 
 
 @writing(np.put)
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    """`numpy.put`, by assignment to the flattened array."""
     index = np.ravel(primal(ind)).astype(np.intp)
     if mode == "wrap":
         index %= a.size
@@ -308,6 +310,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @writing(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
+    """`numpy.place`, by assignment to a mask."""
     mask = np.reshape(primal(mask), arr.shape).astype(bool)
     if mask.any():
         arr[mask] = repeated(vals, int(mask.sum()))
@@ -315,12 +318,14 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 @writing(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
+    """`numpy.putmask`, by assignment to a mask."""
     mask = np.reshape(primal(mask), a.shape).astype(bool)
     a[mask] = np.reshape(repeated(values, a.size), a.shape)[mask]
 
 
 @writing(np.fill_diagonal)
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """`numpy.fill_diagonal`, by assignment to the diagonal."""
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if wrap:
@@ -333,6 +338,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 @writing(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    """`numpy.put_along_axis`, by assignment."""
     if axis is None:
         put(arr, indices, values)
         return

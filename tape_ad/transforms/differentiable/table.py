@@ -28,7 +28,30 @@ BUILTINS: dict[str, Any] = {}
 STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics"})
 """The modules of the standard library that copies see through a view."""
 
-ORIGINALS: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
+
+class WeakIdentities:
+    """A mapping by the identity of objects, which it does not keep alive.
+
+    Stand-ins and views of modules are equal to their originals, and have the same hash.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[int, tuple[weakref.ref[Any], Any]] = {}
+
+    def __setitem__(self, thing: Any, value: Any) -> None:
+        key, values = id(thing), self._values
+        values[key] = weakref.ref(thing, lambda _: values.pop(key, None)), value
+
+    def __contains__(self, thing: Any) -> bool:
+        return self.get(thing, ABSENT) is not ABSENT
+
+    def get(self, thing: Any, default: Any) -> Any:
+        """Give what is noted of an object, or the default."""
+        found = self._values.get(id(thing))
+        return default if found is None or found[0]() is not thing else found[1]
+
+
+ORIGINALS = WeakIdentities()
 """What classes, modules and stand-ins for classes were made of."""
 
 
@@ -70,7 +93,4 @@ MADE_OF_RULES: list[Callable[[Any, Any], Any]] = []
 
 def original_of(thing: Any) -> Any:
     """Give what a class or a module was copied from; anything else as it is."""
-    try:
-        return ORIGINALS.get(thing, thing)
-    except TypeError:  # what cannot be hashed, or weakly referred to
-        return thing
+    return ORIGINALS.get(thing, thing)

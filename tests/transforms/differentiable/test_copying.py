@@ -1,6 +1,7 @@
 """Functions, modules and classes of other people's code, copied so that they take handles."""
 
 import functools
+import math
 import pickle
 import threading
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.transforms.differentiable import copying
 from tests.transforms.differentiable import foreign_code as foreign
 
 X = np.array([1.0, 2.0, 3.0])
@@ -192,3 +194,11 @@ def test_explain_lists_what_is_copied() -> None:
     assert "np.asarray" in told.rules
     assert told.stops == ()
     assert "copied (2)" in repr(told)
+
+
+def test_a_view_of_a_module_equals_the_module_and_others_like_it() -> None:
+    view, other = copying.view_of(foreign), copying.view_of(foreign)
+    assert view == foreign
+    assert view == other
+    assert {foreign: 1}[view] == 1
+    assert view != math

@@ -16,7 +16,7 @@ from tape_ad.transforms.differentiable import (
 from tests.calls.examples import TooSlow, calls_of, in_time, replayed
 from tests.calls.names import things_of
 
-SECONDS = 4
+SECONDS = 20
 
 MODULES = ["scipy.signal.windows", "scipy.ndimage", "scipy.linalg", "scipy.spatial.distance"]
 
@@ -38,7 +38,7 @@ def bits(value: Any) -> Any:
 def outcome(function: Any, steps: Any) -> Any:
     """Give the bits of a result, or the type of the error."""
     np.random.seed(0)  # noqa: NPY002 - what the examples of SciPy draw from
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
         warnings.simplefilter("ignore")
         try:
             with in_time(SECONDS):
