@@ -3,6 +3,7 @@
 import copy
 import types
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def bits(value: Any) -> Any:
 def outcome(function: Any, steps: Any) -> Any:
     """Give the bits of a result, or the type of the error."""
     np.random.seed(0)  # noqa: NPY002 - what the examples of SciPy draw from
-    with warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             with in_time(SECONDS):
@@ -47,6 +48,13 @@ def outcome(function: Any, steps: Any) -> Any:
             return TooSlow
         except Exception as error:
             return type(error)
+
+
+@pytest.fixture(autouse=True)
+def printing_as_before() -> Iterator[None]:
+    """Bring back how arrays are printed, which some examples change."""
+    with np.printoptions():
+        yield
 
 
 @pytest.mark.parametrize("module", MODULES)
