@@ -1,6 +1,5 @@
 """How a function of one of a batch is computed for all, where its facts say it."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,7 +20,7 @@ from tape_ad.batching.basics import (
 from tape_ad.batching.elements import elementwise
 from tape_ad.batching.products import composed, with_axis
 from tape_ad.batching.tables import HANDLERS
-from tape_ad.rules import RULES, entry_of
+from tape_ad.rules import RULES, call_signature, entry_of
 from tape_ad.rules.facts import Core, Facts
 
 __all__ = ["handler_of"]
@@ -71,7 +70,7 @@ def depending_on_call(by: Callable[[Mapping[str, Any]], Facts]) -> Handler:
     """Make the handler for facts that depend on a call's arguments."""
 
     def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound = call_signature(function).bind(*args, **kwargs)
         bound.apply_defaults()
         found = derived(function, by(bound.arguments))
         if found is None:
@@ -92,14 +91,14 @@ def along_axes(function: Function, facts: Facts) -> Handler:
 
 def parameters(function: Function) -> tuple[str, ...]:
     """List the names of a function's parameters."""
-    return tuple(inspect.signature(function).parameters)
+    return tuple(call_signature(function).parameters)
 
 
 def axis_parameter(function: Function, name: str) -> tuple[int, Any]:
     """Find where the parameter for the axis stands, and what it is where it is not given."""
     if function.__name__ in PLACES:
         return PLACES[function.__name__], 0
-    every = inspect.signature(function).parameters
+    every = call_signature(function).parameters
     return list(every).index(name), every[name].default
 
 

@@ -5,6 +5,7 @@ imported here, and the others when a function is met that is not in these.
 """
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,7 @@ __all__ = [
     "FAST_RULES",
     "RULES",
     "add_rules",
+    "call_signature",
     "entry_of",
     "facts_of",
     "load_lazy_tables",
@@ -110,6 +112,24 @@ def facts_of(function: Callable[..., Any]) -> Facts:
         return entry.facts
     own = getattr(function, "tape_ad_rule", None)
     return UNKNOWN if own is None else own.facts
+
+
+def call_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """Give the parameters of a function; of one in C that tells nobody, those that its facts name.
+
+    NumPy's functions in C tell theirs from its release 2.4 on.
+    """
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        names = facts_of(function).operands
+        kind, default = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.empty
+        return inspect.Signature(
+            [
+                inspect.Parameter(name, kind, default=None if i else default)
+                for i, name in enumerate(names)
+            ]
+        )
 
 
 add_rules(

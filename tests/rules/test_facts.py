@@ -1,5 +1,6 @@
 """The facts beside rules are true of the functions themselves, called with plain arrays."""
 
+import functools
 import inspect
 import itertools
 from collections.abc import Callable
@@ -7,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from tape_ad.base.naming import called
-from tape_ad.rules import entry_of
+from tape_ad.rules import call_signature, entry_of
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
 from tests.rules.grouping import for_each
 from tests.rules.rows import CONSTANTS, ROWS
@@ -62,7 +64,7 @@ def takes_any_number(function: Function) -> bool:
     """Tell whether a function takes any number of arguments, which get names with a star."""
     if function.__name__ in METHODS:
         return False
-    kinds = [each.kind for each in inspect.signature(function).parameters.values()]
+    kinds = [each.kind for each in call_signature(function).parameters.values()]
     return inspect.Parameter.VAR_POSITIONAL in kinds
 
 
@@ -70,7 +72,7 @@ def names_of(function: Function) -> tuple[str, ...]:
     """List the names of the parameters; up to the ones behind a star, if there is any."""
     if function.__name__ in METHODS:
         return ("array", *METHODS[function.__name__])
-    every = inspect.signature(function).parameters
+    every = call_signature(function).parameters
     if not takes_any_number(function):
         return tuple(every)
     return tuple(itertools.takewhile(lambda n: every[n].kind != every[n].VAR_POSITIONAL, every))
@@ -82,7 +84,7 @@ def by_name(function: Function, given: dict[str, Any]) -> Any:
         named = dict(given)
         first = [named.pop(name) for name in names_of(function)[:-1]]
         return function(*first, **named)
-    parameters = inspect.signature(function).parameters.values()
+    parameters = call_signature(function).parameters.values()
     first = [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY]
     if takes_any_number(function):
         first = [*names_of(function), *(name for name in given if name.startswith("*"))]
@@ -112,13 +114,28 @@ def picked(out: Any, member: int) -> Any:
     return [each[member] for each in out] if isinstance(out, (tuple, list)) else out[member]
 
 
+@functools.cache
+def scipy_takes_stacks() -> bool:
+    """Tell whether this release of SciPy takes stacks of matrices, as releases from 1.16 on do."""
+    try:
+        scipy.linalg.solve_triangular(np.ones((2, 1, 1)), np.ones((2, 1, 1)))
+    except ValueError:
+        return False
+    return True
+
+
 def stays_apart(function: Function, members: list[dict[str, Any]], all_: dict[str, Any]) -> bool:
     """Check that a call of a stack gives what one of each member does; tell if there are any."""
     try:
         expected = [by_name(function, member) for member in members]
     except REFUSED:
         return False
-    out = by_name(function, all_)
+    try:
+        out = by_name(function, all_)
+    except ValueError:
+        if scipy_takes_stacks() or not called(function).startswith("tape_ad.scipy.linalg."):
+            raise
+        return True  # in a batch it is called for one after the other there
     for i, one in enumerate(expected):
         alike(picked(out, i), one)
     return True
@@ -207,7 +224,7 @@ def within(axis: Any, ndim: int) -> bool:
 def check(function: Function, facts: Facts, given: dict[str, Any]) -> int:
     """Check what is said of a function on one call of it, and on some like it."""
     if facts.by is not None:
-        bound = inspect.signature(function).bind(*given.values())
+        bound = call_signature(function).bind(*given.values())
         bound.apply_defaults()
         facts = facts.by(bound.arguments)
     if facts.axis:

@@ -3,8 +3,8 @@
 import warnings
 from typing import Any
 
-import dask.array as da
 import numpy as np
+import pytest
 
 import tape_ad as ta
 from tape_ad.base.arrays.overridable import overridable
@@ -51,12 +51,19 @@ def test_it_is_batched_at_once() -> None:
 
 
 def test_it_takes_dask_arrays() -> None:
+    da = pytest.importorskip("dask.array")
     found = ta.grad(loss)(da.from_array(X, chunks=(1, 2)))
     np.testing.assert_allclose(np.asarray(found), slope(X))
 
 
-def test_it_is_compiled() -> None:
-    np.testing.assert_allclose(ta.compile(ta.grad(loss))(X), slope(X))
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_it_is_compiled(engine: Any) -> None:
+    if engine == "native":
+        pytest.importorskip("llvmlite")
+    fast = ta.compile(ta.grad(loss), engine=engine)
+    for scale in (1.0, 2.0, 3.0):
+        np.testing.assert_allclose(fast(scale * X), slope(scale * X))
+    assert len(fast.programs) == 1
 
 
 def test_its_jacobian_is_sparse() -> None:

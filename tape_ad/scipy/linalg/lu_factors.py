@@ -1,5 +1,6 @@
 """LU factors, and solving with them; see `systems`."""
 
+import functools
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,6 +28,26 @@ from tape_ad.scipy.linalg.systems import (
 __all__ = ["LU", "lu_factor", "lu_factors_solve", "lu_solve"]
 
 
+@functools.cache
+def takes_stacks() -> bool:
+    """Tell whether the installed SciPy factorises stacks of matrices, as it does from 1.16 on."""
+    pivots: Array = scipy.linalg.lu_factor(np.ones((2, 1, 1)))[1]
+    return bool(pivots.shape == (2, 1))
+
+
+def require_stacks(name: str, matrix: Array) -> None:
+    """Refuse a stack of matrices where SciPy would take it for one matrix.
+
+    Raises
+    ------
+    ValueError
+    """
+    if np.ndim(matrix) > 2 and not takes_stacks():
+        raise ValueError(
+            f"{name} of this release of SciPy takes one matrix, got shape {np.shape(matrix)}"
+        )
+
+
 @takes_lists
 def lu_factor(
     a: Array, overwrite_a: bool = False, check_finite: bool = True
@@ -52,6 +73,7 @@ def lu_factor(
     >>> lu
     array([[2. , 2. ], [0.5, 1. ]])
     """
+    require_stacks("lu_factor", a)
     factors: tuple[Array, Array] = scipy.linalg.lu_factor(
         a, overwrite_a=overwrite_a, check_finite=check_finite
     )
@@ -193,6 +215,7 @@ def lu_factors_solve(
     check_finite: bool = True,
 ) -> Array:
     """Solve with LU factors that are arguments of their own."""
+    require_stacks("lu_solve", lu)
     return scipy.linalg.lu_solve(
         (lu, piv), b, trans=trans, overwrite_b=overwrite_b, check_finite=check_finite
     )

@@ -13,7 +13,7 @@ from tape_ad.base.errors import TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
 from tape_ad.interop.dask.lazy.arrays import LazyArray, item, lazy, plain, unknown, unwritable
-from tape_ad.rules import facts_of
+from tape_ad.rules import call_signature, facts_of
 from tape_ad.rules.base import NO_VALUE, axes_of
 from tape_ad.rules.facts import Facts
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
@@ -109,7 +109,7 @@ def by_facts(function: Function, facts: Facts) -> Function | None:
 
 def by_facts_of_call(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
     """Call a function of which what is known depends on its arguments."""
-    bound = inspect.signature(function).bind(*args, **options)
+    bound = call_signature(function).bind(*args, **options)
     bound.apply_defaults()
     assert facts.by is not None  # noqa: S101 - as `by_facts` has seen
     known = by_facts(function, facts.by(bound.arguments))
@@ -122,7 +122,7 @@ def by_elements(function: Function, facts: Facts, *args: Any, **options: Any) ->
     """Call a function on chunks of its operands that lie at the same places."""
     if not facts.operands:
         return da.core.elemwise(functools.partial(function, **options), *args)
-    bound = inspect.signature(function).bind(*args, **options)
+    bound = call_signature(function).bind(*args, **options)
     bound.apply_defaults()
     names = [name for name in facts.operands if np.ndim(bound.arguments[name])]
     names += [n for n in facts.operands if n not in names and is_array(bound.arguments[n])]
@@ -152,7 +152,7 @@ def is_array(x: Any) -> bool:
 
 def by_cores(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
     """Call a function that mixes elements over last axes, each of which is made one chunk."""
-    bound = inspect.signature(function).bind(*args, **options)
+    bound = call_signature(function).bind(*args, **options)
     bound.apply_defaults()
     operands: dict[str, Any] = {}
     cores: list[tuple[str, ...]] = []
@@ -227,7 +227,7 @@ def made_up(x: Any, names: tuple[str, ...], outputs: Any) -> Any:
 
 def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
     """Call a function that mixes elements along axes, each of which is made one chunk."""
-    bound = inspect.signature(function).bind(*args, **options)
+    bound = call_signature(function).bind(*args, **options)
     bound.apply_defaults()
     first, array = next(iter(bound.arguments.items()))
     if any(np.ndim(x) for name, x in bound.arguments.items() if name not in (first, facts.axis)):
