@@ -17,6 +17,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.primals import primal
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, Maker, Rule, as_array, quiet, rule
 from tape_ad.rules.maps import Array
@@ -229,7 +230,8 @@ def degenerate_second(out: Array, x: Array, y: Array) -> Array:
 def continued(x: Array, y: Array) -> tuple[Array, Array, Array, Array]:
     """Tell where R_C is Cauchy's principal value, sqrt(x / (x - y)) R_C(x - y, -y)."""
     y = as_array(y)
-    negative = np.equal(y.imag, 0) & np.less(y.real, 0)
+    at = primal(y)  # real or not, which is no tie: the value is the principal one there
+    negative = np.equal(at.imag, 0) & np.less(at.real, 0)
     if not negative.any():
         return negative, x, x, y
     u = np.where(negative, x - y, x)
