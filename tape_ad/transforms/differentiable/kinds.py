@@ -60,6 +60,11 @@ def issubclass_(kind: Any, kinds: Any) -> bool:
     return issubclass(real(kind), real(kinds))
 
 
+def hasattr_(value: Any, name: str) -> bool:
+    """Do what `hasattr` does, of a handle for the array or number that it stands for."""
+    return hasattr(model_of(value) if is_array_like(value) else value, name)
+
+
 def type_of(value: Any) -> Any:
     """Give the type of what a handle stands for, under the name that it has in copies."""
     kind = type(model_of(value)) if is_array_like(value) else type(value)
@@ -249,7 +254,9 @@ def isscalar(element: Any) -> bool:
 for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_), (super, super_)):
     note_stand_in(_original, _function)
 note_stand_in(round, round_)
+note_stand_in(hasattr, hasattr_)
 
 BUILTINS.update(vars(builtins))
 BUILTINS.update({"isinstance": isinstance_, "issubclass": issubclass_, "super": super_})
+BUILTINS["hasattr"] = hasattr_
 BUILTINS.update({"float": KNOWN[float], "complex": KNOWN[complex], "type": Type, "round": round_})
