@@ -47,6 +47,13 @@ def viewed(x: Any) -> Any:
     return same.sum() ** 2
 
 
+def matched(x: Any) -> Any:
+    match x:
+        case np.ndarray():
+            return x[0] * 2
+    return x[0] * 3
+
+
 MASK = np.array([[True, False], [False, True]])
 
 ROWS: dict[str, Function] = {
@@ -138,6 +145,10 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
     [
         (lambda x: math.sqrt(-x[0]), ValueError, "math domain error|nonnegative"),
         (float, TypeError, "only 0-dimensional"),
+        (matched, ta.errors.NoRuleError, "case ndarray"),
+        (lambda x: x[0] * (x.__class__ is np.ndarray), ta.errors.NoRuleError, "__class__"),
+        (lambda x: x[0] * (x.dtype.type is np.float64), ta.errors.NoRuleError, "dtype.type"),
+        (lambda x: x[0] * (type(float(x[0])) is float), ta.errors.NoRuleError, "isinstance"),
         (lambda x: float(f"{x[0]:.6f}"), ta.errors.ConversionError, "text made of a handle"),
         (lambda x: float("%.6f" % x[0]), ta.errors.ConversionError, "text made of a handle"),  # noqa: UP031 - the form itself is tried
         (lambda x: float("{:.6f}".format(x[0])), ta.errors.ConversionError, "text made"),  # noqa: UP032 - the same
@@ -202,3 +213,12 @@ def test_a_text_that_is_only_read_has_the_value() -> None:
     with pytest.warns(UserWarning, match="rate 0.30"):
         np.testing.assert_allclose(ta.grad(ta.differentiable(told))(X), [0.6, 0, 0, 0])
     assert texts == ["too small: 0.50"]
+
+
+def test_code_that_asks_for_types_as_no_copy_can_runs_as_it_is_on_plain_arrays() -> None:
+    f = ta.differentiable(lambda x, y: x[0] ** 2 * (matched(y) + (y.dtype.type is np.float64)))
+
+    with pytest.raises(ta.errors.NoRuleError, match="dtype"):
+        ta.grad(f)(X, X)
+    g = ta.differentiable(lambda x, y: x[0] ** 2 * matched(np.asarray(y)))
+    np.testing.assert_allclose(ta.grad(g)(X, X), [0.36, 0, 0, 0])
