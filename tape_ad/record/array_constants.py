@@ -98,6 +98,13 @@ class ArrayConstant(ConstantTensor):
         """Give nested lists of Python numbers."""
         return self.data.tolist()
 
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        """Give a view, which has the handles that are assigned to either; see `ndarray.view`."""
+        found = self.data.view(*args, **kwargs)
+        if type(found) is not np.ndarray or found.dtype != self.data.dtype:
+            return given_away(self).view(*args, **kwargs)
+        return wrapped(found, (self,))
+
 
 class OfTheArray:
     """An attribute that ndarrays have and handles do not: that of the array itself."""
@@ -112,7 +119,9 @@ class OfTheArray:
 
 
 for _name in dir(np.ndarray):
-    if isinstance(vars(ArrayInterface).get(_name), MigrationHint):
+    if _name not in vars(ArrayConstant) and isinstance(
+        vars(ArrayInterface).get(_name), MigrationHint
+    ):
         setattr(ArrayConstant, _name, OfTheArray(_name))
 
 ArrayConstant.__array_wrap__ = OfTheArray("__array_wrap__")  # type: ignore[attr-defined]  # as the others

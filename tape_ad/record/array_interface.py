@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
@@ -11,7 +12,7 @@ from tape_ad.base.errors import ConversionError, NumberError
 from tape_ad.record.array_methods import ArrayMethods
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.instructions import is_at
-from tape_ad.record.messages.callers import caller, is_copied
+from tape_ad.record.messages.callers import caller, is_copied, is_read
 from tape_ad.record.messages.libraries import (
     around_a_callback,
     dropped_in_a_library,
@@ -243,7 +244,10 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return bool(self.item()) or bool(self != 0)  # which tells of a branch on a tie
 
     def __format__(self, spec: str) -> str:
-        return format(self.data, spec) if spec else str(self)
+        if not spec:
+            return str(self)
+        refuse_text(sys._getframe(1))
+        return format(self.data, spec)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         answer = answer_to_scipy("array", self)
@@ -409,7 +413,10 @@ def number_of(handle: Any, kind: str) -> Any:
     if answer is not OWN:
         return answer
     frame = sys._getframe(2)
-    if is_at(frame, "x % x", "x %= x") or (kind == "int" and is_copied(frame)):
+    read = is_at(frame, "x % x", "x %= x")
+    if read or (kind == "int" and is_copied(frame)):
+        if read and kind != "int":
+            refuse_text(frame)
         return handle.data.item()
     dropped = dropped_in_a_library("takes what it gets as plain numbers")
     if dropped is None and is_at(frame, "x[x] = x"):
@@ -422,6 +429,20 @@ def number_of(handle: Any, kind: str) -> Any:
         f"{kind}(handle) ({caller()}) would drop the gradient; write t.item() for the number, and "
         "a function of NumPy, np.exp(t) in place of math.exp(t), for the gradient"
     )
+
+
+def refuse_text(frame: FrameType) -> None:
+    """Refuse to make a text of a handle where a copy might make a number of it again.
+
+    Raises
+    ------
+    ConversionError
+    """
+    if is_copied(frame) and not is_read(frame):
+        raise ConversionError(
+            f"a text made of a handle ({caller()}) has no gradient, and may become a number again; "
+            "write t.data where it is only to be read"
+        )
 
 
 class Absent(MigrationHint):

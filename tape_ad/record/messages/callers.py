@@ -1,8 +1,9 @@
 """Where in the user's code a handle was met."""
 
+import dis
 import functools
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from tape_ad.base.naming import file_title
@@ -16,6 +17,7 @@ __all__ = [
     "is_library",
     "is_library_module",
     "is_library_name",
+    "is_read",
     "user_lines",
 ]
 
@@ -94,6 +96,40 @@ def kind_of(name: str, file: str) -> str:
 def is_copied(frame: FrameType) -> bool:
     """Tell whether a frame is of a copy that `tape_ad.differentiable` has made of a function."""
     return type(frame.f_globals) is not dict
+
+
+TOLD = frozenset(
+    {"print", "warn", "debug", "info", "warning", "error", "exception", "critical", "log", "write"}
+)
+"""The names of what is called with a text that is there to be read."""
+
+TEXTS = frozenset({"__repr__", "__str__", "__format__"})
+
+ENDS = ("STORE_", "RETURN_", "POP_TOP", "RAISE_", "YIELD_", "LIST_APPEND", "SET_ADD", "MAP_ADD")
+
+
+def is_read(frame: FrameType) -> bool:
+    """Tell whether a copy makes a text to be read only: for an error, a warning or a print."""
+    return frame.f_code.co_name in TEXTS or makes_message(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(1024)
+def makes_message(code: CodeType, at: int) -> bool:
+    """Tell whether the text that is made at an instruction goes to what is told, or is raised."""
+    names: set[Any] = set()
+    stored = False
+    for each in dis.get_instructions(code):
+        names.add(each.argval if each.opname.startswith("LOAD_") else None)
+        if not each.opname.startswith(ENDS):
+            continue
+        if each.offset > at:
+            if each.opname.startswith("RAISE_"):
+                return True
+            if stored or each.opname not in ("STORE_FAST", "STORE_NAME"):
+                return each.opname == "POP_TOP" and not TOLD.isdisjoint(names)
+            stored = True
+        names = set()
+    return False
 
 
 def is_library(frame: FrameType) -> bool:

@@ -19,6 +19,7 @@ from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
 from tape_ad.transforms.differentiable.kinds import real, type_of
+from tape_ad.transforms.differentiable.questions import refusing, unanswerable
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
@@ -266,6 +267,10 @@ def module_of(function: Any) -> str:
 def make_function(function: Any) -> Any:
     """Make the copy of a function, which may close over itself."""
     code = function.__code__
+    question = unanswerable(code)
+    if question is not None:
+        COPIES[function] = refused = refusing(function, question)
+        return refused
     cells = [types.CellType() for _ in code.co_freevars]
     namespace = globals_of(function.__globals__)
     copy: Any = types.FunctionType(

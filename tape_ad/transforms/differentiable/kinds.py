@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.errors import NoRuleError
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.primals import is_number
+from tape_ad.transforms.differentiable.questions import asks_for_float
 from tape_ad.transforms.differentiable.reach import is_handle
 from tape_ad.transforms.differentiable.table import (
     BUILTINS,
@@ -58,6 +60,11 @@ def isinstance_(value: Any, kinds: Any) -> bool:
 def issubclass_(kind: Any, kinds: Any) -> bool:
     """Do what `issubclass` does, with the original classes."""
     return issubclass(real(kind), real(kinds))
+
+
+def hasattr_(value: Any, name: str) -> bool:
+    """Do what `hasattr` does, of a handle for the array or number that it stands for."""
+    return hasattr(model_of(value) if is_array_like(value) else value, name)
 
 
 def type_of(value: Any) -> Any:
@@ -193,7 +200,16 @@ class TypeKind(type):
     """The type of what stands for `type`: called with one object, it says what that is."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return type_of(args[0]) if len(args) == 1 and not kwargs else type(*args, **kwargs)
+        if len(args) != 1 or kwargs:
+            return type(*args, **kwargs)
+        if is_handle(args[0]) and args[0].ndim == 0:
+            frame = sys._getframe(1)
+            if asks_for_float(frame.f_code, frame.f_lasti):
+                raise NoRuleError(
+                    "type(x) of a handle is compared with Python's float or complex, but a handle "
+                    "stands for the numbers of Python and of NumPy alike; write isinstance"
+                )
+        return type_of(args[0])
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, type)
@@ -249,7 +265,9 @@ def isscalar(element: Any) -> bool:
 for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_), (super, super_)):
     note_stand_in(_original, _function)
 note_stand_in(round, round_)
+note_stand_in(hasattr, hasattr_)
 
 BUILTINS.update(vars(builtins))
 BUILTINS.update({"isinstance": isinstance_, "issubclass": issubclass_, "super": super_})
+BUILTINS["hasattr"] = hasattr_
 BUILTINS.update({"float": KNOWN[float], "complex": KNOWN[complex], "type": Type, "round": round_})

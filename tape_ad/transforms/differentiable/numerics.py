@@ -70,6 +70,12 @@ def ldexp(x: Any, i: Any) -> Any:
     return x * 2.0**i
 
 
+def frexp(x: Any) -> Any:
+    """`math.frexp`, whose exponent is a plain integer."""
+    mantissa, exponent = np.frexp(x)
+    return mantissa, int(primal(exponent))
+
+
 def polar(z: Any) -> Any:
     """`cmath.polar`."""
     return np.absolute(z), np.angle(z)
@@ -124,6 +130,7 @@ OF_NUMBERS: dict[str, Function] = {
     "hypot": hypot,
     "modf": modf,
     "ldexp": ldexp,
+    "frexp": frexp,
     "erf": special("erf"),
     "erfc": special("erfc"),
     "gamma": special("gamma"),
@@ -133,7 +140,7 @@ OF_NUMBERS: dict[str, Function] = {
 
 OF_SERIES: dict[str, Function] = {"dist": dist, "fsum": fsum, "prod": prod, "sumprod": sumprod}
 
-PLAIN = ("ceil", "floor", "trunc", "isnan", "isinf", "isfinite", "isclose", "frexp")
+PLAIN = ("ceil", "floor", "trunc", "isnan", "isinf", "isfinite", "isclose")
 """What gives an integer or an answer: of the numbers that handles stand for."""
 
 COMPLEX: dict[str, Function] = {

@@ -458,6 +458,25 @@ def finfo(dtype: Any) -> Any:
     return np.finfo(dtype.dtype if is_handle(dtype) else real(dtype))
 
 
+def as_text(function: Function) -> None:
+    """Let a function that makes a text refuse handles, as that may become a number again."""
+
+    @functools.wraps(function)
+    def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if holds(a):
+            raise NoRuleError(
+                f"{called(function)} makes a text of a handle, which has no gradient and may "
+                "become a number again; write t.data where it is only to be read"
+            )
+        return function(unwrapped(a), *args, **kwargs)
+
+    note_stand_in(function, calling)
+
+
+for _function in each_of(np.array2string, np.array_str, np.array_repr):
+    as_text(_function)
+
+
 class Joining:
     """What `numpy.r_` and `numpy.c_` are: arrays in brackets, put side by side."""
 

@@ -3,6 +3,7 @@
 import cmath
 import math
 import statistics
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,20 @@ def written(function: Callable[..., Any], *args: Any) -> Function:
         return np.sum(a**2 + a)
 
     return write
+
+
+def viewed(x: Any) -> Any:
+    a = np.zeros(4)
+    same = a.view()
+    a[3] = x[1]
+    return same.sum() ** 2
+
+
+def matched(x: Any) -> Any:
+    match x:
+        case np.ndarray():
+            return x[0] * 2
+    return x[0] * 3
 
 
 MASK = np.array([[True, False], [False, True]])
@@ -80,6 +95,11 @@ ROWS: dict[str, Function] = {
     "math of several": lambda x: math.hypot(x[0], x[1]) + math.fsum(x) + math.prod(x),
     "math.dist": lambda x: math.dist(x[:2], x[2:]),
     "math.modf": lambda x: math.modf(x[0] + 1)[0] ** 2 + math.floor(x[1]),
+    "math.frexp": lambda x: math.frexp(x[0])[0] ** 2 * math.frexp(x[0])[1],
+    "hasattr": lambda x: (
+        x[0] ** (2 if hasattr(x, "__len__") and not hasattr(x[0], "__len__") else 3)
+    ),
+    "view": viewed,
     "cmath": lambda x: abs(cmath.exp(x[0] * 1j) + cmath.sqrt(-x[1])),
     "statistics": lambda x: statistics.mean(x) + statistics.stdev(x) + statistics.pvariance(x),
     "int": lambda x: np.arange(3)[int(x[0] * 5)] * x[1],
@@ -125,6 +145,14 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
     [
         (lambda x: math.sqrt(-x[0]), ValueError, "math domain error|nonnegative"),
         (float, TypeError, "only 0-dimensional"),
+        (matched, ta.errors.NoRuleError, "case ndarray"),
+        (lambda x: x[0] * (x.__class__ is np.ndarray), ta.errors.NoRuleError, "__class__"),
+        (lambda x: x[0] * (x.dtype.type is np.float64), ta.errors.NoRuleError, "dtype.type"),
+        (lambda x: x[0] * (type(float(x[0])) is float), ta.errors.NoRuleError, "isinstance"),
+        (lambda x: float(f"{x[0]:.6f}"), ta.errors.ConversionError, "text made of a handle"),
+        (lambda x: float("%.6f" % x[0]), ta.errors.ConversionError, "text made of a handle"),  # noqa: UP031 - the form itself is tried
+        (lambda x: float("{:.6f}".format(x[0])), ta.errors.ConversionError, "text made"),  # noqa: UP032 - the same
+        (lambda x: float(np.array2string(x[0])), ta.errors.NoRuleError, "text of a handle"),
         (lambda x: np.nditer(x, flags=["multi_index"]), ta.errors.NoRuleError, "ndindex"),
         (lambda x: scipy.linalg.lapack.dgetrf(np.eye(2) * x[0]), ta.errors.NoRuleError, "compiled"),
         (lambda x: np.random.default_rng(0).normal(x[0]), ta.errors.ConversionError, "gradient"),
@@ -165,3 +193,32 @@ def test_a_tie_in_the_code_of_a_package_is_an_error() -> None:
     assert np.isfinite(ta.grad(f)(1.0))
     with pytest.raises(ta.errors.TieError, match=r"line \d+ of test_names.py"):
         ta.grad(f)(0.0)
+
+
+def test_a_text_that_is_only_read_has_the_value() -> None:
+    texts: list[str] = []
+
+    def told(x: Any) -> Any:
+        warnings.warn(f"rate {x[0]:.2f}", stacklevel=1)
+        try:
+            message = f"too small: {x[1]:.2f}"
+            raise ValueError(message)
+        except ValueError as error:
+            texts.append(str(error))
+        try:
+            raise ValueError("too small: %.2f" % x[1])  # noqa: UP031 - the form itself is tried
+        except ValueError:
+            return x[0] ** 2
+
+    with pytest.warns(UserWarning, match="rate 0.30"):
+        np.testing.assert_allclose(ta.grad(ta.differentiable(told))(X), [0.6, 0, 0, 0])
+    assert texts == ["too small: 0.50"]
+
+
+def test_code_that_asks_for_types_as_no_copy_can_runs_as_it_is_on_plain_arrays() -> None:
+    f = ta.differentiable(lambda x, y: x[0] ** 2 * (matched(y) + (y.dtype.type is np.float64)))
+
+    with pytest.raises(ta.errors.NoRuleError, match="dtype"):
+        ta.grad(f)(X, X)
+    g = ta.differentiable(lambda x, y: x[0] ** 2 * matched(np.asarray(y)))
+    np.testing.assert_allclose(ta.grad(g)(X, X), [0.36, 0, 0, 0])
