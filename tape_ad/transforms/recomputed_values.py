@@ -32,8 +32,10 @@ def summed(leaf: Any) -> Plain | None:
     at other places. A few elements are given as they are.
     """
     leaf = primal(leaf)
-    while type(leaf) is not np.ndarray and hasattr(leaf, "batch_here"):
-        leaf = primal(leaf.stack)
+    if type(leaf) is not np.ndarray and hasattr(leaf, "batch_here"):  # which may go one by one
+        members = [summed(leaf.stack[i]) for i in range(leaf.batch_here.size)]
+        found = [each for each in members if each is not None]
+        return np.stack(found) if found and len(found) == len(members) else None
     if type(leaf) is not np.ndarray:
         return np.array(leaf) if isinstance(leaf, np.generic) else None
     if leaf.size <= len(WAVES):
@@ -120,7 +122,9 @@ def are_close(before: Sums, now: Sums, rounding: float = math.inf) -> bool:
 
 
 def is_close(one: Plain, two: Plain, rounding: float) -> bool:
-    """Compare the sums of one array, relative to the largest of them."""
+    """Compare the sums of one array, relative to the largest of them; of a batch, with any."""
+    if one.ndim == two.ndim + 1:
+        return any(is_close(each, two, rounding) for each in one)
     if one.shape != two.shape or one.dtype != two.dtype or one.tobytes() == two.tobytes():
         return bool(one.shape == two.shape and one.dtype == two.dtype)
     eps = float(np.finfo(one.dtype).eps)

@@ -482,3 +482,33 @@ def test_a_view_by_a_loop_sees_what_is_written_to_its_array(to_view: bool) -> No
 
     xs = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal(ta.batched(f)(xs), np.stack([f(x) for x in xs]))
+
+
+@pytest.mark.parametrize("size", [4, 40])
+def test_gradients_of_checkpoints_in_a_batch(size: int) -> None:
+    x = np.random.default_rng(0).random((3, size))
+    batched = ta.batched(ta.grad(ta.checkpoint(lambda z: np.sum(np.sin(z) * z))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BatchWarning)
+        found = batched(x)
+    np.testing.assert_allclose(found, np.sin(x) + x * np.cos(x))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.float16, np.float32])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.convolve(x, x[:2], "same"),
+        lambda x: np.correlate(x, x[:2]),
+        lambda x: np.polyval(x, 2),
+        lambda x: np.linalg.lstsq(x[:4].reshape(2, 2) + np.float32(1), np.ones(2))[3],
+    ],
+)
+def test_dtypes_in_a_batch_are_those_of_one(function: Any, dtype: Any) -> None:
+    x = (np.random.default_rng(0).random((3, 5)) * 4).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BatchWarning)
+        found = ta.batched(function)(x)
+    expected = np.stack([function(each) for each in x])
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-3)

@@ -56,7 +56,7 @@ def kron(a: Array, b: Array) -> Array:
 
 def polynomial(p: Array, x: Array) -> Array:
     """Compute polynomials by Horner's scheme, as `numpy.polyval` does."""
-    value = np.zeros_like(x) if hasattr(x, "dtype") else 0 * x
+    value = np.zeros_like(x if hasattr(x, "dtype") else np.asarray(x))
     for i in range(len(p)):
         value = value * x + p[i]
     return value
@@ -77,6 +77,15 @@ def correlated(a: Array, v: Array, mode: str = "valid") -> Array:
     return slid(a, np.conj(v), mode, len(v) // 2)
 
 
+SUMMED = frozenset(map(np.dtype, (np.float32, np.float64, np.complex64, np.complex128, np.int64)))
+"""The dtypes that sums of products keep."""
+
+
+def dtype_of(x: Any) -> np.dtype[Any]:
+    """Give the dtype of an array, or of the one that a list or number is taken for."""
+    return np.dtype(x.dtype) if hasattr(x, "dtype") else np.asarray(x).dtype
+
+
 def slid(a: Array, v: Array, mode: str, before: int) -> Array:
     """Multiply windows of one vector by another that is no longer.
 
@@ -91,6 +100,8 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
     widths = {"full": (rest, rest), "same": (before, rest - before), "valid": (0, 0)}
     if mode not in widths:
         raise NO_BODY  # where it is refused
+    if np.result_type(dtype_of(a), dtype_of(v)) not in SUMMED:
+        raise NO_BODY  # whose sums are of other dtypes
     windows = np.lib.stride_tricks.sliding_window_view
     parts = windows(np.pad(a, widths[mode]), len(v))
     if mode == "valid" or (type(v) is np.ndarray and np.all(np.isfinite(v))):
@@ -198,6 +209,8 @@ def least_squares(a: Array, b: Array, rcond: float | None = None) -> tuple[Array
     """Solve for what fits best, by matrices of full rank; see `numpy.linalg.lstsq`."""
     if np.ndim(a) != 2 or 0 in np.shape(a) or np.ndim(b) not in (1, 2):
         raise NO_BODY
+    if dtype_of(a) != np.result_type(dtype_of(a), dtype_of(b)):
+        raise NO_BODY  # NumPy computes in the wider dtype, and gives singular values of that
     (m, n), dtype = np.shape(a), np.result_type(a, b, np.float64)
     s = np.linalg.svd(a, compute_uv=False)
     smallest = np.finfo(dtype).eps * (max(m, n) if rcond is None else 1)
