@@ -487,7 +487,12 @@ def test_a_view_by_a_loop_sees_what_is_written_to_its_array(to_view: bool) -> No
 @pytest.mark.parametrize("size", [4, 40])
 def test_gradients_of_checkpoints_in_a_batch(size: int) -> None:
     x = np.random.default_rng(0).random((3, size))
-    batched = ta.batched(ta.grad(ta.checkpoint(lambda z: np.sum(np.sin(z) * z))))
+
+    @ta.checkpoint
+    def loss(z: Any) -> Any:
+        return np.sum(np.sin(z) * z)
+
+    batched = ta.batched(ta.grad(loss))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BatchWarning)
         found = batched(x)
