@@ -116,11 +116,23 @@ def make_class(kind: type) -> Any:
     for name, value in vars(kind).items():
         if name not in LEFT and name not in body:
             own = attribute(name, value)
+            if own is not value and type(value) in (list, dict):
+                own = Live(kind, name)
             if own is not value or name in ("__hash__", "__eq__"):
                 type.__setattr__(made, name, own)
     if getattr(kind, "__abstractmethods__", None):
         made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
     return made
+
+
+class Live:
+    """A list or dict of a class, converted when it is asked for, as it may have changed."""
+
+    def __init__(self, original: type, name: str) -> None:
+        self.original, self.name = original, name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return copying.contained(vars(self.original)[self.name])
 
 
 def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind

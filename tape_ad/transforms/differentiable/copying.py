@@ -6,6 +6,7 @@ replaced. The original is untouched.
 """
 
 import builtins
+import contextlib
 import dis
 import functools
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
-from tape_ad.transforms.differentiable.kinds import real, type_of
+from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import (
@@ -26,6 +27,7 @@ from tape_ad.transforms.differentiable.table import (
     BUILTINS,
     ORIGINALS,
     STANDARD,
+    WeakIdentities,
     original_of,
     replaced,
 )
@@ -512,7 +514,11 @@ def listed(values: Any) -> Any:
     found = [contained(each) for each in values]
     if all(map(same, found, values)):
         return values
-    return found if type(values) is list else tuple(found)
+    if type(values) is tuple:
+        return tuple(found)
+    copy = ListCopy(found)
+    copy.original = values
+    return copy
 
 
 def mapped(values: dict[Any, Any]) -> Any:
@@ -559,7 +565,33 @@ class DictCopy(dict[Any, Any]):
             "would not reach the original; write table[key] = value, or del table[key]"
         )
 
-    update = setdefault = pop = popitem = clear = _refuse
+    update = setdefault = pop = popitem = clear = __ior__ = _refuse
+
+
+class ListCopy(list[Any]):
+    """A list of converted values that hands on what is appended to it."""
+
+    __slots__ = ("original",)
+
+    original: list[Any]
+
+    def append(self, value: Any) -> None:
+        """Append to both."""
+        list.append(self, value)
+        self.original.append(value)
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise NoRuleError(
+            "code that ta.differentiable has copied changes a list of functions in a manner that "
+            "would not reach the original; write functions.append(f)"
+        )
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    extend = insert = remove = pop = clear = sort = reverse = _refuse
+
+
+KNOWN[DictCopy] = dict
+KNOWN[ListCopy] = list
 
 
 def copied_object(value: Any) -> Any:
@@ -572,12 +604,17 @@ def copied_object(value: Any) -> Any:
     owner = MAKERS[type](kind)
     if owner is kind or is_copy(kind):
         return value
-    try:
-        weakref.ref(value)
-        hash(value)
-    except TypeError:
-        return twin(value, owner)
-    return memoized(value, lambda each: twin(each, owner))
+    with LOCK:
+        found = TWINS.get(value, ABSENT)
+        if found is ABSENT:
+            found = twin(value, owner)
+            with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
+                TWINS[value] = found
+    return found
+
+
+TWINS = WeakIdentities()
+"""The copies of objects. Objects that are equal may hold other numbers."""
 
 
 def has_methods(kind: type) -> bool:

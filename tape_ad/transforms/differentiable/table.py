@@ -11,6 +11,7 @@ __all__ = [
     "BUILTINS",
     "ORIGINALS",
     "STANDARD",
+    "WeakIdentities",
     "note_stand_in",
     "original_of",
     "replaced",

@@ -202,3 +202,22 @@ def test_a_view_of_a_module_equals_the_module_and_others_like_it() -> None:
     assert view == other
     assert {foreign: 1}[view] == 1
     assert view != math
+
+
+def test_objects_that_are_equal_have_copies_of_their_own() -> None:
+    np.testing.assert_array_equal(slopes(ta.differentiable(foreign.by_equal_objects)), [2, 3, 0])
+
+
+def test_what_is_appended_to_a_list_of_functions_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign, "STEPS", [math.exp])
+    ta.differentiable(foreign.add_step)(math.sin)
+    assert [math.exp, math.sin] == foreign.STEPS
+    np.testing.assert_allclose(slopes(ta.differentiable(foreign.all_steps)), np.exp(X) + np.cos(X))
+
+
+def test_a_list_of_a_class_is_that_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign.Hooks, "called", [math.exp])
+    hooks = ta.differentiable(foreign.Hooks)()
+    np.testing.assert_allclose(slopes(hooks.run), np.exp(X))
+    foreign.Hooks.called.append(math.sin)
+    np.testing.assert_allclose(slopes(hooks.run), np.exp(X) + np.cos(X))
