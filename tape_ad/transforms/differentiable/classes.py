@@ -118,11 +118,29 @@ def make_class(kind: type) -> Any:
             own = attribute(name, value)
             if own is not value and type(value) in (list, dict):
                 own = Live(kind, name)
+            if name in COMPARISONS and type(own) is types.FunctionType:
+                own = comparing(own, kind, made)
             if own is not value or name in ("__hash__", "__eq__"):
                 type.__setattr__(made, name, own)
     if getattr(kind, "__abstractmethods__", None):
         made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
     return made
+
+
+COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
+"""Methods that may ask whether both objects are of one class, as those of dataclasses do."""
+
+
+def comparing(method: Any, original: type, made: type) -> Any:
+    """Let a comparison see an object of the original class as one of the copy."""
+
+    @functools.wraps(method)
+    def compare(self: Any, other: Any) -> Any:
+        if type(other) is original and hasattr(other, "__dict__"):
+            other = copying.twin(other, made)
+        return method(self, other)
+
+    return compare
 
 
 class Live:

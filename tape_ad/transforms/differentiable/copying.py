@@ -525,8 +525,8 @@ def mapped(values: dict[Any, Any]) -> Any:
     """Convert the functions, classes and modules in a dict; what is written goes to both."""
     if len(values) > ELEMENTS:
         return values
-    found = {key: contained(value) for key, value in [*values.items()]}
-    if all(map(same, found.values(), values.values())):
+    found = {contained(key): contained(value) for key, value in [*values.items()]}
+    if all(map(same, found.values(), values.values())) and all(map(same, found, values)):
         return values
     copy = DictCopy(found)
     copy.original = values
@@ -534,9 +534,8 @@ def mapped(values: dict[Any, Any]) -> Any:
 
 
 def contained(value: Any) -> Any:
-    """Convert what is in a container; objects there stay as they are."""
-    kind = type(value)
-    return converted(value) if kind in MAKERS or isinstance(value, type) else value
+    """Convert what is in a container, and the keys of a dict."""
+    return converted(value)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -553,11 +552,11 @@ class DictCopy(dict[Any, Any]):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         dict.__setitem__(self, key, value)
-        self.original[key] = value
+        self.original[original_of(key)] = value
 
     def __delitem__(self, key: Any) -> None:
         dict.__delitem__(self, key)
-        del self.original[key]
+        del self.original[original_of(key)]
 
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise NoRuleError(
@@ -629,7 +628,7 @@ def has_methods(kind: type) -> bool:
 def twin(value: Any, owner: type) -> Any:
     """Make an object of another class with the very attributes of this one."""
     copy: Any = object.__new__(owner)
-    copy.__dict__ = value.__dict__
+    object.__setattr__(copy, "__dict__", value.__dict__)
     return copy
 
 
