@@ -221,3 +221,21 @@ class Hooks:
 
     def run(self, x: Any) -> Any:
         return sum(np.stack([hook(each) for each in x]) for hook in self.called)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    level: int
+
+    def doubled(self) -> int:
+        return 2 * self.level
+
+
+MARK = Mark(1)
+MARKS = [MARK]
+WEIGHTS: dict[Any, float] = {Mark: 2.0, add_step: 3.0}
+
+
+def by_marks(x: Any) -> Any:
+    same = MARKS[0] is MARK and Mark(1) == MARK
+    return x * (WEIGHTS[Mark] * WEIGHTS[add_step] if same else 0.0)

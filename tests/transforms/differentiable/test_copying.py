@@ -221,3 +221,8 @@ def test_a_list_of_a_class_is_that_of_now(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_allclose(slopes(hooks.run), np.exp(X))
     foreign.Hooks.called.append(math.sin)
     np.testing.assert_allclose(slopes(hooks.run), np.exp(X) + np.cos(X))
+
+
+def test_keys_and_objects_in_containers_are_those_of_the_copies() -> None:
+    np.testing.assert_array_equal(slopes(ta.differentiable(foreign.by_marks)), [6, 6, 6])
+    assert [*foreign.WEIGHTS] == [foreign.Mark, foreign.add_step]
