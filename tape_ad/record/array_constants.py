@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.interpreter import boxes, unwrapped
+from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.arrays.overridable import CAPTURES, lift
 from tape_ad.base.errors import InPlaceError
 from tape_ad.base.trees import flatten
@@ -158,16 +158,18 @@ def given_away(constant: Any) -> Any:
     return constant.data
 
 
-EAGER = Eager(wrapped)
+def promote_beside(target: Any, record: Any) -> None:
+    """Make a constant a handle of a record, and note its array if calls are being captured."""
+    if CAPTURES and not isinstance(target.mark, Memory):
+        target.data = lift(target.data)
+    promote(target, record)
 
 
-def one(function: Function, x: Any) -> Any:
-    """Compute a function of one constant."""
-    return wrapped(function(x.data), (x,))
+EAGER = Eager(wrapped, promote_beside)
 
 
 def two(function: Function, x: Any, y: Any) -> Any:
-    """Do what an operator does with a constant on either side."""
+    """Apply a binary operator to a constant and another operand."""
     if type(x) is Tensor or type(y) is Tensor:
         return answer(function, (x, y))
     first = x.data if type(x) in CONSTANTS else x
@@ -180,7 +182,7 @@ def two(function: Function, x: Any, y: Any) -> Any:
 
 
 def item(x: ArrayConstant, key: Any) -> Any:
-    """Give ``x[key]``."""
+    """Index a constant: ``x[key]``."""
     if type(key) is not int:
         entries = key if type(key) is tuple else (key,)
         if not PLAIN_KEYS.issuperset(map(type, entries)):
@@ -189,7 +191,7 @@ def item(x: ArrayConstant, key: Any) -> Any:
 
 
 def assign(target: ArrayConstant, key: Any, value: Any) -> None:
-    """Do what ``target[key] = value`` does: with a handle of a record, in its graph.
+    """Assign to elements of a constant; with a handle of a record, in that record's graph.
 
     Raises
     ------
@@ -220,32 +222,4 @@ def assign(target: ArrayConstant, key: Any, value: Any) -> None:
     target.data[unwrapped(key)] = unwrapped(value)
 
 
-def promote_beside(target: ArrayConstant, record: Any) -> None:
-    """Make a constant a handle of a record, and note its array if calls are being captured."""
-    if CAPTURES and not isinstance(target.mark, Memory):
-        target.data = lift(target.data)
-    promote(target, record)
-
-
-def change(function: Function, target: ArrayConstant, other: Any) -> Any:
-    """Do what ``target += other`` and its kind do."""
-    record = record_among(other)
-    if record is not None:
-        promote_beside(target, record)
-        return Tensor._change(function, target, other)
-    prepare(target)
-    function(target.data, unwrapped(other), out=target.data)
-    return target
-
-
-ArrayConstant.interpreter = EAGER
-boxes("interpreter")(ArrayConstant)
-ArrayConstant.answer_with(
-    call=EAGER.called,
-    answer=EAGER.answered,
-    one=one,
-    two=two,
-    item=item,
-    assign=assign,
-    change=change,
-)
+EAGER.serve(ArrayConstant, two=two, item=item, assign=assign)

@@ -36,9 +36,12 @@ class Eager:
     ----------
     box : callable
         ``box(out, operands)`` makes constants of what a call gives.
+    promote : callable
+        ``promote(constant, record)`` makes a constant a handle of a record.
     """
 
     box: Callable[[Any, Any], Any]
+    promote: Callable[[Any, Arena], None]
     level = 0
 
     def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -75,19 +78,42 @@ class Eager:
         """Make a constant of a plain array."""
         return self.box(value, ())
 
+    def one(self, function: Function, x: Any) -> Any:
+        """Compute a function of one constant."""
+        return self.box(function(x.data), (x,))
 
-EAGER = Eager(as_handles)
+    def change(self, function: Function, target: Any, other: Any) -> Any:
+        """Apply ``target += other`` and its kind to a constant."""
+        record = record_among(other)
+        if record is not None:
+            self.promote(target, record)
+            return Tensor._change(function, target, other)
+        prepare(target)
+        function(target.data, unwrapped(other), out=target.data)
+        return target
+
+    def serve(self, kind: Any, *, two: Function, item: Function, assign: Function) -> None:
+        """Answer the calls and operators of a type of constants."""
+        kind.interpreter = self
+        boxes("interpreter")(kind)
+        kind.answer_with(
+            call=self.called,
+            answer=self.answered,
+            one=self.one,
+            two=two,
+            item=item,
+            assign=assign,
+            change=self.change,
+        )
+
+
+EAGER = Eager(as_handles, promote)
 
 
 def record_among(tree: Any) -> Any:
     """Find the record that handles in a tree belong to, if there are any."""
     found, _ = looked_through((tree,))
     return found if isinstance(found, Arena) else None
-
-
-def one(function: Function, x: Any) -> Any:
-    """Compute a function of one constant."""
-    return as_handles(function(x.data), (x,))
 
 
 def two(function: Function, x: Any, y: Any) -> Any:
@@ -113,25 +139,4 @@ def assign(target: ConstantTensor, key: Any, value: Any) -> None:
     target.data[unwrapped(key)] = unwrapped(value)
 
 
-def change(function: Function, target: ConstantTensor, other: Any) -> Any:
-    """Apply ``target += other`` and its kind to a constant of the array API."""
-    record = record_among(other)
-    if record is not None:
-        promote(target, record)
-        return Tensor._change(function, target, other)
-    prepare(target)
-    function(target.data, unwrapped(other), out=target.data)
-    return target
-
-
-ConstantTensor.interpreter = EAGER
-boxes("interpreter")(ConstantTensor)
-ConstantTensor.answer_with(
-    call=EAGER.called,
-    answer=EAGER.answered,
-    one=one,
-    two=two,
-    item=item,
-    assign=assign,
-    change=change,
-)
+EAGER.serve(ConstantTensor, two=two, item=item, assign=assign)

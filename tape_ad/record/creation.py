@@ -12,7 +12,7 @@ from tape_ad.record.arena import CONSTANT
 from tape_ad.record.constants import ConstantTensor, as_constants, handles_in
 from tape_ad.record.tensor import Tensor
 
-__all__ = ["created", "joined", "spread"]
+__all__ = ["created", "joined", "spread", "taken"]
 
 TAKING = frozenset(
     {np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require}
@@ -73,25 +73,35 @@ def taken(
     *,
     copy: bool | None = None,
     ndmin: int = 0,
+    join: Callable[[Any], Any] | None = None,
     **others: Any,
 ) -> Any:
-    """Take a handle, or lists with handles in them, to one handle.
+    """Take a handle, or lists with handles in them, to one handle, as `numpy.array` does.
+
+    Parameters
+    ----------
+    function : callable
+        One of `TAKING`.
+    values, dtype, order, copy, ndmin
+        Its arguments.
+    join : callable, optional
+        What makes one handle of the values; `joined` if it is None.
 
     Raises
     ------
     ValueError
         When ``copy=False`` and it needs a copy.
     """
-    handle = joined(values)
+    handle = joined(values) if join is None else join(values)
     copies = function is np.array if copy is None else copy
     if dtype is not None and handle.dtype != np.dtype(dtype):
         handle, copies = handle.astype(dtype), False
     if copy is False and handle is not values:
         raise ValueError(f"{called(function)} cannot give this without a copy, as copy=False asks")
     order = ORDERS.get(function, order)
-    if copies or order in ("C", "F"):
+    if (copies and handle is values) or order in ("C", "F"):
         handle = np.copy(handle, order=order or "K")
-    missing = ndmin - handle.ndim
+    missing = max(ndmin, 1 if function in ORDERS else 0) - handle.ndim
     return np.reshape(handle, (1,) * missing + handle.shape) if missing > 0 else handle
 
 

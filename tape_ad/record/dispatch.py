@@ -97,7 +97,7 @@ def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_
 
 
 def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
-    """Do what `record_call` does; NotImplemented where another library is to have the say.
+    """Compute and record a call; NotImplemented where another library is to have the say.
 
     Where there are handles of one record, and nothing else that is no plain operand, nobody has to
     look for whose call it is.
@@ -132,7 +132,7 @@ def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIO
 def recorded(
     function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS, ambient: Any = None
 ) -> Any:
-    """Do what `record_call` does where it is known to be a record's call.
+    """Compute and record a call that is known to be a record's.
 
     What has no derivative is a constant where the record is asked for its namespace.
 
@@ -153,7 +153,7 @@ def recorded(
 
 
 def record_one(function: Function, x: Any) -> Any:
-    """Do what `record_call` does for one operand: in straight lines, if that is a handle."""
+    """Compute and record a function of one operand: in straight lines, if that is a handle."""
     makers = straight_makers(function)
     if makers is None:
         return recorded(function, (x,), NO_OPTIONS, x.record.ambient)
@@ -167,7 +167,7 @@ def record_one(function: Function, x: Any) -> Any:
 
 
 def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR0912 - straight lines
-    """Do what `record_call` does for two operands: in straight lines, where most calls go."""
+    """Compute and record a function of two operands: in straight lines, where most calls go."""
     makers = straight_makers(function)
     x_kind, y_kind = type(x), type(y)
     if makers is None:
@@ -216,7 +216,7 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
 
 
 def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
-    """Do what `record_call` does for an operator with an operand of any kind.
+    """Compute and record an operator with an operand of any kind.
 
     NEP 13 has two ways for arrays with an arithmetic of their own: an operator leaves the whole of
     it to those that take part in no ufunc, and calls the ufunc for others, which are asked then.
@@ -230,7 +230,7 @@ def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
 
 
 def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> Any:
-    """Do what `recorded` does for three and more operands of a straight function."""
+    """Compute and record a function of three and more operands, without options."""
     if ambient is not None:
         args = ambient.lift(args)
     apart = partition_operands(args)
@@ -249,7 +249,7 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
 
 
 def record_item(x: Any, key: Any) -> Any:
-    """Do what `record_call` does for ``x[key]``: in straight lines for keys without arrays."""
+    """Compute and record ``x[key]``: in straight lines for keys without arrays."""
     if type(key) is slice:
         if not (
             ((end := key.start) is None or type(end) is int)
@@ -287,7 +287,7 @@ def record_item(x: Any, key: Any) -> Any:
 
 
 def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
-    """Do what `record_call` does for any call at all."""
+    """Compute and record any call at all."""
     entry = entry_of(function)
     if kwargs:
         if "out" in kwargs:
@@ -304,7 +304,7 @@ def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_O
 
 
 def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs: Options) -> Any:
-    """Do what `record_call` does for any number of operands, options, records and array-likes."""
+    """Compute and record a call with any number of operands, options, records and array-likes."""
     operands, options, call_options = args, NO_OPTIONS, kwargs
     if rule.signature is not None:
         try:
@@ -342,7 +342,7 @@ def record_lone(
     options: Options,
     call_options: Options,
 ) -> Any:
-    """Do what `record_general` does for one handle among plain operands, and one output."""
+    """Compute and record a call of one handle among plain operands, with one output."""
     function, args, kwargs = call
     x = operands[place]
     data = x.data
@@ -410,7 +410,7 @@ def record_output(
 def record_output_into(
     function: Function, entry: Entry, args: tuple[Any, ...], kwargs: Options
 ) -> Any:
-    """Do what `record_call` does for a call with ``out=``: assign the result to that handle.
+    """Compute and record a call with ``out=``: assign the result to that handle.
 
     Raises
     ------
@@ -453,7 +453,7 @@ def plain_call(function: Function, args: tuple[Any, ...], kwargs: Options) -> An
 def record_where(
     function: Function, args: tuple[Any, ...], kwargs: Options, outs: tuple[Any, ...]
 ) -> Any:
-    """Do what `record_call` does for a ufunc with ``where=``.
+    """Compute and record a ufunc with ``where=``.
 
     Elsewhere it leaves what is in `outs`, or 0, as NumPy leaves what happens to be in memory.
     """

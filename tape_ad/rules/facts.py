@@ -23,10 +23,7 @@ __all__ = [
     "elementwise",
     "leading",
     "letters",
-    "moves",
 ]
-
-Predicate = Callable[..., bool]
 
 TERM = re.compile(r"\(([^()]*)\)(!?)")
 SIGNATURE = re.compile(r"\([^()]*\)!?(,\([^()]*\)!?)*->(\.\.\.|(\([^()]*\)(,\([^()]*\))*)?)")
@@ -104,11 +101,6 @@ class Facts:
         What None is for that parameter: the axis of the flattened array, or all axes.
     lengths : str
         The parameter with a length for each axis; where it is given, None is the last axes.
-    ufunc : callable or None
-        The ufunc whose ``reduce`` it is.
-    moves : tuple of str
-        The parameters of which each element of the result is one, or a constant: which one it is
-        depends on shapes and on the other arguments alone.
     body : callable or None
         The function as a composition: a few lines of NumPy, which never branch on values.
     beside : tuple of str
@@ -116,10 +108,8 @@ class Facts:
     by : callable or None
         ``by(arguments)``: the facts for a call, where they depend on its arguments. These are a
         mapping of names to values, with defaults.
-    about : bool
-        Whether it is about shapes and dtypes alone.
-    shape_by_values, dtype_by_values : bool
-        Whether the result's shape or dtype depends on values.
+    dtype_by_values : bool
+        Whether the result's dtype depends on values.
     writes : bool
         Whether it writes to its first argument.
     """
@@ -129,13 +119,9 @@ class Facts:
     axis: str = ""
     none: Literal["flat", "all"] = "flat"
     lengths: str = ""
-    ufunc: Any = None
-    moves: tuple[str, ...] = ()
     body: Callable[..., Any] | None = None
     beside: tuple[str, ...] = ()
     by: Callable[[Mapping[str, Any]], "Facts"] | None = None
-    about: bool = False
-    shape_by_values: bool = False
     dtype_by_values: bool = False
     writes: bool = False
     inputs: tuple[Core, ...] = field(init=False)
@@ -191,11 +177,10 @@ def along(
     none: Literal["flat", "all"] = "flat",
     *,
     lengths: str = "",
-    ufunc: Any = None,
     beside: tuple[str, ...] = (),
 ) -> Facts:
     """Say that a function mixes the elements of its first operand over the axes that it is told."""
-    return Facts(axis=axis, none=none, lengths=lengths, ufunc=ufunc, beside=beside)
+    return Facts(axis=axis, none=none, lengths=lengths, beside=beside)
 
 
 def depending(by: Callable[[Mapping[str, Any]], Facts]) -> Facts:
@@ -219,8 +204,3 @@ def leading(operand: str) -> Facts:
 def letters(count: int) -> str:
     """Write the axes of a core by their number alone: ``(a0,a1)``, for a signature."""
     return f"({','.join(f'a{i}' for i in range(count))})"
-
-
-def moves(*operands: str) -> Facts:
-    """Say that each element of a function's result is one of its operands', or a constant."""
-    return Facts(moves=operands)

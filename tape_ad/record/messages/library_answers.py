@@ -6,7 +6,7 @@ what it is of, put an error of their own in its place, or go another way on acco
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -27,8 +27,6 @@ NO_ARRAY = np.array(None, dtype=object)
 
 AS_ARRAYS = "turns what it gets into plain arrays"
 AS_NUMBERS = "takes plain numbers alone"
-
-Locals = Mapping[str, Any]
 
 
 @frozen

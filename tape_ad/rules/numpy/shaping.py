@@ -178,9 +178,6 @@ SHAPING: dict[Any, Entry] = {
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
         *(np.iscomplexobj, np.isrealobj, np.common_type),
-        facts=facts.Facts(about=True),
-    ),
-    **constants(
         *(np.min_scalar_type, np.array2string, np.array_repr, np.array_str),
         *(np.shares_memory, np.may_share_memory),
     ),

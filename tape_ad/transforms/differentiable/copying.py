@@ -127,7 +127,7 @@ def converted_in_scipy(value: Any) -> Any:
 
 
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
-    """Do what a class statement does: its body looks names up without asking for missing ones."""
+    """Build a class of a body that looks names up without asking for missing ones."""
     namespace = body.__globals__
     if type(namespace) is not Globals:
         return builtins.__build_class__(body, name, *bases, **options)
@@ -246,7 +246,7 @@ def adapted(function: Any) -> Any:
 
 
 def single_dispatch(function: Any) -> Any:
-    """Do what `functools.singledispatch` does by the type that a handle stands for."""
+    """Dispatch, as `functools.singledispatch` does, by the type that a handle stands for."""
 
     @functools.wraps(function)
     def dispatching(*args: Any, **kwargs: Any) -> Any:

@@ -34,7 +34,7 @@ class Differentiable(Transformed):
         if not (reaches((args, kwargs)) or reaches(function)):
             return function(*args, **kwargs)
         given = [given_in(each) for each in args]
-        return copy_of(function)(*given, **{name: given_in(kwargs[name]) for name in kwargs})
+        return converted(function)(*given, **{name: given_in(kwargs[name]) for name in kwargs})
 
 
 def given_in(value: Any) -> Any:
@@ -44,11 +44,6 @@ def given_in(value: Any) -> Any:
     if type(value) is np.ndarray:
         return value
     return converted(value)
-
-
-def copy_of(thing: Any) -> Any:
-    """Give the copy of a function or whatever else there can be a copy of."""
-    return converted(thing)
 
 
 def differentiable(thing: Any) -> Any:
@@ -96,9 +91,7 @@ def differentiable(thing: Any) -> Any:
     >>> grad(energy)(np.array([0.0, 1.0])).round(3)
     array([1.   , 2.718])
     """
-    if isinstance(thing, (Differentiable, type)) and is_copy(thing):
-        return thing
-    if isinstance(thing, Differentiable):
+    if isinstance(thing, Differentiable) or (isinstance(thing, type) and is_copy(thing)):
         return thing
     if isinstance(thing, (type, types.ModuleType)):
         found = converted(thing)
@@ -114,13 +107,13 @@ def differentiable(thing: Any) -> Any:
 
 
 def import_(name: str, globals: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - Python's
-    """Do what `import` does, and give views of modules."""
+    """Stand in for `import`, and give views of modules."""
     module = __import__(name, globals, *args, **kwargs)
     return converted_in_scipy(module) if getattr(globals, "own", False) else converted(module)
 
 
 def import_module(name: str, package: str | None = None) -> Any:
-    """Do what `importlib.import_module` does, and give a view."""
+    """Stand in for `importlib.import_module`, and give a view."""
     return converted(importlib.import_module(name, package))
 
 

@@ -48,7 +48,7 @@ def real(kinds: Any) -> Any:
 
 
 def isinstance_(value: Any, kinds: Any) -> bool:
-    """Do what `isinstance` does, of a handle for the array or number that it stands for."""
+    """Stand in for `isinstance`, of a handle for the array or number that it stands for."""
     if is_array_like(value):
         return isinstance(model_of(value), real(kinds))
     if isinstance(value, real(kinds)):
@@ -58,12 +58,12 @@ def isinstance_(value: Any, kinds: Any) -> bool:
 
 
 def issubclass_(kind: Any, kinds: Any) -> bool:
-    """Do what `issubclass` does, with the original classes."""
+    """Stand in for `issubclass`, with the original classes."""
     return issubclass(real(kind), real(kinds))
 
 
 def hasattr_(value: Any, name: str) -> bool:
-    """Do what `hasattr` does, of a handle for the array or number that it stands for."""
+    """Stand in for `hasattr`, of a handle for the array or number that it stands for."""
     return hasattr(model_of(value) if is_array_like(value) else value, name)
 
 
@@ -155,13 +155,13 @@ def as_array_of(dtype: Any) -> Any:
 
 
 def as_real(handle: Any) -> Any:
-    """Do what `float` does; of a plain constant it gives Python's number."""
+    """Stand in for `float`; of a plain constant it gives Python's number."""
     found = as_number(handle, np.dtype(float))
     return float(found) if isinstance(found, np.generic) else found
 
 
 def complex_(*args: Any, **kwargs: Any) -> Any:
-    """Do what `complex` does, of one handle or of two parts."""
+    """Stand in for `complex`, of one handle or of two parts."""
     given = (*args, *kwargs.values())
     if not any(map(is_handle, given)):
         return complex(*args, **kwargs)
@@ -230,7 +230,7 @@ note_stand_in(type, Type)
 
 
 def super_(*args: Any) -> Any:
-    """Do what `super` does, from the original of a copied class on.
+    """Stand in for `super`, from the original of a copied class on.
 
     So ``super(Name, self)``, in which the name means the copy, goes to the next class and not to
     the original of the same one.
@@ -244,7 +244,7 @@ def super_(*args: Any) -> Any:
 
 
 def round_(value: Any, ndigits: Any = None) -> Any:
-    """Do what `round` does; an integer is a plain number."""
+    """Stand in for `round`; an integer is a plain number."""
     if not is_array_like(value):
         return round(value, ndigits) if ndigits is not None else round(value)
     return round(as_number(value).data.item(), *(() if ndigits is None else (ndigits,)))
@@ -252,13 +252,13 @@ def round_(value: Any, ndigits: Any = None) -> Any:
 
 @stands_in_for(np.issubdtype)
 def issubdtype(one: Any, other: Any) -> bool:
-    """Do what `numpy.issubdtype` does."""
+    """Stand in for `numpy.issubdtype`."""
     return np.issubdtype(real(one), real(other))
 
 
 @stands_in_for(np.isscalar)
 def isscalar(element: Any) -> bool:
-    """Do what `numpy.isscalar` does."""
+    """Stand in for `numpy.isscalar`."""
     return is_number(element) if is_handle(element) else np.isscalar(element)
 
 

@@ -166,7 +166,7 @@ OF_SAMPLES: dict[str, Function] = {
 
 
 def of_handles(original: Function, function: Function, *, kind: type | None) -> Function:
-    """Do what a function of numbers does, by NumPy's where a handle is among the arguments.
+    """Make what stands in for a function of numbers: NumPy's, where it is given a handle.
 
     Called with the plain numbers first, the original raises the errors that it does.
     """
@@ -187,7 +187,7 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
 
 
 def of_series(original: Function, function: Function) -> Function:
-    """Do what a function of a series does, by NumPy's where a handle is in it."""
+    """Make what stands in for a function of a series, by NumPy's where a handle is in it."""
 
     @functools.wraps(original)
     def calling(*args: Any, **kwargs: Any) -> Any:
@@ -202,7 +202,7 @@ def of_series(original: Function, function: Function) -> Function:
 
 
 def of_values(original: Function) -> Function:
-    """Do what a function does that gives an integer or an answer, on plain numbers."""
+    """Make what stands in for a function that gives an integer or an answer, on plain numbers."""
 
     @functools.wraps(original)
     def calling(*args: Any, **kwargs: Any) -> Any:

@@ -12,7 +12,7 @@ from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.array_constants import as_array_constants, wrapped
 from tape_ad.record.constants import CONSTANTS
-from tape_ad.record.creation import joined
+from tape_ad.record.creation import joined, taken
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.reach import is_handle, reaches
@@ -23,8 +23,6 @@ __all__ = ["as_array_handle"]
 Function = Callable[..., Any]
 
 SEQUENCES = (list, tuple)
-
-ORDERS = {np.ascontiguousarray: "C", np.asfortranarray: "F"}
 
 
 def each_of(*functions: Any) -> tuple[Any, ...]:
@@ -57,36 +55,13 @@ def as_array_handle(value: Any) -> Any:
     return np.reshape(np.stack([handle]), ())  # NumPy makes an array of a number
 
 
-def taken(
-    function: Function,
-    value: Any,
-    dtype: Any = None,
-    order: Any = None,
-    *,
-    copy: bool | None = None,
-    ndmin: int = 0,
-    **others: Any,
-) -> Any:
-    """Do what `numpy.array` and its kind do with a handle.
-
-    Raises
-    ------
-    ValueError
-        When ``copy=False`` and it needs a copy.
-    """
-    if dtype is not None and real(dtype) in (object, np.object_):
-        return objects_of(value)
-    handle = as_array_handle(value)
-    copies = function is np.array if copy is None else copy
-    if dtype is not None and handle.dtype != np.dtype(dtype):
-        handle, copies = handle.astype(np.dtype(dtype)), False
-    if copy is False and handle is not value:
-        raise ValueError(f"{called(function)} cannot give this without a copy, as copy=False asks")
-    order = ORDERS.get(function, order)
-    if (copies and handle is value) or order in ("C", "F"):
-        handle = np.copy(handle, order=order or "K")
-    missing = max(ndmin, 1 if function in ORDERS else 0) - handle.ndim
-    return np.reshape(handle, (1,) * missing + handle.shape) if missing > 0 else handle
+def array_of(function: Function, value: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+    """Give a handle in the place of the array that one of NumPy's functions would make."""
+    if dtype is not None:
+        if real(dtype) in (object, np.object_):
+            return objects_of(value)
+        dtype = np.dtype(dtype)
+    return taken(function, value, dtype, *args, join=as_array_handle, **options)
 
 
 def objects_of(value: Any) -> Any:
@@ -120,7 +95,7 @@ def taking(function: Function) -> Function:
         if kwargs.get("like", 0) is None:
             del kwargs["like"]
         if holds(first):
-            return taken(function, *args, **kwargs)
+            return array_of(function, *args, **kwargs)
         if type(first) in CONSTANTS:
             out = function(first.data, *args[1:], **kwargs)
             return first if out is first.data else wrapped(out, (first,))
@@ -142,23 +117,23 @@ for _function in each_of(
 
 @stands_in_for(np.asarray_chkfinite)
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """Do what `numpy.asarray_chkfinite` does."""
+    """Stand in for `numpy.asarray_chkfinite`."""
     if not holds(a):
         np.asarray_chkfinite(unwrapped(a), dtype, order)
         return replaced(np.asarray)(a, dtype, order)
-    array = taken(np.asarray, a, dtype, order)
+    array = array_of(np.asarray, a, dtype, order)
     np.asarray_chkfinite(primal(array))
     return array
 
 
 @stands_in_for(np.require)
 def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
-    """Do what `numpy.require` does; a handle has all that may be required."""
+    """Stand in for `numpy.require`; a handle has all that may be required."""
     if not holds(a):
         return np.require(a, dtype, requirements, **options)
     letters = {str(each)[0].upper() for each in requirements or ()}
     order = "F" if "F" in letters else "C" if "C" in letters else None
-    return taken(np.asarray, a, dtype, order)
+    return array_of(np.asarray, a, dtype, order)
 
 
 def filling(function: Function) -> Function:
@@ -204,7 +179,7 @@ for _function in each_of(np.zeros_like, np.empty_like, np.ones_like):
 
 @stands_in_for(np.full)
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **options: Any) -> Any:
-    """Do what `numpy.full` does."""
+    """Stand in for `numpy.full`."""
     if not holds(fill_value):
         return as_array_constants(np.full(shape, unwrapped(fill_value), dtype, order, **options))
     value = as_array_handle(fill_value)
@@ -214,7 +189,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **opt
 
 @stands_in_for(np.full_like)
 def full_like(a: Any, fill_value: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
-    """Do what `numpy.full_like` does."""
+    """Stand in for `numpy.full_like`."""
     if not holds(a) and not holds(fill_value):
         given = unwrapped(a), unwrapped(fill_value)
         return as_array_constants(np.full_like(*given, dtype, *args, **options))
@@ -225,11 +200,11 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *args: Any, **options:
 
 @stands_in_for(np.fromiter)
 def fromiter(values: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
-    """Do what `numpy.fromiter` does."""
+    """Stand in for `numpy.fromiter`."""
     listed = list(values)
     if not holds(listed):
         return as_array_constants(np.fromiter(unwrapped(listed), dtype, count, **options))
-    return taken(np.asarray, listed[: None if count < 0 else count], dtype)
+    return array_of(np.asarray, listed[: None if count < 0 else count], dtype)
 
 
 def joining_lists(function: Function) -> Function:
@@ -401,7 +376,7 @@ class Elementwise:
 
 @stands_in_for(np.vectorize)
 def vectorize(pyfunc: Any = np._NoValue, *args: Any, **kwargs: Any) -> Any:
-    """Do what `numpy.vectorize` does."""
+    """Stand in for `numpy.vectorize`."""
     if pyfunc is np._NoValue:
         return lambda function: vectorize(function, *args, **kwargs)
     return Elementwise(pyfunc, np.vectorize(pyfunc, *args, **kwargs), kwargs.get("excluded"))
@@ -409,13 +384,13 @@ def vectorize(pyfunc: Any = np._NoValue, *args: Any, **kwargs: Any) -> Any:
 
 @stands_in_for(np.frompyfunc)
 def frompyfunc(func: Any, /, nin: int, nout: int, **kwargs: Any) -> Any:
-    """Do what `numpy.frompyfunc` does."""
+    """Stand in for `numpy.frompyfunc`."""
     return Elementwise(func, np.frompyfunc(func, nin, nout, **kwargs))
 
 
 @stands_in_for(np.apply_along_axis)
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """Do what `numpy.apply_along_axis` does."""
+    """Stand in for `numpy.apply_along_axis`."""
     if not (holds(arr) or reaches((args, kwargs)) or reaches(func1d)):
         return np.apply_along_axis(func1d, axis, unwrapped(arr), *unwrapped(args), **kwargs)
     array = as_array_handle(arr) if holds(arr) else np.asarray(arr)
@@ -429,7 +404,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
 
 @stands_in_for(np.ndenumerate)
 def ndenumerate(arr: Any) -> Iterator[Any]:
-    """Do what `numpy.ndenumerate` does."""
+    """Stand in for `numpy.ndenumerate`."""
     if not holds(arr):
         return iter(np.ndenumerate(unwrapped(arr)))
     array = as_array_handle(arr)
@@ -438,7 +413,7 @@ def ndenumerate(arr: Any) -> Iterator[Any]:
 
 @stands_in_for(np.nditer)
 def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Do what `numpy.nditer` does, read-only and of one array, for handles.
+    """Stand in for `numpy.nditer`, read-only and of one array, for handles.
 
     Raises
     ------
@@ -454,7 +429,7 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 @stands_in_for(np.finfo)
 def finfo(dtype: Any) -> Any:
-    """Do what `numpy.finfo` does, also of a handle's dtype."""
+    """Stand in for `numpy.finfo`, also of a handle's dtype."""
     return np.finfo(dtype.dtype if is_handle(dtype) else real(dtype))
 
 

@@ -55,11 +55,6 @@ class LoweredStep:
     reason: str | None = None
     is_view: bool = False
 
-    @property
-    def is_native(self) -> bool:
-        """Whether NumPy has nothing to do for it."""
-        return self.reason is None and not self.is_view
-
 
 @frozen(eq=False)
 class Lowered:
