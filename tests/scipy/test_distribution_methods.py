@@ -110,3 +110,11 @@ def test_no_shape_moves_where_the_support_starts(name: str, shapes: Any, method:
     function = getattr(getattr(stats, name), method)
     slopes = ta.grad(lambda *shapes: function(0.0, *shapes), tuple(range(len(shapes))))
     assert [float(each) for each in slopes(*map(float, shapes))] == [0.0] * len(shapes)
+
+
+@pytest.mark.parametrize("method", ["cdf", "sf"])
+@pytest.mark.parametrize("corner", [0.0, 0.3, 1.0])
+def test_the_ends_of_a_triangle_do_not_move_with_its_corner(method: str, corner: float) -> None:
+    function = getattr(ta.scipy.stats.triang, method)
+    for end in (0.0, 1.0):
+        assert ta.grad(lambda c, end=end: function(end, c))(corner) == 0

@@ -275,7 +275,7 @@ def triang_slope(y: Array, c: Array) -> Array:
     """Differentiate the distribution function of triang by the place of its corner."""
     left = rising(y, c)
     edge: Array = np.where(left, ratio(y, c), ratio(1 - y, 1 - c))
-    return -edge * edge
+    return np.where(np.equal(y, 0), 0.0, -edge * edge)  # the corner may be at 0, too
 
 
 BELL = Family(lambda y: -y)
