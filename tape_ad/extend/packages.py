@@ -15,6 +15,7 @@ from tape_ad.record.messages.callers import (
 )
 from tape_ad.record.messages.migration_hints import (
     attributes_of,
+    hint_for,
     listed,
     published,
     with_hints,
@@ -26,6 +27,7 @@ __all__ = [
     "called",
     "caller",
     "extra",
+    "hint_for",
     "listed",
     "published",
     "register_adapter",
