@@ -1,6 +1,7 @@
 """The errors of the library: each says what happened, where, and what to write instead."""
 
 __all__ = [
+    "AdapterError",
     "BatchWarning",
     "CaptureError",
     "ClusterError",
@@ -39,6 +40,10 @@ __all__ = [
 
 class TapeError(Exception):
     """The common base of every error that the library raises on purpose."""
+
+
+class AdapterError(TapeError, ImportError):
+    """The rules that an installed distribution brings for a package cannot be used."""
 
 
 class BatchWarning(UserWarning):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TRACERS, is_dask, is_later
+from tape_ad.base.arrays.overridable import TRACERS, is_later, lies_below
 from tape_ad.base.errors import ConversionError, NumberError
 from tape_ad.record.array_methods import ArrayMethods
 from tape_ad.record.array_operators import ArrayOperators
@@ -345,7 +345,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             if own and not (
                 issubclass(kind, (ArrayInterface, type(primal(self.data))))
                 or kind in TRACERS
-                or is_dask(kind)
+                or lies_below(kind)
             ):
                 return NotImplemented  # as NEP 18 has it for types that one does not know
         if function in LIKE:

@@ -83,7 +83,7 @@ def guarded(function: Any) -> Callable[..., Any]:
 
 
 def by_rule(original: Any, counterpart: Any) -> Any:
-    """Make of a function of SciPy's and the one here that has a rule what stands for it in copies.
+    """Make of a function and its counterpart, which has a rule, what stands for it in copies.
 
     The original itself runs where no handle is given. Classes and distributions stay.
     """
