@@ -16,6 +16,7 @@ __all__ = [
     "CAPTURES",
     "CAPTURING",
     "SHAPED_BY_VALUES",
+    "SYMBOLS",
     "TRACERS",
     "TYPED_BY_VALUES",
     "anywhere",
@@ -26,6 +27,7 @@ __all__ = [
     "batch_in",
     "below_records",
     "certainly",
+    "composition",
     "declined",
     "foreign",
     "is_dask",
@@ -54,6 +56,10 @@ BATCHES: list[Any] = []
 
 TRACERS: set[type] = set()
 """Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
+
+SYMBOLS: set[type] = set()
+"""Types of arrays of which only shape and dtype are known, with which a compiler looks into a
+function; `tape_ad.programs` adds its own. No derivative is taken through them."""
 
 SHAPED_BY_VALUES: set[Any] = set()
 """Functions whose results have shapes that depend on values, which what notes calls has to guard.
@@ -218,6 +224,17 @@ def whole(function: F) -> F:
         return function(*args, **kwargs)
 
     return cast("F", dispatched)
+
+
+def composition(function: F) -> F:
+    """Let a helper be noted as one call, as `whole` does, into which a compiler may look.
+
+    Its lines are NumPy on whatever they are called with, and never branch on values.
+    """
+    noted = whole(function)
+    for each in (function, noted):  # of which programs have the first
+        each.composition = function  # type: ignore[attr-defined]  # for `body_of` of programs
+    return noted
 
 
 def batch_in(key: Any) -> Any:
