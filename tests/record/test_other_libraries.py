@@ -18,6 +18,7 @@ scipy = pytest.importorskip("scipy")
 interpolate = pytest.importorskip("scipy.interpolate")
 integrate = pytest.importorskip("scipy.integrate")
 optimize = pytest.importorskip("scipy.optimize")
+hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
 vq = pytest.importorskip("scipy.cluster.vq")
 distance = pytest.importorskip("scipy.spatial.distance")
 signal = pytest.importorskip("scipy.signal")
@@ -136,6 +137,7 @@ def test_what_has_a_function_of_ours_in_its_place(call: Callable[[Any], Any], na
 @pytest.mark.parametrize(
     ("call", "name"),
     [
+        (hierarchy.maxdists, r"maxdists of scipy\.cluster\.hierarchy"),
         (vq.whiten, r"whiten of scipy\.cluster\.vq"),
     ],
 )
