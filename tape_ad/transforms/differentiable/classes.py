@@ -27,6 +27,15 @@ class Plain:
     """What a copy is made from first where the bases would note that they have a subclass."""
 
 
+class Silent:
+    """What comes first among the bases of a copy with slots while it is made, and tells nobody."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        pass
+
+
 def is_noted(kind: type) -> bool:
     """Tell whether a class, or one that it derives from, is told of its subclasses."""
     told = (
@@ -102,14 +111,12 @@ def make_class(kind: type) -> Any:
     maker: Any = abc.ABCMeta if issubclass(meta, abc.ABCMeta) else type
     body: dict[str, Any] = {"__slots__": (), "__module__": kind.__module__}
     body |= {"__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
-    if is_noted(kind):
-        made: Any = maker.__new__(meta, kind.__name__, (Plain,), body)
-        try:
-            made.__bases__ = tuple(bases)
-        except TypeError:  # of another layout, as it has slots
-            return kind
-    else:
-        made = maker.__new__(meta, kind.__name__, tuple(bases), body)
+    for name, value in vars(kind).items():
+        if hasattr(getattr(meta, name, None), "__set__"):  # which could not be assigned later
+            body.setdefault(name, attribute(name, value))
+    made = class_of(maker, meta, kind, tuple(bases), body)
+    if made is None:
+        return kind
     copying.COPIES[kind] = made
     ORIGINALS[made] = kind
     KNOWN[kind] = made
@@ -125,6 +132,20 @@ def make_class(kind: type) -> Any:
     if getattr(kind, "__abstractmethods__", None):
         made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
     return made
+
+
+def class_of(maker: Any, meta: Any, kind: type, bases: tuple[type, ...], body: Any) -> Any:
+    """Make a class, of which no base is told that it has a subclass; None if that cannot be."""
+    if not is_noted(kind):
+        return maker.__new__(meta, kind.__name__, bases, body)
+    for first in ((Plain,), (Silent, *bases)):
+        try:
+            made: Any = maker.__new__(meta, kind.__name__, first, dict(body))
+            made.__bases__ = bases
+        except TypeError:  # of another layout, as it has slots
+            continue
+        return made
+    return None
 
 
 COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})

@@ -108,7 +108,7 @@ def main() -> None:
         for result in tried_calls(sys.argv[1]):
             print(json.dumps(result), file=output, flush=True)
             counts[result.get("kind", "")] += 1
-    print(dict(counts), file=sys.stderr)
+    sys.stderr.write(f"{dict(counts)}\n")
 
 
 if __name__ == "__main__":
