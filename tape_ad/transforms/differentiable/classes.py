@@ -1,6 +1,7 @@
 """Copies of classes: each derives from its original, and has copies of the methods."""
 
 import abc
+import copyreg
 import enum
 import functools
 import types
@@ -13,7 +14,7 @@ from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import plain_call
 from tape_ad.transforms.differentiable.kinds import KNOWN
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.table import ORIGINALS
+from tape_ad.transforms.differentiable.table import ORIGINALS, original_of
 
 __all__ = ["copied_class"]
 
@@ -109,6 +110,7 @@ def make_class(kind: type) -> Any:
             bases.append(copy)
     meta: Any = type(kind)
     maker: Any = abc.ABCMeta if issubclass(meta, abc.ABCMeta) else type
+    meta = equal_to_originals(meta)
     body: dict[str, Any] = {"__slots__": (), "__module__": kind.__module__}
     body |= {"__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
     for name, value in vars(kind).items():
@@ -132,6 +134,25 @@ def make_class(kind: type) -> Any:
     if getattr(kind, "__abstractmethods__", None):
         made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
     return made
+
+
+@functools.cache
+def equal_to_originals(meta: Any) -> Any:
+    """Derive a metaclass whose classes are equal to what they are copies of, as keys of tables."""
+
+    def equal(cls: Any, other: Any) -> Any:
+        return original_of(cls) is original_of(other) or NotImplemented
+
+    body = {"__eq__": equal, "__hash__": lambda cls: type.__hash__(original_of(cls))}
+    derived = type(meta)(meta.__name__, (meta,), {**body, "__module__": meta.__module__})
+    copyreg.pickle(derived, reduced)
+    return derived
+
+
+def reduced(kind: type) -> Any:
+    """Say how a copied class is pickled: by its original; one that a user derives, by its name."""
+    original = original_of(kind)
+    return kind.__qualname__ if original is kind else (copied_class, (original,))
 
 
 def class_of(maker: Any, meta: Any, kind: type, bases: tuple[type, ...], body: Any) -> Any:

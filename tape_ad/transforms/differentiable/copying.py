@@ -424,7 +424,11 @@ class ModuleCopy(types.ModuleType):
     _original: types.ModuleType
 
     def __getattr__(self, name: str) -> Any:
-        return converted(getattr(object.__getattribute__(self, "_original"), name))
+        value = getattr(object.__getattribute__(self, "_original"), name)
+        try:
+            return converted(value)
+        except AttributeError as error:  # which Python would take for a name that is not there
+            raise RuntimeError(f"no copy of {name} could be made") from error
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._original, name, original_of(value))
@@ -604,7 +608,7 @@ def copied_object(value: Any) -> Any:
     kind = type(value)
     if kind.__flags__ & (1 << 9) == 0 or not isinstance(getattr(value, "__dict__", None), dict):
         return value
-    if not made_by_object(kind):
+    if not kind.__dictoffset__ or not made_by_object(kind):
         return value
     if not has_methods(kind):
         return value
