@@ -286,6 +286,7 @@ def is_clear(error: BaseException | None) -> bool:
 
 def told(error: BaseException) -> str:
     """Tell an error in a line, with where it came from."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    last = next((each for each in reversed(frames) if "/tape_ad/" not in each.filename), frames[-1])
     where = f"{last.filename.rpartition('site-packages/')[2]}:{last.lineno}"
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]} ({where})"
