@@ -30,6 +30,9 @@ WRITING = frozenset(
 """The ndarray methods that write to the array."""
 
 
+IN_COPIES: dict[str, Callable[[Any], Any]] = {}
+"""The attributes of ndarrays that handles have in copies of code, and what gives them."""
+
 LIKE = frozenset(
     {
         *(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray),
@@ -396,7 +399,9 @@ class Absent(MigrationHint):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, handle: Any, owner: type) -> NoReturn:
+    def __get__(self, handle: Any, owner: type) -> Any:
+        if handle is not None and self.name in IN_COPIES and is_copied(sys._getframe(1)):
+            return IN_COPIES[self.name](handle)
         if self.name in WRITING:
             raise AttributeError(
                 f"handles have no .{self.name}(), which writes to the array; write "

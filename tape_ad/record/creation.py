@@ -1,5 +1,6 @@
 """NumPy's functions that make arrays, where ``like=`` or the array API asks for a handle."""
 
+import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -71,7 +72,7 @@ def taken(
     dtype: Any = None,
     order: Any = None,
     *,
-    copy: bool | None = None,
+    copy: bool | enum.Enum | None = None,
     ndmin: int = 0,
     join: Callable[[Any], Any] | None = None,
     **others: Any,
@@ -93,6 +94,8 @@ def taken(
         When ``copy=False`` and it needs a copy.
     """
     handle = joined(values) if join is None else join(values)
+    if isinstance(copy, enum.Enum):  # of NumPy's three, which the array API's wrappers give
+        copy = {"ALWAYS": True, "NEVER": False}.get(copy.name)
     copies = function is np.array if copy is None else copy
     if dtype is not None and handle.dtype != np.dtype(dtype):
         handle, copies = handle.astype(dtype), False

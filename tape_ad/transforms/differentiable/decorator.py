@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.transforms.differentiable import classes, numerics, numpy_names  # noqa: F401 - tables
+from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
+    classes,
+    masked_arrays,
+    methods,
+    numerics,
+    numpy_names,
+)
 from tape_ad.transforms.differentiable.copying import (
     converted,
     converted_in_scipy,

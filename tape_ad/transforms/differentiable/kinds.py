@@ -52,7 +52,7 @@ def isinstance_(value: Any, kinds: Any) -> bool:
     """Stand in for `isinstance`, of a handle for the array or number that it stands for."""
     if is_array_like(value):
         return isinstance(model_of(value), real(kinds))
-    if isinstance(value, real(kinds)):
+    if isinstance(value, real(kinds)) or isinstance(original_of(value), real(kinds)):
         return True
     several = kinds if isinstance(kinds, tuple) else (kinds,)
     return any(type(value) is each for each in several)
@@ -235,18 +235,24 @@ ORIGINALS[Type] = type
 note_stand_in(type, Type)
 
 
-def super_(*args: Any) -> Any:
-    """Stand in for `super`, from the original of a copied class on.
+class SuperKind(type):
+    """The type of what stands for `super`."""
+
+    def __call__(cls, *args: Any) -> Any:
+        if args:
+            return super(original_of(args[0]), *args[1:])
+        frame = sys._getframe(1)
+        names = frame.f_code.co_varnames or frame.f_code.co_cellvars
+        values = frame.f_locals
+        return super(values["__class__"], values[names[0]])
+
+
+class Super(super, metaclass=SuperKind):
+    """What stands for `super` in copies: it starts from the original of a copied class.
 
     So ``super(Name, self)``, in which the name means the copy, goes to the next class and not to
     the original of the same one.
     """
-    if args:
-        return super(original_of(args[0]), *args[1:])
-    frame = sys._getframe(1)
-    names = frame.f_code.co_varnames or frame.f_code.co_cellvars
-    values = frame.f_locals
-    return super(values["__class__"], values[names[0]])
 
 
 def round_(value: Any, ndigits: Any = None) -> Any:
@@ -268,12 +274,12 @@ def isscalar(element: Any) -> bool:
     return is_number(element) if is_handle(element) else np.isscalar(element)
 
 
-for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_), (super, super_)):
+for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_), (super, Super)):
     note_stand_in(_original, _function)
 note_stand_in(round, round_)
 note_stand_in(hasattr, hasattr_)
 
 BUILTINS.update(vars(builtins))
-BUILTINS.update({"isinstance": isinstance_, "issubclass": issubclass_, "super": super_})
+BUILTINS.update({"isinstance": isinstance_, "issubclass": issubclass_, "super": Super})
 BUILTINS["hasattr"] = hasattr_
 BUILTINS.update({"float": KNOWN[float], "complex": KNOWN[complex], "type": Type, "round": round_})
