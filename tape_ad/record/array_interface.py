@@ -399,6 +399,37 @@ def elements(handle: Any) -> Any:
     return handle[()] if handle.ndim == 0 else [elements(each) for each in handle]
 
 
+def flags_of(handle: Any) -> Any:
+    """Give the flags of a handle, which may be assigned to unless it stands for the user's array."""
+    array = np.asarray(primal(handle)).view()
+    record, index = getattr(handle, "record", None), getattr(handle, "index", -1)
+    functions = getattr(record, "functions", None)
+    if functions is None or functions[record.bases.get(index, index)] is None:  # type: ignore[union-attr]  # a record has bases
+        array.flags.writeable = False
+    return array.flags
+
+
+def in_place(function: Function) -> Function:
+    """Make a method that writes to a handle of a function that gives another array."""
+
+    def method(handle: Any) -> Function:
+        def writing(*args: Any, **kwargs: Any) -> None:
+            handle[...] = function(handle, *args, **kwargs)
+
+        return writing
+
+    return method
+
+
+IN_COPIES: dict[str, Function] = {
+    "flags": flags_of,
+    "sort": in_place(np.sort),
+    "partition": in_place(np.partition),
+    "fill": in_place(lambda handle, value: value),
+}
+"""What copies of code have of ndarrays besides, by what gives it for a handle."""
+
+
 def number_of(handle: Any, kind: str) -> Any:
     """Give the primal as a number to ``"%f" % handle``, which is there to be read; refuse others.
 
@@ -453,8 +484,10 @@ class Absent(MigrationHint):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, handle: Any, owner: type) -> NoReturn:
+    def __get__(self, handle: Any, owner: type) -> Any:
         if handle is not None:
+            if self.name in IN_COPIES and is_copied(sys._getframe(1)):
+                return IN_COPIES[self.name](handle)
             answer_to_scipy(self.name, handle)
         where = in_a_library()
         if self.name in WRITING:
