@@ -401,7 +401,8 @@ def elements(handle: Any) -> Any:
 
 def flags_of(handle: Any) -> Any:
     """Give the flags of a handle, which may be assigned to unless it stands for the user's array."""
-    array = np.asarray(primal(handle)).view()
+    array = primal(handle)
+    array = array.view() if type(array) is np.ndarray else np.broadcast_to(array, np.shape(array))
     record, index = getattr(handle, "record", None), getattr(handle, "index", -1)
     functions = getattr(record, "functions", None)
     if functions is None or functions[record.bases.get(index, index)] is None:  # type: ignore[union-attr]  # a record has bases
@@ -421,8 +422,29 @@ def in_place(function: Function) -> Function:
     return method
 
 
+class Flat:
+    """The elements of a handle one after the other, as ``x.flat`` gives them."""
+
+    def __init__(self, handle: Any) -> None:
+        self.handle = handle
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.handle.reshape(-1))
+
+    def __len__(self) -> int:
+        return int(self.handle.size)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.handle.reshape(-1)[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        places = np.arange(self.handle.size)[key]
+        self.handle[np.unravel_index(places, self.handle.shape)] = value
+
+
 IN_COPIES: dict[str, Function] = {
     "flags": flags_of,
+    "flat": Flat,
     "sort": in_place(np.sort),
     "partition": in_place(np.partition),
     "fill": in_place(lambda handle, value: value),
