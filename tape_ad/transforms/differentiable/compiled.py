@@ -93,7 +93,7 @@ def by_rule(original: Any, counterpart: Any) -> Any:
         return counterpart
     if not isinstance(original, types.FunctionType) and not is_compiled(original):
         with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
-            ORIGINALS[counterpart] = original
+            ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
         return counterpart
 
     def calling(*args: Any, **kwargs: Any) -> Any:
