@@ -28,7 +28,7 @@ from tape_ad.record.messages.library_answers import (
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
-from tape_ad.record.primals import PLAIN_TYPES, primal
+from tape_ad.record.primals import PLAIN_TYPES, primal, read_only
 from tape_ad.rules.base import as_array
 
 __all__ = ["ArrayInterface"]
@@ -445,6 +445,19 @@ def refuse_text(frame: FrameType) -> None:
         )
 
 
+IN_MEMORY = ("flags", "setflags")
+"""Attributes that tell how an array lies in memory, and whether it may be assigned to."""
+
+
+def memory_in_copies(handle: Any) -> Any:
+    """Give the array whose flags those of a handle are; a leaf is not assigned to."""
+    array, record = primal(handle), getattr(handle, "record", None)
+    bases = getattr(record, "bases", {})
+    functions = getattr(record, "functions", None)
+    is_leaf = functions and functions[bases.get(handle.index, handle.index)] is None
+    return read_only(array) if is_leaf else array
+
+
 class Absent(MigrationHint):
     """An attribute that ndarrays have and handles do not; asking for it says why."""
 
@@ -453,8 +466,10 @@ class Absent(MigrationHint):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, handle: Any, owner: type) -> NoReturn:
+    def __get__(self, handle: Any, owner: type) -> Any:
         if handle is not None:
+            if self.name in IN_MEMORY and is_copied(sys._getframe(1)):
+                return getattr(memory_in_copies(handle), self.name)
             answer_to_scipy(self.name, handle)
         where = in_a_library()
         if self.name in WRITING:

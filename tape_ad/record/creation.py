@@ -71,7 +71,7 @@ def taken(
     dtype: Any = None,
     order: Any = None,
     *,
-    copy: bool | None = None,
+    copy: Any = None,
     ndmin: int = 0,
     join: Callable[[Any], Any] | None = None,
     **others: Any,
@@ -93,6 +93,8 @@ def taken(
         When ``copy=False`` and it needs a copy.
     """
     handle = joined(values) if join is None else join(values)
+    if copy is np._CopyMode.IF_NEEDED:  # which is what namespaces of the array API pass
+        function, copy = np.asarray, None
     copies = function is np.array if copy is None else copy
     if dtype is not None and handle.dtype != np.dtype(dtype):
         handle, copies = handle.astype(dtype), False
