@@ -28,7 +28,7 @@ from tape_ad.record.messages.library_answers import (
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
-from tape_ad.record.primals import PLAIN_TYPES, primal, read_only
+from tape_ad.record.primals import PLAIN_TYPES, primal
 from tape_ad.rules.base import as_array
 
 __all__ = ["ArrayInterface"]
@@ -399,6 +399,66 @@ def elements(handle: Any) -> Any:
     return handle[()] if handle.ndim == 0 else [elements(each) for each in handle]
 
 
+def flags_of(handle: Any) -> Any:
+    """Give the flags of a handle, which may be assigned to unless it stands for the user's array."""
+    array = primal(handle)
+    array = array.view() if type(array) is np.ndarray else np.broadcast_to(array, np.shape(array))
+    record, index = getattr(handle, "record", None), getattr(handle, "index", -1)
+    functions = getattr(record, "functions", None)
+    if functions is None or functions[record.bases.get(index, index)] is None:  # type: ignore[union-attr]  # a record has bases
+        array.flags.writeable = False
+    return array.flags
+
+
+def set_flags(handle: Any) -> Any:
+    """Give the method that makes a handle read-only; the user's array is left as it is."""
+    array = primal(handle)
+    return (array if flags_of(handle).writeable else array.view()).setflags
+
+
+def in_place(function: Function) -> Function:
+    """Make a method that writes to a handle of a function that gives another array."""
+
+    def method(handle: Any) -> Function:
+        def writing(*args: Any, **kwargs: Any) -> None:
+            handle[...] = function(handle, *args, **kwargs)
+
+        return writing
+
+    return method
+
+
+class Flat:
+    """The elements of a handle one after the other, as ``x.flat`` gives them."""
+
+    def __init__(self, handle: Any) -> None:
+        self.handle = handle
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.handle.reshape(-1))
+
+    def __len__(self) -> int:
+        return int(self.handle.size)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.handle.reshape(-1)[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        places = np.arange(self.handle.size)[key]
+        self.handle[np.unravel_index(places, self.handle.shape)] = value
+
+
+IN_COPIES: dict[str, Function] = {
+    "flags": flags_of,
+    "setflags": set_flags,
+    "flat": Flat,
+    "sort": in_place(np.sort),
+    "partition": in_place(np.partition),
+    "fill": in_place(lambda handle, value: value),
+}
+"""What copies of code have of ndarrays besides, by what gives it for a handle."""
+
+
 def number_of(handle: Any, kind: str) -> Any:
     """Give the primal as a number to ``"%f" % handle``, which is there to be read; refuse others.
 
@@ -445,19 +505,6 @@ def refuse_text(frame: FrameType) -> None:
         )
 
 
-IN_MEMORY = ("flags", "setflags")
-"""Attributes that tell how an array lies in memory, and whether it may be assigned to."""
-
-
-def memory_in_copies(handle: Any) -> Any:
-    """Give the array whose flags those of a handle are; a leaf is not assigned to."""
-    array, record = primal(handle), getattr(handle, "record", None)
-    bases = getattr(record, "bases", {})
-    functions = getattr(record, "functions", None)
-    is_leaf = functions and functions[bases.get(handle.index, handle.index)] is None
-    return read_only(array) if is_leaf else array
-
-
 class Absent(MigrationHint):
     """An attribute that ndarrays have and handles do not; asking for it says why."""
 
@@ -468,8 +515,8 @@ class Absent(MigrationHint):
 
     def __get__(self, handle: Any, owner: type) -> Any:
         if handle is not None:
-            if self.name in IN_MEMORY and is_copied(sys._getframe(1)):
-                return getattr(memory_in_copies(handle), self.name)
+            if self.name in IN_COPIES and is_copied(sys._getframe(1)):
+                return IN_COPIES[self.name](handle)
             answer_to_scipy(self.name, handle)
         where = in_a_library()
         if self.name in WRITING:

@@ -71,7 +71,7 @@ def taken(
     dtype: Any = None,
     order: Any = None,
     *,
-    copy: Any = None,
+    copy: bool | None = None,
     ndmin: int = 0,
     join: Callable[[Any], Any] | None = None,
     **others: Any,
@@ -93,12 +93,12 @@ def taken(
         When ``copy=False`` and it needs a copy.
     """
     handle = joined(values) if join is None else join(values)
-    if copy is np._CopyMode.IF_NEEDED:  # which is what namespaces of the array API pass
-        function, copy = np.asarray, None
-    copies = function is np.array if copy is None else copy
+    never, copies = copy is False, function is np.array if copy is None else copy
+    if copy is np._CopyMode.IF_NEEDED:  # what None is to other functions
+        copies = False
     if dtype is not None and handle.dtype != np.dtype(dtype):
         handle, copies = handle.astype(dtype), False
-    if copy is False and handle is not values:
+    if never and handle is not values:
         raise ValueError(f"{called(function)} cannot give this without a copy, as copy=False asks")
     order = ORDERS.get(function, order)
     if (copies and handle is values) or order in ("C", "F"):

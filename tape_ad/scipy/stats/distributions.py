@@ -22,6 +22,7 @@ from tape_ad.scipy.stats.methods import METHODS, FrozenDistribution
 from tape_ad.scipy.stats.moments import MOMENTS
 from tape_ad.scipy.stats.partials import parameter_names
 from tape_ad.scipy.stats.supports import ENDS
+from tape_ad.transforms.differentiable.copying import copied_object
 from tape_ad.transforms.implicit import any_handle
 
 __all__ = ["Distribution", "primal"]
@@ -102,6 +103,8 @@ class Distribution:
         if name in METHODS:
             return method_of(self, name)
         theirs = getattr(self.scipy, name)
+        if name.startswith("_"):  # which SciPy's own code asks for, where that is copied
+            return getattr(copied_object(self.scipy), name)
         return self._refusing(name, theirs) if callable(theirs) else theirs
 
     def _refusing(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:

@@ -91,6 +91,7 @@ def by_rule(original: Any, counterpart: Any) -> Any:
         ORIGINALS[counterpart] = original
         return counterpart
     if not isinstance(original, types.FunctionType) and not is_compiled(original):
+        ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
         return counterpart
 
     def calling(*args: Any, **kwargs: Any) -> Any:

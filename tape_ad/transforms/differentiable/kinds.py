@@ -51,7 +51,7 @@ def isinstance_(value: Any, kinds: Any) -> bool:
     """Stand in for `isinstance`, of a handle for the array or number that it stands for."""
     if is_array_like(value):
         return isinstance(model_of(value), real(kinds))
-    if isinstance(value, real(kinds)):
+    if isinstance(original_of(value), real(kinds)):
         return True
     several = kinds if isinstance(kinds, tuple) else (kinds,)
     return any(type(value) is each for each in several)

@@ -328,7 +328,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 def gathered(results: list[Any], shape: tuple[int, ...]) -> Any:
     """Put what a function has given for each element together."""
-    return np.reshape(np.stack(results), shape + np.shape(results[0]))
+    arrays = [as_array_handle(x) if holds(x) else np.asarray(unwrapped(x)) for x in results]
+    return np.reshape(np.stack(arrays), shape + np.shape(arrays[0]))
 
 
 class Elementwise:
