@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import TieError, TieWarning
+from tape_ad.base.errors import TapeError, TieError, TieWarning
 from tape_ad.base.naming import function_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
@@ -23,6 +23,7 @@ from tape_ad.record.instructions import is_at
 from tape_ad.record.messages.callers import DISPATCHING, caller, is_library, statements_at
 from tape_ad.record.messages.libraries import FOR_THE_VALUE, library_call
 from tape_ad.record.primals import primal
+from tape_ad.record.sweeps import forward_sweep
 
 __all__ = ["EQUALITIES", "TRIMMING", "Tied", "look_at_trimmed", "with_ties"]
 
@@ -152,6 +153,11 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
     if getattr(x, "record", x) is getattr(y, "record", y) and x.index == y.index:
         return flags
     ties = ties & np.isfinite(primal(x))
+    if is_library(asking):  # which may compare an edge of 0 that it has joined to a handle
+        moving = [moves(each) for each in (x, y) if depends(each)]
+        ties = ties & np.broadcast_to(functools.reduce(np.logical_or, moving), ties.shape)
+        if not ties.any():
+            return flags
     return marked(flags, np.logical_xor(flags, ties))
 
 
@@ -199,6 +205,24 @@ def depends(x: Any) -> bool:
     """Tell whether something is a handle of what depends on a leaf."""
     record = getattr(x, "record", None)
     return record is not None and record.functions[x.index] is not CONSTANT
+
+
+def moves(x: Any) -> Any:
+    """Tell which elements of a handle depend on a leaf, by how far nan in the leaves gets."""
+    record = x.record
+    leaves = [node for node in range(x.index + 1) if record.functions[node] is None]
+    nan = {"f": np.nan, "c": complex(np.nan, np.nan)}
+    tangents = {
+        node: np.full(record.shapes[node], nan[dtype.kind], dtype)
+        for node, dtype in ((node, np.dtype(record.dtypes[node])) for node in leaves)
+    }
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reached = forward_sweep(record, tangents, x.index, keep={x.index})
+    except (TapeError, ValueError, ArithmeticError):  # of maps that solve, or have been released
+        return True
+    return np.isnan(primal(reached[x.index])) if x.index in reached else False
 
 
 def tell(frame: FrameType) -> None:

@@ -98,7 +98,7 @@ def viewing(handle: Any) -> Callable[..., Any]:
 
 
 def flags_of(handle: Any) -> Any:
-    """Give the flags of a handle, which may be assigned to unless it stands for the user's array."""
+    """Give the flags of a handle, which is read-only where it stands for the user's array."""
     array = primal(handle)
     array = array.view() if type(array) is np.ndarray else np.broadcast_to(array, np.shape(array))
     record, index = getattr(handle, "record", None), getattr(handle, "index", -1)
@@ -108,7 +108,14 @@ def flags_of(handle: Any) -> Any:
     return array.flags
 
 
+def setting_flags(handle: Any) -> Any:
+    """Give ``handle.setflags``, which leaves the user's array as it is."""
+    array = primal(handle)
+    return (array if flags_of(handle).writeable else array.view()).setflags
+
+
 IN_COPIES.update(
+    setflags=setting_flags,
     flags=flags_of,
     flat=Flat,
     fill=filling,
