@@ -6,6 +6,7 @@ they differed, through ``&``, `numpy.all` and the like, and says so if a branch 
 """
 
 import ast
+import functools
 import operator
 import sys
 import warnings
@@ -148,7 +149,8 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
     if not (has_tie(function, flags) and (depends(x) or depends(y))):
         return flags
     ties = flags if function is np.equal else np.logical_not(flags)
-    if ties.ndim and not is_library(asker(sys._getframe(1))):
+    asking = asker(sys._getframe(1))
+    if ties.ndim and not is_library(asking):
         return flags  # arrays of users are NumPy's
     if getattr(x, "record", x) is getattr(y, "record", y) and x.index == y.index:
         return flags

@@ -10,7 +10,8 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.rules.base import Call, Derivation, Entry, Facts, as_array, rule
+from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
+from tape_ad.rules.facts import Facts
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -217,10 +218,7 @@ def product_partial(out: Array, zeros: Array) -> LinearMap | None:
     rows, product = [], out[:1] * (unit if zeros.ndim == 2 else np.ones_like(zeros))
     for i in range(1, out.size):
         rows.append(np.ravel(-product.mT if zeros.ndim == 2 else -product))
-        if zeros.ndim == 2:
-            product = zeros @ product + out[i] * unit
-        else:
-            product = zeros * product + out[i]
+        product = zeros @ product + out[i] * unit if zeros.ndim == 2 else zeros * product + out[i]
     maps: list[LinearMap] = [
         Reshape(zeros.shape, (zeros.size,)),
         MatmulRight(np.stack([np.zeros_like(rows[0]), *rows]), 1),
