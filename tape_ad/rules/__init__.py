@@ -7,7 +7,7 @@ imported here, and the others when a function is met that is not in these.
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tape_ad.base.arrays.adapters import adapter, adapters_met
@@ -51,7 +51,7 @@ FAST_RULES: dict[Callable[..., Any], tuple[Maker, ...]] = {}
 """The makers of those functions that the dispatch records in straight lines."""
 
 
-def add_rules(table: dict[Callable[..., Any], Entry]) -> None:
+def add_rules(table: Mapping[Any, Entry]) -> None:
     """Add a table to the rules. Adding it again, from another thread too, changes nothing.
 
     Raises
@@ -61,7 +61,7 @@ def add_rules(table: dict[Callable[..., Any], Entry]) -> None:
 
     Parameters
     ----------
-    table : dict
+    table : mapping
         An entry for each function: a `Rule`, `Derivation`, `Constant`, `Filled` or `Refused`. The
         function is a ufunc, or answers NEP 18, as NumPy's do and those that are `overridable`.
 
