@@ -20,6 +20,16 @@ class PlainMap:
     """A map written for plain arrays, in-place writes included, as `forward` and `backward`.
 
     On handles its push and its pull are one node each, and that node's partial is the map.
+
+    Examples
+    --------
+    >>> class Backwards(PlainMap):
+    ...     def forward(self, t):
+    ...         return t[..., ::-1].copy()
+    ...
+    ...     backward = forward
+    >>> Backwards().pull(np.arange(3.0))
+    array([2., 1., 0.])
     """
 
     __slots__ = ()
@@ -98,6 +108,11 @@ def summed_by_index(ct: Array, index: Array, axis: int) -> tuple[Array, Array]:
     -------
     tuple of array
         The different indices, in order, and the sums, one for each of them along the axis.
+
+    Examples
+    --------
+    >>> summed_by_index(np.ones(3), np.array([5, 2, 5]), -1)
+    (array([2, 5]), array([1., 2.]))
     """
     order = np.argsort(index, kind="stable")
     ordered = index[order]
@@ -118,6 +133,11 @@ class Gather(PlainMap):
     index : array of integers, shape (node.shape[axis],)
     length : int
         That of the parent along the axis.
+
+    Examples
+    --------
+    >>> Gather(-1, np.array([0, 0, 2]), 3).pull(np.ones(3))
+    array([2., 0., 1.])
     """
 
     pattern = permutation

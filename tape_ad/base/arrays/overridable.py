@@ -94,6 +94,14 @@ def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
     Notes
     -----
     The protocol is NEP 18, https://numpy.org/neps/nep-0018-array-function-protocol.html.
+
+    Examples
+    --------
+    >>> @overridable
+    ... def logistic(x):
+    ...     return 1 / (1 + np.exp(-x))
+    >>> logistic(0.0)
+    np.float64(0.5)
     """
     signature = inspect.signature(function)
 
@@ -156,6 +164,11 @@ def takes_over(kind: type) -> bool:
     """Tell whether a type has an ``__array_function__`` of its own.
 
     The one that NumPy's subclasses of ndarray inherit (`numpy.memmap`) would call us again.
+
+    Examples
+    --------
+    >>> takes_over(np.ndarray), takes_over(list)
+    (False, False)
     """
     own = getattr(kind, "__array_function__", None)
     return own is not None and own is not np.ndarray.__array_function__
