@@ -6,19 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
+from tape_ad.extend.solvers import implicit, lent, on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.installed import scipy
-from tape_ad.transforms.implicit import (
-    any_handle,
-    as_constant_handle,
-    implicit,
-    joined,
-    lent,
-    on_plain_arrays,
-    plain,
-    refuse_handles,
-    valued,
-    warn_unconverged,
-)
 
 __all__ = [
     "bisect",

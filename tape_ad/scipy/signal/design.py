@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
 from tape_ad.base.errors import DtypeError, ShapeError, UnsupportedArgumentError
-from tape_ad.rules.base import Entry, as_array, constants
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import TYPED_BY_VALUES, Entry, constants
 from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import convolve

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.rules import SHAPED_BY_VALUES, TYPED_BY_VALUES, Entry
 from tape_ad.scipy.counterparts import joined, scipy_composition, with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import Constant, Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.rules import SHAPED_BY_VALUES, TYPED_BY_VALUES, Constant, Entry, takes_over
 from tape_ad.scipy.counterparts import is_handle, scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.cascades import sections_of

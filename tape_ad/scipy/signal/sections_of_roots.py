@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import Constant, Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.cascades import sections_of

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import ShapeError
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
 from tape_ad.scipy.counterparts import is_handle, joined
 from tape_ad.scipy.signal.smoothing import detrend as without_trend
 from tape_ad.scipy.signal.window_functions import window_taps

@@ -5,11 +5,11 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import SingularJacobianError
-from tape_ad.rules.base import Entry, rule
-from tape_ad.rules.maps import SAME, Array
-from tape_ad.rules.maps.patterns import dense
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.maps import SAME
+from tape_ad.extend.patterns import dense
+from tape_ad.extend.rules import Entry, overridable, rule
 
 __all__ = ["SIMPLE_ROOTS", "roots_of_filter"]
 

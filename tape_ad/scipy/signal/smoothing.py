@@ -6,10 +6,10 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.errors import DtypeError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, as_array, axes_of, axis_of, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.maps.patterns import along
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, axes_of, axis_of
+from tape_ad.extend.patterns import along
+from tape_ad.extend.rules import Call, Entry, rule
 from tape_ad.scipy.counterparts import is_handle, scipy_composition, takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import from_last, to_last

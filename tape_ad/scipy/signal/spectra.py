@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import ShapeError
-from tape_ad.rules.base import Constant, Entry, as_array, axis_of
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array, axis_of
+from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.counterparts import scipy_composition, with_value
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.signal.filters import from_last, to_last

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from tape_ad.base.errors import ShapeError
-from tape_ad.base.naming import called
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.packages import called
 from tape_ad.scipy.counterparts import holds, is_handle, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.forms import (

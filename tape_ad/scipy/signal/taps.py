@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, overridable
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.rules.base import Constant, Entry, Refused, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import TYPED_BY_VALUES, Constant, Entry, Refused, overridable
 from tape_ad.scipy.counterparts import joined, scipy_composition, scipy_function, with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.design import firwin, iirfilter

@@ -12,8 +12,8 @@ from typing import Any, cast
 import numpy as np
 
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.rules.base import Entry, Refused, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Entry, Refused
 from tape_ad.scipy.counterparts import (
     holds,
     is_handle,

@@ -31,14 +31,14 @@ Examples
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import published
+from tape_ad.extend.packages import extra
 
 with extra("scipy", "tape_ad.scipy.stats"):
     import scipy.stats
 
 import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
-from tape_ad.rules import add_rules
+from tape_ad.extend.rules import add_rules
+from tape_ad.scipy.faces import face
 from tape_ad.scipy.stats import comparisons, counts, fits, plots, powers, resampling
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
@@ -73,6 +73,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """The functions of samples, and those that make random variables, by their names, each of which is
 an attribute of this module."""
 
-__getattr__, __dir__ = published(
-    __name__, DISTRIBUTIONS, FUNCTIONS, also=["DISTRIBUTIONS", "FUNCTIONS"]
-)
+__getattr__, __dir__ = face(__name__, DISTRIBUTIONS, FUNCTIONS, also=["DISTRIBUTIONS", "FUNCTIONS"])
