@@ -10,7 +10,6 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import enter
-from tape_ad.base.arrays.overridable import CAPTURING
 from tape_ad.base.errors import ReleasedError
 from tape_ad.base.naming import function_name
 from tape_ad.record.call_metadata import name_of
@@ -105,7 +104,7 @@ class Arena:
     level: int = field(factory=enter, init=False)
     by_transform: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
-    ambient: Any = field(factory=CAPTURING.get, init=False)
+    ambient: Any = field(default=None, init=False)
     namespaced: bool = field(default=False, init=False)
 
     def is_held(self, node: int) -> bool:

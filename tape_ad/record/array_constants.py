@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import unwrapped
-from tape_ad.base.arrays.overridable import CAPTURES, lift
+from tape_ad.base.arrays.overridable import lift
 from tape_ad.base.errors import InPlaceError
 from tape_ad.base.trees import flatten
 from tape_ad.record.array_interface import ArrayInterface
@@ -160,7 +160,7 @@ def given_away(constant: Any) -> Any:
 
 def promote_beside(target: Any, record: Any) -> None:
     """Make a constant a handle of a record, and note its array if calls are being captured."""
-    if CAPTURES and not isinstance(target.mark, Memory):
+    if not isinstance(target.mark, Memory):
         target.data = lift(target.data)
     promote(target, record)
 

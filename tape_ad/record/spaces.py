@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import (
-    CAPTURES,
     TRACERS,
     asarray,
     below_records,
@@ -90,8 +89,7 @@ def fitted(
         When shape or dtype do not fit.
     """
     value = below_records(value) if hasattr(value, "shape") else asarray(value)
-    if CAPTURES:
-        value = lift(value)
+    value = lift(value)
     shape, dtype = shape_of(space), inexact(space)
     ndim = value.ndim - len(shape)
     if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):
@@ -127,7 +125,7 @@ def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
         When the seed is missing or does not fit.
     """
     if seed is not None:
-        data, seed = root.data, lift(seed) if CAPTURES else seed
+        data, seed = root.data, lift(seed)
         if type(seed) is np.ndarray and seed.shape == data.shape and seed.dtype is data.dtype:
             return seed.copy(), ()  # as in `fitted`, where all others go
         return fitted(seed, root, None, "the seed")

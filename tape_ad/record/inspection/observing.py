@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from contextlib import ContextDecorator
-from contextvars import ContextVar
 from typing import Any, Self
 
 import numpy as np
 from attrs import define, evolve, field
 
+from tape_ad.base.arrays.interpreter import ACTIVE
 from tape_ad.base.naming import function_name, line_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -18,11 +18,7 @@ from tape_ad.record.sweeps import careful_sweep, reverse_sweep
 from tape_ad.record.watching import Watch, leaf_name
 from tape_ad.rules.maps import Array
 
-__all__ = ["OBSERVING", "Observer", "debug_nans", "debugging", "observer_for"]
-
-OBSERVING: list[object] = []
-"""What is observed in any thread. A look whether there is anything takes hardly any time, and where
-there is nothing, nobody has to ask for the own wishes."""
+__all__ = ["Observer", "debug_nans", "debugging", "observer_for", "wishes_here"]
 
 
 @define(eq=False)
@@ -43,12 +39,17 @@ class Wishes:
 
 
 NO_WISHES = Wishes()
-WISHES: ContextVar[Wishes] = ContextVar("tape_ad_wishes", default=NO_WISHES)
+
+
+def wishes_here() -> Wishes:
+    """Give what is asked for in this thread or task."""
+    wishes: Wishes | None = ACTIVE.get().wishes
+    return wishes or NO_WISHES
 
 
 def debugging() -> bool:
     """Tell whether the first nan is to be an error here."""
-    return bool(OBSERVING) and WISHES.get().nans
+    return wishes_here().nans
 
 
 @define(eq=False)
@@ -208,7 +209,7 @@ def observer_for(
     within: Any, *, check_inputs: bool, trace_source: bool, debug_nans: bool
 ) -> Observer | None:
     """Make the observer of a fresh record: what it was asked for, and what is asked for here."""
-    wishes = WISHES.get() if OBSERVING else NO_WISHES
+    wishes = wishes_here()
     if not all(each.takes_all for each in wishes.profiles):
         wishes = evolve(wishes, profiles=tuple(p for p in wishes.profiles if p.takes_all))
     outer = getattr(within, "observer", None)
@@ -226,22 +227,20 @@ class Asking(ContextDecorator):
     """A context in which something is asked for; it may be entered again, and within others."""
 
     def __init__(self) -> None:
-        self._before: list[Wishes] = []
+        self._before: list[Wishes | None] = []
 
     def asked(self, before: Wishes) -> Wishes:
         """Give what is asked for inside, from what was asked for outside."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        before = WISHES.get()
-        self._before.append(before)
-        OBSERVING.append(self)
-        WISHES.set(self.asked(before))
+        active = ACTIVE.get()
+        self._before.append(active.wishes)
+        ACTIVE.set(evolve(active, wishes=self.asked(active.wishes or NO_WISHES)))
         return self
 
     def __exit__(self, *error: object) -> None:
-        WISHES.set(self._before.pop())
-        OBSERVING.remove(self)
+        ACTIVE.set(evolve(ACTIVE.get(), wishes=self._before.pop()))
 
 
 class debug_nans(Asking):  # noqa: N801 - a context manager, called as a function
