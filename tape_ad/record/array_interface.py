@@ -313,6 +313,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
                 return NotImplemented  # as NEP 18 has it for types that one does not know
         if function in LIKE:
             return self._create(self, function, args, kwargs)
+        if function is np.atleast_1d:  # after which some of SciPy's code in C asks no more
+            answer_to_scipy("atleast_1d", self)
         return self._answer(function, args, kwargs)
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -137,6 +137,10 @@ TABLE = (
         in_c,
     ),
     Row(
+        *("atleast_1d", ("_check_func", "lfilter"), "its code in C says another thing of an error"),
+        refused(AS_ARRAYS),
+    ),
+    Row(
         *("array of a constant", ("insert",), "its code in C forgets the error of one beside it"),
         refused(AS_ARRAYS),
         beside_handles,
