@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
@@ -337,6 +338,11 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         cls._call, cls._answer = staticmethod(call), staticmethod(answer)
         cls._one, cls._two, cls._item = staticmethod(one), staticmethod(two), staticmethod(item)
         cls._assign, cls._change = staticmethod(assign), staticmethod(change)
+
+
+for _name in ("shape", "dtype"):  # which everybody asks for: without a frame of Python's
+    _told = vars(ArrayInterface)[_name].__doc__
+    setattr(ArrayInterface, _name, property(attrgetter(f"data.{_name}"), doc=_told))
 
 
 def element(handle: Any, index: tuple[Any, ...]) -> Any:

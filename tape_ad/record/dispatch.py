@@ -238,12 +238,15 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
         return record_any(function, args)
     record, handles, values = apart
     try:
-        out = function(*values)
+        known = PLAIN_TYPES.issuperset(map(type, values))  # so nothing has to be looked for again
+        out = (getattr(function, "_implementation", function) if known else function)(*values)
         makers = FAST_RULES[function]
-        partials = [makers[position](out, *values) for position, _ in handles]
+        parents, partials = [], []
+        for position, x in handles:
+            parents.append(x.index)
+            partials.append(makers[position](out, *values))
     except ValueError as error:
         raise_with_name(function, args, error)
-    parents = [x.index for _, x in handles]
     beside = beside_several(record, parents, args, NO_OPTIONS)
     return record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
 
@@ -353,10 +356,14 @@ def record_lone(
     out, saved = computed(function, rule, values, call_options)
     if type(out) is tuple or out.dtype.kind not in "fc":
         return checked_constant(function, out)
-    maker = rule.maker(place)
-    partial = maker and maker(saved, *values, **options)
+    if rule.variadic is not None:
+        (partial,) = rule.variadic((place,), saved, *values, **options)
+    elif (maker := rule.makers[place]) is not None:
+        partial = maker(saved, *values, **options)
+    else:
+        return out
     if partial is None:
-        return x.record.note(CONSTANT, (), NO_OPTIONS, out) if maker and out.size == 0 else out
+        return x.record.note(CONSTANT, (), NO_OPTIONS, out) if out.size == 0 else out
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
     if (

@@ -137,6 +137,7 @@ def declined(public: Callable[..., Any], types: tuple[type, ...]) -> NoReturn:
     )
 
 
+@functools.lru_cache(4096)
 def takes_over(kind: type) -> bool:
     """Tell whether a type has an ``__array_function__`` of its own.
 
