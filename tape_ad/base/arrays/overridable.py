@@ -137,14 +137,17 @@ def declined(public: Callable[..., Any], types: tuple[type, ...]) -> NoReturn:
     )
 
 
-@functools.lru_cache(4096)
-def takes_over(kind: type) -> bool:
+def has_protocol(kind: type) -> bool:
     """Tell whether a type has an ``__array_function__`` of its own.
 
     The one that NumPy's subclasses of ndarray inherit (`numpy.memmap`) would call us again.
     """
     own = getattr(kind, "__array_function__", None)
     return own is not None and own is not np.ndarray.__array_function__
+
+
+takes_over = cast("Callable[[Any], bool]", functools.lru_cache(4096)(has_protocol))
+"""`has_protocol`, which remembers the types that it was asked for."""
 
 
 def lift(tree: Any) -> Any:
