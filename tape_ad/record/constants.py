@@ -28,14 +28,13 @@ from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
-from tape_ad.record.instructions import is_at
-from tape_ad.record.messages.callers import hands_calls_on
+from tape_ad.record.messages.callers import hands_calls_on, is_at
 from tape_ad.record.messages.library_answers import answer_to_scipy
 from tape_ad.record.messages.refusals import no_implementation
+from tape_ad.record.mutation import ALONE, references
 from tape_ad.record.primals import is_view
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
-from tape_ad.record.views import ALONE, references
 from tape_ad.rules.maps import clone
 from tape_ad.rules.numpy.updates import viewed
 from tape_ad.rules.numpy.windows import Window

@@ -14,19 +14,26 @@ import numpy as np
 
 from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, plain, unwrapped
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.arena import CONSTANT
-from tape_ad.record.assignment import assign, change, check_fit, refuse_to_write, replace
+from tape_ad.record.arena import CONSTANT, wait_until_assigned
 from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several, unary_metadata
 from tape_ad.record.casting import as_computed_with
 from tape_ad.record.constants import as_constants, gives_constants
 from tape_ad.record.creation import created
-from tape_ad.record.locks import wait_until_assigned
 from tape_ad.record.messages.refusals import (
     misplaced_handle,
     no_implementation,
     plain_output,
     raise_misnamed,
     raise_with_name,
+)
+from tape_ad.record.mutation import (
+    assign,
+    change,
+    check_fit,
+    link,
+    linked,
+    refuse_to_write,
+    replace,
 )
 from tape_ad.record.operands import (
     computed,
@@ -40,7 +47,6 @@ from tape_ad.record.sparse_operands import beside_sparse, meets_sparse
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import EQUALITIES, TRIMMING, look_at_trimmed, with_ties
 from tape_ad.record.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
-from tape_ad.record.views import link, linked
 from tape_ad.rules import FAST_RULES, entry_of
 from tape_ad.rules.base import Constant, Entry, Rule
 from tape_ad.rules.maps import Array, Index

@@ -12,14 +12,13 @@ from tape_ad.base.arrays.overridable import asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
-from tape_ad.record.arena import CONSTANT, held_arrays
+from tape_ad.record.arena import CONSTANT, held_arrays, wait_until_free
 from tape_ad.record.constants import promote
 from tape_ad.record.dispatch import NO_OPTIONS, recorded
 from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
 from tape_ad.record.inspection.observing import observer_for
 from tape_ad.record.inspection.pages.markup import shown_by_repr
 from tape_ad.record.inspection.views_of_records import Shown
-from tape_ad.record.locks import wait_until_free
 from tape_ad.record.messages.migration_hints import with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
