@@ -11,8 +11,13 @@ from tape_ad.base.arrays.overridable import TRACERS, is_dask, is_later
 from tape_ad.base.errors import ConversionError
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.messages.callers import caller, is_at, is_copied, is_read
-from tape_ad.record.messages.libraries import dropped_in_a_library, refuse_a_library
-from tape_ad.record.messages.library_answers import AS_ARRAYS, OWN, answer_to_scipy
+from tape_ad.record.messages.libraries import (
+    AS_ARRAYS,
+    OWN,
+    answer_to_scipy,
+    dropped_in_a_library,
+    refuse_a_library,
+)
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
 from tape_ad.record.primals import PLAIN_TYPES, primal

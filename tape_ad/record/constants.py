@@ -29,7 +29,7 @@ from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.messages.callers import hands_calls_on, is_at
-from tape_ad.record.messages.library_answers import answer_to_scipy
+from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.refusals import no_implementation
 from tape_ad.record.mutation import ALONE, references
 from tape_ad.record.primals import is_view

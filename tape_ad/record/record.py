@@ -17,7 +17,7 @@ from tape_ad.record.constants import promote
 from tape_ad.record.dispatch import NO_OPTIONS, recorded
 from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
 from tape_ad.record.inspection.observing import observer_for
-from tape_ad.record.inspection.pages.markup import shown_by_repr
+from tape_ad.record.inspection.pages.figures import shown_by_repr
 from tape_ad.record.inspection.views_of_records import Shown
 from tape_ad.record.messages.migration_hints import with_hints
 from tape_ad.record.messages.refusals import no_derivative

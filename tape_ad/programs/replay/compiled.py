@@ -19,7 +19,7 @@ from tape_ad.programs.replay.explaining import counted, explained, title
 from tape_ad.programs.replay.paths import Search
 from tape_ad.programs.replay.replaying import PATIENCE, Replayer
 from tape_ad.record.inspection.observing import debugging
-from tape_ad.record.inspection.pages.markup import shown_by_repr, tag
+from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 
 __all__ = ["Compiled"]
 

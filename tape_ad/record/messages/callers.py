@@ -33,11 +33,7 @@ __all__ = [
 # Where in the user's code a handle was met
 
 SWEEPING = frozenset(
-    f"tape_ad.record.{name}"
-    for name in (
-        *("arena", "call_metadata", "spaces", "sweeps"),
-        *("unbroadcasting", "watching"),
-    )
+    f"tape_ad.record.{name}" for name in ("arena", "call_metadata", "spaces", "sweeps", "watching")
 )
 """Modules of the record that compute by themselves, with no call of a user's behind it."""
 
