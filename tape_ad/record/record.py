@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.interpreter import ACTIVE, is_box, plain
+from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.interpreter import is_box, plain
 from tape_ad.base.arrays.overridable import asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory

@@ -8,7 +8,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.interpreter import ACTIVE, Active, plain
+from tape_ad.base.arrays.active import ACTIVE, Active
+from tape_ad.base.arrays.interpreter import plain
 from tape_ad.base.arrays.overridable import lift, lift_number
 from tape_ad.base.errors import DtypeError, OutputError, RecordMismatchError
 from tape_ad.base.naming import called

@@ -9,19 +9,15 @@ is right with no case of its own.
 import itertools
 import operator
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from attrs import define
 
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 
 __all__ = [
-    "ACTIVE",
     "NO_OPTIONS",
-    "Active",
     "Interpreter",
     "boxes",
     "call",
@@ -62,30 +58,6 @@ class Interpreter(Protocol):
 
     def lift(self, value: Any, /) -> Any:
         """Bring in a plain value, or a box of a lower level; raise where they may not meet."""
-
-
-@define(eq=False)
-class Active:
-    """What is going on in a thread or task, that what is called there has to know.
-
-    Attributes
-    ----------
-    capture : Capture or None
-        What notes the calls of the function that is compiled; see `tape_ad.programs`.
-    record : ComputationRecord or None
-        The record that the function of the innermost transform is traced in.
-    wishes : Wishes or None
-        What fresh records are asked to see to; see `tape_ad.record.inspection.observing`.
-    """
-
-    capture: Any = None
-    record: Any = None
-    wishes: Any = None
-
-
-NOBODY = Active()
-ACTIVE: ContextVar[Active] = ContextVar("tape_ad_active", default=NOBODY)
-"""The interpreters that are active here. What puts itself there puts back what it has found."""
 
 
 PLAIN, BOX, SEQUENCE, MAPPING, SLICE, TREE = range(6)

@@ -9,8 +9,8 @@ from typing import Any, NoReturn, TypeVar, cast
 import numpy as np
 from attrs import evolve
 
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.adapters import adapter
-from tape_ad.base.arrays.interpreter import ACTIVE
 
 __all__ = [
     "BATCHES",

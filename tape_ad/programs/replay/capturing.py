@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tape_ad.base.arrays.interpreter import ACTIVE
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.trees import map_leaves, structure_of
 from tape_ad.programs.capture.capture import Capture

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import define
 
-from tape_ad.base.arrays.interpreter import ACTIVE
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import global_name
 from tape_ad.programs.engines.numpy.source import source_of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve
 
-from tape_ad.base.arrays.interpreter import ACTIVE
+from tape_ad.base.arrays.active import ACTIVE
 
 __all__ = ["Generators", "run_eagerly"]
 

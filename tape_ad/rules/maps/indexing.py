@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.interpreter import ACTIVE
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.overridable import (
     BATCHES,
     TRACERS,
