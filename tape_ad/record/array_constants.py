@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from attrs import define
 
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.arrays.overridable import CAPTURES, lift
@@ -31,7 +32,7 @@ from tape_ad.record.instructions import is_at
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.tensor import Tensor
 
-__all__ = ["ArrayConstant", "as_array_constants", "given_away"]
+__all__ = ["ArrayConstant", "as_array_constants", "borrowed", "given_away"]
 
 Function = Callable[..., Any]
 
@@ -143,6 +144,24 @@ def as_array_constants(tree: Any) -> Any:
     return tree
 
 
+@define(eq=False)
+class Borrowed(Memory):
+    """The memory of an array that somebody else has, who sees what is written to it.
+
+    Plain numbers are written there, as NumPy does. Handles cannot be.
+    """
+
+    owned = False
+
+
+def borrowed(array: Any) -> Any:
+    """Make a constant of an array that somebody else has too; what is no such array stays."""
+    found = as_array_constants(array)
+    if type(found) is ArrayConstant:
+        found.mark = Borrowed(array)
+    return found
+
+
 def wrapped(out: Any, operands: Any) -> Any:
     """Make constants of what a call gives, and note which are views of its operands."""
     result = as_array_constants(out)
@@ -159,7 +178,19 @@ def given_away(constant: Any) -> Any:
 
 
 def promote_beside(target: Any, record: Any) -> None:
-    """Make a constant a handle of a record, and note its array if calls are being captured."""
+    """Make a constant a handle of a record, and note its array if calls are being captured.
+
+    Raises
+    ------
+    InPlaceError
+        When somebody else has its array too.
+    """
+    if type(target.mark) is Borrowed:
+        raise InPlaceError(
+            "a handle is assigned to a part of an array of plain numbers that the code was given, "
+            "and its gradient would be lost; give it a copy that is made of a handle, as by "
+            "array + 0 * t, or let it make its own by np.array(x) or np.zeros(n)"
+        )
     if CAPTURES and not isinstance(target.mark, Memory):
         target.data = lift(target.data)
     promote(target, record)

@@ -7,7 +7,7 @@ record. Where it meets a handle of a record it is the plain array that it holds.
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
@@ -55,6 +55,7 @@ class Memory:
     handles : list of weak references
     """
 
+    owned: ClassVar[bool] = True
     array: Plain
     handles: list["ref[ConstantTensor]"] = field(factory=list)
 
@@ -258,6 +259,8 @@ def prepare(target: ConstantTensor) -> None:
             target.data.flags.owndata and target.data.flags.writeable
         ):
             target.data = clone(target.data)
+        return
+    if not memory.owned:
         return
     if not target.data.flags.writeable:
         raise InPlaceError(

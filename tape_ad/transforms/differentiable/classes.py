@@ -143,7 +143,10 @@ def equal_to_originals(meta: Any) -> Any:
     def equal(cls: Any, other: Any) -> Any:
         return original_of(cls) is original_of(other) or NotImplemented
 
-    body: dict[str, Any] = {"__eq__": equal, "__hash__": lambda cls: type.__hash__(original_of(cls))}
+    body: dict[str, Any] = {
+        "__eq__": equal,
+        "__hash__": lambda cls: type.__hash__(original_of(cls)),
+    }
     bases = [equal_to_originals(base) for base in meta.__bases__ if issubclass(base, type)]
     body |= {"__module__": meta.__module__, "__qualname__": meta.__qualname__}
     derived = type(meta)(meta.__name__, (meta, *bases), body)

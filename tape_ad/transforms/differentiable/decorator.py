@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.record.array_constants import borrowed
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
     masked_arrays,
     methods,
     numerics,
     numpy_names,
+    random_draws,
 )
 from tape_ad.transforms.differentiable.copying import (
     converted,
@@ -48,7 +50,7 @@ def given_in(value: Any) -> Any:
     if is_array_like(value):
         return value[()] if value.ndim == 0 and not hasattr(value, "batch_here") else value
     if type(value) is np.ndarray:
-        return value
+        return borrowed(value) if value.ndim else value
     return converted(value)
 
 

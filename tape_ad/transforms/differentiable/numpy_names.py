@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.array_constants import as_array_constants, wrapped
+from tape_ad.record.array_constants import as_array_constants, borrowed, wrapped
 from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.creation import joined, taken
 from tape_ad.record.primals import is_number, primal
@@ -102,8 +102,10 @@ def taking(function: Function) -> Function:
         if isinstance(first, SEQUENCES):
             args = (unwrapped(first), *args[1:])
         out = function(*args, **kwargs)
-        fresh = out is not first and type(out) is np.ndarray and out.flags.owndata
-        return as_array_constants(out) if fresh and out.flags.writeable else out
+        if type(out) is not np.ndarray:
+            return out
+        fresh = out is not first and out.flags.owndata and out.flags.writeable
+        return as_array_constants(out) if fresh else borrowed(out)
 
     note_stand_in(function, calling)
     return calling
@@ -144,8 +146,9 @@ def filling(function: Function) -> Function:
         if any(map(is_handle, args)) or any(map(is_handle, kwargs.values())):
             return function(*args, **kwargs)
         out = function(*unwrapped(args), **unwrapped(kwargs))
-        fresh = type(out) is np.ndarray and out.flags.owndata and out.flags.writeable
-        return as_array_constants(out) if fresh else out
+        if type(out) is not np.ndarray or not out.flags.writeable:
+            return out
+        return as_array_constants(out if out.flags.owndata else out.copy())  # as that of np.tile
 
     note_stand_in(function, calling)
     return calling
@@ -231,12 +234,46 @@ for _function in each_of(np.cumsum, np.cumprod, np.argmax, np.argmin, np.sort, n
     joining_lists(_function)
 for _function in each_of(np.dot, np.percentile, np.quantile, np.linalg.norm, np.outer, np.cross):
     joining_lists(_function)
-for _function in each_of(np.any, np.all, np.isclose, np.allclose, np.clip, np.round, np.trapezoid):
+for _function in each_of(np.any, np.all, np.isclose, np.allclose, np.trapezoid):
     joining_lists(_function)
 for _function in each_of(
     np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel
 ):
     joining_lists(_function)
+
+
+@stands_in_for(np.clip)
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **options: Any) -> Any:
+    """Stand in for `numpy.clip`, whose ``out=`` may stand in its place."""
+    given = [as_array_handle(each) if holds(each) else each for each in (a, a_min, a_max)]
+    if out is None or type(out) is np.ndarray:
+        return np.clip(*given, out=out, **options)
+    out[...] = np.clip(*given, **options)
+    return out
+
+
+def rounded(function: Function) -> None:
+    """Let a function that rounds refuse to do so at decimals, where it would end the gradient.
+
+    Raises
+    ------
+    NoRuleError
+    """
+
+    @functools.wraps(function)
+    def calling(a: Any, decimals: int = 0, out: Any = None) -> Any:
+        if decimals > 0 and holds(a):
+            raise NoRuleError(
+                f"{called(function)} to {decimals} decimals is constant between its steps, so the "
+                "gradient of what it rounds would end there; write t.data where none is meant to flow"
+            )
+        return function(as_array_handle(a) if holds(a) else a, decimals, out)
+
+    note_stand_in(function, calling)
+
+
+for _function in each_of(np.round, np.around):
+    rounded(_function)
 
 
 # Functions that write to an array
@@ -272,6 +309,15 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     dst[...] = source if where is True else np.where(where, source, dst)
 
 
+def assign_flat(array: Any, places: Any, values: Any) -> None:
+    """Assign to elements that are counted through all axes."""
+    several = repeated(values, places.size)
+    if array.ndim:
+        array[np.unravel_index(places, array.shape)] = several
+    elif places.size:
+        array[()] = several[-1]
+
+
 @writing(np.put)
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """`numpy.put`, by assignment to the flattened array."""
@@ -280,7 +326,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         index %= a.size
     elif mode == "clip":
         index = np.clip(index, 0, a.size - 1)
-    a[np.unravel_index(np.arange(a.size)[index], a.shape)] = repeated(v, index.size)
+    assign_flat(a, np.arange(a.size)[index], v)
 
 
 @writing(np.place)
