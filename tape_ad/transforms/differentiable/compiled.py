@@ -124,6 +124,8 @@ def plain(value: Any) -> Any:
     kind = type(value)
     if kind is ArrayConstant:
         return value.data
+    if kind is types.FunctionType and type(value.__globals__) is not dict:
+        return giving_plain_results(value)
     convert = FOR_COMPILED.get(kind)
     if convert is not None:
         return convert(value)
@@ -137,6 +139,11 @@ def plain(value: Any) -> Any:
             if type(each) is ArrayConstant:
                 value[name] = each.data
     return value
+
+
+def giving_plain_results(function: Any) -> Any:
+    """Let a copy that compiled code calls give arrays in place of constants."""
+    return functools.wraps(function)(lambda *args, **kwargs: plain(function(*args, **kwargs)))
 
 
 def plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -13,6 +13,7 @@ from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     masked_arrays,
     methods,
     numerics,
+    numpy_code,
     numpy_names,
     random_draws,
 )

@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad.base.errors import NoRuleError
 from tape_ad.record.array_constants import ArrayConstant
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
+from tape_ad.transforms.differentiable.copying import copied_module
 from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.numpy_names import assign_flat, put
 
@@ -98,6 +99,7 @@ def viewing(handle: Any) -> Callable[..., Any]:
 IN_COPIES.update(
     flat=Flat, fill=filling, put=putting, sort=sorting, partition=partitioning, view=viewing
 )
+IN_COPIES["__array_namespace__"] = lambda handle: copied_module(np)
 
 
 class FlatOfHandle(Absent):
