@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.base.errors import TapeError
 from tape_ad.record.array_constants import borrowed
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
@@ -43,7 +44,24 @@ class Differentiable(Transformed):
         if not (reaches((args, kwargs)) or reaches(function)):
             return function(*args, **kwargs)
         given = [given_in(each) for each in args]
-        return converted(function)(*given, **{name: given_in(kwargs[name]) for name in kwargs})
+        named = {name: given_in(kwargs[name]) for name in kwargs}
+        try:
+            return converted(function)(*given, **named)
+        except Exception as error:
+            reason = reason_of(error)
+            if reason is None:
+                raise
+            raise reason from error
+
+
+def reason_of(error: BaseException) -> BaseException | None:
+    """Give the error of ours that code was handling when it raised one that says less."""
+    handled = error.__cause__ or error.__context__
+    while not isinstance(error, TapeError) and handled is not None:
+        if isinstance(handled, TapeError):
+            return handled
+        handled = handled.__cause__ or handled.__context__
+    return None
 
 
 def given_in(value: Any) -> Any:
