@@ -474,6 +474,8 @@ def bound(method: Any) -> Any:
     """Bind the copy of a method's function to the object, seen as one of the copied class."""
     owner = converted(method.__self__)
     name = method.__func__.__name__
+    if type(method.__func__) is not types.FunctionType:  # in C, for objects of its own class alone
+        return method if owner is method.__self__ else getattr(owner, name)
     if owner is not method.__self__:
         found = getattr(owner, name, None)
         if getattr(found, "__func__", None) is not None:

@@ -227,3 +227,10 @@ def test_code_that_asks_for_types_as_no_copy_can_runs_as_it_is_on_plain_arrays()
         ta.grad(f)(X, X)
     g = ta.differentiable(lambda x, y: x[0] ** 2 * matched(np.asarray(y)))
     np.testing.assert_allclose(ta.grad(g)(X, X), [0.36, 0, 0, 0])
+
+
+def test_methods_of_generators_may_be_defaults() -> None:
+    def drawn(scale: Any, draw: Any = np.random.standard_normal) -> Any:  # noqa: NPY002 - as in other people's code
+        return np.sum(scale * draw(size=3))
+
+    assert np.shape(ta.grad(ta.differentiable(drawn))(2.0)) == ()
