@@ -7,6 +7,7 @@ is an array again. Here it is a number, as NumPy has it, so that ``n += 1`` chan
 from typing import Any
 
 import numpy as np
+from attrs import define
 
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.record.array_interface import ArrayInterface
@@ -14,13 +15,14 @@ from tape_ad.record.constants import (
     CONSTANTS,
     ConstantTensor,
     Eager,
+    Memory,
     constant_of,
     handles_in,
     prepare,
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
 
-__all__ = ["ArrayConstant", "as_array_constants", "given_away"]
+__all__ = ["ArrayConstant", "as_array_constants", "borrowed", "given_away"]
 
 
 class ArrayConstant(ConstantTensor):
@@ -125,6 +127,24 @@ def as_array_constants(tree: Any) -> Any:
     if isinstance(tree, tuple) and hasattr(tree, "_make"):
         return tree._make(map(as_array_constants, tree))
     return tree
+
+
+@define(eq=False)
+class Borrowed(Memory):
+    """The memory of an array that somebody else has, who sees what is written to it.
+
+    Plain numbers are written there, as NumPy does. Handles cannot be.
+    """
+
+    owned = False
+
+
+def borrowed(array: Any) -> Any:
+    """Make a constant of an array that somebody else has too; what is no such array stays."""
+    found = as_array_constants(array)
+    if type(found) is ArrayConstant:
+        found.mark = Borrowed(array)
+    return found
 
 
 def wrapped(out: Any, operands: Any) -> Any:

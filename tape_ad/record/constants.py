@@ -8,7 +8,7 @@ record. Where it meets a handle of a record it is the plain array that it holds.
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from operator import getitem
-from typing import Any
+from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
@@ -73,6 +73,7 @@ class Memory:
     handles : list of weak references
     """
 
+    owned: ClassVar[bool] = True
     array: Plain
     handles: list["ref[ConstantTensor]"] = field(factory=list)
 
@@ -271,6 +272,8 @@ def prepare(target: ConstantTensor) -> None:
         ):
             target.data = clone(target.data)
         return
+    if not memory.owned:
+        return
     if not target.data.flags.writeable:
         raise InPlaceError(
             "this constant is a read-only view, as NumPy's is, so it is not assigned to; copy it "
@@ -299,7 +302,8 @@ def promote(target: ConstantTensor, record: Any) -> None:
     Raises
     ------
     InPlaceError
-        When they are no floating numbers, and so cannot depend on anything.
+        When they are no floating numbers, and so cannot depend on anything, and when somebody else
+        has the array too.
     """
     if target.dtype.kind not in "fc":
         raise InPlaceError(
@@ -307,6 +311,12 @@ def promote(target: ConstantTensor, record: Any) -> None:
             f"{target.dtype}, which cannot follow it; make that with a floating dtype"
         )
     memory = target.mark
+    if isinstance(memory, Memory) and not memory.owned:
+        raise InPlaceError(
+            "a handle is assigned to a part of an array of plain numbers that the code was given, "
+            "and its gradient would be lost; give it a copy that is made of a handle, as by "
+            "array + 0 * t, or let it make its own by np.array(x) or np.zeros(n)"
+        )
     if isinstance(memory, Memory):
         alive = memory.alive()
         if not memory.array.flags.forc:  # its views are found in what is laid out so, or cloned

@@ -14,9 +14,10 @@ from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import boxes
 from tape_ad.base.errors import RecordMismatchError
 from tape_ad.record.arena import Arena
-from tape_ad.record.array_interface import ArrayInterface
+from tape_ad.record.array_interface import IN_COPIES, ArrayInterface
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.pages.figures import array_html, shown_by_repr
+from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.migration_hints import there, with_hints
 from tape_ad.record.spaces import seed_of
@@ -190,7 +191,10 @@ class Tensor(ArrayInterface):
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
         answer_to_scipy("namespace", self)
-        beside = namespace_beside_arrays(sys._getframe(1))
+        frame = sys._getframe(1)
+        if is_copied(frame):
+            return IN_COPIES["__array_namespace__"](self)  # type: ignore[no-any-return]  # of any kind
+        beside = namespace_beside_arrays(frame)
         return beside or namespace_of(self.record, api_version)
 
     def snapshot(self) -> Self:
