@@ -13,6 +13,7 @@ from tape_ad.record.array_methods import ArrayMethods
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.instructions import is_at
 from tape_ad.record.messages.callers import caller, is_copied, is_read
+from tape_ad.record.messages.calls_in_c import method_called
 from tape_ad.record.messages.libraries import (
     around_a_callback,
     dropped_in_a_library,
@@ -39,6 +40,9 @@ ABSENT: Any = object()
 CLASS: Any = object.__dict__["__class__"]
 """The attribute that Python keeps an object's type in."""
 
+GIVING_PLACES = frozenset({"searchsorted"})
+"""The methods of plain arrays that take other arrays, and give integers."""
+
 WRITING = frozenset(
     ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
 )
@@ -55,6 +59,10 @@ LIKE = frozenset(
 )
 """NumPy's functions that take ``like=``, and come here for no other reason; and `np.atleast_1d`,
 after which some of SciPy's code in C asks no more (see `library_answers`)."""
+
+
+KEYS = frozenset({np.ndarray, tuple})
+"""The types of keys that may hold arrays."""
 
 
 class ArrayInterface(ArrayOperators, ArrayMethods):
@@ -198,6 +206,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return bool(np.any(np.equal(self, value)))
 
     def __getitem__(self, key: Any) -> Self:
+        if type(key) in KEYS and is_copied(sys._getframe(1)):
+            key = as_it_is(key)
         try:
             return self._item(self, key)
         except IndexError:
@@ -253,6 +263,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         answer = answer_to_scipy("array", self)
         if answer is not OWN:
             return answer
+        frame = sys._getframe(1)
+        if is_copied(frame) and method_called(frame) in GIVING_PLACES:
+            return np.asarray(primal(self), dtype)
         raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
             f"turning a handle into an ndarray ({caller()}) would drop its gradient; write t.data "
             "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "
@@ -357,6 +370,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change the array that the handle stands for, and all views of it, in the graph."""
+        if type(key) in KEYS and is_copied(sys._getframe(1)):
+            key = as_it_is(key)
         self._assign(self, key, value)
 
     @classmethod
@@ -399,8 +414,15 @@ def elements(handle: Any) -> Any:
     return handle[()] if handle.ndim == 0 else [elements(each) for each in handle]
 
 
+def as_it_is(key: Any) -> Any:
+    """Copy the arrays in a key, which code that is not written for handles may write to later."""
+    if type(key) is tuple:
+        return tuple(map(as_it_is, key))
+    return key.copy() if type(key) is np.ndarray and key.flags.writeable else key
+
+
 def flags_of(handle: Any) -> Any:
-    """Give the flags of a handle, which may be assigned to unless it stands for the user's array."""
+    """Give the flags of a handle, which is read-only where it stands for the user's array."""
     array = primal(handle)
     array = array.view() if type(array) is np.ndarray else np.broadcast_to(array, np.shape(array))
     record, index = getattr(handle, "record", None), getattr(handle, "index", -1)

@@ -11,7 +11,7 @@ from typing import Any
 
 from tape_ad.record.messages.callers import is_library_module
 
-__all__ = ["function_called"]
+__all__ = ["function_called", "method_called"]
 
 ABSENT = object()
 
@@ -42,6 +42,16 @@ def function_called(frame: FrameType) -> Callable[..., Any] | None:
         return None
     found = value_of(call.func, frame)
     return found if callable(found) else None
+
+
+def method_called(frame: FrameType) -> str:
+    """Name the method that a frame is calling; an empty text where it calls none."""
+    try:
+        call = ast.parse(words_of(frame), mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+    return call.func.attr if named else ""  # type: ignore[attr-defined]  # which is asked for above
 
 
 def words_of(frame: FrameType) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.base.arrays.overridable import BATCHES
 from tape_ad.transforms.differentiable import classes, numerics, numpy_names  # noqa: F401 - tables
 from tape_ad.transforms.differentiable.copying import (
     converted,
@@ -34,7 +35,13 @@ class Differentiable(Transformed):
         if not (reaches((args, kwargs)) or reaches(function)):
             return function(*args, **kwargs)
         given = [given_in(each) for each in args]
-        return converted(function)(*given, **{name: given_in(kwargs[name]) for name in kwargs})
+        named = {name: given_in(kwargs[name]) for name in kwargs}
+        try:
+            return converted(function)(*given, **named)
+        except Exception:
+            for batch in BATCHES:  # what cannot be done at once is done for one after the other
+                batch.asked = True
+            raise
 
 
 def given_in(value: Any) -> Any:

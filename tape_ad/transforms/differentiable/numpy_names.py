@@ -144,8 +144,8 @@ def filling(function: Function) -> Function:
         if any(map(is_handle, args)) or any(map(is_handle, kwargs.values())):
             return function(*args, **kwargs)
         out = function(*unwrapped(args), **unwrapped(kwargs))
-        fresh = type(out) is np.ndarray and out.flags.owndata and out.flags.writeable
-        return as_array_constants(out) if fresh else out
+        own = type(out) is np.ndarray and (out.flags.owndata or function is np.linspace)
+        return as_array_constants(out) if own and out.flags.writeable else out
 
     note_stand_in(function, calling)
     return calling
@@ -237,6 +237,16 @@ for _function in each_of(
     np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel
 ):
     joining_lists(_function)
+for _function in each_of(np.isfinite, np.isnan, np.atleast_1d, np.atleast_2d):
+    joining_lists(_function)
+
+
+@stands_in_for(np.where)
+def where(condition: Any, *args: Any) -> Any:
+    """Stand in for `numpy.where`, of an array that may be written to later."""
+    if type(condition) is np.ndarray and condition.flags.writeable and any(map(holds, args)):
+        condition = condition.copy()
+    return np.where(condition, *args)
 
 
 # Functions that write to an array
