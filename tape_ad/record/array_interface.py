@@ -10,7 +10,7 @@ import numpy as np
 from tape_ad.base.arrays.overridable import TRACERS, is_later, lies_below
 from tape_ad.base.errors import ConversionError
 from tape_ad.record.array_operators import ArrayOperators
-from tape_ad.record.messages.callers import caller, is_at, is_copied, is_read
+from tape_ad.record.messages.callers import caller, is_at, is_copied, is_read, method_called
 from tape_ad.record.messages.libraries import (
     AS_ARRAYS,
     OWN,
@@ -201,6 +201,9 @@ class ArrayMethods:
 Function = Callable[..., Any]
 ABSENT: Any = object()
 
+GIVING_PLACES = frozenset({"searchsorted"})
+"""The methods of plain arrays that take other arrays, and give integers."""
+
 WRITING = frozenset(
     ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
 )
@@ -219,6 +222,10 @@ LIKE = frozenset(
     }
 )
 """NumPy's functions that take ``like=``, and come here for no other reason."""
+
+
+KEYS = frozenset({np.ndarray, tuple})
+"""The types of keys that may hold arrays."""
 
 
 class ArrayInterface(ArrayOperators, ArrayMethods):
@@ -350,6 +357,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return bool(np.any(np.equal(self, value)))
 
     def __getitem__(self, key: Any) -> Self:
+        if type(key) in KEYS and is_copied(sys._getframe(1)):
+            key = as_it_is(key)
         return self._item(self, key)
 
     # Conversions read the primal, and only where that is plainly meant
@@ -398,6 +407,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         answer = answer_to_scipy("array", self)
         if answer is not OWN:
             return answer
+        frame = sys._getframe(1)
+        if is_copied(frame) and method_called(frame) in GIVING_PLACES:
+            return np.asarray(primal(self), dtype)
         raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
             f"turning a handle into an ndarray ({caller()}) would drop its gradient; write t.data "
             "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "
@@ -499,6 +511,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change the array that the handle stands for, and all views of it, in the graph."""
+        if type(key) in KEYS and is_copied(sys._getframe(1)):
+            key = as_it_is(key)
         self._assign(self, key, value)
 
     @classmethod
@@ -544,6 +558,13 @@ def element(handle: Any, index: tuple[Any, ...]) -> Any:
 def elements(handle: Any) -> Any:
     """Give nested lists of handles of numbers: what a copy of code gets by ``.tolist()``."""
     return handle[()] if handle.ndim == 0 else [elements(each) for each in handle]
+
+
+def as_it_is(key: Any) -> Any:
+    """Copy the arrays in a key, which code that is not written for handles may write to later."""
+    if type(key) is tuple:
+        return tuple(map(as_it_is, key))
+    return key.copy() if type(key) is np.ndarray and key.flags.writeable else key
 
 
 def number_of(handle: Any, kind: str) -> Any:

@@ -4,9 +4,11 @@ import ast
 import dis
 import functools
 import inspect
+import linecache
 import sys
 import textwrap
 import types
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -24,6 +26,7 @@ __all__ = [
     "is_library_module",
     "is_library_name",
     "is_read",
+    "method_called",
     "statements_at",
     "user_lines",
     "variables_bound",
@@ -217,6 +220,28 @@ def is_at(frame: FrameType, *examples: str) -> bool:
     (False, False, False)
     """
     return instruction(frame) in instructions(examples)
+
+
+def method_called(frame: FrameType) -> str:
+    """Name the method that a frame is calling; an empty text where there is none, or no source."""
+    places = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    first, last, start, stop = places
+    if first is None or last is None or start is None or stop is None:
+        return ""
+    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]
+    pieces = [line.encode() for line in lines]  # columns are counted in bytes
+    if len(pieces) != last - first + 1:
+        return ""
+    pieces[-1] = pieces[-1][:stop]
+    pieces[0] = pieces[0][start:]
+    try:
+        call = ast.parse(b"".join(pieces).strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    match call:
+        case ast.Call(ast.Attribute(attr=name)):
+            return name
+    return ""
 
 
 def instruction(frame: FrameType) -> tuple[int, int]:

@@ -262,6 +262,16 @@ for _function in each_of(
     np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel
 ):
     joining_lists(_function)
+for _function in each_of(np.isfinite, np.isnan, np.atleast_1d, np.atleast_2d):
+    joining_lists(_function)
+
+
+@stands_in_for(np.where)
+def where(condition: Any, *args: Any) -> Any:
+    """Stand in for `numpy.where`, of an array that may be written to later."""
+    if type(condition) is np.ndarray and condition.flags.writeable and any(map(holds, args)):
+        condition = condition.copy()
+    return np.where(condition, *args)
 
 
 @stands_in_for(np.clip)
