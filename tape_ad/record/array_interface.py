@@ -224,10 +224,6 @@ LIKE = frozenset(
 """NumPy's functions that take ``like=``, and come here for no other reason."""
 
 
-KEYS = frozenset({np.ndarray, tuple})
-"""The types of keys that may hold arrays."""
-
-
 class ArrayInterface(ArrayOperators, ArrayMethods):
     """The ndarray's operators, methods and properties, in terms of one dispatch.
 
@@ -357,7 +353,10 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return bool(np.any(np.equal(self, value)))
 
     def __getitem__(self, key: Any) -> Self:
-        if type(key) in KEYS and is_copied(sys._getframe(1)):
+        kind = type(key)
+        if (kind is np.ndarray or (kind is tuple and np.ndarray in map(type, key))) and is_copied(
+            sys._getframe(1)
+        ):
             key = as_it_is(key)
         return self._item(self, key)
 
@@ -511,7 +510,10 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change the array that the handle stands for, and all views of it, in the graph."""
-        if type(key) in KEYS and is_copied(sys._getframe(1)):
+        kind = type(key)
+        if (kind is np.ndarray or (kind is tuple and np.ndarray in map(type, key))) and is_copied(
+            sys._getframe(1)
+        ):
             key = as_it_is(key)
         self._assign(self, key, value)
 
