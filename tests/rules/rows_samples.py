@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
+from tape_ad.scipy.stats.bins import bin_numbers
 from tape_ad.scipy.stats.descriptive import unit_of
+from tape_ad.scipy.stats.distances import pairs_of
 from tape_ad.scipy.stats.rules import SAMPLES
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed, uniform
 
@@ -152,4 +156,14 @@ CONSTANTS: list[Row] = [
     ),
     *constant("page_trend_test", fixed([[0.1, 0.4, 0.9], [0.3, 0.2, 1.1]])),
     Row(unit_of, [POSITIVE(4)]),
+    Row(
+        bin_numbers,
+        [REAL(5, 2)],
+        call=lambda f, x: f(x, [np.array([-1.0, 0.0, 0.7]), np.array([-2.0, 0.3])]),
+    ),
+    Row(
+        pairs_of,
+        [REAL(3, 2), REAL(2, 2)],
+        call=lambda f, u, v: np.stack(f(u, v, np.full(3, 1 / 3), np.full(2, 0.5))),
+    ),
 ]

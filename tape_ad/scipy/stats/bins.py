@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import Derivation
+from tape_ad.extend.rules import Constant, Derivation, overridable
 from tape_ad.scipy.counterparts import is_handle
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.stats.results import (
@@ -20,7 +20,7 @@ from tape_ad.scipy.stats.results import (
 )
 from tape_ad.scipy.stats.samples import Table, floating, primal, taken_over
 
-__all__ = ["BINS", "RESULTS"]
+__all__ = ["BINS", "NUMBERS", "RESULTS", "bin_numbers"]
 
 Counts = tuple[Array, Array, Array, int]
 """What is in each bin, the lower limit, the size of a bin, and how much is in none."""
@@ -120,20 +120,22 @@ def binned(
     columns = [x.astype(np.result_type(*columns)) for x in columns]
     limits = [None] * len(columns) if limits is None else list(limits)
     edges = [edges_of(*each) for each in zip(columns, bins, limits, strict=True)]
-    told = scipy.stats.binned_statistic_dd(
-        np.stack([primal(x) for x in columns], axis=-1),
-        np.ones(columns[0].shape[0]),
-        "count",
-        [primal(each) for each in edges],
-    )
+    points = np.stack([primal(x) for x in columns], axis=-1)
+    numbers = bin_numbers(points, [primal(each) for each in edges])
     shape = tuple(each.shape[0] + 1 for each in edges)
     values = floating(values)
     values = values.astype(np.result_type(values, np.float64))
-    result = of_bins(values, told.binnumber, shape, statistic)
-    numbers = told.binnumber
+    result = of_bins(values, numbers, shape, statistic)
     if expand and len(shape) > 1:
-        numbers = np.asarray(np.unravel_index(numbers, shape))
+        numbers = np.stack(np.unravel_index(numbers, shape))
     return result, edges, numbers
+
+
+@overridable
+def bin_numbers(points: Array, edges: list[Array]) -> Array:
+    """Number the bins that points are in, row by row; there are two more along each axis."""
+    ones = np.ones(len(points))
+    return scipy.stats.binned_statistic_dd(points, ones, "count", edges).binnumber
 
 
 def is_several(bins: Any) -> bool:
@@ -248,6 +250,8 @@ BINS: Table = {
     **{taken_over(each.__name__, fields): Derivation(each) for each, fields in FIELDS.items()},
 }
 """The functions by SciPy's."""
+
+NUMBERS: Table = {bin_numbers: Constant()}
 
 RESULTS: dict[str, Callable[..., Any]] = {
     "cumfreq": CumfreqResult,

@@ -9,10 +9,10 @@ import scipy.sparse
 
 from tape_ad.base.errors import DtypeError
 from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import Derivation
+from tape_ad.extend.rules import Constant, Derivation, overridable
 from tape_ad.scipy.stats.samples import Table, floating, of_samples, primal, taken_over
 
-__all__ = ["DISTANCES"]
+__all__ = ["DISTANCES", "PAIRS", "pairs_of"]
 
 
 def empirical(values: Array, weights: Any, at: Array) -> Array:
@@ -73,11 +73,17 @@ def wasserstein_distance_nd(
     ]
     rows, columns = pairs_of(primal(u), primal(v), *map(primal, shares))
     lengths = np.linalg.norm(u[rows] - v[columns], axis=-1)
-    ends = np.concatenate([np.eye(len(u))[:, rows], np.eye(len(v))[:, columns]])
+    ends = np.concatenate([unit(rows, len(u)), unit(columns, len(v))])
     moved = np.matmul(np.linalg.pinv(ends), np.concatenate(shares))
     return np.sum(moved * lengths)
 
 
+def unit(places: Any, n: int) -> Any:
+    """Make columns that are 1 at one place each."""
+    return np.equal(np.arange(n)[:, None], places).astype(float)
+
+
+@overridable
 def pairs_of(u: Any, v: Any, u_shares: Any, v_shares: Any) -> tuple[Any, Any]:
     """Find the pairs of points along which mass is moved, filled up to a tree."""
     m, n = len(u), len(v)
@@ -178,3 +184,5 @@ DISTANCES: Table = {
     **dict([of_samples("differential_entropy", differential_entropy, "values")]),
 }
 """The functions by SciPy's."""
+
+PAIRS: Table = {pairs_of: Constant()}

@@ -6,7 +6,7 @@ from typing import Any
 from tape_ad.extend.rules import merged
 from tape_ad.scipy.stats import bins, frequencies, goodness, quantiles, slopes
 from tape_ad.scipy.stats.descriptive import DESCRIPTIVE, UNITS
-from tape_ad.scipy.stats.distances import DISTANCES
+from tape_ad.scipy.stats.distances import DISTANCES, PAIRS
 from tape_ad.scipy.stats.families import FORMULAS
 from tape_ad.scipy.stats.hypotheses import HYPOTHESES, RESULTS
 from tape_ad.scipy.stats.multivariate import DISTRIBUTED
@@ -49,5 +49,5 @@ PUBLISHED: dict[str, Callable[..., Any]] = {
 }
 """The same under SciPy's names, giving what SciPy's give."""
 
-STATS: Table = merged(FORMULAS, DISTRIBUTIONS, SAMPLES, UNITS, DISTRIBUTED)
+STATS: Table = merged(FORMULAS, DISTRIBUTIONS, SAMPLES, UNITS, bins.NUMBERS, PAIRS, DISTRIBUTED)
 """What is known of the functions that `tape_ad.scipy.stats` publishes, and of those behind them."""
