@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 
 __all__ = [
     "ELEMENTWISE",
+    "SHAPED_BY_VALUES",
     "UNKNOWN",
     "Core",
     "Facts",
@@ -108,6 +109,8 @@ class Facts:
     by : callable or None
         ``by(arguments)``: the facts for a call, where they depend on its arguments. These are a
         mapping of names to values, with defaults.
+    shape_by_values : bool
+        Whether a result's shape depends on values, for some arguments at least.
     dtype_by_values : bool
         Whether the result's dtype depends on values.
     writes : bool
@@ -127,6 +130,7 @@ class Facts:
     body: Callable[..., Any] | None = None
     beside: tuple[str, ...] = ()
     by: Callable[[Mapping[str, Any]], "Facts"] | None = None
+    shape_by_values: bool = False
     dtype_by_values: bool = False
     writes: bool = False
     inputs: tuple[Core, ...] = field(init=False)
@@ -159,6 +163,9 @@ UNKNOWN = Facts()
 
 ELEMENTWISE = Facts("()->()")
 """The facts of a function of elements: all its arguments that are arrays are broadcast."""
+
+SHAPED_BY_VALUES = Facts(shape_by_values=True)
+"""The facts of a function of which nothing else is said: a program that replays it has to look."""
 
 
 def elementwise(*operands: str) -> Facts:

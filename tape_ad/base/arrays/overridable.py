@@ -15,7 +15,6 @@ __all__ = [
     "BATCHES",
     "CAPTURES",
     "CAPTURING",
-    "SHAPED_BY_VALUES",
     "TRACERS",
     "TYPED_BY_VALUES",
     "anywhere",
@@ -54,10 +53,6 @@ BATCHES: list[Any] = []
 
 TRACERS: set[type] = set()
 """Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
-
-SHAPED_BY_VALUES: set[Any] = set()
-"""Functions whose results have shapes that depend on values, which what notes calls has to guard.
-Rules add their own, and `tape_ad.programs` adds NumPy's."""
 
 TYPED_BY_VALUES: set[Any] = set()
 """Functions whose results are real or complex, or of another type, depending on values."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
+from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
 from tape_ad.programs.capture.traced_arrays import TracedArray, is_tracer
@@ -20,8 +20,8 @@ from tape_ad.record.messages.callers import caller
 from tape_ad.rules.numpy.updates import updated
 
 __all__ = [
+    "SHAPED_BY_VALUES",
     "SHAPE_QUERIES",
-    "WRITING",
     "by_name",
     "check_capturable",
     "check_warnings",
@@ -53,38 +53,8 @@ SHAPE_QUERIES: frozenset[Any] = frozenset(
 )
 """Functions about shapes and dtypes, which are the same at each replay."""
 
-SHAPED_BY_VALUES.update(
-    {
-        np.argwhere,
-        np.bincount,
-        np.compress,
-        np.delete,
-        np.extract,
-        np.flatnonzero,
-        np.insert,
-        np.intersect1d,
-        np.nonzero,
-        np.repeat,
-        np.setdiff1d,
-        np.setxor1d,
-        np.trim_zeros,
-        np.union1d,
-        np.unique,
-        np.unique_all,
-        np.unique_counts,
-        np.unique_inverse,
-        np.unique_values,
-        np.poly1d,
-        np.polyfit,  # with full=True, what is left over is empty where the rank is too low
-        np.roots,
-        np.polymul,
-        np.polydiv,
-        np.arange,
-        np.histogram,
-        np.histogram_bin_edges,
-        np.linalg.lstsq,
-    }
-)
+SHAPED_BY_VALUES: frozenset[Any] = frozenset({np.arange, np.poly1d, np.polydiv})
+"""Functions without a rule whose results have shapes that depend on values."""
 
 TYPED_BY_VALUES.update(
     {
@@ -129,11 +99,6 @@ FAILING: frozenset[Any] = frozenset(
 
 OVERWRITE = "overwrite_"
 """How the names of options begin by which a function may write to its arguments."""
-
-WRITING: frozenset[Any] = frozenset(
-    {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
-)
-"""Functions that write to their first argument."""
 
 
 def type_of(result: Any) -> str:

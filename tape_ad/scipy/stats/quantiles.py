@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Derivation
+from tape_ad.extend.facts import SHAPED_BY_VALUES
+from tape_ad.extend.rules import Derivation
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.results import SigmaclipResult
@@ -298,13 +299,6 @@ def trim1(a: Any, proportiontocut: float, tail: str = "right", axis: Any = 0) ->
     return cut(a, count, axis)
 
 
-def of_its_own(name: str, fields: tuple[str, ...] = ()) -> Any:
-    """Make SciPy's function one that handles can take over, of whose shape values decide."""
-    function = taken_over(name, fields)
-    SHAPED_BY_VALUES.add(function)
-    return function
-
-
 BY_AXIS = "axis" in inspect.signature(scipy.stats.expectile).parameters
 """Whether expectiles are along an axis, as they are since SciPy 1.18."""
 
@@ -329,8 +323,8 @@ CLIPPED = ("clipped", "lower", "upper")
 
 QUANTILES: Table = {
     find_expectile: OF_EXPECTILE,
-    of_its_own("sigmaclip", CLIPPED): Derivation(sigmaclip),
-    of_its_own("scoreatpercentile"): Derivation(scoreatpercentile),
+    taken_over("sigmaclip", CLIPPED): Derivation(sigmaclip, facts=SHAPED_BY_VALUES),
+    taken_over("scoreatpercentile"): Derivation(scoreatpercentile, facts=SHAPED_BY_VALUES),
     **{taken_over(each.__name__): Derivation(each) for each in (trimboth, trim1)},
     **{
         taken_over(each.__name__): Derivation(each)
