@@ -40,12 +40,14 @@ def as_operand(value: Any) -> Any:
     Raises
     ------
     DtypeError
-        For masked arrays and matrices.
+        For matrices, and for masked arrays with a masked element.
     UnsupportedArgumentError
         For sparse ones.
     """
     if type(value) in PLAIN_TYPES or isinstance(value, np.generic):
         return value
+    if isinstance(value, np.ma.MaskedArray) and not np.ma.is_masked(value):
+        return np.asarray(value)
     if isinstance(value, (np.ma.MaskedArray, np.matrix)):
         raise DtypeError(
             f"a {type(value).__name__} has another arithmetic than the array; pass a plain array "

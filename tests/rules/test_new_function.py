@@ -34,7 +34,7 @@ TABLE: dict[Any, rules.Entry] = {
         lambda out, x: 1 / (1 + np.abs(x)) ** 2,
         signature=rules.arguments_of(bent, "x"),
         facts=facts.ELEMENTWISE,
-    )
+    ),
 }
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "BATCHES",
     "CAPTURES",
     "CAPTURING",
+    "SYMBOLS",
     "TRACERS",
     "TYPED_BY_VALUES",
     "anywhere",
@@ -25,6 +26,7 @@ __all__ = [
     "batch_in",
     "below_records",
     "certainly",
+    "composition",
     "declined",
     "foreign",
     "is_dask",
@@ -53,6 +55,10 @@ BATCHES: list[Any] = []
 
 TRACERS: set[type] = set()
 """Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
+
+SYMBOLS: set[type] = set()
+"""Types of arrays of which only shape and dtype are known, with which a compiler looks into a
+function; `tape_ad.programs` adds its own. No derivative is taken through them."""
 
 TYPED_BY_VALUES: set[Any] = set()
 """Functions whose results are real or complex, or of another type, depending on values."""
@@ -226,6 +232,17 @@ def whole(function: F) -> F:
         return function(*args, **kwargs)
 
     return cast("F", dispatched)
+
+
+def composition(function: F) -> F:
+    """Let a helper be noted as one call, as `whole` does, into which a compiler may look.
+
+    Its lines are NumPy on whatever they are called with, and never branch on values.
+    """
+    noted = whole(function)
+    for each in (function, noted):  # of which programs have the first
+        each.composition = function  # type: ignore[attr-defined]  # for `body_of` of programs
+    return noted
 
 
 def batch_in(key: Any) -> Any:

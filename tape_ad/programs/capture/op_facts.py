@@ -17,11 +17,12 @@ from tape_ad.programs.capture.traced_scalars import TracedScalar
 from tape_ad.programs.capture.tracers import NUMBERS, failure_of, item_of
 from tape_ad.programs.program.program import Call
 from tape_ad.record.messages.callers import caller
-from tape_ad.rules.numpy.updates import updated
+from tape_ad.rules.numpy.updates import updated, viewed
 
 __all__ = [
     "SHAPED_BY_VALUES",
     "SHAPE_QUERIES",
+    "VIEWS",
     "by_name",
     "check_capturable",
     "check_warnings",
@@ -99,6 +100,27 @@ FAILING: frozenset[Any] = frozenset(
 
 OVERWRITE = "overwrite_"
 """How the names of options begin by which a function may write to its arguments."""
+
+
+VIEWS: frozenset[Any] = frozenset(
+    {
+        operator.getitem,
+        viewed,
+        np.reshape,
+        np.ravel,
+        np.squeeze,
+        np.expand_dims,
+        np.transpose,
+        np.matrix_transpose,
+        np.swapaxes,
+        np.moveaxis,
+        np.broadcast_to,
+        np.real,
+        np.imag,
+        np.diagonal,
+    }
+)
+"""Functions that show the memory of their first operand."""
 
 
 def type_of(result: Any) -> str:
