@@ -115,6 +115,10 @@ class Facts:
         Whether the result's dtype depends on values.
     writes : bool
         Whether it writes to its first argument.
+    may_raise : bool or None
+        Whether it raises for some values, so that a program keeps a call of it though nobody needs
+        the result. None where that is not said: then a function of NumPy's or of elements does not,
+        and one of another package may.
 
     Examples
     --------
@@ -133,6 +137,7 @@ class Facts:
     shape_by_values: bool = False
     dtype_by_values: bool = False
     writes: bool = False
+    may_raise: bool | None = None
     inputs: tuple[Core, ...] = field(init=False)
     outputs: tuple[Core, ...] | None = field(init=False)
 

@@ -28,7 +28,16 @@ def kept(x: Array) -> Array:
     return np.asarray(x)[np.asarray(x) > 0]
 
 
+@rules.overridable
+def checked(x: Array) -> Array:
+    """Refuse numbers below 0."""
+    if np.any(np.asarray(x) < 0):
+        raise ValueError("a number is below 0")
+    return x
+
+
 TABLE: dict[Any, rules.Entry] = {
+    checked: rules.Constant(),
     kept: rules.Constant(facts.SHAPED_BY_VALUES),
     bent: rules.rule(
         lambda out, x: 1 / (1 + np.abs(x)) ** 2,
@@ -103,3 +112,15 @@ def test_a_program_looks_at_a_shape_that_depends_on_values() -> None:
     fast = ta.compile(lambda x: np.sum(x) * kept(x).size, engine="numpy")
     for x in (X, 2 * X, -X, X, -X):
         np.testing.assert_allclose(fast(x), np.sum(x) * np.sum(x > 0))
+
+
+def test_a_program_keeps_a_call_that_is_a_check() -> None:
+    def sum_of_checked(x: Array) -> Array:
+        checked(x)
+        return np.sum(x)
+
+    fast = ta.compile(sum_of_checked, engine="numpy")
+    for scale in (1.0, 2.0, 3.0):
+        fast(scale * np.abs(X))
+    with pytest.raises(ValueError, match="a number is below 0"):
+        fast(X)

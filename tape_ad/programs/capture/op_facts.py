@@ -3,6 +3,7 @@
 import functools
 import inspect
 import operator
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from tape_ad.programs.capture.traced_scalars import TracedScalar
 from tape_ad.programs.capture.tracers import NUMBERS, failure_of, item_of
 from tape_ad.programs.program.program import Call
 from tape_ad.record.messages.callers import caller
+from tape_ad.rules import known_facts
 from tape_ad.rules.numpy.updates import updated, viewed
 
 __all__ = [
@@ -153,6 +155,12 @@ def holds_traced_integer(arg: Any) -> bool:
     return kind is TracedArray and arg.data.ndim == 0 and arg.data.dtype.kind in "iu"
 
 
+SILENT = frozenset({"numpy", "tape_ad"}) | sys.stdlib_module_names
+"""Packages whose functions raise for no values, but for those that are listed."""
+
+CHECKING = ("numpy.linalg", "tape_ad.scipy.")
+"""Packages in them of which any function may."""
+
 RAISING = frozenset({"raise", "call"})
 """The ways of `numpy.errstate` in which a call may raise."""
 
@@ -168,14 +176,18 @@ def may_fail(call: Call) -> bool:
     (True, False)
     """
     function = call.function
-    module = str(getattr(function, "__module__", None))
-    if module.startswith(("numpy.linalg", "scipy.linalg")):
-        return True
     if call.errors is not None and not RAISING.isdisjoint(call.errors.values()):
         return True
     if function in INDEXING:
         return len(call.operands) > 1
-    return function in FAILING
+    if function in FAILING or isinstance(function, np.ufunc):
+        return function in FAILING
+    facts = known_facts(function)
+    if facts.may_raise is not None:
+        return facts.may_raise
+    module = str(getattr(function, "__module__", None) or "numpy")  # of a method of a ufunc's
+    own = module.partition(".")[0] in SILENT
+    return not facts.is_elementwise and (not own or module.startswith(CHECKING))
 
 
 def masked(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
