@@ -110,19 +110,6 @@ class Rule:
         plain = self.signature is None and self.compute is None
         return plain and bool(self.makers) and None not in self.makers and not self.multiple
 
-    def maker(self, position: int) -> Maker | None:
-        """Give the maker for one operand."""
-        if self.variadic is not None:
-            return functools.partial(one_of, self.variadic, position)
-        maker: Maker | None = self.makers[position]
-        return maker
-
-
-def one_of(variadic: Makers, position: int, *arguments: Any, **options: Any) -> Partial | None:
-    """Make the partial of one operand."""
-    (partial,) = variadic((position,), *arguments, **options)
-    return partial
-
 
 @frozen(eq=False, repr=False)
 class Derivation:

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, as_one_call, overridable
+from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import as_one_call, overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, along, rule
 from tape_ad.rules.maps import Adjoint, Array
@@ -54,7 +55,7 @@ class PlainMap:
 
 def through(way: Callable[..., Array], array: Array, linear: PlainMap) -> Array:
     """Push or pull; a map that holds arrays which note calls takes plain ones with it."""
-    if CAPTURES and CAPTURING.get() is not None:
+    if ACTIVE.get().capture is not None:
         noted = as_one_call(way, array, linear)
         if noted is not NotImplemented:
             return noted
