@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg
 
 from tape_ad.base.naming import called
-from tape_ad.rules import call_signature, entry_of
+from tape_ad.rules import call_signature, known_facts
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
 from tests.rules.grouping import for_each
 from tests.rules.rows import CONSTANTS, ROWS
@@ -32,9 +32,9 @@ MEMBERS = range(3)
 
 
 def facts_of(case: Case) -> Facts:
-    """Give what is said of the function of a case; of ufuncs NumPy says it."""
+    """Give what is said of the function of a case; of ufuncs NumPy says it, of copies nobody."""
     function = case.row.function
-    return Facts() if isinstance(function, np.ufunc) else entry_of(function).facts
+    return Facts() if isinstance(function, np.ufunc) else known_facts(function)
 
 
 def is_stated(facts: Facts) -> bool:
@@ -321,7 +321,7 @@ def test_a_shape_depends_on_values_where_facts_say_so_alone(case: Case) -> None:
     ],
 )
 def test_a_shape_that_depends_on_values_is_found(function: Function, given: Any) -> None:
-    assert entry_of(function).facts.shape_by_values
+    assert known_facts(function).shape_by_values
     assert changes_of_shape(function, given)
 
 
@@ -337,7 +337,7 @@ def test_a_shape_that_depends_on_values_is_found(function: Function, given: Any)
     ],
 )
 def test_a_function_that_is_said_to_write_does(function: Function, args: tuple[Any, ...]) -> None:
-    assert entry_of(function).facts.writes
+    assert known_facts(function).writes
     written = X.copy()
     function(written, *args)
     assert not np.array_equal(written, X)
