@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import DtypeError, ShapeError, UnsupportedArgumentError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import TYPED_BY_VALUES, Entry, constants
 from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition, scipy_function
@@ -320,7 +321,9 @@ argrelextrema, argrelmax, argrelmin = (
     for function in (scipy.signal.argrelextrema, scipy.signal.argrelmax, scipy.signal.argrelmin)
 )
 
-ORDER: dict[Any, Entry] = constants(argrelextrema, argrelmax, argrelmin)
+ORDER: dict[Any, Entry] = constants(
+    argrelextrema, argrelmax, argrelmin, facts=facts.SHAPED_BY_VALUES
+)
 
 
 @scipy_composition(ORDER, scipy.signal.order_filter, "a")

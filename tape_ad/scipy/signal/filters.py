@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, axis_of, primal
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Entry
+from tape_ad.extend.rules import Entry, add_facts
 from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.signal.recursion import filtered, filtered_from
@@ -86,9 +86,6 @@ def lfilter_zi(b: Array, a: Array) -> Array:
     first = np.eye(1, order, dtype=np.result_type(a))
     delays = np.eye(order, dtype=first.dtype) - np.eye(order, k=1, dtype=first.dtype)
     return np.linalg.solve(delays + a[1:, None] * first, b[1:] - a[1:] * b[0])
-
-
-SHAPED_BY_VALUES.add(lfilter_zi)
 
 
 NORMALISES = asked(lambda: scipy.signal.lfiltic([1.0], [2.0, 1.0], [1.0])[0]) == -0.5
@@ -327,3 +324,6 @@ def continued(x: Array, padtype: str | None, padlen: int | None, taps: int) -> t
     if padtype == "odd":
         left, right = 2 * x[..., :1] - left, 2 * x[..., -1:] - right
     return edge, np.concatenate((left, x, right), -1)
+
+
+add_facts(FILTERS, (lfilter_zi,), shape_by_values=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, primal
-from tape_ad.extend.rules import SHAPED_BY_VALUES, TYPED_BY_VALUES, Entry
+from tape_ad.extend.rules import TYPED_BY_VALUES, Entry, add_facts
 from tape_ad.scipy.counterparts import joined, scipy_composition, with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
@@ -372,5 +372,6 @@ def by_impulses(a: Array, b: Array, c: Array, d: Array, dt: Any) -> Four:
 
 STEPPED: dict[str, Any] = {"zoh": by_holding, "foh": by_lines, "impulse": by_impulses}
 
-SHAPED_BY_VALUES.update((normalize, tf2ss, zpk2ss, ss2zpk, cont2discrete))
 TYPED_BY_VALUES.update((characteristic, ss2tf, zpk2ss, ss2zpk, cont2discrete))
+
+add_facts(FORMS, (normalize, tf2ss, zpk2ss, ss2zpk, cont2discrete), shape_by_values=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, primal
-from tape_ad.extend.rules import SHAPED_BY_VALUES, TYPED_BY_VALUES, Entry
+from tape_ad.extend.rules import TYPED_BY_VALUES, Entry, add_facts
 from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.design import deconvolve
@@ -102,5 +102,6 @@ def residues_at(poles: Array, numerator: Array) -> Array:
     return np.polyval(numerator, poles) / np.prod(apart, axis=1)
 
 
-SHAPED_BY_VALUES.update((residue, residuez))
 TYPED_BY_VALUES.update((residue, residuez))
+
+add_facts(FRACTIONS, (residue, residuez), shape_by_values=True)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import TRACERS, Array, as_array
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
 from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 
@@ -234,4 +234,4 @@ def unique_roots(p: Array, tol: float = 1e-3, rtype: str = "min") -> tuple[Array
     return np.stack([np.mean(p[each]) for each in members]), counts
 
 
-SHAPED_BY_VALUES.update((find_peaks, unique_roots))
+add_facts(PEAKS, (find_peaks, find_peaks_cwt, unique_roots), shape_by_values=True)

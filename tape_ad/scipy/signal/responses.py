@@ -7,7 +7,7 @@ import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, primal
-from tape_ad.extend.rules import SHAPED_BY_VALUES, TYPED_BY_VALUES, Constant, Entry, takes_over
+from tape_ad.extend.rules import TYPED_BY_VALUES, Constant, Entry, add_facts, takes_over
 from tape_ad.scipy.counterparts import is_handle, scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.cascades import sections_of
@@ -418,5 +418,6 @@ def simplified(b: Array, a: Array) -> tuple[Array, Array]:
     return b, a
 
 
-SHAPED_BY_VALUES.update((tf2zpk, bilinear, sos2tf))
 TYPED_BY_VALUES.update((tf2zpk, zpk2tf))
+
+add_facts(RESPONSES, (tf2zpk, bilinear, sos2tf), shape_by_values=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, primal
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry
+from tape_ad.extend.rules import Constant, Entry, add_facts
 from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import coefficients
@@ -279,4 +279,4 @@ def group_delay(
     return angles * (fs / (2 * np.pi)), np.real(num / den) - a.shape[0] + 1
 
 
-SHAPED_BY_VALUES.add(group_delay)
+add_facts(PERIODIC, (group_delay,), shape_by_values=True)
