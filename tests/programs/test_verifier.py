@@ -10,7 +10,7 @@ from tape_ad.base.naming import called
 from tape_ad.programs.engines import engine_named, liveness
 from tape_ad.programs.engines.liveness import LiveRanges
 from tape_ad.programs.engines.native.fusion import in_place
-from tape_ad.programs.engines.native.lowering import cache
+from tape_ad.programs.engines.native.lowering.passes import LoweringCache
 from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.engines.verifier import (
     StorageError,
@@ -88,7 +88,7 @@ def natively(function: Any) -> None:
 def test_a_loop_that_reads_another_operand(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
 
-    found = cache.LoweringCache.find
+    found = LoweringCache.find
 
     def careless(self: Any, key: Any, call: Any) -> Any:
         nest = found(self, key, call)
@@ -96,7 +96,7 @@ def test_a_loop_that_reads_another_operand(monkeypatch: pytest.MonkeyPatch) -> N
             nest.reads = nest.reads[:1] * len(nest.reads)
         return nest
 
-    monkeypatch.setattr(cache.LoweringCache, "find", careless)
+    monkeypatch.setattr(LoweringCache, "find", careless)
     with pytest.raises(StorageError, match=r"the loop for np\.multiply does not read"):
         natively(mixed)
 

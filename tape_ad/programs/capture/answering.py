@@ -14,7 +14,7 @@ from tape_ad.programs.capture.writing import assign as written
 from tape_ad.programs.capture.writing import change as changed
 from tape_ad.programs.capture.writing import defers
 
-__all__ = ["defers"]
+__all__ = []
 
 Function = Callable[..., Any]
 

@@ -15,7 +15,6 @@ __all__ = [
     "CELL",
     "CONTENTS",
     "CONTEXT",
-    "ENTRY",
     "MISSING",
     "OBJECTS",
     "PRESENT",

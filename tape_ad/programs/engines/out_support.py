@@ -14,15 +14,7 @@ from tape_ad.rules.maps.reductions import filled_with
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = [
-    "REDUCTIONS",
-    "added_in_place",
-    "added_once",
-    "fills",
-    "overwritten",
-    "size_of",
-    "span_of",
-]
+__all__ = ["REDUCTIONS", "fills", "overwritten", "size_of"]
 
 REDUCTIONS: dict[Any, tuple[np.ufunc, Any]] = {
     np.sum: (np.add, None),

@@ -7,7 +7,7 @@ from attrs import define, field
 
 from tape_ad.programs.program.program import Value
 
-__all__ = ["ALIGNED", "Arena", "Block", "placed"]
+__all__ = ["ALIGNED", "Block", "placed"]
 
 ALIGNED = 64
 """Blocks begin at multiples of so many bytes, as lines of the cache do."""

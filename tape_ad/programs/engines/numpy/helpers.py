@@ -12,7 +12,7 @@ from attrs import define, field
 from tape_ad.base.arrays.overridable import BATCHES, SYMBOLS, TRACERS, as_one_call
 from tape_ad.programs.engines.numpy.definitions import definition, home_of, refusal
 
-__all__ = ["Helpers", "is_own"]
+__all__ = ["Helpers"]
 
 ABOUT_OVERRIDES = re.compile(r"^@(?!np\.).*\n", re.MULTILINE)
 """Decorators, which say how handles take a function over; those of NumPy's stay."""

@@ -17,17 +17,13 @@ __all__ = [
     "Formula",
     "absolute",
     "always",
-    "clipped",
     "is_finite",
     "is_nan",
     "itself",
-    "larger",
     "never",
     "of_library",
     "power",
     "power_by_one",
-    "smaller",
-    "square_root",
 ]
 
 Formula = Callable[..., VectorValue]

@@ -11,8 +11,13 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.floats import CLIP, Formula, always, itself, never
-from tape_ad.programs.engines.native.codegen.ir_builder import FLOAT64, VectorValue, cast, select
-from tape_ad.programs.engines.native.codegen.notation import width_of
+from tape_ad.programs.engines.native.codegen.ir_builder import (
+    FLOAT64,
+    VectorValue,
+    cast,
+    select,
+    width_of,
+)
 
 __all__ = ["INTEGRAL", "LOGICAL", "SECOND", "known_power"]
 

@@ -25,7 +25,7 @@ from tape_ad.programs.program.program import Call, Program, Value
 from tape_ad.rules.maps.indexing import added_at
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["last_uses", "reuse_memory"]
+__all__ = ["reuse_memory"]
 
 IN_PLACE: frozenset[Any] = frozenset({updated, added_at})
 

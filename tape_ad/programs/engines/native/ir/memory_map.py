@@ -11,7 +11,7 @@ from tape_ad.programs.capture.op_facts import VIEWS
 from tape_ad.programs.passes.inlining import stand_in
 from tape_ad.programs.program.program import Call, Constant, Value
 
-__all__ = ["MemRef", "MemoryMap", "viewed_at"]
+__all__ = ["MemRef", "MemoryMap"]
 
 SIMPLE = frozenset("?bBhHiIlLqQfdFD")
 """The characters of dtypes that native code computes with."""

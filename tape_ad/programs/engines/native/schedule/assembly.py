@@ -25,7 +25,7 @@ from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
 from tape_ad.programs.program.native import Segment, element, placed_number, python_number
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 
-__all__ = ["Assembled", "Schedule", "assembled", "compile_schedule", "passes", "schedule"]
+__all__ = ["Assembled", "assembled", "passes", "schedule"]
 
 
 @define(eq=False)
