@@ -7,11 +7,10 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.base.naming import called
-from tape_ad.programs.engines import engine_named, liveness
-from tape_ad.programs.engines.liveness import LiveRanges
+from tape_ad.programs.engines import engine_named, plans
 from tape_ad.programs.engines.native.fusion import in_place
 from tape_ad.programs.engines.native.lowering.passes import LoweringCache
-from tape_ad.programs.engines.plans import Plan
+from tape_ad.programs.engines.plans import LiveRanges, Plan
 from tape_ad.programs.engines.verifier import (
     StorageError,
     verify_owners,
@@ -32,7 +31,7 @@ def by_name(value: Value) -> Value:
 @pytest.fixture
 def blind_to_views(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let liveness be by value."""
-    monkeypatch.setattr(liveness, "root_of", by_name)
+    monkeypatch.setattr(plans, "root_of", by_name)
 
 
 def seen_by_a_view() -> Program:

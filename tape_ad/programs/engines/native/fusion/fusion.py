@@ -5,7 +5,6 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.engines import verifier
-from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.engines.native.ir.listing import Listing
 from tape_ad.programs.engines.native.ir.loop_nests import (
     Argument,
@@ -19,7 +18,7 @@ from tape_ad.programs.engines.native.ir.loop_nests import (
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.lowering import Work
 from tape_ad.programs.engines.native.lowering.passes import Lowered, LoweredStep
-from tape_ad.programs.program.program import Call, Guard, Value
+from tape_ad.programs.program.program import Call, Guard, Value, root_of
 
 __all__ = ["Fused", "FusedNest", "Slot", "eliminate_dead_stores", "fuse"]
 

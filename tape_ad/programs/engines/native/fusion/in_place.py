@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.programs.engines.liveness import LiveRanges, root_of
 from tape_ad.programs.engines.native.ir.loop_nests import (
     ExternalCall,
     LoopNest,
@@ -21,7 +20,8 @@ from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.lowering import Work
 from tape_ad.programs.engines.native.lowering.passes import Lowered, LoweredStep
 from tape_ad.programs.engines.out_support import overwritten
-from tape_ad.programs.program.program import Call, Program, Value
+from tape_ad.programs.engines.plans import LiveRanges
+from tape_ad.programs.program.program import Call, Program, Value, root_of
 from tape_ad.rules.maps.indexing import added_at
 from tape_ad.rules.numpy.updates import updated
 

@@ -34,7 +34,7 @@ from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.numpy.contractions import contract
 
-__all__ = ["LOWERINGS", "converted", "moved", "with_axis"]
+__all__ = ["LOWERINGS"]
 
 MANY = 128
 """Up to how many calls of BLAS's are written for stacks that lie so that one does not do."""

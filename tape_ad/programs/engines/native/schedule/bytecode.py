@@ -8,7 +8,6 @@ import numpy as np
 from attrs import define, evolve, field
 
 from tape_ad.programs.engines import verifier
-from tape_ad.programs.engines.liveness import LiveRanges
 from tape_ad.programs.engines.native.codegen.library import CompiledLoop
 from tape_ad.programs.engines.native.codegen.loads_stores import ANY, SAME, UNIT
 from tape_ad.programs.engines.native.codegen.loops import BLOCK, Loop
@@ -37,7 +36,7 @@ from tape_ad.programs.engines.native.runtime import vm
 from tape_ad.programs.engines.native.runtime.teams import Team
 from tape_ad.programs.engines.native.schedule.strip_mining import StripMined
 from tape_ad.programs.engines.out_support import size_of
-from tape_ad.programs.engines.storage import Block, placed
+from tape_ad.programs.engines.plans import Block, LiveRanges, placed
 from tape_ad.programs.program.native import Segment
 from tape_ad.programs.program.program import Value
 
