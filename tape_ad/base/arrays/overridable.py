@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from tape_ad.base.arrays.adapters import adapter
+from tape_ad.base.arrays.adapters import adapter, operand_of
 
 __all__ = [
     "BATCHES",
@@ -32,6 +32,7 @@ __all__ = [
     "foreign",
     "is_dask",
     "is_later",
+    "lies_below",
     "lift",
     "lift_number",
     "overridable",
@@ -258,17 +259,26 @@ def is_later(array: Any) -> bool:
     return hasattr(type(array), "as_gradient")
 
 
+def lies_below(kind: type) -> bool:
+    """Tell whether an adapter takes arrays of a type below records: Dask's, and other packages'."""
+    return is_dask(kind) or operand_of(kind) is not None
+
+
 def below_records(array: Any) -> Any:
-    """Give an array of Dask's as it lies below records; anything else stays.
+    """Give an array of Dask's, or of a package with an adapter, as it lies below records.
+
+    Anything else stays.
 
     Raises
     ------
     UnsupportedArgumentError
         For what Dask has that is no array, or of a shape that is not known.
     """
-    if not is_dask(type(array)) or is_later(array):
-        return array
-    return adapter("dask").operand(array)  # which loads Dask
+    kind: Any = type(array)
+    if is_dask(kind):
+        return array if is_later(array) else adapter("dask").operand(array)  # which loads Dask
+    operand = operand_of(kind)
+    return array if operand is None else operand(array)
 
 
 def certainly(answer: Any) -> bool:
