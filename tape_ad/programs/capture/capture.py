@@ -295,7 +295,7 @@ class Capture:
         )
 
     def unwrap_all(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Do what `unwrap` does for the arguments of a call, in fewer steps for most of them."""
+        """Give arguments with concrete arrays in place of tracers, and with values in place."""
         concrete, noted = [], []
         for arg in args:
             kind = type(arg)

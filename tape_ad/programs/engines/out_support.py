@@ -43,7 +43,7 @@ def fills(call: Call) -> bool:
 
 
 def fills_by_table(call: Call, function: Any, out: Value) -> bool:
-    """Do what `fills` does, for what is no ufunc."""
+    """Tell whether a call of what is no ufunc can write its result into memory that it is given."""
     if function is scatter:
         return added_once(call)
     if function is added_at:

@@ -45,7 +45,7 @@ class Bound:
         return self.compiled(self.instance, *args, **kwargs)
 
     def check(self, /, *args: Any, **kwargs: Any) -> None:
-        """Do what `Compiled.check` does."""
+        """Compare a replay with the function itself; see `Compiled.check`."""
         self.compiled.check(self.instance, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:

@@ -166,7 +166,7 @@ class Verification:
     )
 
     def after(self, out: tuple[Any, ...]) -> None:
-        """Do what is due after a replay that gave `out`.
+        """Compare a replay, which gave `out`, with the function itself where that is due.
 
         Raises
         ------

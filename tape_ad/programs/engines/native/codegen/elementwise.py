@@ -18,7 +18,7 @@ from tape_ad.programs.capture.op_facts import VIEWS
 from tape_ad.programs.capture.tracers import cast as cast_array
 from tape_ad.programs.engines.native.codegen import floats, integers
 from tape_ad.programs.engines.native.codegen.compositions import COMPLEX, composition_of
-from tape_ad.programs.engines.native.codegen.floats import CLIP, FLOATING, Formula, is_finite
+from tape_ad.programs.engines.native.codegen.floats import CLIP, FLOATING, ORDER, Formula, is_finite
 from tape_ad.programs.engines.native.codegen.integers import INTEGRAL, LOGICAL
 from tape_ad.programs.engines.native.codegen.ir_builder import (
     BOOL,
@@ -46,7 +46,7 @@ EXACT = 2**53
 
 
 def never(result: VectorValue, *args: VectorValue) -> VectorValue:
-    """Say no."""
+    """Tell that no operands fail."""
     return result.builder.constant(False, BOOL)
 
 
@@ -184,17 +184,6 @@ UFUNCS: Mapping[Any, Any] = MappingProxyType(
     }
 )
 """The ufuncs that operators and functions stand for."""
-
-ORDER: Mapping[Any, Any] = MappingProxyType(
-    {
-        np.equal: operator.eq,
-        np.not_equal: operator.ne,
-        np.less: operator.lt,
-        np.less_equal: operator.le,
-        np.greater: operator.gt,
-        np.greater_equal: operator.ge,
-    }
-)
 
 UINT64 = np.dtype(np.uint64)
 WIDTHS = frozenset({1, 2, 4, 8})

@@ -259,8 +259,9 @@ def eliminate_dead_stores(fused: Fused) -> Fused:
             if not (writes or slot.nest.reductions):
                 continue
             needed |= slot.read_roots
-            kept.append(FusedNest(evolve(slot.nest, writes=writes)))
-            continue
+            if len(writes) < len(slot.nest.writes):
+                kept.append(FusedNest(evolve(slot.nest, writes=writes)))
+                continue
         else:
             needed |= slot.read_roots
         kept.append(slot)

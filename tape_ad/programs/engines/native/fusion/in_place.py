@@ -116,8 +116,13 @@ class Renaming:
             known = self._known[ref] = MemRef(name, ref.offset, ref.shape, ref.strides, ref.dtype)
         return known
 
-    def work(self, work: Work) -> Work:
-        """Give a loop nest, an external call or a runtime check under the new names."""
+    def work(self, work: Work, *, reuses: bool) -> Work:
+        """Give a loop nest, an external call or a runtime check under the new names.
+
+        Where it is of a call that reuses memory, others touch what it writes.
+        """
+        if not reuses and not any(ref.root in self.names for ref in work.refs):
+            return work
         if isinstance(work, RuntimeCheck):
             return evolve(work, ref=self.ref(work.ref))
         reads = list(map(self.ref, work.reads))
@@ -128,9 +133,10 @@ class Renaming:
             reads,
             work.ops,
             [(arg, self.ref(ref)) for arg, ref in work.writes],
-            [Reduction(each.ufunc, each.arg, self.ref(each.ref)) for each in work.reductions],
+            work.reductions
+            and [Reduction(each.ufunc, each.arg, self.ref(each.ref)) for each in work.reductions],
             work.callee,
-            work.apart,
+            work.apart and not reuses,
             work.ordered,
         )
 
@@ -139,12 +145,10 @@ def in_place(each: LoweredStep, homes: Mapping[Value, Value], renaming: Renaming
     """Give a step with its memory under the new names, without copies of an array to itself."""
     if not each.work:
         return each
-    work = [renaming.work(part) for part in each.work]
-    if isinstance(each.step, Call) and each.step.outputs[0] in homes:
+    reuses = isinstance(each.step, Call) and each.step.outputs[0] in homes
+    work = [renaming.work(part, reuses=reuses) for part in each.work]
+    if reuses:
         work = [part for part in work if not is_copy_to_itself(part)]
-        for part in work:
-            if isinstance(part, LoopNest):
-                part.apart = False
     return LoweredStep(each.step, work)
 
 

@@ -54,7 +54,7 @@ BOOL = np.dtype(bool)
 
 
 def as_product(lowering: Lowering) -> None:
-    """Do what one of NumPy's generalized ufuncs does."""
+    """Lower one of NumPy's generalized ufuncs, by its own loop."""
     call = lowering.call
     ufunc: Any = call.function
     if call.kwargs or len(call.args) != ufunc.nin:
@@ -175,7 +175,7 @@ def by_elements(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
 
 
 def as_dot(lowering: Lowering) -> None:
-    """Do what `numpy.dot` does."""
+    """Lower `numpy.dot`."""
     found = lowering.options("a", "b")
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     if not x.shape or not y.shape or (len(y.shape) > 2 and len(x.shape) > 1):
@@ -346,7 +346,7 @@ class NamedAxes:
 def contracted(
     lowering: Lowering, refs: Sequence[MemRef], terms: Sequence[str], output: str
 ) -> None:
-    """Do what `numpy.einsum` does."""
+    """Lower `numpy.einsum`."""
     out = lowering.out
     if out.dtype.kind == "b" or [len(p.shape) for p in refs] != [*map(len, terms)]:
         raise NotLowerable("such operands")
