@@ -20,7 +20,6 @@ from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.programs.capture import answering  # noqa: F401 - which says how captured arrays answer
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
-from tape_ad.programs.capture.memories import is_index, is_of_memory, tracers_in
 from tape_ad.programs.capture.op_facts import (
     SHAPE_QUERIES,
     SHAPED_BY_VALUES,
@@ -39,7 +38,7 @@ from tape_ad.programs.capture.opaque_calls import call_opaque
 from tape_ad.programs.capture.traced_arrays import TracedArray, as_index, holds_tracer, is_tracer
 from tape_ad.programs.capture.traced_scalars import TracedScalar
 from tape_ad.programs.capture.tracers import NUMBERS, Tracer, failure_of
-from tape_ad.programs.capture.writing import call_into
+from tape_ad.programs.capture.writing import call_into, is_index, is_of_memory, tracers_in
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.rules import known_facts
@@ -298,7 +297,7 @@ class Capture:
         )
 
     def unwrap_all(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Do what `unwrap` does for the arguments of a call, in fewer steps for most of them."""
+        """Give arguments with concrete arrays in place of tracers, and with values in place."""
         concrete, noted = [], []
         for arg in args:
             kind = type(arg)
