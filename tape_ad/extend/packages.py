@@ -20,12 +20,16 @@ from tape_ad.record.messages.migration_hints import (
     published,
     with_hints,
 )
+from tape_ad.transforms.differentiable.copying import (
+    copied_object,
+)
 
 __all__ = [
     "adapter",
     "attributes_of",
     "called",
     "caller",
+    "copied_object",
     "extra",
     "hint_for",
     "listed",

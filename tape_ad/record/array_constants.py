@@ -99,6 +99,10 @@ class ArrayConstant(ConstantTensor):
         """Give nested lists of Python numbers."""
         return self.data.tolist()
 
+    def fill(self, value: Any) -> None:
+        """Assign to all elements; see `ndarray.fill`."""
+        self[...] = value
+
     def view(self, *args: Any, **kwargs: Any) -> Any:
         """Give a view, which has the handles that are assigned to either; see `ndarray.view`."""
         found = self.data.view(*args, **kwargs)

@@ -94,12 +94,12 @@ def taken(
         When ``copy=False`` and it needs a copy.
     """
     handle = joined(values) if join is None else join(values)
+    never, copies = copy is False, function is np.array if copy is None else copy
     if isinstance(copy, enum.Enum):  # of NumPy's three, which the array API's wrappers give
-        copy = {"ALWAYS": True, "NEVER": False}.get(copy.name)
-    copies = function is np.array if copy is None else copy
+        never, copies = copy.name == "NEVER", copy.name == "ALWAYS"
     if dtype is not None and handle.dtype != np.dtype(dtype):
         handle, copies = handle.astype(dtype), False
-    if copy is False and handle is not values:
+    if never and handle is not values:
         raise ValueError(f"{called(function)} cannot give this without a copy, as copy=False asks")
     order = ORDERS.get(function, order)
     if (copies and handle is values) or order in ("C", "F"):

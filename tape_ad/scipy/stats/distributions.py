@@ -12,6 +12,7 @@ from attrs import field, frozen
 from tape_ad import Tensor
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, any_handle, as_array
+from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.continuous import CONTINUOUS
@@ -100,6 +101,8 @@ class Distribution:
         if name in METHODS:
             return method_of(self, name)
         theirs = getattr(self.scipy, name)
+        if name.startswith("_"):  # which SciPy's own code asks for, where that is copied
+            return getattr(copied_object(self.scipy), name)
         return self._refusing(name, theirs) if callable(theirs) else theirs
 
     def _refusing(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:

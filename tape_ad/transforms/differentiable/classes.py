@@ -51,7 +51,9 @@ def is_copied_class(kind: type) -> bool:
     """Tell whether a class is copied: one of Python code, in a package whose functions are."""
     if not kind.__flags__ & HEAP_TYPE or not copying.is_copied_module(kind.__module__):
         return False
-    if issubclass(kind, (BaseException, enum.Enum, tuple, np.ndarray, np.generic, type)):
+    if issubclass(kind, (BaseException, enum.Enum, np.ndarray, np.generic, type)):
+        return False
+    if issubclass(kind, tuple) and not computes(kind):
         return False
     if getattr(kind, "_is_protocol", False) or kind in ORIGINALS:
         return False
@@ -59,6 +61,15 @@ def is_copied_class(kind: type) -> bool:
         return False  # of a metaclass in C
     return any(isinstance(each, FUNCTIONS) for each in vars(kind).values()) or any(
         map(is_copied_class, kind.__bases__)
+    )
+
+
+def computes(kind: type) -> bool:
+    """Tell whether a class of tuples has methods besides those that are made for named tuples."""
+    return "_fields" not in vars(kind) and any(
+        type(each) is types.FunctionType and not each.__code__.co_filename.startswith("<")
+        for name, each in vars(kind).items()
+        if name[:2] != "__"
     )
 
 

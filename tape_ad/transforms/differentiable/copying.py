@@ -128,8 +128,6 @@ def converted_in_scipy(value: Any) -> Any:
     """
     if isinstance(value, type) and value.__module__.startswith("scipy."):
         return MAKERS[type](value)
-    if type(value).__module__.startswith("scipy.stats") and not is_compiled(value):
-        return copied_object(value)
     if type(value) is types.ModuleType and value.__name__.startswith("scipy"):
         return memoized(value.__dict__["__spec__"], lambda _: view_of(value, OwnModuleCopy))
     return converted(value)
@@ -478,7 +476,7 @@ def bound(method: Any) -> Any:
         return method if owner is method.__self__ else getattr(owner, name)
     if owner is not method.__self__:
         found = getattr(owner, name, None)
-        if getattr(found, "__func__", None) is not None:
+        if callable(found):
             return found
     function = converted(method.__func__)
     if function is method.__func__ and owner is method.__self__:

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.errors import TapeError
-from tape_ad.record.array_constants import borrowed
+from tape_ad.record.array_constants import ArrayConstant, borrowed, given_away
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
     masked_arrays,
@@ -46,7 +46,7 @@ class Differentiable(Transformed):
         given = [given_in(each) for each in args]
         named = {name: given_in(kwargs[name]) for name in kwargs}
         try:
-            return converted(function)(*given, **named)
+            return given_out(converted(function)(*given, **named))
         except Exception as error:
             reason = reason_of(error)
             if reason is None:
@@ -71,6 +71,17 @@ def given_in(value: Any) -> Any:
     if type(value) is np.ndarray:
         return borrowed(value) if value.ndim else value
     return converted(value)
+
+
+def given_out(result: Any) -> Any:
+    """Give what a copy returns, with arrays that nothing was assigned to as plain ones."""
+    if type(result) is ArrayConstant:
+        return given_away(result) if result.data.flags.writeable else result.data
+    if isinstance(result, tuple) and hasattr(result, "_make"):
+        return result._make(map(given_out, result))
+    if type(result) in (tuple, list):
+        return type(result)(map(given_out, result))
+    return result
 
 
 def differentiable(thing: Any) -> Any:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import NoRuleError
+from tape_ad.base.errors import ConversionError, NoRuleError
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
+from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import is_number
 from tape_ad.transforms.differentiable.questions import asks_for_float
 from tape_ad.transforms.differentiable.reach import is_handle
@@ -107,6 +108,11 @@ def standing_for(original: type, make: Any) -> None:
     def new(cls: type, *args: Any, **kwargs: Any) -> Any:
         if args and is_array_like(args[0]):
             return make(args[0])
+        if args and isinstance(args[0], str) and args[0].startswith("Tensor("):
+            raise ConversionError(
+                f"{original.__name__} of a text made of a handle ({caller()}) has no gradient; "
+                "calculate with the handle, or make the text of t.data"
+            )
         if cls is not stand_in:
             return original.__new__(cls, *args, **kwargs)
         return original(*args, **kwargs)

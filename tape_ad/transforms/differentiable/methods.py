@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad.base.errors import NoRuleError
 from tape_ad.record.array_constants import ArrayConstant
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
+from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.copying import copied_module
 from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.numpy_names import assign_flat, put
@@ -96,8 +97,32 @@ def viewing(handle: Any) -> Callable[..., Any]:
     return view
 
 
+def flags_of(handle: Any) -> Any:
+    """Give the flags of a handle, which is read-only where it stands for the user's array."""
+    array = primal(handle)
+    array = array.view() if type(array) is np.ndarray else np.broadcast_to(array, np.shape(array))
+    record, index = getattr(handle, "record", None), getattr(handle, "index", -1)
+    functions = getattr(record, "functions", None)
+    if functions is None or functions[record.bases.get(index, index)] is None:  # type: ignore[union-attr]  # a record has bases
+        array.flags.writeable = False
+    return array.flags
+
+
+def setting_flags(handle: Any) -> Any:
+    """Give ``handle.setflags``, which leaves the user's array as it is."""
+    array = primal(handle)
+    return (array if flags_of(handle).writeable else array.view()).setflags
+
+
 IN_COPIES.update(
-    flat=Flat, fill=filling, put=putting, sort=sorting, partition=partitioning, view=viewing
+    setflags=setting_flags,
+    flags=flags_of,
+    flat=Flat,
+    fill=filling,
+    put=putting,
+    sort=sorting,
+    partition=partitioning,
+    view=viewing,
 )
 IN_COPIES["__array_namespace__"] = lambda handle: copied_module(np)
 

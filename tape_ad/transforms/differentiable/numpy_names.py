@@ -413,7 +413,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 def gathered(results: list[Any], shape: tuple[int, ...]) -> Any:
     """Put what a function has given for each element together."""
-    return np.reshape(np.stack(results), shape + np.shape(results[0]))
+    arrays = [as_array_handle(x) if holds(x) else np.asarray(unwrapped(x)) for x in results]
+    return np.reshape(np.stack(arrays), shape + np.shape(arrays[0]))
 
 
 class Elementwise:
@@ -498,6 +499,14 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     found = gathered([func1d(rows[index], *args, **kwargs) for index in np.ndindex(outer)], outer)
     ends = found.ndim - len(outer)
     return np.moveaxis(found, range(len(outer), found.ndim), range(axis, axis + ends))
+
+
+@stands_in_for(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view(x: Any, *args: Any, writeable: bool = False, **kwargs: Any) -> Any:
+    """Stand in for `numpy.lib.stride_tricks.sliding_window_view`; of a handle it is read-only."""
+    if holds(x):
+        return np.lib.stride_tricks.sliding_window_view(as_array_handle(x), *args, **kwargs)
+    return np.lib.stride_tricks.sliding_window_view(x, *args, writeable=writeable, **kwargs)
 
 
 @stands_in_for(np.ndenumerate)
