@@ -88,7 +88,7 @@ class PackageListener(Listener):
 
 
 def calls_of_library(library: Library) -> list[Call]:
-    """Run a package's examples, and give some of the calls of its docstrings and all of its text."""
+    """Run a package's examples, and give some calls of docstrings and all of its text."""
     return [
         *some_of(different(heard(library, examples_in_docstrings(library)))),
         *different(heard(library, lines_of_text(library))),
