@@ -18,7 +18,7 @@ __all__ = ["Call", "calls_of_library"]
 
 TEXTS = Path(__file__).with_name("texts")
 CALLS_PER_NAME = 3
-CALLS_PER_LIBRARY = 48
+CALLS_PER_LIBRARY = 96
 
 
 @frozen(eq=False)
