@@ -83,7 +83,8 @@ def cost(diameters: Array) -> float:
         bills[year] = power * 8760 * POWER_PRICE * (1 + GROWTH) ** year
     pipes = sum(np.asarray(LENGTHS) * (60 + 1500 * np.asarray(diameters) ** 1.4))
     yearly = -npf.pmt(DISCOUNT, YEARS, pipes)
-    return (npf.npv(DISCOUNT, bills) + npf.pv(DISCOUNT, YEARS, -yearly)) / 1e6
+    worth: float = npf.npv(DISCOUNT, bills) + npf.pv(DISCOUNT, YEARS, -yearly)
+    return worth / 1e6
 
 
 def picture(diameters: dict[str, Array], costs: dict[str, float], path: Path) -> None:

@@ -107,9 +107,9 @@ def by_rule(original: Any, counterpart: Any) -> Any:
         return counterpart
 
     def calling(*args: Any, **kwargs: Any) -> Any:
-        given, named = plain_call(args, kwargs)
-        if reaches((given, named)):
+        if reaches((args, kwargs)):
             return counterpart(*args, **kwargs)
+        given, named = plain_call(args, kwargs)
         return as_array_constants(original(*given, **named))
 
     return functools.wraps(original)(calling)
@@ -153,7 +153,7 @@ def plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any]
     beside a view of it.
     """
     for each in flatten((args, kwargs)):
-        if type(each) is ArrayConstant:
+        if type(each) is ArrayConstant and each.data.flags.writeable:
             prepare(each)
     return [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}
 

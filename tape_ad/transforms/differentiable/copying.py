@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.array_constants import borrowed
@@ -622,6 +623,10 @@ def copied_object(value: Any) -> Any:
         return value
     if not has_methods(kind):
         return value
+    if kind.__module__.startswith("scipy."):
+        found = adapter("scipy").like_object(value)
+        if found is not None:
+            return found
     owner = MAKERS[type](kind)
     if owner is kind or is_copy(kind):
         return value

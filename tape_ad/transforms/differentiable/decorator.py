@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.base.arrays.overridable import BATCHES
 from tape_ad.base.errors import TapeError
 from tape_ad.record.array_constants import ArrayConstant, borrowed, given_away
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
@@ -48,6 +49,8 @@ class Differentiable(Transformed):
         try:
             return given_out(converted(function)(*given, **named))
         except Exception as error:
+            for batch in BATCHES:  # what cannot be done at once is done for one after the other
+                batch.asked = True
             reason = reason_of(error)
             if reason is None:
                 raise

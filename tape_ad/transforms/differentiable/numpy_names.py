@@ -262,12 +262,22 @@ for _function in each_of(
     np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel
 ):
     joining_lists(_function)
+for _function in each_of(np.isfinite, np.isnan, np.atleast_1d, np.atleast_2d):
+    joining_lists(_function)
+
+
+@stands_in_for(np.where)
+def where(condition: Any, *args: Any) -> Any:
+    """Stand in for `numpy.where`, of an array that may be written to later."""
+    if type(condition) is np.ndarray and condition.flags.writeable and any(map(holds, args)):
+        condition = condition.copy()
+    return np.where(condition, *args)
 
 
 @stands_in_for(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **options: Any) -> Any:
     """Stand in for `numpy.clip`, whose ``out=`` may stand in its place."""
-    given = [as_array_handle(each) if holds(each) else each for each in (a, a_min, a_max)]
+    given: Any = [as_array_handle(each) if holds(each) else each for each in (a, a_min, a_max)]
     if out is None or type(out) is np.ndarray:
         return np.clip(*given, out=out, **options)
     out[...] = np.clip(*given, **options)

@@ -267,7 +267,7 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
         (lambda x: float(np.array2string(x[0])), ta.errors.NoRuleError, "text of a handle"),
         (as_matrix, ta.errors.ConversionError, "gradient"),
         (lambda x: np.add.at(np.zeros(2), [0, 0], x[:2]), ta.errors.InPlaceError, "bincount"),
-        (lambda x: np.ma.array([1.0, 2.0], mask=[0, 1]) * x[0], ta.errors.TapeError, "mask"),
+        (lambda x: np.ma.array([1.0, 2.0], mask=[False, True]) * x[0], ta.errors.TapeError, "mask"),
         (lambda x: np.nditer(x, flags=["multi_index"]), ta.errors.NoRuleError, "ndindex"),
         (lambda x: scipy.linalg.lapack.dgetrf(np.eye(2) * x[0]), ta.errors.NoRuleError, "compiled"),
         (lambda x: np.random.default_rng(0).poisson(x[0]), ta.errors.NoRuleError, "rng.poisson"),
@@ -275,7 +275,11 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
         (lambda x: np.round(x, 3).sum(), ta.errors.NoRuleError, "constant between its steps"),
         (lambda x: round(x[0], 3), ta.errors.NoRuleError, "constant between its steps"),
         (lambda x: x.view(np.int64), ta.errors.NoRuleError, "reads the bytes"),
-        (lambda x: np.ma.array(x, mask=[1, 0, 0, 0]).sum(), ta.errors.NoRuleError, "with a mask"),
+        (
+            lambda x: np.ma.array(x, mask=[True, False, False, False]).sum(),
+            ta.errors.NoRuleError,
+            "with a mask",
+        ),
     ],
 )
 def test_what_has_no_meaning_is_an_error(function: Function, error: Any, match: str) -> None:
