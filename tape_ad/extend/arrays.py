@@ -3,7 +3,7 @@
 from tape_ad.base.arrays.overridable import (
     TRACERS,
     foreign,
-    is_dask,
+    lies_below,
     whole,
 )
 from tape_ad.record.handles import (
@@ -59,10 +59,10 @@ __all__ = [
     "bounded",
     "foreign",
     "in_double",
-    "is_dask",
     "is_number_like",
     "item",
     "joined",
+    "lies_below",
     "over_square",
     "plain",
     "primal",

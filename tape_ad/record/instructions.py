@@ -12,7 +12,7 @@ import types
 from types import FrameType
 from typing import Any
 
-__all__ = ["OPERATORS", "is_at", "variables_bound"]
+__all__ = ["OPERATORS", "is_at", "method_called", "variables_bound"]
 
 SIGNS = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>")
 OPERATORS = tuple(f"x {sign} x" for sign in SIGNS)
@@ -111,3 +111,28 @@ def binding() -> frozenset[int]:
 def codes_in(code: types.CodeType) -> list[types.CodeType]:
     """List the code of the functions inside another."""
     return [each for each in code.co_consts if isinstance(each, types.CodeType)]
+
+
+def method_called(frame: FrameType) -> str:
+    """Name the method that a frame is calling: the last attribute of what is called.
+
+    Examples
+    --------
+    >>> class Asked:
+    ...     def method(self):
+    ...         return method_called(sys._getframe(1))
+    >>> Asked().method()
+    'method'
+    """
+    names: list[tuple[Any, str]] = []
+    at: Any = None
+    for each in dis.get_instructions(frame.f_code):
+        where: Any = each.positions
+        if each.offset == frame.f_lasti:
+            at = where
+            break
+        if each.opname in ("LOAD_METHOD", "LOAD_ATTR"):
+            names.append((where, str(each.argval)))
+    start = (at.lineno, at.col_offset)
+    found = [pair for pair in names if (pair[0].lineno, pair[0].col_offset) == start]
+    return found[-1][1] if found else ""

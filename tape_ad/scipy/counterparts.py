@@ -16,7 +16,7 @@ import numpy as np
 
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import TRACERS, Array, as_array, is_dask
+from tape_ad.extend.arrays import TRACERS, Array, as_array, lies_below
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import called
 from tape_ad.extend.rules import (
@@ -131,7 +131,7 @@ def misplaced(function: Any, name: str, names: tuple[str, ...]) -> UnsupportedAr
 def is_handle(value: Any) -> bool:
     """Tell whether something is an array that records what is done with it."""
     kind = type(value)
-    known = kind is np.ndarray or kind in TRACERS or is_dask(kind)
+    known = kind is np.ndarray or kind in TRACERS or lies_below(kind)
     return not known and takes_over(kind)
 
 

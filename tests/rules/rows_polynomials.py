@@ -38,6 +38,31 @@ ROWS: list[Row] = [
         )
     ),
     *(
+        Row(
+            np.poly,
+            [fixed(zeros)],
+            complex=True,
+            nodes=2 + len(zeros),  # NumPy's dispatch goes through the zeros
+            no_jax="JAX's are always complex, and of a matrix by its eigenvalues",
+        )
+        for zeros in ([0.4, -0.7, 1.3], [0.5, 0.5], [1.5], [[0.3, 0.8], [-0.4, 0.6]])
+    ),
+    Row(
+        np.poly,
+        [fixed([0.5, 0.2, 0.3, -0.7])],
+        prepare=lambda x: [np.concatenate((x[:2] + 1j * x[2:], x[:2] - 1j * x[2:]))],
+        nodes=20,
+        note="conjugate",
+        no_jax="JAX's are complex",
+    ),
+    Row(
+        np.poly,
+        [fixed([[0.5, 1.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.2]])],
+        nodes=5,
+        note="coinciding eigenvalues",
+        no_jax="they have no derivative",
+    ),
+    *(
         Row(np.polyval, [REAL(n), REAL(*shape)], complex=True)
         for n, shape in ((3, (4,)), (1, (2,)), (4, (2, 3)), (3, ()), (3, (0,)))
     ),

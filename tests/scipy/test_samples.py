@@ -162,7 +162,7 @@ def test_a_slope_that_a_limit_hides_is_refused(power: float) -> None:
     observed = np.arange(1.0, 5.0)
     with pytest.raises(UnsupportedArgumentError, match="lambda_= is a handle, and exactly one of"):
         ta.grad(lambda p: stats.power_divergence(observed, observed[::-1], lambda_=p)[0])(power)
-    with pytest.raises(TieError, match=r"scipy\.stats\.pmean branches on numbers"):
+    with pytest.raises(TieError, match="pmean of scipy.stats branches on numbers"):
         ta.grad(lambda p: stats.pmean(observed, p))(0.0)
 
 

@@ -11,6 +11,7 @@ from attrs import define
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
+from tape_ad.rules.facts import Facts
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -20,6 +21,7 @@ from tape_ad.rules.maps import (
     LinearMap,
     MatmulRight,
     Negate,
+    RealPart,
     Reshape,
     Scale,
     Stretch,
@@ -203,6 +205,39 @@ def root_partial(out: Array, p: Array) -> LinearMap | None:
     return Chain((MatmulRight(powers, 1), Divide(-slope(out, p, out))))
 
 
+def product_partial(out: Array, zeros: Array) -> LinearMap | None:
+    """Make the partial of the coefficients of a polynomial in its roots, or in a matrix.
+
+    Without one of the roots, it is divided by (x - root). Of a characteristic polynomial, the
+    coefficients move by traces of dA with the matrices of Faddeev and LeVerrier, so that roots
+    which coincide are points as all others.
+    """
+    if zeros.size == 0:
+        return None
+    unit = np.eye(zeros.shape[0], dtype=zeros.dtype)
+    rows, product = [], out[:1] * (unit if zeros.ndim == 2 else np.ones_like(zeros))
+    for i in range(1, out.size):
+        rows.append(np.ravel(-product.mT if zeros.ndim == 2 else -product))
+        product = zeros @ product + out[i] * unit if zeros.ndim == 2 else zeros * product + out[i]
+    maps: list[LinearMap] = [
+        Reshape(zeros.shape, (zeros.size,)),
+        MatmulRight(np.stack([np.zeros_like(rows[0]), *rows]), 1),
+    ]
+    if out.dtype.kind != "c" and zeros.dtype.kind == "c":  # of conjugate roots
+        maps.append(RealPart())
+    return Chain(tuple(maps))
+
+
+def poly_signature(seq_of_zeros: Any) -> Call:
+    """Sort the arguments of `numpy.poly`."""
+    zeros = np.atleast_1d(as_array(seq_of_zeros))
+    if zeros.ndim > 2 or (zeros.ndim == 2 and zeros.shape[0] != zeros.shape[1]):
+        raise ShapeError(
+            f"np.poly takes roots of one axis or a square matrix, got shape {zeros.shape}"
+        )
+    return (zeros,), {}
+
+
 # Least squares
 
 
@@ -259,6 +294,7 @@ def polyfit(
 
 POLYNOMIALS: dict[Any, Entry] = {
     np.roots: rule(root_partial, signature=arguments_of(np.roots, "p", "")),
+    np.poly: rule(product_partial, signature=poly_signature, facts=Facts(dtype_by_values=True)),
     np.polyval: rule(
         lambda out, p, x: Values(x, p.size),
         slope,

@@ -1,5 +1,6 @@
 """Compiled functions of packages: plain arrays pass, and a handle is an error that names them."""
 
+import contextlib
 import functools
 import sys
 import types
@@ -83,7 +84,7 @@ def guarded(function: Any) -> Callable[..., Any]:
 
 
 def by_rule(original: Any, counterpart: Any) -> Any:
-    """Make of a function of SciPy's and the one here that has a rule what stands for it in copies.
+    """Make of a function and its counterpart, which has a rule, what stands for it in copies.
 
     The original itself runs where no handle is given. Classes and distributions stay.
     """
@@ -91,7 +92,8 @@ def by_rule(original: Any, counterpart: Any) -> Any:
         ORIGINALS[counterpart] = original
         return counterpart
     if not isinstance(original, types.FunctionType) and not is_compiled(original):
-        ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
+        with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
+            ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
         return counterpart
 
     def calling(*args: Any, **kwargs: Any) -> Any:

@@ -8,7 +8,14 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import BATCHES
-from tape_ad.transforms.differentiable import classes, numerics, numpy_names  # noqa: F401 - tables
+from tape_ad.record.array_constants import ArrayConstant, given_away
+from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
+    classes,
+    masked_arrays,
+    methods,
+    numerics,
+    numpy_names,
+)
 from tape_ad.transforms.differentiable.copying import (
     converted,
     converted_in_scipy,
@@ -37,7 +44,7 @@ class Differentiable(Transformed):
         given = [given_in(each) for each in args]
         named = {name: given_in(kwargs[name]) for name in kwargs}
         try:
-            return converted(function)(*given, **named)
+            return given_out(converted(function)(*given, **named))
         except Exception:
             for batch in BATCHES:  # what cannot be done at once is done for one after the other
                 batch.asked = True
@@ -51,6 +58,17 @@ def given_in(value: Any) -> Any:
     if type(value) is np.ndarray:
         return value
     return converted(value)
+
+
+def given_out(result: Any) -> Any:
+    """Give what a copy returns, with arrays that nothing was assigned to as plain ones."""
+    if type(result) is ArrayConstant:
+        return given_away(result) if result.data.flags.writeable else result.data
+    if isinstance(result, tuple) and hasattr(result, "_make"):
+        return result._make(map(given_out, result))
+    if type(result) in (tuple, list):
+        return type(result)(map(given_out, result))
+    return result
 
 
 def differentiable(thing: Any) -> Any:

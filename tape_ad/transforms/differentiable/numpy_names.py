@@ -413,6 +413,14 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     return np.moveaxis(found, range(len(outer), found.ndim), range(axis, axis + ends))
 
 
+@stands_in_for(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view(x: Any, *args: Any, writeable: bool = False, **kwargs: Any) -> Any:
+    """Stand in for `numpy.lib.stride_tricks.sliding_window_view`; of a handle it is read-only."""
+    if holds(x):
+        return np.lib.stride_tricks.sliding_window_view(as_array_handle(x), *args, **kwargs)
+    return np.lib.stride_tricks.sliding_window_view(x, *args, writeable=writeable, **kwargs)
+
+
 @stands_in_for(np.ndenumerate)
 def ndenumerate(arr: Any) -> Iterator[Any]:
     """Stand in for `numpy.ndenumerate`."""
