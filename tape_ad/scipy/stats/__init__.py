@@ -61,6 +61,7 @@ from tape_ad.scipy.stats.kde import *
 from tape_ad.scipy.stats.multivariate import DISTRIBUTED, MULTIVARIATE
 from tape_ad.scipy.stats.multivariate_distributions import Multivariate
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
+from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
 from tape_ad.scipy.stats.tabulated import *
 from tape_ad.scipy.stats.variables import VARIABLES
@@ -96,4 +97,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """The functions of samples, and those that make random variables, by their names, each of which is
 an attribute of this module."""
 
-__getattr__, __dir__ = face(__name__, DISTRIBUTIONS, FUNCTIONS, also=["DISTRIBUTIONS", "FUNCTIONS"])
+__getattr__, __dir__ = face(
+    __name__,
+    DISTRIBUTIONS,
+    FUNCTIONS,
+    also=["DISTRIBUTIONS", "FUNCTIONS"],
+    around=DRAWING,
+)
