@@ -47,6 +47,7 @@ from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
     distances,
     fits,
     goodness,
+    kde,
     powers,
     resampling,
     shares,
@@ -57,7 +58,6 @@ from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution
 from tape_ad.scipy.stats.events import PoissonBinomial
 from tape_ad.scipy.stats.families import FORMULAS
-from tape_ad.scipy.stats.kde import *
 from tape_ad.scipy.stats.multivariate import DISTRIBUTED, MULTIVARIATE
 from tape_ad.scipy.stats.multivariate_distributions import Multivariate
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
