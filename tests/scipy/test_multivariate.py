@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.scipy import stats
 from tests.rules.checks import central_difference
 
@@ -205,10 +205,10 @@ def test_plain_samples_give_scipys_density() -> None:
     )
 
 
-def test_what_is_drawn_of_kernels_has_no_derivative() -> None:
-    handle = ta.ComputationRecord().tensor([0.5, 1.0])
-    with pytest.raises(ConversionError, match=r"gaussian_kde\.resample .*drop the gradient"):
-        stats.gaussian_kde(handle).resample(3)
+def test_what_is_drawn_of_kernels_moves_with_the_sample() -> None:
+    gradients_agree(
+        lambda sample: stats.gaussian_kde(sample).resample(4, seed=3)[0], [POINTS[:, 0]]
+    )
 
 
 @pytest.mark.parametrize(
