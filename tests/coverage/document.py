@@ -44,7 +44,10 @@ HEAD = """\
 <!-- Written by `python -m tests.coverage`; do not edit. -->
 
 Every function that handles answer to, grouped as in NumPy's reference. A function of NumPy or
-SciPy that is not listed here raises `NoRuleError` on a handle.
+SciPy that is not listed here raises `NoRuleError` on a handle. `ta.scipy.stats` and its like have
+more functions, under SciPy's names: what SciPy writes in Python is its own code there, and takes
+handles as any code does under `ta.differentiable` ([other-libraries.md](other-libraries.md)). The
+tests check those that they have rows for in the same manner.
 
 - **kind**: a *rule* records one node or a few; a *composition* is written in functions that have
   rules, and records theirs; a *piecewise constant* function gives plain data, and so does one that
