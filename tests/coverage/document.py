@@ -18,6 +18,7 @@ from tape_ad.base.naming import function_name
 from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
 from tests.calls.page import section
+from tests.coverage import kept
 from tests.coverage.conventions import CONVENTIONS
 from tests.coverage.topics import NEWER, OURS, PACKAGES, SPOKEN, TOPICS
 from tests.rules.makers import makers_met
@@ -250,7 +251,7 @@ def document() -> str:
     for line in lines():
         by_topic[line.topic].append(line)
     order = [*TOPICS, METHODS, OTHERS, *OURS.values(), HANDLES, INNER]
-    parts = [HEAD, f"{counted()}\n", *section()]
+    parts = [HEAD, f"{counted()}\n", *section(), *kept.section()]
     header, rule = table_row(*COLUMNS), "|---" * len(COLUMNS) + "|"
     for topic in filter(by_topic.__contains__, order):
         body = map(str, sorted(by_topic[topic], key=lambda line: line.name.lower()))
