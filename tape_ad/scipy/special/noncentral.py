@@ -20,7 +20,7 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.rules import Constant, Entry, Maker, add_facts, overridable, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
-from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
+from tape_ad.scipy.special.incomplete import NODES, WEIGHTS, betainc_slope, gammainc_slope
 from tape_ad.scipy.special.shared import in_double, sp
 
 __all__ = ["NONCENTRAL", "poisson_weight"]
@@ -137,9 +137,6 @@ def fisher_fourth(out: Array, n: Array, d: Array, nc: Array, f: Array) -> Array:
 # Student's: the integrals are over w = log s, in which the integrand of the density has one maximum
 
 NORMAL = 1 / math.sqrt(2 * math.pi)
-
-points, weights = np.polynomial.legendre.leggauss(64)
-NODES, WEIGHTS = ((each + shift) / 2 for each, shift in ((points, 1), (weights, 0)))
 
 
 def column(values: Array, like: Array) -> Array:

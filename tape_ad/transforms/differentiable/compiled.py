@@ -101,6 +101,8 @@ def by_rule(original: Any, counterpart: Any) -> Any:
     if isinstance(original, type):
         ORIGINALS[counterpart] = original
         return counterpart
+    if hasattr(counterpart, "__getitem__"):  # for functions that are compiled for several types
+        return counterpart
     if not isinstance(original, types.FunctionType) and not is_compiled(original):
         with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
             ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
