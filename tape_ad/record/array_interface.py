@@ -400,7 +400,7 @@ def elements(handle: Any) -> Any:
 
 
 def flags_of(handle: Any) -> Any:
-    """Give the flags of a handle, which may be assigned to unless it stands for the user's array."""
+    """Give the flags of a handle, which may be assigned to unless it is the user's array."""
     array = primal(handle)
     array = array.view() if type(array) is np.ndarray else np.broadcast_to(array, np.shape(array))
     record, index = getattr(handle, "record", None), getattr(handle, "index", -1)

@@ -15,7 +15,13 @@ from typing import Any
 from attrs import frozen
 
 from tape_ad.base.errors import ConversionError
-from tape_ad.record.messages.callers import caller, hands_calls_on, is_library, is_library_name
+from tape_ad.record.messages.callers import (
+    caller,
+    hands_calls_on,
+    is_copied,
+    is_library,
+    is_library_name,
+)
 from tape_ad.record.messages.calls_in_c import function_called
 from tape_ad.record.messages.migration_hints import hint_for
 
@@ -378,7 +384,8 @@ def is_hidden(method: str) -> bool:
 def replacement_in_scipy(frame: Any) -> str:
     """Say what to write instead, in what another library prints of a handle in an error."""
     name = str(frame.f_globals.get("__name__"))
-    if not name.startswith("scipy.") and (name, frame.f_code.co_name) not in COMPLAINING:
+    complaining = (name, frame.f_code.co_name) in COMPLAINING
+    if is_copied(frame) or not (name.startswith("scipy.") or complaining):
         return ""
     where = in_a_library()
     return f"; a handle, {where.removesuffix(': ')}" if where else ""

@@ -213,14 +213,12 @@ def product_partial(out: Array, zeros: Array) -> LinearMap | None:
     """
     if zeros.size == 0:
         return None
-    unit = np.eye(zeros.shape[0], dtype=zeros.dtype)
-    rows, product = [], out[:1] * (unit if zeros.ndim == 2 else np.ones_like(zeros))
+    multiply = np.matmul if zeros.ndim == 2 else np.multiply
+    unit = np.eye(zeros.shape[0], dtype=zeros.dtype) if zeros.ndim == 2 else np.ones_like(zeros)
+    rows, product = [], out[:1] * unit
     for i in range(1, out.size):
         rows.append(np.ravel(-product.mT if zeros.ndim == 2 else -product))
-        if zeros.ndim == 2:
-            product = zeros @ product + out[i] * unit
-        else:
-            product = zeros * product + out[i]
+        product = multiply(zeros, product) + out[i] * unit
     maps: list[LinearMap] = [
         Reshape(zeros.shape, (zeros.size,)),
         MatmulRight(np.stack([np.zeros_like(rows[0]), *rows]), 1),

@@ -1,17 +1,22 @@
 """`differentiable`: the public face of the copies."""
 
+import functools
 import importlib
+import inspect
 import types
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.naming import called
 from tape_ad.record.array_constants import ArrayConstant, given_away
 from tape_ad.transforms.differentiable import classes, numerics, numpy_names  # noqa: F401 - tables
 from tape_ad.transforms.differentiable.copying import (
     converted,
     converted_in_scipy,
+    copied_function,
     is_copy,
 )
 from tape_ad.transforms.differentiable.explanation import explain
@@ -20,7 +25,7 @@ from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
 from tape_ad.transforms.transformed import Transformed
 
-__all__ = ["differentiable"]
+__all__ = ["copied", "differentiable"]
 
 
 @define(eq=False, repr=False)
@@ -34,9 +39,47 @@ class Differentiable(Transformed):
         function = self.function
         if not (reaches((args, kwargs)) or reaches(function)):
             return function(*args, **kwargs)
-        given = [given_in(each) for each in args]
-        named = {name: given_in(kwargs[name]) for name in kwargs}
-        return given_out(converted(function)(*given, **named))
+        return call_copy(converted(function), args, kwargs)
+
+
+def call_copy(copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a copy with what users give, and give them what they know.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        When a whole number is wanted, and a handle is given.
+    """
+    try:
+        found = copy(*map(given_in, args), **{name: given_in(kwargs[name]) for name in kwargs})
+    except TypeError as error:
+        if not any(words in str(error) for words in WHOLE):
+            raise
+        arguments = inspect.signature(copy).bind(*args, **kwargs).arguments
+        names = [name for name, x in arguments.items() if is_array_like(x) and x.ndim == 0]
+        if not names:
+            raise
+        raise UnsupportedArgumentError(
+            f"{called(copy)}: a whole number is wanted for {' or '.join(f'{x}=' for x in names)}, "
+            "for which a handle is given; pass its value, .data"
+        ) from error
+    return given_out(found)
+
+
+WHOLE = ("interpreted as an integer", "indices must be integers")
+"""What Python says of numbers that are none."""
+
+
+def copied(function: Any) -> Any:
+    """Give the copy of a function itself, which is called though a rule stands for it in copies."""
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if not reaches((args, kwargs)):
+            return function(*args, **kwargs)
+        return call_copy(copied_function(function), args, kwargs)
+
+    return calling
 
 
 def given_in(value: Any) -> Any:

@@ -403,6 +403,12 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     return np.moveaxis(found, range(len(outer), found.ndim), range(axis, axis + ends))
 
 
+@stands_in_for(np.lexsort)
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """Stand in for `numpy.lexsort`, whose keys may be a list of handles."""
+    return np.lexsort(as_array_handle(keys) if holds(keys) else unwrapped(keys), axis)
+
+
 @stands_in_for(np.lib.stride_tricks.sliding_window_view)
 def sliding_window_view(x: Any, *args: Any, writeable: bool = False, **kwargs: Any) -> Any:
     """Stand in for `numpy.lib.stride_tricks.sliding_window_view`; of a handle it is read-only."""
