@@ -25,7 +25,7 @@ from tape_ad.transforms.jacobians import hessian, hessian_diag, hvp, jacobian
 from tape_ad.transforms.recomputation import checkpoint, checkpoint_sequential
 
 if _typing.TYPE_CHECKING:
-    from tape_ad import interop, nn, optim, parameters, scipy, testing, training
+    from tape_ad import extend, interop, nn, optim, parameters, scipy, testing, training
     from tape_ad.batching.batched import batched
     from tape_ad.programs.compilation import compile  # noqa: A004 - the field's word for it
     from tape_ad.sparse_derivatives.hessians import sparse_hessian
@@ -46,6 +46,7 @@ __all__ = [
     "debug_nans",
     "differentiable",
     "errors",
+    "extend",
     "grad",
     "hessian",
     "hessian_diag",
@@ -79,7 +80,7 @@ _register_adapter("scipy.special", "tape_ad.scipy.special.rules")
 
 __getattr__ = _attributes_of(
     __name__,
-    packages=["interop", "nn", "optim", "parameters", "scipy", "testing", "training"],
+    packages=["extend", "interop", "nn", "optim", "parameters", "scipy", "testing", "training"],
     functions={
         "batched": "tape_ad.batching.batched",
         "compile": "tape_ad.programs.compilation",

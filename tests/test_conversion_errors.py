@@ -133,7 +133,7 @@ def test_a_buffer_with_a_handle_as_an_element() -> None:
     data = array.array("d", [0.0])
     with pytest.raises(
         ConversionError,
-        match=r"handle \(line \d+ of test_conversion_errors.py\) would drop",
+        match=r"float\(handle\) \(line \d+ of test_conversion_errors.py\) would drop",
     ):
         data[0] = handle(2.0)
 

@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -23,7 +24,12 @@ def name_of(path: Path) -> str:
 
 
 PATHS = {name_of(path): path for path in sorted((ROOT / "tape_ad").rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
+
+
+@cache
+def nodes(module: str) -> list[ast.AST]:
+    """List all nodes of a module's syntax tree."""
+    return list(ast.walk(ast.parse(PATHS[module].read_text(encoding="utf-8"))))
 
 
 def package_of(module: str) -> str:
@@ -33,7 +39,7 @@ def package_of(module: str) -> str:
 
 def named_in_strings(module: str) -> Iterator[str]:
     """List what is imported or looked for by a name in a string."""
-    for node in ast.walk(TREES[module]):
+    for node in nodes(module):
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             function = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if function in ("import_module", "find_spec", "__import__"):
@@ -43,7 +49,7 @@ def named_in_strings(module: str) -> Iterator[str]:
 def imported(module: str) -> Iterator[str]:
     """List what a module imports, inside functions and for type checkers too."""
     yield from named_in_strings(module)
-    for node in ast.walk(TREES[module]):
+    for node in nodes(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -54,8 +60,11 @@ def imported(module: str) -> Iterator[str]:
             yield from (name if name in PATHS else base for name in names)
 
 
-GRAPH = {module: {*imported(module)} & PATHS.keys() - {module} for module in PATHS}
-GRAPH["tape_ad"] = set()  # it only publishes what others define
+@pytest.fixture(name="graph", scope="module")
+def imports_within_the_package() -> dict[str, set[str]]:
+    """List what each module imports of the package, but for the one that only publishes."""
+    graph = {module: {*imported(module)} & PATHS.keys() - {module} for module in PATHS}
+    return graph | {"tape_ad": set()}
 
 
 def part_of(module: str) -> str:
@@ -63,17 +72,17 @@ def part_of(module: str) -> str:
     return module.split(".")[1]
 
 
-def test_no_files_import_each_other_in_a_cycle() -> None:
+def test_no_files_import_each_other_in_a_cycle(graph: dict[str, set[str]]) -> None:
     try:
-        TopologicalSorter(GRAPH).prepare()
+        TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail("a cycle of files: " + " <- ".join(error.args[1]))
 
 
-def test_a_layer_imports_from_layers_below_alone() -> None:
+def test_a_layer_imports_from_layers_below_alone(graph: dict[str, set[str]]) -> None:
     arrows = [
         (module, other)
-        for module, others in GRAPH.items()
+        for module, others in graph.items()
         for other in others - {"tape_ad"}
         if part_of(module) != part_of(other)
     ]

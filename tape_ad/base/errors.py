@@ -1,6 +1,7 @@
 """The errors of the library: each says what happened, where, and what to write instead."""
 
 __all__ = [
+    "AdapterError",
     "BatchWarning",
     "CaptureError",
     "ClusterError",
@@ -17,14 +18,12 @@ __all__ = [
     "NoModeError",
     "NoRuleError",
     "NonFiniteError",
-    "NumberError",
     "OutputError",
     "PartitionError",
     "PatternError",
     "ProgramMismatchError",
     "RecomputationError",
     "RecordMismatchError",
-    "RefusedConversionError",
     "ReleasedError",
     "SeedError",
     "ShapeError",
@@ -39,6 +38,10 @@ __all__ = [
 
 class TapeError(Exception):
     """The common base of every error that the library raises on purpose."""
+
+
+class AdapterError(TapeError, ImportError):
+    """The rules that an installed distribution brings for a package cannot be used."""
 
 
 class BatchWarning(UserWarning):
@@ -120,21 +123,6 @@ class NonFiniteError(TapeError, FloatingPointError):
     source: tuple[str, int, str] | None = None
 
 
-class NumberError(ConversionError, IndexError):
-    """C code of another library asked a handle for the number that it holds.
-
-    Fortran's wrappers ask for ``handle[0]`` then, and put a text of their own in place of the
-    error's.
-    """
-
-    def __str__(self) -> str:
-        """Give the text, and what to write, if this has been left out."""
-        text = super().__str__()
-        if "handle" in text:
-            return text
-        return f"{text}: it is a handle, whose gradient would be lost; write t.data for its value"
-
-
 class OutputError(TapeError, TypeError):
     """What a function returned cannot be differentiated in the way that was asked for."""
 
@@ -152,10 +140,6 @@ class PatternError(TapeError, ValueError):
 
 class ProgramMismatchError(TapeError, AssertionError):
     """The replay of a compiled function gives other numbers than the function; see `check`."""
-
-
-class RefusedConversionError(TapeError, RuntimeError):
-    """A conversion where a library would take a TypeError for something else, and say that."""
 
 
 class RecomputationError(TapeError, RuntimeError):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tape_ad.record.messages.migration_hints import attributes_of, listed
+from tape_ad.extend.packages import attributes_of, listed
 
 if TYPE_CHECKING:
     from tape_ad.interop import (

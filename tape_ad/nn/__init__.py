@@ -9,6 +9,7 @@ generator and no mode, so a call says ``rng=`` and ``training=True``.
 
 from numpy import tanh
 
+from tape_ad.extend.packages import attributes_of, listed
 from tape_ad.nn import initializers
 from tape_ad.nn.attention import MultiHeadAttention, scaled_dot_product_attention
 from tape_ad.nn.composition import Flatten, Residual, Sequential
@@ -42,7 +43,6 @@ from tape_ad.nn.pooling import (
 )
 from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
-from tape_ad.record.messages.migration_hints import attributes_of, listed
 from tape_ad.rules.nn import rectifiers
 from tape_ad.rules.nn.activations import log_softmax, logsumexp, relu, sigmoid, softmax
 from tape_ad.rules.nn.affine import linear

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.checks import check_step
 from tape_ad.nn.stores import Layer
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
 
 __all__ = ["Flatten", "Residual", "Sequential"]
 

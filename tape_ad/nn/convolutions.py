@@ -13,12 +13,11 @@ import numpy as np
 from attrs import NOTHING, Attribute, field, frozen
 
 from tape_ad.base.errors import ShapeError
+from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
 from tape_ad.rules.nn.images import convolve_images, correlate_images
 from tape_ad.rules.nn.windows import Windows
 

@@ -8,6 +8,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.base.errors import ShapeError
+from tape_ad.extend.arrays import Array, as_array, as_constant, item, primal
 from tape_ad.nn.checks import (
     as_dtype,
     as_length,
@@ -19,11 +20,7 @@ from tape_ad.nn.checks import (
 )
 from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import Layer, Parameter
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import as_array, as_constant
-from tape_ad.rules.maps import Array
 from tape_ad.rules.nn.affine import linear
-from tape_ad.rules.numpy.indexing import item
 
 __all__ = [
     "Dropout",

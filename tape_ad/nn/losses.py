@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import ShapeError
+from tape_ad.extend.arrays import Array, as_array, as_constant, item
 from tape_ad.nn.checks import check_probability, is_number
-from tape_ad.rules.base import as_array, as_constant
-from tape_ad.rules.maps import Array
 from tape_ad.rules.nn import cross_entropies
 from tape_ad.rules.nn.activations import log_softmax, real
 from tape_ad.rules.nn.cross_entropies import checked_batch, places
 from tape_ad.rules.nn.rectifiers import softplus
-from tape_ad.rules.numpy.indexing import item
 
 __all__ = [
     "binary_cross_entropy_with_logits",

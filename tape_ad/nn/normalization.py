@@ -8,6 +8,7 @@ import numpy as np
 from attrs import Attribute, field, frozen
 
 from tape_ad.base.errors import InPlaceError, ShapeError
+from tape_ad.extend.arrays import Array, primal, refuse_to_change
 from tape_ad.nn.checks import (
     as_dtype,
     as_length,
@@ -21,9 +22,6 @@ from tape_ad.nn.checks import (
 from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter
-from tape_ad.record.messages.refusals import refuse_to_change
-from tape_ad.record.primals import primal
-from tape_ad.rules.maps import Array
 from tape_ad.rules.nn.activations import real
 from tape_ad.rules.nn.normalization import normalize, standardize
 

@@ -7,10 +7,9 @@ import attrs
 import numpy as np
 from attrs import field, frozen
 
+from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.convolutions import Lengths, as_lengths, at_least, lengths, windows_of
 from tape_ad.nn.stores import Layer
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
 from tape_ad.rules.nn.activations import real
 from tape_ad.rules.nn.pooling import largest, sum_of_windows
 

@@ -12,14 +12,13 @@ import attrs
 import numpy as np
 from attrs import frozen
 
+from tape_ad import Tensor
 from tape_ad.base.errors import MissingParameterError, StoreMismatchError
+from tape_ad.extend.arrays import Array, primal
+from tape_ad.extend.packages import with_hints
 from tape_ad.nn.checks import check_generator, check_step
 from tape_ad.nn.initializers import Initializer
 from tape_ad.record.inspection.pages.figures import Summary
-from tape_ad.record.messages.migration_hints import with_hints
-from tape_ad.record.primals import primal
-from tape_ad.record.tensor import Tensor
-from tape_ad.rules.maps import Array
 
 __all__ = ["Layer", "Parameter", "init", "partition", "summary"]
 

@@ -9,7 +9,7 @@ from attrs import Attribute
 from tape_ad.base.arrays.overridable import is_dask
 from tape_ad.base.errors import InPlaceError, StoreMismatchError
 from tape_ad.base.trees import is_leaf, named
-from tape_ad.optim.vectors import computed
+from tape_ad.base.vectors import computed
 from tape_ad.record.messages.refusals import refuse_to_change
 from tape_ad.record.tensor import Tensor
 

@@ -2,30 +2,18 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TRACERS, is_dask, is_later
-from tape_ad.base.errors import ConversionError, NumberError
+from tape_ad.base.arrays.overridable import TRACERS, is_later, lies_below
+from tape_ad.base.errors import ConversionError
 from tape_ad.record.array_methods import ArrayMethods
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.instructions import is_at
 from tape_ad.record.messages.callers import caller, is_copied, is_read
-from tape_ad.record.messages.libraries import (
-    around_a_callback,
-    dropped_in_a_library,
-    in_a_library,
-    refuse_a_library,
-    replacement_in_scipy,
-)
-from tape_ad.record.messages.library_answers import (
-    AS_ARRAYS,
-    ASKING_FOR_TYPES,
-    OWN,
-    answer_to_scipy,
-)
+from tape_ad.record.messages.libraries import dropped_in_a_library, refuse_a_library
+from tape_ad.record.messages.library_answers import AS_ARRAYS, OWN, answer_to_scipy
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
 from tape_ad.record.primals import PLAIN_TYPES, primal
@@ -36,25 +24,24 @@ __all__ = ["ArrayInterface"]
 Function = Callable[..., Any]
 ABSENT: Any = object()
 
-CLASS: Any = object.__dict__["__class__"]
-"""The attribute that Python keeps an object's type in."""
-
 WRITING = frozenset(
     ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
 )
 """The ndarray methods that write to the array."""
 
 
+IN_COPIES: dict[str, Callable[[Any], Any]] = {}
+"""The attributes of ndarrays that handles have in copies of code, and what gives them."""
+
 LIKE = frozenset(
     {
         *(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray),
         *(np.arange, np.empty, np.eye, np.frombuffer, np.fromfile, np.fromfunction, np.fromiter),
         *(np.fromstring, np.full, np.genfromtxt, np.identity, np.loadtxt, np.ones, np.require),
-        *(np.tri, np.zeros, np.atleast_1d),
+        *(np.tri, np.zeros),
     }
 )
-"""NumPy's functions that take ``like=``, and come here for no other reason; and `np.atleast_1d`,
-after which some of SciPy's code in C asks no more (see `library_answers`)."""
+"""NumPy's functions that take ``like=``, and come here for no other reason."""
 
 
 class ArrayInterface(ArrayOperators, ArrayMethods):
@@ -84,17 +71,6 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     _create: Function
 
     # The array's outside
-
-    @property
-    def __class__(self) -> type[Self]:  # isinstance looks at it after the type
-        """The type; some functions of SciPy's are told what to write where they ask for it."""
-        if sys._getframe(1).f_code.co_name in ASKING_FOR_TYPES:
-            answer_to_scipy("type", self)
-        return type(self)
-
-    @__class__.setter
-    def __class__(self, kind: type) -> None:
-        CLASS.__set__(self, kind)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -181,8 +157,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         if not isinstance(value, ArrayInterface) and not is_later(value):
             value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
             value = " ".join(value.split())
-        told = replacement_in_scipy(sys._getframe(1))
-        return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value}{told})"
+        return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value})"
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -198,15 +173,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return bool(np.any(np.equal(self, value)))
 
     def __getitem__(self, key: Any) -> Self:
-        try:
-            return self._item(self, key)
-        except IndexError:
-            where = "" if self.ndim else in_a_library()
-            if where:
-                raise NumberError(
-                    f"{where}a handle of one number has no elements; write t.data for its value"
-                ) from None
-            raise
+        return self._item(self, key)
 
     # Conversions read the primal, and only where that is plainly meant
 
@@ -246,8 +213,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     def __format__(self, spec: str) -> str:
         if not spec:
             return str(self)
-        refuse_text(sys._getframe(1))
-        return format(self.data, spec)
+        text = format(self.data, spec)
+        # A copy of code might make a number again of a text, which would have no gradient
+        return f"Tensor({text})" if is_copied(sys._getframe(1)) else text
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         answer = answer_to_scipy("array", self)
@@ -258,7 +226,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "
             "function that takes one array; np.broadcast_to(t, shape) for an array full of one; "
             "rec.constant(array) to fill an array with them; or call a NumPy function on the "
-            f"handle itself{around_a_callback()}"
+            "handle itself"
         )
 
     def __dlpack__(
@@ -289,7 +257,6 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     @property
     def __pandas_priority__(self) -> int:
         """What lets a pandas Series or DataFrame in ``series * handle`` leave it to the handle."""
-        answer_to_scipy("priority", self)
         return 5000
 
     def __reduce__(self) -> NoReturn:
@@ -301,7 +268,6 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return self.copy("K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        answer_to_scipy("deepcopy", self)
         return self.copy("K")
 
     def copy(self, order: str = "C") -> Self:
@@ -345,13 +311,10 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             if own and not (
                 issubclass(kind, (ArrayInterface, type(primal(self.data))))
                 or kind in TRACERS
-                or is_dask(kind)
+                or lies_below(kind)
             ):
                 return NotImplemented  # as NEP 18 has it for types that one does not know
         if function in LIKE:
-            if function is np.atleast_1d:
-                answer_to_scipy("atleast_1d", self)
-                return self._answer(function, args, kwargs)
             return self._create(self, function, args, kwargs)
         return self._answer(function, args, kwargs)
 
@@ -399,66 +362,6 @@ def elements(handle: Any) -> Any:
     return handle[()] if handle.ndim == 0 else [elements(each) for each in handle]
 
 
-def flags_of(handle: Any) -> Any:
-    """Give the flags of a handle, which may be assigned to unless it is the user's array."""
-    array = primal(handle)
-    array = array.view() if type(array) is np.ndarray else np.broadcast_to(array, np.shape(array))
-    record, index = getattr(handle, "record", None), getattr(handle, "index", -1)
-    functions = getattr(record, "functions", None)
-    if functions is None or functions[record.bases.get(index, index)] is None:  # type: ignore[union-attr]  # a record has bases
-        array.flags.writeable = False
-    return array.flags
-
-
-def set_flags(handle: Any) -> Any:
-    """Give the method that makes a handle read-only; the user's array is left as it is."""
-    array = primal(handle)
-    return (array if flags_of(handle).writeable else array.view()).setflags
-
-
-def in_place(function: Function) -> Function:
-    """Make a method that writes to a handle of a function that gives another array."""
-
-    def method(handle: Any) -> Function:
-        def writing(*args: Any, **kwargs: Any) -> None:
-            handle[...] = function(handle, *args, **kwargs)
-
-        return writing
-
-    return method
-
-
-class Flat:
-    """The elements of a handle one after the other, as ``x.flat`` gives them."""
-
-    def __init__(self, handle: Any) -> None:
-        self.handle = handle
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.handle.reshape(-1))
-
-    def __len__(self) -> int:
-        return int(self.handle.size)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.handle.reshape(-1)[key]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        places = np.arange(self.handle.size)[key]
-        self.handle[np.unravel_index(places, self.handle.shape)] = value
-
-
-IN_COPIES: dict[str, Function] = {
-    "flags": flags_of,
-    "setflags": set_flags,
-    "flat": Flat,
-    "sort": in_place(np.sort),
-    "partition": in_place(np.partition),
-    "fill": in_place(lambda handle, value: value),
-}
-"""What copies of code have of ndarrays besides, by what gives it for a handle."""
-
-
 def number_of(handle: Any, kind: str) -> Any:
     """Give the primal as a number to ``"%f" % handle``, which is there to be read; refuse others.
 
@@ -473,36 +376,19 @@ def number_of(handle: Any, kind: str) -> Any:
     if answer is not OWN:
         return answer
     frame = sys._getframe(2)
-    read = is_at(frame, "x % x", "x %= x")
-    if read or (kind == "int" and is_copied(frame)):
-        if read and kind != "int":
-            refuse_text(frame)
-        return handle.data.item()
-    dropped = dropped_in_a_library("takes what it gets as plain numbers")
-    if dropped is None and is_at(frame, "x[x] = x"):
-        raise ConversionError(
-            f"array[i] = handle ({caller()}) would drop the gradient, for the array is a plain "
-            "one; make it with rec.constant(array), which can be filled with handles"
-            f"{around_a_callback()}"
-        )
-    raise dropped or ConversionError(
-        f"{kind}(handle) ({caller()}) would drop the gradient; write t.item() for the number, and "
-        "a function of NumPy, np.exp(t) in place of math.exp(t), for the gradient"
-    )
-
-
-def refuse_text(frame: FrameType) -> None:
-    """Refuse to make a text of a handle where a copy might make a number of it again.
-
-    Raises
-    ------
-    ConversionError
-    """
-    if is_copied(frame) and not is_read(frame):
+    copied, read = is_copied(frame), is_at(frame, "x % x", "x %= x")
+    if copied and read and kind != "int" and not is_read(frame):
         raise ConversionError(
             f"a text made of a handle ({caller()}) has no gradient, and may become a number again; "
             "write t.data where it is only to be read"
         )
+    if read or (copied and kind == "int"):
+        return handle.data.item()
+    raise dropped_in_a_library("takes what it gets as plain numbers") or ConversionError(
+        f"{kind}(handle) ({caller()}) would drop the gradient; write t.item() for the number, a "
+        "function of NumPy, np.exp(t) in place of math.exp(t), for the gradient, and make an array "
+        "that is filled with handles by rec.constant(array)"
+    )
 
 
 class Absent(MigrationHint):
@@ -514,22 +400,19 @@ class Absent(MigrationHint):
         self.name = name
 
     def __get__(self, handle: Any, owner: type) -> Any:
-        if handle is not None:
-            if self.name in IN_COPIES and is_copied(sys._getframe(1)):
-                return IN_COPIES[self.name](handle)
-            answer_to_scipy(self.name, handle)
-        where = in_a_library()
+        if handle is not None and self.name in IN_COPIES and is_copied(sys._getframe(1)):
+            return IN_COPIES[self.name](handle)
         if self.name in WRITING:
             raise AttributeError(
-                f"{where}handles have no .{self.name}(), which writes to the array; write "
+                f"handles have no .{self.name}(), which writes to the array; write "
                 "t[...] = value, with NumPy's function of that name where it has one, or use t.data"
             )
         raise AttributeError(
-            f"{where}handles do not have the ndarray attribute .{self.name}, for it has no rule; "
+            f"handles do not have the ndarray attribute .{self.name}, for it has no rule; "
             f"t.data.{self.name} is the primal's"
         )
 
 
-for _name in ("fit", "matvec", *dir(np.ndarray)):  # to be told from estimators and operators
+for _name in dir(np.ndarray):
     if not _name.startswith("__") and not hasattr(ArrayInterface, _name) and _name != "data":
         setattr(ArrayInterface, _name, Absent(_name))

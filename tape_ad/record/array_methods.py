@@ -5,8 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from tape_ad.record.messages.library_answers import answer_to_scipy
-
 __all__ = ["ArrayMethods"]
 
 Axis = int | tuple[int, ...] | None
@@ -174,7 +172,6 @@ class ArrayMethods:
         self, dtype: Any, order: str = "K", casting: Any = "unsafe", *more: Any, **options: Any
     ) -> Any:
         """Cast: a handle for floating and complex dtypes, plain data for others."""
-        answer_to_scipy("astype", self)
         names = ("subok", "copy")
         options = {"order": order, **dict(zip(names, more, strict=False)), **options}
         return self._call(np.astype, (self, np.dtype(dtype)), {"casting": casting, **options})

@@ -1,6 +1,5 @@
 """An ndarray's operators, in terms of one dispatch."""
 
-import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -29,7 +28,6 @@ from numpy import (
     subtract,
 )
 
-from tape_ad.record.messages.library_answers import COMPARING, answer_to_scipy
 from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
 
 __all__ = ["ArrayOperators", "BitsInPlace"]
@@ -174,8 +172,6 @@ class ArrayOperators:
     # Comparisons give plain boolean arrays
 
     def __eq__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
-        if sys._getframe(1).f_code.co_name in COMPARING:
-            answer_to_scipy("equal", self)
         return self._two(equal, self, other) if comparable(other) else self.data == other
 
     def __ne__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray

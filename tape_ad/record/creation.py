@@ -1,5 +1,6 @@
 """NumPy's functions that make arrays, where ``like=`` or the array API asks for a handle."""
 
+import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -71,7 +72,7 @@ def taken(
     dtype: Any = None,
     order: Any = None,
     *,
-    copy: bool | None = None,
+    copy: bool | enum.Enum | None = None,
     ndmin: int = 0,
     join: Callable[[Any], Any] | None = None,
     **others: Any,
@@ -94,8 +95,8 @@ def taken(
     """
     handle = joined(values) if join is None else join(values)
     never, copies = copy is False, function is np.array if copy is None else copy
-    if copy is np._CopyMode.IF_NEEDED:  # what None is to other functions
-        copies = False
+    if isinstance(copy, enum.Enum):  # of NumPy's three, which the array API's wrappers give
+        never, copies = copy.name == "NEVER", copy.name == "ALWAYS"
     if dtype is not None and handle.dtype != np.dtype(dtype):
         handle, copies = handle.astype(dtype), False
     if never and handle is not values:

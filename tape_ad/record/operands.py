@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import below_records, is_dask
+from tape_ad.base.arrays.overridable import below_records, lies_below
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.record.arena import Arena
 from tape_ad.record.array_operators import ArrayOperators
@@ -40,18 +40,20 @@ def as_operand(value: Any) -> Any:
     Raises
     ------
     DtypeError
-        For masked arrays and matrices.
+        For matrices, and for masked arrays with a masked element.
     UnsupportedArgumentError
         For sparse ones.
     """
     if type(value) in PLAIN_TYPES or isinstance(value, np.generic):
         return value
+    if isinstance(value, np.ma.MaskedArray) and not np.ma.is_masked(value):
+        return np.asarray(value)
     if isinstance(value, (np.ma.MaskedArray, np.matrix)):
         raise DtypeError(
             f"a {type(value).__name__} has another arithmetic than the array; pass a plain array "
             "(np.asarray of a matrix, .filled(...) of a masked array)"
         )
-    if is_dask(type(value)):
+    if lies_below(type(value)):
         return below_records(value)
     if is_sparse(value):
         raise UnsupportedArgumentError(
@@ -176,8 +178,8 @@ def is_foreign(kind: type) -> bool:
     """Tell whether a type says itself how it takes part in arithmetic."""
     if kind.__module__.partition(".")[0] == "pandas":
         return False  # of a series or a frame the values are taken, and its labels left
-    if is_dask(kind):
-        return False  # it lies below records
+    if lies_below(kind):
+        return False
     protocol = getattr(kind, "__array_ufunc__", ABSENT)
     if protocol is ABSENT or protocol is np.ndarray.__array_ufunc__:
         return False

@@ -15,7 +15,6 @@ from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.pages.figures import array_html
 from tape_ad.record.inspection.pages.markup import shown_by_repr
-from tape_ad.record.messages.libraries import in_a_library
 from tape_ad.record.messages.library_answers import answer_to_scipy
 from tape_ad.record.messages.migration_hints import there, with_hints
 from tape_ad.record.namespaces import namespace_beside_arrays, namespace_of
@@ -120,7 +119,7 @@ class Tensor(ArrayInterface):
 
     def __hash__(self) -> NoReturn:  # type: ignore[override]  # == is elementwise, as for ndarray
         raise TypeError(
-            f"{in_a_library()}a handle is unhashable, for == compares its elements and it may be "
+            "a handle is unhashable, for == compares its elements and it may be "
             "assigned to; write t.item() for a number to be looked up"
         )
 

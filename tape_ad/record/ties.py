@@ -7,23 +7,21 @@ they differed, through ``&``, `numpy.all` and the like, and says so if a branch 
 
 import ast
 import functools
-import inspect
 import operator
 import sys
-import textwrap
 import warnings
 from collections.abc import Callable, Mapping
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from tape_ad.base.errors import TapeError, TieError, TieWarning
-from tape_ad.base.naming import file_title, function_name
+from tape_ad.base.naming import function_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
 from tape_ad.record.instructions import is_at
-from tape_ad.record.messages.callers import DISPATCHING, is_library
+from tape_ad.record.messages.callers import DISPATCHING, caller, is_library, statements_at
 from tape_ad.record.messages.libraries import FOR_THE_VALUE, library_call
 from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import forward_sweep
@@ -197,8 +195,8 @@ def look_at_trimmed(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
         frame = frame.f_back
     call = library_call(frame)
     told = (
-        f"{call.name if call else function_name(function)} leaves out numbers that are exactly 0 "
-        f"({user_line(frame)}), and the derivative with respect to them is lost; write {instead}"
+        f"{call or function_name(function)} leaves out numbers that are exactly 0 "
+        f"({caller(frame)}), and the derivative with respect to them is lost; write {instead}"
     )
     if function is not np.trim_zeros or is_library(frame):
         raise TieError(f"{told}, or {FOR_THE_VALUE}")
@@ -242,42 +240,34 @@ def tell(frame: FrameType) -> None:
     """
     asking = asker(frame)
     name = name_of(asking)
-    if f"{name}.".startswith(ASSERTING) or only_raises(asking.f_code, asking.f_lineno):
+    if f"{name}.".startswith(ASSERTING) or only_raises(asking):
         return
     if not is_library(asking):
         warn(
             asking,
-            f"a branch is decided by numbers that are exactly equal ({user_line(asking)}): the "
+            f"a branch is decided by numbers that are exactly equal ({caller(asking)}): the "
             "derivative is that of the branch, which need not be the function's; compare t.data "
             "where that is meant, or write np.where or < and >",
         )
         return
     call = library_call(asking)
-    what = name if call is None else call.name
-    instead = call.replacement if call is not None else None
-    advice = f"{instead}, which is right there, or " if instead else ""
     raise TieError(
-        f"{what} branches on numbers that are exactly equal ({user_line(asking)}), and the "
-        f"derivative of that branch need not be the function's; write {advice}{FOR_THE_VALUE}"
+        f"{call or name} branches on numbers that are exactly equal ({caller(asking)}), and the "
+        "derivative of that branch need not be the function's; "
+        f"{call.advice if call else f'write {FOR_THE_VALUE}'}"
     )
 
 
-@functools.lru_cache(1024)
-def only_raises(code: CodeType, line: int) -> bool:
+def only_raises(frame: FrameType) -> bool:
     """Tell whether a line is that of ``assert``, or of an ``if`` with nothing in it but ``raise``.
 
     It computes nothing: what is differentiated is the same on all sides, where the check is left
     out.
     """
-    try:
-        lines, first = inspect.getsourcelines(code)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, SyntaxError):  # there is no text, or it is not whole: a lambda's
-        return False
-    at = line - max(first, 1) + 1
+    statements, at = statements_at(frame.f_code, frame.f_lineno)
     return any(
-        node.lineno <= at <= (node.test.end_lineno or at)
-        for node in ast.walk(tree)
+        at <= (node.test.end_lineno or at)
+        for node in statements
         if isinstance(node, ast.Assert)
         or (isinstance(node, ast.If) and not node.orelse and all_raise(node.body))
         if not any(isinstance(each, ast.NamedExpr) for each in ast.walk(node.test))
@@ -305,10 +295,3 @@ def asker(frame: FrameType) -> FrameType:
 def name_of(frame: FrameType) -> str:
     """Name the module that a frame runs in."""
     return str(frame.f_globals.get("__name__"))
-
-
-def user_line(frame: FrameType) -> str:
-    """Name the user's line that a library has been called from."""
-    while frame.f_back is not None and is_library(frame):
-        frame = frame.f_back
-    return f"line {frame.f_lineno} of {file_title(frame.f_code.co_filename)}"

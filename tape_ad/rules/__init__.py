@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.base.arrays.adapters import adapter
+from tape_ad.base.arrays.adapters import adapter, adapters_met
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.rules.base import Entry, Maker, Rule, merged
@@ -97,6 +97,9 @@ def entry_of(function: Callable[..., Any]) -> Entry:
         if entry is None:
             load()
             entry = RULES.get(function)
+    if entry is None:
+        for _ in adapters_met(function):  # which add their rules as they are imported
+            entry = RULES.get(function, entry)
     if entry is None:
         raise NoRuleError(
             f"{called(function)} has no rule, so its gradient would be lost; write it with "

@@ -33,6 +33,7 @@ __all__ = [
     "axis_of",
     "constants",
     "each",
+    "in_double",
     "jointly",
     "merged",
     "outputs",
@@ -289,6 +290,13 @@ def as_array(x: Any) -> Array:
 def as_constant(x: Any) -> Array:
     """Take what may not be a handle to an array; one that notes calls stays as it is."""
     return x if type(x) in TRACERS else np.asarray(x)
+
+
+def in_double(x: Array) -> Array:
+    """Cast to double precision, as libraries compute in that know no other."""
+    x = as_array(x)
+    dtype = np.result_type(x.dtype, np.float64)
+    return x if x.dtype == dtype else x.astype(dtype)
 
 
 def axes_of(ndim: int, axis: Any, *, repeated: bool = False) -> tuple[int, ...]:

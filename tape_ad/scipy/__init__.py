@@ -6,7 +6,7 @@ A subpackage is imported when it is first asked for; it needs SciPy, which
 
 from typing import TYPE_CHECKING
 
-from tape_ad.record.messages.migration_hints import attributes_of, listed
+from tape_ad.extend.packages import attributes_of, listed
 
 if TYPE_CHECKING:
     from tape_ad.scipy import (

@@ -14,13 +14,23 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TRACERS, declined, is_dask, overridable, takes_over
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.base.naming import called
-from tape_ad.rules import facts, facts_of
-from tape_ad.rules.base import Call, Derivation, Entry, Signature, as_array, jointly
-from tape_ad.rules.maps import SAME, Array
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import TRACERS, Array, as_array, lies_below
+from tape_ad.extend.maps import SAME
+from tape_ad.extend.packages import called
+from tape_ad.extend.rules import (
+    Call,
+    Derivation,
+    Entry,
+    Signature,
+    arguments_of,
+    declined,
+    facts_of,
+    jointly,
+    overridable,
+    takes_over,
+)
 
 __all__ = [
     "WITH_VALUE",
@@ -121,7 +131,7 @@ def misplaced(function: Any, name: str, names: tuple[str, ...]) -> UnsupportedAr
 def is_handle(value: Any) -> bool:
     """Tell whether something is an array that records what is done with it."""
     kind = type(value)
-    known = kind is np.ndarray or kind in TRACERS or is_dask(kind)
+    known = kind is np.ndarray or kind in TRACERS or lies_below(kind)
     return not known and takes_over(kind)
 
 

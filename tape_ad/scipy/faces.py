@@ -9,8 +9,8 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tape_ad.record.messages.migration_hints import hint_for, listed, published
-from tape_ad.transforms.differentiable.decorator import differentiable
+from tape_ad import differentiable
+from tape_ad.extend.packages import hint_for, listed, published
 
 __all__ = ["face"]
 

@@ -12,11 +12,11 @@ from attrs import define, field
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.record.arena import Arena
+from tape_ad.record.handles import any_handle, joined, plain, records_of, up_to
 from tape_ad.record.primals import PLAIN_TYPES
 from tape_ad.record.sweeps import reverse_sweep
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
-from tape_ad.transforms.implicit import any_handle, joined, plain, records_of, up_to
 
 __all__ = ["HandleMet", "Watched", "alert", "excerpt", "pulled_back"]
 

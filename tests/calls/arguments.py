@@ -73,7 +73,7 @@ def name_of(unit: Unit, step: Step, key: int | str) -> str:
         return key
     try:
         names = list(inspect.signature(named(unit.name)).parameters)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, ImportError, AttributeError):
         return ""
     return names[key] if not step.what and key < len(names) else ""
 

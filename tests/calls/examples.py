@@ -15,7 +15,18 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
-__all__ = ["OPERATORS", "Step", "Unit", "calls_of", "in_time", "replayed"]
+__all__ = [
+    "OPERATORS",
+    "Listener",
+    "Step",
+    "Unit",
+    "calls_of",
+    "described",
+    "in_time",
+    "is_numeric",
+    "replayed",
+    "run",
+]
 
 SECONDS_PER_EXAMPLE = 4
 CALLS_PER_NAME = 4
@@ -31,12 +42,13 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 @frozen(eq=False)
 class Step:
-    """One call: of a thing itself, of a method of it, or an operator with it on the left or right.
+    """One call: of a thing itself, of a method of it, an attribute, or an operator beside it.
 
     Attributes
     ----------
     what : str
-        "" for a call of the thing, a method's name, ``"Mult"``, or ``"reflected Mult"``.
+        "" for a call of the thing, a method's name, an attribute's after a dot, ``"Mult"``, or
+        ``"reflected Mult"``.
     args : tuple
     kwargs : dict
     """
@@ -90,10 +102,25 @@ def in_time(seconds: float) -> Iterator[None]:
 
 
 class Hooks(ast.NodeTransformer):
-    """Lead every call, and every binary operator, through a function."""
+    """Lead every call, every binary operator and every attribute through a function."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        arguments = [node.value, ast.Constant(node.attr)]
+        return ast.copy_location(
+            ast.Call(ast.Name("__attribute__", ast.Load()), arguments, []), node
+        )
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute):  # of a method, which is asked for as it is
+            node.func.value = self.visit(node.func.value)
+        else:
+            node.func = self.visit(node.func)
+        node.args = [self.visit(each) for each in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
         return ast.copy_location(
             ast.Call(ast.Name("__call__", ast.Load()), [node.func, *node.args], node.keywords), node
         )
@@ -130,6 +157,9 @@ class Listener:
 
     def __attrs_post_init__(self) -> None:
         self.histories[id(self.thing)] = self.thing, ()
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        return getattr(owner, name)
 
     def known(self, thing: Any) -> bool:
         return id(thing) in self.histories
@@ -186,6 +216,7 @@ def calls_of(name: str, thing: Any) -> list[Unit]:
         "np": np,
         "__call__": listener.call,
         "__operate__": listener.operate,
+        "__attribute__": listener.attribute,
     }
     np.random.seed(0)  # noqa: NPY002 - what the examples of SciPy draw from
     for example in examples:
@@ -236,6 +267,9 @@ def replayed(thing: Any, steps: tuple[Step, ...]) -> Any:
         if kind in OPERATORS:
             pair = (thing, *step.args) if kind == step.what else (*step.args, thing)
             thing = OPERATORS[kind](*pair)
+            continue
+        if step.what.startswith("."):
+            thing = getattr(thing, step.what[1:])
             continue
         function = getattr(thing, step.what) if step.what else thing
         result = function(*step.args, **step.kwargs)

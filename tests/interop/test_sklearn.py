@@ -265,14 +265,12 @@ def test_an_argument_that_is_no_number_is_refused_by_name() -> None:
 
 @pytest.mark.parametrize("name", ["mean_squared_error", "r2_score", "mean_pinball_loss"])
 def test_the_error_of_scikit_learns_own_names_ours(name: str) -> None:
-    with pytest.raises(ConversionError, match=rf"write tape_ad\.interop\.sklearn\.{name}, which"):
+    with pytest.raises(ConversionError, match=rf"^{name} of sklearn\S* .*tape_ad\.interop\.sk"):
         getattr(theirs, name)(ONE, handle(TWO))
 
 
 def test_the_error_of_a_kernel_names_ours() -> None:
-    with pytest.raises(
-        ConversionError, match=r"write tape_ad\.interop\.sklearn\.pairwise\.rbf_kernel, which"
-    ):
+    with pytest.raises(ConversionError, match=r"^rbf_kernel of .*tape_ad\.interop\.sklearn"):
         theirs.pairwise.rbf_kernel(handle(X))
 
 

@@ -63,7 +63,7 @@ def test_a_conversion_names_the_line_and_what_to_write(name: str) -> None:
 
 def test_a_conversion_in_a_root_finder_of_scipy() -> None:
     t = handle(2.0)
-    with pytest.raises(ConversionError, match=r"write tape_ad\.scipy\.optimize\.brentq"):
+    with pytest.raises(ConversionError, match=r"^brentq of scipy\.optimize .*write tape_ad"):
         brentq(lambda u: u - t, 0, 5)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, DtypeError, NumberError, RefusedConversionError
+from tape_ad.base.errors import ConversionError, DtypeError
 from tests.shorthand import gradient, handle
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -87,7 +87,7 @@ def test_a_series_of_words() -> None:
     ],
 )
 def test_what_pandas_computes_itself(call: Callable[[Any], Any]) -> None:
-    with pytest.raises(ConversionError, match=r"^pandas\.(Series|DataFrame).*\.to_numpy\(\)"):
+    with pytest.raises(ConversionError, match=r"^\S+ of pandas turns .*\.to_numpy\(\)"):
         call(handle(X))
 
 
@@ -97,7 +97,7 @@ def test_what_pandas_computes_itself(call: Callable[[Any], Any]) -> None:
 @pytest.mark.parametrize("draw", ["plot", "scatter", "bar", "fill_between"])
 def test_drawing(draw: str) -> None:
     axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
-    with pytest.raises(ConversionError, match=rf"^matplotlib\.axes\.Axes\.{draw} .*write t\.data"):
+    with pytest.raises(ConversionError, match=rf"^Axes\.{draw} of mat.*write t\.data"):
         getattr(axes, draw)(X, handle(X))
 
 
@@ -107,7 +107,7 @@ def test_numpys_word_about_a_sequence_has_a_cause_that_names_what_draws() -> Non
     with pytest.raises(ValueError, match="setting an array element") as caught:
         axes.add_patch(circle)
     assert isinstance(caught.value.__cause__, ConversionError)
-    assert str(caught.value.__cause__).startswith("matplotlib.axes.Axes.add_patch takes")
+    assert " of matplotlib.patches takes" in str(caught.value.__cause__)
     assert str(caught.value.__cause__).endswith("write t.data, for what is drawn is the value")
 
 
@@ -117,17 +117,19 @@ def test_numpys_word_about_a_sequence_has_a_cause_that_names_what_draws() -> Non
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda t: scipy.linalg.expm(t[:, None] * X), r"scipy\.linalg\.expm"),
-        (scipy.linalg.toeplitz, r"scipy\.linalg\.toeplitz"),
-        (lambda t: scipy.signal.lfilter(t, [1.0, -0.5], X), r"scipy\.signal\.lfilter"),
-        (lambda t: scipy.signal.deconvolve([1.0, 2.0, 3.0], t[:2]), r"scipy\.signal\.deconvolve"),
+        (lambda t: scipy.linalg.expm(t[:, None] * X), r"expm of scipy\.linalg"),
+        (scipy.linalg.toeplitz, r"toeplitz of scipy\.linalg"),
+        (lambda t: optimize.ridder(lambda x: x - t[0], 0, 5), r"ridder of scipy\.optimize"),
+        (
+            lambda t: stats.binomtest(3, 9).proportion_ci(t[0] / 2),
+            r".*_ci of scipy\.stats",
+        ),
     ],
 )
 def test_what_has_a_function_of_ours_in_its_place(call: Callable[[Any], Any], name: str) -> None:
-    ours = rf"tape_ad\.{name}"
+    ours = rf"tape_ad\.{name.rpartition(' ')[2]}"
     with pytest.raises(
-        ConversionError,
-        match=rf"^{name} .*\(line \d+ of test_other.*write {ours}, which takes handles",
+        ConversionError, match=rf"^{name} .*\(line \d+ of test_other.*write {ours} in place"
     ):
         call(handle(X))
 
@@ -135,9 +137,8 @@ def test_what_has_a_function_of_ours_in_its_place(call: Callable[[Any], Any], na
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (hierarchy.maxdists, r"scipy\.cluster\.hierarchy\.maxdists"),
-        (vq.whiten, r"scipy\.cluster\.vq\.whiten"),
-        (interpolate.NdPPoly(np.ones((1, 1)), ([0.0, 1.0],)), r"scipy\.interpolate\.NdPPoly"),
+        (hierarchy.maxdists, r"maxdists of scipy\.cluster\.hierarchy"),
+        (vq.whiten, r"whiten of scipy\.cluster\.vq"),
     ],
 )
 def test_what_has_none(call: Callable[[Any], Any], name: str) -> None:
@@ -147,7 +148,7 @@ def test_what_has_none(call: Callable[[Any], Any], name: str) -> None:
 
 def test_the_method_of_an_estimator() -> None:
     scaler = preprocessing.QuantileTransformer(n_quantiles=2)
-    with pytest.raises(ConversionError, match=r"QuantileTransformer\.fit.*array_api_dispatch=True"):
+    with pytest.raises(ConversionError, match=r"fit of sklearn\S+ turns .*array_api_dispatch=True"):
         scaler.fit(handle(X[:, None]))
 
 
@@ -161,61 +162,47 @@ def test_a_callback_of_the_users() -> None:
 
 def test_an_attribute_that_a_library_asks_for() -> None:
     spline = interpolate.CubicSpline(X, X)
-    with pytest.raises(ConversionError, match=r"^scipy\.interpolate\.CubicSpline"):
+    with pytest.raises(ConversionError, match=r"^a function of scipy\.interpolate "):
         spline(handle(X))
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    "call",
     [
-        (lambda t: signal.iirnotch(0.2, 3.0, fs=t), "signal.iirnotch takes fs as a plain number"),
-        (lambda t: signal.iirpeak(0.2, 3.0, fs=t), "signal.iirpeak takes fs as a plain number"),
-        (lambda t: stats.pmean(X, t), "stats.pmean takes p as a plain number"),
-        (lambda t: stats.pmean(X, t * 0), "stats.pmean takes p as a plain number"),
-        (
-            lambda t: optimize.root_scalar(np.cos, method="brentq", bracket=np.stack([t, t])),
-            "optimize.root_scalar takes bracket as plain numbers",
-        ),
-        (lambda t: optimize.brentq(lambda x: x - t, 0, 5), "optimize.brentq takes plain numbers"),
-        (lambda t: optimize.ridder(lambda x: x - t, 0, 5), "optimize.ridder takes plain numbers"),
-        (
-            lambda t: stats.binomtest(3, 9).proportion_ci(t / 2),
-            "stats.binomtest.proportion_ci t",
-        ),
+        lambda t: signal.iirnotch(0.2, 3.0, fs=t),
+        lambda t: stats.pmean(X, t),
+        lambda t: stats.pmean(X, t * 0),
+        lambda t: optimize.root_scalar(np.cos, method="brentq", bracket=np.stack([t, t])),
+        lambda t: stats.gaussian_kde(X, bw_method=t),
+        lambda t: optimize.least_squares(lambda p: p, [1.0], x_scale=np.stack([t])),
+        lambda t: scipy.signal.lfilter([t], [1.0, -0.5], X),
     ],
 )
-def test_a_type_that_a_library_asks_for_first(call: Callable[[Any], Any], words: str) -> None:
-    function, _, _ = words.partition(" ")
-    with pytest.raises(
-        ConversionError, match=rf"^scipy\.{words}.*write tape_ad\.scipy\.{function}"
-    ):
+def test_a_handle_that_scipy_refuses_in_words_of_its_own(call: Callable[[Any], Any]) -> None:
+    with pytest.raises((TypeError, ValueError)):
         call(handle(1.5))
 
 
-def test_a_type_that_is_asked_for_otherwise() -> None:
+def test_the_type_of_a_handle() -> None:
     t = handle(1.5)
     assert not np.isscalar(t)
     assert t.__class__ is type(t)
     assert not isinstance(t, (int, float, np.ndarray))
-    for args in (2.0, handle(2.0)):  # which SciPy asks for its type as well, and not of the table
-        with pytest.raises(ConversionError, match=r"optimize\.root_scalar turns what it gets"):
+    for args in (2.0, handle(2.0)):
+        with pytest.raises(ConversionError, match=r"^root_scalar of scipy\.optimize turns"):
             optimize.root_scalar(lambda x, a: x - a, args=(args,), x0=t)
 
 
 def test_a_handle_that_a_library_looks_up() -> None:
-    words = (
-        r"^scipy\.stats\.rv_discrete "
-        r"\(write tape_ad\.scipy\.stats\.rv_discrete instead\).*unhashable"
-    )
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(TypeError, match="a handle is unhashable"):
         stats.rv_discrete(values=(handle(X), [0.5, 0.25, 0.25]))
 
 
 def test_a_constant_beside_a_handle_of_which_c_code_forgets_the_error() -> None:
     knots, constants = np.array([0.0, 0, 0, 0, 2, 2, 2, 2]), ta.interop.array_api.asarray
-    with pytest.raises(ConversionError, match=r"write tape_ad\.scipy\.interpolate\.insert"):
+    with pytest.raises(ConversionError, match=r"^insert of scipy\.interpolate .*write tape_ad"):
         interpolate.insert(1.0, (handle(knots), constants(np.arange(8.0)), 3))
-    with pytest.raises(ConversionError, match=r"write tape_ad\.scipy\.interpolate\.insert"):
+    with pytest.raises(ConversionError, match=r"^insert of scipy\.interpolate .*write tape_ad"):
         interpolate.insert(1.0, (constants(knots), handle(np.arange(8.0)), 3))
     plain = interpolate.insert(1.0, (knots, np.arange(8.0), 3))
     found = interpolate.insert(1.0, (constants(knots), constants(np.arange(8.0)), 3))
@@ -224,22 +211,9 @@ def test_a_constant_beside_a_handle_of_which_c_code_forgets_the_error() -> None:
 
 def test_what_c_code_says_of_a_handle() -> None:
     t = handle(2.5)
-    # Since SciPy 1.18 the spline is no code of f2py's, which takes every error for its own
-    with pytest.raises(
-        ConversionError, match=r"to double: it is a handle, .* write t\.data|or t\.data"
-    ):
+    with pytest.raises((ConversionError, IndexError)):  # the second is f2py's, until SciPy 1.18
         interpolate.UnivariateSpline(np.arange(5.0), np.arange(5.0), s=t)
-    with pytest.raises(
-        TypeError, match=r"2\.5; a handle, .*write tape_ad\.scipy\.spatial\.distance\.pd"
-    ):
+    with pytest.raises(TypeError, match=r"p=Tensor\(%0, float64"):
         distance.pdist(np.ones((3, 2)), "minkowski", p=t)
-    with pytest.raises(ConversionError, match=r"write tape_ad\.scipy\.optimize\.leastsq"):
-        optimize.leastsq(lambda p: p - t, [1.0])
-    with pytest.raises(
-        RefusedConversionError, match=r"write tape_ad\.scipy\.optimize\.least_squares"
-    ):
-        optimize.least_squares(lambda p: p, [1.0], x_scale=handle([2.0]))
-    with pytest.raises(IndexError, match="0-dimensional") as own:
+    with pytest.raises(IndexError, match="0-dimensional"):
         t[0]
-    assert not isinstance(own.value, NumberError)
-    assert str(NumberError("a handle")) == "a handle"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import tape_ad.scipy.interpolate  # noqa: F401 - it adds the rules
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.rules.base import in_double
 from tape_ad.scipy.interpolate.cubics import (
     akima_coefficients,
     cubic_spline_coefficients,

@@ -286,24 +286,23 @@ class Case:
 
     row: Row
     kind: str
-    _drawn: list[Array] = field(init=False)
-
-    @_drawn.default
-    def _draw(self) -> list[Array]:
-        rng, dtypes = self._rng("primals"), self._dtypes()
-        operands = zip(self.row.operands, dtypes, strict=True)
-        return [operand.sample(rng, dtype) for operand, dtype in operands]
+    _drawn: list[Array] = field(init=False, factory=list)  # when they are first asked for
 
     def __repr__(self) -> str:
         return f"{self.row}-{self.kind}"
 
     def primals(self) -> list[Array]:
         """List all operands."""
+        if not self._drawn:
+            rng, dtypes = self._rng("primals"), self._dtypes()
+            operands = zip(self.row.operands, dtypes, strict=True)
+            self._drawn.extend(operand.sample(rng, dtype) for operand, dtype in operands)
         return list(self._drawn)
 
     def leaves(self) -> list[Array]:
         """List the operands that are to be leaves: the differentiable ones."""
-        return [self._drawn[i] for i in self.row.differentiable]
+        values = self.primals()
+        return [values[i] for i in self.row.differentiable]
 
     def apply(self, leaves: Sequence[Array]) -> list[Any]:
         """Call the function with other values for the differentiable operands."""

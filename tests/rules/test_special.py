@@ -210,7 +210,7 @@ def test_what_scipy_writes_in_python_drops_no_gradient(name: str, args: Any) -> 
     try:
         value = getattr(sp, name)(*args(t))
     except ConversionError as error:
-        assert f"write tape_ad.scipy.special.{name}" in str(error)  # noqa: PT017 - of one of two outcomes
+        assert str(error).startswith(f"{name} of scipy.special ")  # noqa: PT017 - of one of two outcomes
     else:
         assert os.environ.get("SCIPY_ARRAY_API") == "1"
         ours = getattr(special, name)(*args(t))

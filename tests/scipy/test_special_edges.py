@@ -9,7 +9,7 @@ import pytest
 import scipy.special as sp
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.base.errors import ConversionError, TieError, UnsupportedArgumentError
 from tape_ad.scipy import special
 
 Array = Any
@@ -138,6 +138,6 @@ def test_a_profile_keeps_its_digits_far_out() -> None:
 )
 def test_no_parameter_of_a_quadrature_is_taken_for_a_plain_one(call: Callable[..., Any]) -> None:
     with pytest.raises(
-        ConversionError, match=r"write tape_ad\.scipy\.special\.roots_\w+, which takes"
+        (ConversionError, TieError), match=r"^roots_\w+ of scipy\.special .*write tape_ad"
     ):
         call(ta.ComputationRecord().tensor(0.3))

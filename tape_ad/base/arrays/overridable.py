@@ -9,13 +9,14 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from tape_ad.base.arrays.adapters import adapter
+from tape_ad.base.arrays.adapters import adapter, operand_of
 
 __all__ = [
     "BATCHES",
     "CAPTURES",
     "CAPTURING",
     "SHAPED_BY_VALUES",
+    "SYMBOLS",
     "TRACERS",
     "TYPED_BY_VALUES",
     "anywhere",
@@ -26,10 +27,12 @@ __all__ = [
     "batch_in",
     "below_records",
     "certainly",
+    "composition",
     "declined",
     "foreign",
     "is_dask",
     "is_later",
+    "lies_below",
     "lift",
     "lift_number",
     "overridable",
@@ -53,6 +56,10 @@ BATCHES: list[Any] = []
 
 TRACERS: set[type] = set()
 """Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
+
+SYMBOLS: set[type] = set()
+"""Types of arrays of which only shape and dtype are known, with which a compiler looks into a
+function; `tape_ad.programs` adds its own. No derivative is taken through them."""
 
 SHAPED_BY_VALUES: set[Any] = set()
 """Functions whose results have shapes that depend on values, which what notes calls has to guard.
@@ -219,6 +226,17 @@ def whole(function: F) -> F:
     return cast("F", dispatched)
 
 
+def composition(function: F) -> F:
+    """Let a helper be noted as one call, as `whole` does, into which a compiler may look.
+
+    Its lines are NumPy on whatever they are called with, and never branch on values.
+    """
+    noted = whole(function)
+    for each in (function, noted):  # of which programs have the first
+        each.composition = function  # type: ignore[attr-defined]  # for `body_of` of programs
+    return noted
+
+
 def batch_in(key: Any) -> Any:
     """Give the batch whose arrays are in a key, if there are any."""
     batches = (getattr(entry, "batch_here", None) for entry in key)
@@ -241,17 +259,26 @@ def is_later(array: Any) -> bool:
     return hasattr(type(array), "as_gradient")
 
 
+def lies_below(kind: type) -> bool:
+    """Tell whether an adapter takes arrays of a type below records: Dask's, and other packages'."""
+    return is_dask(kind) or operand_of(kind) is not None
+
+
 def below_records(array: Any) -> Any:
-    """Give an array of Dask's as it lies below records; anything else stays.
+    """Give an array of Dask's, or of a package with an adapter, as it lies below records.
+
+    Anything else stays.
 
     Raises
     ------
     UnsupportedArgumentError
         For what Dask has that is no array, or of a shape that is not known.
     """
-    if not is_dask(type(array)) or is_later(array):
-        return array
-    return adapter("dask").operand(array)  # which loads Dask
+    kind: Any = type(array)
+    if is_dask(kind):
+        return array if is_later(array) else adapter("dask").operand(array)  # which loads Dask
+    operand = operand_of(kind)
+    return array if operand is None else operand(array)
 
 
 def certainly(answer: Any) -> bool:

@@ -19,6 +19,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from tape_ad.extend.packages import listed
 from tape_ad.interop.array_api import (
     creation,
     dtypes,
@@ -29,7 +30,6 @@ from tape_ad.interop.array_api import (
     reductions,
 )
 from tape_ad.interop.array_api import special as special  # SciPy asks for it
-from tape_ad.record.messages.migration_hints import listed
 
 if TYPE_CHECKING:
 

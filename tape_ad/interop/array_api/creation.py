@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad import Tensor
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.interop.array_api.dtypes import astype, copied
 from tape_ad.interop.array_api.wrapping import as_handle, check_device, gives_handles, holds_handle
 from tape_ad.record.constants import as_constants
 from tape_ad.record.creation import joined, spread
-from tape_ad.record.tensor import Tensor
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from tape_ad import Tensor
 from tape_ad.interop.array_api.wrapping import as_handle, check_device
-from tape_ad.record.tensor import Tensor
 
 NAMES = (
     "bool",

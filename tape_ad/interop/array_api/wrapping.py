@@ -6,11 +6,11 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from tape_ad import Tensor
 from tape_ad.base.arrays.interpreter import unwrapped
-from tape_ad.base.trees import flatten
+from tape_ad.extend.trees import flatten
 from tape_ad.record import constant_calls  # noqa: F401 - it gives constants their arithmetic
 from tape_ad.record.constants import as_constants
-from tape_ad.record.tensor import Tensor
 
 __all__ = [
     "as_handle",

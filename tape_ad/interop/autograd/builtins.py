@@ -6,10 +6,10 @@ Structures of handles are plain dicts, lists and tuples here, so the last three 
 import builtins
 from typing import Any
 
-from tape_ad.base.trees import flatten
+from tape_ad import Tensor
+from tape_ad.extend.trees import flatten
 from tape_ad.interop.autograd.tracer import getval
 from tape_ad.interop.autograd.tuples import subvals
-from tape_ad.record.tensor import Tensor
 
 __all__ = ["DictBox", "SequenceBox", "dict", "isinstance", "list", "subvals", "tuple", "type"]
 

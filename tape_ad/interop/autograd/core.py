@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.extend.trees import flatten, map_leaves
 from tape_ad.interop.autograd.deprecated import primitive
 from tape_ad.interop.autograd.primitives import (
     def_linear,

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad import checkpoint as checkpoint_calls
 from tape_ad.base.errors import OutputError
-from tape_ad.base.trees import map_leaves
+from tape_ad.extend.trees import map_leaves
 from tape_ad.interop.autograd import core
 from tape_ad.interop.autograd.spaces import vspace
 from tape_ad.interop.autograd.values import conjugated, given_back
 from tape_ad.interop.autograd.wrap_util import unary_to_nary
-from tape_ad.transforms.recomputation import checkpoint as checkpoint_calls
 
 __all__ = [
     "checkpoint",

@@ -11,16 +11,14 @@ from typing import Any, ClassVar
 
 from attrs import define
 
-from tape_ad.base.arrays.overridable import foreign
+from tape_ad import Tensor
 from tape_ad.base.errors import NoModeError, OutputError, UnsupportedArgumentError
-from tape_ad.base.naming import called
-from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.extend.arrays import PLAIN_TYPES, Array, foreign
+from tape_ad.extend.packages import called
+from tape_ad.extend.trees import flatten, map_leaves
 from tape_ad.interop.autograd.spaces import SparseObject, vspace
 from tape_ad.interop.autograd.tuples import subval
 from tape_ad.interop.autograd.values import conjugated, number_of, plain
-from tape_ad.record.primals import PLAIN_TYPES
-from tape_ad.record.tensor import Tensor
-from tape_ad.rules.maps import Array
 from tape_ad.transforms.blocks import Use, block
 from tape_ad.transforms.custom_rules import Custom
 

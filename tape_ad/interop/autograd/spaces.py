@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tape_ad.base.trees import flatten, map_leaves, unflatten
-from tape_ad.record.primals import primal
-from tape_ad.record.tensor import Tensor
-from tape_ad.rules.maps import Array
+from tape_ad import Tensor
+from tape_ad.extend.arrays import Array, primal
+from tape_ad.extend.trees import flatten, map_leaves, unflatten
 
 __all__ = [
     "ArrayVSpace",

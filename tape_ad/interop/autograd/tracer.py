@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, Self
 
+from tape_ad import ComputationRecord, Tensor
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.extend.trees import flatten, map_leaves
 from tape_ad.interop.autograd.primitives import notrace_primitive, primitive, register_notrace
 from tape_ad.interop.autograd.tuples import subval, subvals
 from tape_ad.interop.autograd.values import as_number, given_back, plain, value_of
-from tape_ad.record.record import ComputationRecord
-from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.tracing import fresh_record, run_in
 
 __all__ = [

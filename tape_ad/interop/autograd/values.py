@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.trees import map_leaves
-from tape_ad.record.primals import primal
-from tape_ad.record.tensor import Tensor
+from tape_ad import Tensor
+from tape_ad.extend.arrays import primal
+from tape_ad.extend.trees import map_leaves
 
 __all__ = ["as_number", "conjugated", "given_back", "holds_handles", "value_of"]
 

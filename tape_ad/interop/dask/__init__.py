@@ -8,8 +8,7 @@ back. See docs/distributed.md. Dask is needed: pip install 'tape-ad[distributed]
 
 from typing import Any
 
-from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import listed
+from tape_ad.extend.packages import extra, listed
 
 try:
     import distributed  # noqa: F401 - the modules below need it, and only they

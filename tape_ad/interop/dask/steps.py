@@ -14,7 +14,8 @@ from distributed import Client, KilledWorker
 from distributed import TimeoutError as TakesLong
 
 from tape_ad.base.errors import ClusterError, PartitionError
-from tape_ad.base.trees import flatten, unflatten
+from tape_ad.extend.solvers import check_callable
+from tape_ad.extend.trees import flatten, unflatten
 from tape_ad.interop.dask.adding import Failure, Sum
 from tape_ad.interop.dask.blocks import COARSE, FINE, Blocks, large_graphs, size_of_blocks
 from tape_ad.interop.dask.clusters import AGAIN, Workers, dashboard_of
@@ -27,7 +28,6 @@ from tape_ad.interop.dask.working import (
     gradient_of_block,
     opened,
 )
-from tape_ad.transforms.tracing import check_callable
 
 __all__ = ["Distributed", "value_and_grad"]
 

@@ -13,11 +13,11 @@ from attrs import evolve, field, frozen
 from dask.core import get
 from threadpoolctl import ThreadpoolController
 
+from tape_ad import compile as compiled
+from tape_ad import value_and_grad
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
-from tape_ad.base.trees import flatten
+from tape_ad.extend.trees import flatten
 from tape_ad.interop.dask.adding import Failure, Sum, Summing, added
-from tape_ad.programs.compilation import compile as compiled
-from tape_ad.transforms.gradients import value_and_grad
 
 __all__ = ["Block", "Partition", "Sent", "add_up", "as_it_is", "gradient_of_block", "opened"]
 

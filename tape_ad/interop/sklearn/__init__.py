@@ -22,9 +22,9 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from tape_ad.extend.packages import listed
 from tape_ad.interop.sklearn import classification, pairwise, ranking, regression
 from tape_ad.interop.sklearn.counterparts import constant, published
-from tape_ad.record.messages.migration_hints import listed
 
 __all__ = ["pairwise"]
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from tape_ad import scipy as ours
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array
 from tape_ad.interop.sklearn.counterparts import Formula, numbers, published
-from tape_ad.rules.maps import Array
 
 __all__ = ["FORMULAS", "functions"]
 

@@ -14,8 +14,8 @@ array([[ 0.   , -1.   ],
 
 from typing import Any
 
+from tape_ad.extend.packages import listed
 from tape_ad.interop.sklearn.pairs import FORMULAS, functions
-from tape_ad.record.messages.migration_hints import listed
 
 __all__: list[str] = []
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.extend.arrays import Array
 from tape_ad.interop.sklearn.counterparts import Formula, numbers, of_values
 from tape_ad.interop.sklearn.regression import average
-from tape_ad.rules.maps import Array
 
 __all__ = ["CONSTANT", "FORMULAS"]
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from tape_ad.extend.rules import RULES, Entry, Filled, Refused, load_lazy_tables
 from tape_ad.interop.stubs.functions import MIXED, PURE, File, gives_plain, handle_tuples, overloads
 from tape_ad.interop.stubs.ufuncs import ufunc_overloads
-from tape_ad.rules import RULES, load_lazy_tables
-from tape_ad.rules.base import Entry, Filled, Refused
 
 __all__ = ["write_stubs"]
 

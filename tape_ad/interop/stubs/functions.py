@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.rules.base import Constant, Entry, Rule
+from tape_ad.extend.rules import Constant, Entry, Rule
 
 __all__ = ["MIXED", "PURE", "File", "gives_plain", "handle_tuples", "overloads"]
 

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from tape_ad.extend.rules import RULES, Refused
 from tape_ad.interop.stubs.functions import gives_plain
-from tape_ad.rules import RULES
-from tape_ad.rules.base import Refused
 
 __all__ = ["ufunc_overloads"]
 

@@ -17,10 +17,11 @@ from tape_ad.programs.capture.traced_scalars import TracedScalar
 from tape_ad.programs.capture.tracers import NUMBERS, failure_of, item_of
 from tape_ad.programs.program.program import Call
 from tape_ad.record.messages.callers import caller
-from tape_ad.rules.numpy.updates import updated
+from tape_ad.rules.numpy.updates import updated, viewed
 
 __all__ = [
     "SHAPE_QUERIES",
+    "VIEWS",
     "WRITING",
     "by_name",
     "check_capturable",
@@ -134,6 +135,27 @@ WRITING: frozenset[Any] = frozenset(
     {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
 )
 """Functions that write to their first argument."""
+
+
+VIEWS: frozenset[Any] = frozenset(
+    {
+        operator.getitem,
+        viewed,
+        np.reshape,
+        np.ravel,
+        np.squeeze,
+        np.expand_dims,
+        np.transpose,
+        np.matrix_transpose,
+        np.swapaxes,
+        np.moveaxis,
+        np.broadcast_to,
+        np.real,
+        np.imag,
+        np.diagonal,
+    }
+)
+"""Functions that show the memory of their first operand."""
 
 
 def type_of(result: Any) -> str:

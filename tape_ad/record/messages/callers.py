@@ -1,8 +1,10 @@
 """Where in the user's code a handle was met."""
 
-import dis
+import ast
 import functools
+import inspect
 import sys
+import textwrap
 from types import CodeType, FrameType
 from typing import Any
 
@@ -18,6 +20,7 @@ __all__ = [
     "is_library_module",
     "is_library_name",
     "is_read",
+    "statements_at",
     "user_lines",
 ]
 
@@ -45,15 +48,20 @@ def hands_calls_on(module: str) -> bool:
     return module.startswith(DISPATCHING) and module not in SWEEPING
 
 
-def caller() -> str:
+def caller(frame: FrameType | None = None) -> str:
     """Name the line that called into NumPy or into this library, for an error.
+
+    Parameters
+    ----------
+    frame : frame, optional
+        Where to begin; the caller's when left out.
 
     Returns
     -------
     str
         As ``line 3 of model.py``, or in a notebook ``line 3 of cell In[5]``.
     """
-    frame = sys._getframe(1)
+    frame = frame or sys._getframe(1)
     while frame.f_back is not None and is_library(frame):
         frame = frame.f_back
     return f"line {frame.f_lineno} of {file_title(frame.f_code.co_filename)}"
@@ -103,33 +111,39 @@ TOLD = frozenset(
 )
 """The names of what is called with a text that is there to be read."""
 
-TEXTS = frozenset({"__repr__", "__str__", "__format__"})
-
-ENDS = ("STORE_", "RETURN_", "POP_TOP", "RAISE_", "YIELD_", "LIST_APPEND", "SET_ADD", "MAP_ADD")
-
 
 def is_read(frame: FrameType) -> bool:
-    """Tell whether a copy makes a text to be read only: for an error, a warning or a print."""
-    return frame.f_code.co_name in TEXTS or makes_message(frame.f_code, frame.f_lasti)
+    """Tell whether a frame is at a statement that raises, prints or logs something."""
+    statements, _ = statements_at(frame.f_code, frame.f_lineno)
+    if not statements or frame.f_code.co_name == "<lambda>":
+        return False
+    match statements[-1]:
+        case ast.Raise():
+            return True
+        case ast.Expr(ast.Call(ast.Name(name) | ast.Attribute(attr=name))):
+            return name in TOLD
+    return False
 
 
 @functools.lru_cache(1024)
-def makes_message(code: CodeType, at: int) -> bool:
-    """Tell whether the text that is made at an instruction goes to what is told, or is raised."""
-    names: set[Any] = set()
-    stored = False
-    for each in dis.get_instructions(code):
-        names.add(each.argval if each.opname.startswith("LOAD_") else None)
-        if not each.opname.startswith(ENDS):
-            continue
-        if each.offset > at:
-            if each.opname.startswith("RAISE_"):
-                return True
-            if stored or each.opname not in ("STORE_FAST", "STORE_NAME"):
-                return each.opname == "POP_TOP" and not TOLD.isdisjoint(names)
-            stored = True
-        names = set()
-    return False
+def statements_at(code: CodeType, line: int) -> tuple[list[ast.stmt], int]:
+    """Find the statements of a function's source that a line is in, the innermost last.
+
+    Returns
+    -------
+    list of ast.stmt
+        None where the source is not there or, as that of a lambda, not whole.
+    int
+        The line, as counted in them.
+    """
+    try:
+        lines, first = inspect.getsourcelines(code)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, SyntaxError):
+        return [], 0
+    at = line - max(first, 1) + 1
+    nodes = (each for each in ast.walk(tree) if isinstance(each, ast.stmt))
+    return [each for each in nodes if each.lineno <= at <= (each.end_lineno or at)], at
 
 
 def is_library(frame: FrameType) -> bool:

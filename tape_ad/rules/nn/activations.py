@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable, whole
+from tape_ad.base.arrays.overridable import composition, overridable
 from tape_ad.base.errors import DtypeError
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, axes_of, quiet, rule
@@ -163,7 +163,7 @@ def logsumexp_and_more(x: Array, axis: Axis, keepdims: bool) -> tuple[Array, Any
     return out, (e, totals)
 
 
-@whole
+@composition
 def exponentials(x: Array, axis: Axis, keepdims: bool) -> tuple[Array, Array, Array]:
     """Compute logsumexp, exp(x) up to a factor, and its sums."""
     top = highest(x, axis)
@@ -259,20 +259,20 @@ class LogSumExpMap:
         return ct if plain else ct[expanding_key(self.e.ndim, self.axes)]
 
 
-@whole
+@composition
 def softmax_change(t: Array, p: Array, axes: tuple[int, ...]) -> Array:
     """Push a tangent through softmax, p."""
     rest = t - inner(p, t, axes)
     return np.multiply(rest, p, out=spare(rest))
 
 
-@whole
+@composition
 def log_softmax_change(t: Array, p: Array, axes: tuple[int, ...]) -> Array:
     """Push a tangent through the logarithm of softmax, p."""
     return t - inner(p, t, axes)
 
 
-@whole
+@composition
 def log_softmax_pulled(ct: Array, p: Array, axes: tuple[int, ...]) -> Array:
     """Pull a cotangent through the logarithm of softmax, p."""
     shared = p * add_reduce(ct, axis=axes, keepdims=True)
@@ -287,23 +287,23 @@ def logsumexp_partial(saved: Any, x: Array, axis: Axis, keepdims: bool) -> Linea
 
 
 ACTIVATIONS: dict[Any, Entry] = {
-    relu: rule(lambda out, x: np.greater(x, 0), facts=facts.ELEMENTWISE),
-    sigmoid: rule(lambda out, x: logistic_slope(out), facts=facts.ELEMENTWISE),
+    relu: rule(lambda out, x: np.greater(x, 0), facts=facts.ELEMENTWISE.composed_of(relu)),
+    sigmoid: rule(lambda out, x: logistic_slope(out), facts=facts.ELEMENTWISE.composed_of(sigmoid)),
     logsumexp: rule(
         quiet(logsumexp_partial),
         signature=arguments_of(logsumexp, "x"),
         compute=logsumexp_and_more,
         saves=True,
-        facts=facts.along(none="all"),
+        facts=facts.along(none="all").composed_of(logsumexp),
     ),
     softmax: rule(
         lambda out, x, axis: SoftmaxMap(out, axes_of(x.ndim, axis)),
         signature=arguments_of(softmax, "x"),
-        facts=facts.along(none="all"),
+        facts=facts.along(none="all").composed_of(softmax),
     ),
     log_softmax: rule(
         lambda out, x, axis: LogSoftmaxMap(np.exp(out), axes_of(x.ndim, axis)),
         signature=arguments_of(log_softmax, "x"),
-        facts=facts.along(none="all"),
+        facts=facts.along(none="all").composed_of(log_softmax),
     ),
 }

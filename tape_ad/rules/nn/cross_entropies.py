@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import anywhere, is_later, overridable, whole
+from tape_ad.base.arrays.overridable import anywhere, composition, is_later, overridable
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
@@ -63,7 +63,7 @@ def cross_entropy_and_more(logits: Array, targets: Array) -> tuple[Array, Any]:
     return loss, (e, totals, chosen)
 
 
-@whole
+@composition
 def loss_of_classes(
     logits: Array, chosen: tuple[Array, ...], size: int
 ) -> tuple[Array, Array, Array]:
@@ -128,7 +128,7 @@ class CrossEntropyMap:
         return unless_zero(np.reshape(ct, ct.shape + (1,) * self.e.ndim), self.pull(ct))
 
 
-@whole
+@composition
 def loss_change(
     t: Array, e: Array, totals: Array, chosen: tuple[Array, ...], scale: float
 ) -> Array:
@@ -137,7 +137,7 @@ def loss_change(
     return add_reduce(differences, axis=tuple(range(1 - e.ndim, 0))) * scale
 
 
-@whole
+@composition
 def loss_pulled(
     ct: Array, e: Array, totals: Array, chosen: tuple[Array, ...], scale: float
 ) -> Array:

@@ -56,7 +56,7 @@ def normal_cdf(x: Array, /) -> Array:
     array([0.1587, 0.5   ], dtype=float32)
     """
     if x.dtype == np.float32:
-        return in_single_precision(np.atleast_1d(x)).reshape(x.shape)[()]
+        return in_single_precision(x)
     with extra("scipy", "gelu", instead='gelu(x, approximate="tanh")'):
         from scipy.special import ndtr
     return inspect.unwrap(ndtr)(x)  # with SCIPY_ARRAY_API set, a function that refuses handles
@@ -65,16 +65,18 @@ def normal_cdf(x: Array, /) -> Array:
 def in_single_precision(x: Array) -> Array:
     """Compute `normal_cdf` of an array of float32, in half of the time that SciPy's takes."""
     a = np.abs(x)
-    np.minimum(a, FAR, out=a)
+    a = np.minimum(a, FAR, out=spare(a))
     t = 1 + BEND * a
-    np.divide(1, t, out=t)
+    t = np.divide(1, t, out=spare(t))
     below = MILLS[-1] * t
+    place = spare(below)
     for coefficient in MILLS[-2::-1]:
-        below += coefficient
-        below *= t
-    a *= -0.5 * a
-    below *= np.exp(a, out=a)
-    return np.subtract(~np.signbit(x), np.copysign(below, x, out=below), out=below)
+        below = np.multiply(np.add(below, coefficient, out=place), t, out=place)
+    place = spare(a)
+    a = np.multiply(a, -0.5 * a, out=place)
+    below = np.multiply(below, np.exp(a, out=place), out=spare(below))
+    place = spare(below)
+    return np.subtract(~np.signbit(x), np.copysign(below, x, out=place), out=place)
 
 
 def within_reach(x: Array) -> Array:
@@ -89,5 +91,7 @@ def density(near: Array) -> Array:
 
 
 NORMAL: dict[Any, Entry] = {
-    normal_cdf: rule(lambda out, x: density(within_reach(x)), facts=facts.ELEMENTWISE)
+    normal_cdf: rule(
+        lambda out, x: density(within_reach(x)), facts=facts.ELEMENTWISE.composed_of(normal_cdf)
+    )
 }

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable, whole
+from tape_ad.base.arrays.overridable import composition, overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import SAME, Array, LinearMap, add_reduce, unless_all_zero, unless_zero
@@ -86,7 +86,7 @@ def normalize_and_more(
     return out, (y, divisor)
 
 
-@whole
+@composition
 def standardized(x: Array, axes: tuple[int, ...], eps: float) -> tuple[Array, Array]:
     """Compute `standardize`, and the divisor."""
     centred = x - mean(x, axes)
@@ -94,7 +94,7 @@ def standardized(x: Array, axes: tuple[int, ...], eps: float) -> tuple[Array, Ar
     return np.divide(centred, divisor, out=spare(centred)), divisor
 
 
-@whole
+@composition
 def normalized(
     x: Array, weight: Array, bias: Array, axes: tuple[int, ...], eps: float
 ) -> tuple[Array, Array, Array]:
@@ -153,7 +153,7 @@ class Standardize:
         return unless_all_zero(ct, changed, self.axes)
 
 
-@whole
+@composition
 def standardized_change(t: Array, y: Array, divisor: Array, axes: tuple[int, ...]) -> Array:
     """Compute what `Standardize` does to a tangent, and to a cotangent too."""
     along = y * mean_product(y, t, axes)
@@ -187,7 +187,7 @@ NORMALIZATION: dict[Any, Entry] = {
         signature=arguments_of(standardize, "x"),
         compute=standardize_and_more,
         saves=True,
-        facts=facts.along("axes"),
+        facts=facts.along("axes").composed_of(standardize),
     ),
     normalize: rule(
         normalize_partial,
@@ -196,6 +196,6 @@ NORMALIZATION: dict[Any, Entry] = {
         signature=arguments_of(normalize, "x weight bias"),
         compute=normalize_and_more,
         saves=True,
-        facts=facts.along("axes", beside=("weight", "bias")),
+        facts=facts.along("axes", beside=("weight", "bias")).composed_of(normalize),
     ),
 }

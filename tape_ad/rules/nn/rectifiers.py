@@ -58,7 +58,11 @@ def activation(
         signature = arguments_of(public, "x") if function.__defaults__ else None
         saves = compute is not None
         RECTIFIERS[public] = rule(
-            derivative, signature=signature, compute=compute, saves=saves, facts=known
+            derivative,
+            signature=signature,
+            compute=compute,
+            saves=saves,
+            facts=known.composed_of(public),
         )
         return public
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import whole
+from tape_ad.base.arrays.overridable import SYMBOLS, composition
 from tape_ad.rules.maps import Array, add_reduce
 
 __all__ = [
@@ -39,7 +39,7 @@ def highest(x: Array, axis: Any) -> Array:
     return np.maximum.reduce(x, axis=axis, keepdims=True)
 
 
-@whole
+@composition
 def inner(x: Array, y: Array, axes: tuple[int, ...]) -> Array:
     """Add up products along axes, negative ones, which are kept with length one."""
     if axes == (-1,) and type(x) is type(y) is np.ndarray:
@@ -55,7 +55,7 @@ def reach(dtype: np.dtype[Any]) -> float:
 def exponential(x: Array) -> Array:
     """Compute exp(x), no further than it can `reach`; there with a slope as well."""
     limit = reach(x.dtype)
-    if type(x) is not np.ndarray:
+    if type(x) is not np.ndarray and type(x) not in SYMBOLS:
         return np.exp(np.where(np.greater(x, limit), limit, x))
     limited = np.minimum(x, limit)
     return np.exp(limited, out=spare(limited))

@@ -14,8 +14,9 @@ import math
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
-from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.arrays.overridable import SYMBOLS, overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, quiet, rule, stated
 from tape_ad.rules.maps import SAME, Array, Negate, add_reduce
@@ -66,7 +67,7 @@ def ratio(x: Array, y: Array) -> Array:
 @overridable
 def unit(x: Array, length: Array) -> Array:
     """x / length, for a length that is 0 only where x is; there it is 0."""
-    if least(length) > 0:
+    if type(length) not in SYMBOLS and least(length) > 0:
         return x / length
     return x / np.where(np.equal(length, 0), 1, length)
 
@@ -147,8 +148,8 @@ def greatest(x: Array) -> Any:
 
 
 def no_nan(x: Array) -> bool:
-    """Tell whether plain numbers are all different from nan."""
-    return not np.isnan(least(x))
+    """Tell whether plain numbers are all different from nan; of a symbol nobody knows."""
+    return type(x) not in SYMBOLS and not np.isnan(least(x))
 
 
 def all_finite(x: Array) -> bool:
@@ -196,25 +197,29 @@ def logistic_slope(out: Array, x: Array, base: float) -> Array:
 CONTINUED: dict[Any, Entry] = stated(
     facts.ELEMENTWISE,
     {
-        difference: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
-        ratio: rule(quiet(lambda out, x, y: 1 / as_array(y)), ratio_second),
-        unit: rule(
-            quiet(lambda out, x, length: 1 / length),
-            lambda out, x, length: -unit(unit(x, length), length),
-        ),
-        over_square: rule(
-            quiet(over_square_first), quiet(lambda out, x, y: -2 * out * over_square(y, x))
-        ),
-        logistic: rule(quiet(logistic_slope), None),
-        signed_power: rule(
-            quiet(lambda out, x, exponent: exponent * np.abs(x) ** (exponent - 1)), None
-        ),
-        within: rule(lambda out, x, low, high: SAME, None, None),
         power_derivative: rule(
             lambda out, x, y, n, k: power_derivative(x, y, n + 1, k),
             lambda out, x, y, n, k: power_derivative(x, y, n, k + 1),
             None,
             None,
         ),
+        over_square: rule(
+            quiet(over_square_first), quiet(lambda out, x, y: -2 * out * over_square(y, x))
+        ),
     },
-)
+) | {
+    function: evolve(entry, facts=facts.ELEMENTWISE.composed_of(function))
+    for function, entry in {
+        difference: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
+        ratio: rule(quiet(lambda out, x, y: 1 / as_array(y)), ratio_second),
+        unit: rule(
+            quiet(lambda out, x, length: 1 / length),
+            lambda out, x, length: -unit(unit(x, length), length),
+        ),
+        logistic: rule(quiet(logistic_slope), None),
+        signed_power: rule(
+            quiet(lambda out, x, exponent: exponent * np.abs(x) ** (exponent - 1)), None
+        ),
+        within: rule(lambda out, x, low, high: SAME, None, None),
+    }.items()
+}

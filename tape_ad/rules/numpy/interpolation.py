@@ -12,12 +12,12 @@ from attrs import define
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import DtypeError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Derivation, Entry, as_array, constants, quiet, rule
+from tape_ad.rules.base import Derivation, Entry, as_array, constants, in_double, quiet, rule
 from tape_ad.rules.maps import Array, Index, LinearMap, Shape, scatter
 from tape_ad.rules.maps.patterns import Pattern, joined, pattern_of, reads
 from tape_ad.rules.numpy import bodies
 
-__all__ = ["INTERPOLATION", "in_double"]
+__all__ = ["INTERPOLATION"]
 
 
 @define(eq=False, repr=False)
@@ -160,13 +160,6 @@ def interp(
     before, behind = outside(x, xp)
     result = result if left is None else np.where(before, left, result)
     return result if right is None else np.where(behind, right, result)
-
-
-def in_double(x: Array) -> Array:
-    """Cast to double precision, which NumPy interpolates in."""
-    x = as_array(x)
-    dtype = np.result_type(x.dtype, np.float64)
-    return x if x.dtype == dtype else x.astype(dtype)
 
 
 INTERPOLATION: dict[Any, Entry] = {

@@ -10,7 +10,8 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.rules.base import Call, Derivation, Entry, Facts, as_array, rule
+from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
+from tape_ad.rules.facts import Facts
 from tape_ad.rules.maps import (
     Adjoint,
     Array,

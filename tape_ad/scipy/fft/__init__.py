@@ -25,16 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import published
+from tape_ad.extend.packages import extra, published
 
 with extra("scipy", "tape_ad.scipy.fft"):
     import scipy.fft  # asked for first, so that its absence has one message
 
-from tape_ad.base.arrays.overridable import TRACERS
-from tape_ad.record.tensor import Tensor
-from tape_ad.rules import add_rules
-from tape_ad.rules.base import merged
+from tape_ad import Tensor
+from tape_ad.extend.arrays import TRACERS
+from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.fft.fourier import *
 from tape_ad.scipy.fft.hankel import *
 from tape_ad.scipy.fft.trigonometric import *

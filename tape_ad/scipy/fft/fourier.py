@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import Entry, as_array, rule
-from tape_ad.rules.facts import Facts
-from tape_ad.rules.maps import Array, Chain, Conjugate, LinearMap
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.facts import Facts
+from tape_ad.extend.maps import Chain, Conjugate, LinearMap
+from tape_ad.extend.rules import Entry, arguments_of, rule
 from tape_ad.rules.numpy.fft import DUAL
 from tape_ad.rules.numpy.fft import FFT as OF_NUMPY
-from tape_ad.rules.signatures import arguments_of
 from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 

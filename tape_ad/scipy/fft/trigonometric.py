@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, axes_of
-from tape_ad.rules.maps import SAME, Array, LinearMap
-from tape_ad.rules.maps.patterns import along
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, axes_of
+from tape_ad.extend.maps import SAME, LinearMap
+from tape_ad.extend.patterns import along
+from tape_ad.extend.rules import Entry
 from tape_ad.rules.numpy.fft import DUAL, SEVERAL, chained, fitted
 from tape_ad.scipy.fft.fourier import of_one_operand
 

@@ -5,14 +5,12 @@ SciPy's results for plain arrays, and record what they do for handles. ``import
 tape_ad.scipy.integrate`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
-from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import published
+from tape_ad.extend.packages import extra, published
 
 with extra("scipy", "tape_ad.scipy.integrate"):
     import scipy.integrate  # noqa: F401 - asked for first, so that its absence has one message
 
-from tape_ad.rules import add_rules
-from tape_ad.rules.base import merged
+from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.integrate.boundary_values import *
 from tape_ad.scipy.integrate.initial_value import *
 from tape_ad.scipy.integrate.quadrature import *

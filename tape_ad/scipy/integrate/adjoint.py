@@ -17,12 +17,10 @@ import numpy as np
 import scipy.integrate
 from attrs import define
 
+from tape_ad import Tensor, custom_rule, vjp
 from tape_ad.base.errors import ConvergenceError, UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.record.tensor import Tensor
-from tape_ad.transforms.custom_rules import custom_rule
-from tape_ad.transforms.gradients import vjp
-from tape_ad.transforms.implicit import any_handle, handles_in, joined, warn_unconverged
+from tape_ad.extend.arrays import any_handle, joined, primal
+from tape_ad.extend.solvers import handles_in, warn_unconverged
 
 __all__ = ["Problem", "by_adjoint", "differentiable"]
 

@@ -7,18 +7,16 @@ import numpy as np
 import scipy.integrate
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.maps import Array
-from tape_ad.scipy.interpolate.polynomials import PPoly
-from tape_ad.transforms.implicit import (
+from tape_ad.extend.arrays import (
+    Array,
     any_handle,
     as_constant_handle,
-    implicit,
     joined,
-    on_plain_arrays,
     plain,
     refuse_handles,
-    warn_unconverged,
 )
+from tape_ad.extend.solvers import implicit, on_plain_arrays, warn_unconverged
+from tape_ad.scipy.interpolate.polynomials import PPoly
 
 __all__ = ["solve_bvp"]
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 
+from tape_ad import Tensor
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.record.tensor import Tensor
+from tape_ad.extend.arrays import any_handle, joined, plain, primal, refuse_handles
+from tape_ad.extend.solvers import implicit, lent, on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.integrate.adjoint import (
     Problem,
     as_options,
@@ -17,17 +18,6 @@ from tape_ad.scipy.integrate.adjoint import (
     without_handles,
 )
 from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
-from tape_ad.transforms.implicit import (
-    any_handle,
-    implicit,
-    joined,
-    lent,
-    on_plain_arrays,
-    plain,
-    refuse_handles,
-    valued,
-    warn_unconverged,
-)
 
 __all__ = ["odeint", "solve_ivp"]
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
+from tape_ad import Tensor
 from tape_ad.base.errors import DtypeError
-from tape_ad.record.primals import primal
-from tape_ad.record.tensor import Tensor
+from tape_ad.extend.arrays import primal
+from tape_ad.extend.solvers import nested, outside, records_of, up_to
 from tape_ad.scipy.integrate.runge_kutta import Functional
 from tape_ad.transforms.excerpts import Watched
-from tape_ad.transforms.implicit import nested, outside, records_of, up_to
 
 __all__ = ["by_leibniz"]
 

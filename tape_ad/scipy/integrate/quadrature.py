@@ -10,18 +10,17 @@ import scipy.integrate
 import scipy.special
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.scipy.integrate.leibniz import by_leibniz
-from tape_ad.transforms.excerpts import HandleMet, Watched, alert
-from tape_ad.transforms.implicit import (
+from tape_ad.extend.arrays import (
     any_handle,
     as_constant_handle,
     joined,
-    on_plain_arrays,
     plain,
+    primal,
     refuse_handles,
-    valued,
 )
+from tape_ad.extend.solvers import on_plain_arrays, valued
+from tape_ad.scipy.integrate.leibniz import by_leibniz
+from tape_ad.transforms.excerpts import HandleMet, Watched, alert
 
 __all__ = [
     "dblquad",

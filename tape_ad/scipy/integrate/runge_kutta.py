@@ -12,14 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.record.primals import primal
-from tape_ad.record.tensor import Tensor
-from tape_ad.rules.base import Call, Entry, jointly
-from tape_ad.rules.maps import SAME, Array, Partial, adjoint
-from tape_ad.rules.maps.patterns import dense, rows_of
+from tape_ad import Tensor
+from tape_ad.extend.arrays import Array, joined, primal
+from tape_ad.extend.maps import SAME, Partial, adjoint
+from tape_ad.extend.patterns import dense, rows_of
+from tape_ad.extend.rules import Call, Entry, jointly, overridable
 from tape_ad.scipy.installed import scipy
-from tape_ad.transforms.implicit import joined
 
 __all__ = [
     "METHODS",

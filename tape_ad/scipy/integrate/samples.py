@@ -8,8 +8,8 @@ import numpy as np
 import scipy.integrate
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation, Entry, along, as_array, axis_of
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, along, as_array, axis_of
+from tape_ad.extend.rules import Derivation, Entry
 from tape_ad.scipy.counterparts import takes_lists
 
 __all__ = [

@@ -5,10 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import as_array, axis_of
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, axis_of, in_double, primal
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import (
     folded,

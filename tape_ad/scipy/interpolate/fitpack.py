@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Entry, constants
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, in_double
+from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.interpolate.bsplines import BSpline, padded, splder
 from tape_ad.scipy.interpolate.fitting import make_interp_spline, make_lsq_spline

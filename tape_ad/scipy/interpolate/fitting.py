@@ -7,9 +7,7 @@ import numpy as np
 import scipy.interpolate
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import as_array, axis_of
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
 from tape_ad.scipy.interpolate.bsplines import BSpline
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.interpolate.splines import (

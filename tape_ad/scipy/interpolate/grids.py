@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules.base import Derivation, Entry, as_array
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, in_double
+from tape_ad.extend.rules import Derivation, Entry, overridable
 from tape_ad.scipy.interpolate.cubics import pchip_coefficients
 from tape_ad.scipy.interpolate.fitting import knots_for
 from tape_ad.scipy.interpolate.pieces import local_value, piece_of

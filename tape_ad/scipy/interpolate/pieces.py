@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import Derivation, Entry, constants
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, in_double, primal
+from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.interpolate.shared import is_plain
 
 __all__ = [

@@ -4,9 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, in_double
 from tape_ad.scipy.interpolate.cubics import (
     akima_coefficients,
     cubic_spline_coefficients,

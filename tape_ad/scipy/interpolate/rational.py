@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules.base import Entry, as_array, axis_of, constants
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
+from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
 

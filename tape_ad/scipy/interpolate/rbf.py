@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, in_double
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.interpolate.radial import of_roots
 from tape_ad.scipy.interpolate.shared import is_plain

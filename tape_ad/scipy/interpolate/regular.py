@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, in_double
 from tape_ad.scipy.interpolate.grids import DEGREES, grid_value
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.interpolate.surfaces import RectBivariateSpline

@@ -9,11 +9,9 @@ import numpy as np
 import scipy.interpolate
 import scipy.spatial
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation, Entry, as_array, constants
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, in_double
+from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.counterparts import WITH_VALUE, joined, with_value
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
 from tape_ad.scipy.interpolate.univariate import interp1d

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, in_double
 
 __all__ = [
     "columns",

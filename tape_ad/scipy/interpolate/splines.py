@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules.base import Derivation, Entry, constants
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, in_double
+from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.linalg.banded import solve_banded
 
 __all__ = [

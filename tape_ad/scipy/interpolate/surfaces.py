@@ -12,9 +12,7 @@ import scipy
 import scipy.interpolate
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, in_double
 from tape_ad.scipy.counterparts import is_handle, joined
 from tape_ad.scipy.interpolate.fitting import knots_for
 from tape_ad.scipy.interpolate.grids import tensor_coefficients, tensor_value

@@ -15,14 +15,12 @@ Examples
 array([[1., 0.], [0., 1.]])
 """
 
-from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import published
+from tape_ad.extend.packages import extra, published
 
 with extra("scipy", "tape_ad.scipy.linalg"):
     import scipy.linalg  # noqa: F401 - asked for first, so that its absence has one message
 
-from tape_ad.rules import add_rules
-from tape_ad.rules.base import merged
+from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.counterparts import WITH_VALUE
 from tape_ad.scipy.linalg.banded import *
 from tape_ad.scipy.linalg.basics import *

@@ -6,9 +6,9 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
-from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Call, Entry, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns
 

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.rules import facts
-from tape_ad.rules.base import Constant, Entry, as_array
-from tape_ad.rules.maps import Array, adjoint
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.maps import adjoint
+from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, overridable
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, Refused, as_array
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import TYPED_BY_VALUES, Entry, Refused, takes_over
 from tape_ad.rules.linalg.spectra import indistinct
-from tape_ad.rules.maps import Array
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE

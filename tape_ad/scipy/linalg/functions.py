@@ -13,12 +13,12 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
-from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, overridable
 from tape_ad.base.errors import ShapeError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, refuse, rule
-from tape_ad.rules.maps import Array, LinearMap, adjoint
-from tape_ad.rules.maps.patterns import batched
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.maps import LinearMap, adjoint
+from tape_ad.extend.patterns import batched
+from tape_ad.extend.rules import TYPED_BY_VALUES, Call, Entry, overridable, refuse, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, outer
 

@@ -7,12 +7,12 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
-from tape_ad.base.arrays.overridable import whole
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, as_array, outputs, rule
-from tape_ad.rules.maps import Array, LinearMap, adjoint
-from tape_ad.rules.maps.patterns import batched
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, whole
+from tape_ad.extend.maps import LinearMap, adjoint
+from tape_ad.extend.patterns import batched
+from tape_ad.extend.rules import Call, Entry, outputs, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.linalg.solvers import solve_triangular
 from tape_ad.scipy.linalg.systems import (

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE

@@ -11,9 +11,10 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Call, Entry, as_array, rule
-from tape_ad.rules.maps import Array, Chain, LinearMap, adjoint
-from tape_ad.rules.maps.patterns import batched
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.maps import Chain, LinearMap, adjoint
+from tape_ad.extend.patterns import batched
+from tape_ad.extend.rules import Call, Entry, rule
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE

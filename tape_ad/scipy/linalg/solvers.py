@@ -5,10 +5,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from attrs import define
 
-from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, rule
-from tape_ad.rules.maps import Array, adjoint
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.maps import adjoint
+from tape_ad.extend.rules import Call, Derivation, Entry, arguments_of, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.linalg.systems import (

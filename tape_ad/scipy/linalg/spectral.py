@@ -4,13 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TRACERS, TYPED_BY_VALUES, overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, outputs
+from tape_ad.extend.arrays import TRACERS, Array, as_array
+from tape_ad.extend.maps import Deferred, LinearMap, adjoint
+from tape_ad.extend.patterns import batched
+from tape_ad.extend.rules import (
+    SHAPED_BY_VALUES,
+    TYPED_BY_VALUES,
+    Call,
+    Constant,
+    Derivation,
+    Entry,
+    outputs,
+    overridable,
+)
 from tape_ad.rules.linalg.singular_values import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
-from tape_ad.rules.maps import Array, Deferred, LinearMap, adjoint
-from tape_ad.rules.maps.patterns import batched
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE, as_assumed, refuse

@@ -7,9 +7,10 @@ import scipy.linalg
 from attrs import define
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Call, Entry, as_array, each, rule
-from tape_ad.rules.maps import Adjoint, Array, Chain, Index, LinearMap, Reshape
-from tape_ad.rules.maps.patterns import permutation
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape
+from tape_ad.extend.patterns import permutation
+from tape_ad.extend.rules import Call, Entry, each, rule
 from tape_ad.scipy.counterparts import takes_lists
 
 __all__ = ["STRUCTURED", "block_diag", "toeplitz"]

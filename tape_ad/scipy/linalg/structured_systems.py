@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Entry, as_array
-from tape_ad.rules.maps import Array, adjoint
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.maps import adjoint
+from tape_ad.extend.rules import SHAPED_BY_VALUES, Entry
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.banded import solve_banded

@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from attrs import define
 
-from tape_ad.rules.maps import Array, Shape, adjoint
-from tape_ad.rules.maps.patterns import Pattern, by_batch, dense, reads
+from tape_ad.extend.arrays import Array, Shape
+from tape_ad.extend.maps import adjoint
+from tape_ad.extend.patterns import Pattern, by_batch, dense, reads
 
 __all__ = [
     "ADJOINT",

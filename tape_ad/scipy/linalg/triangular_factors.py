@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules import facts
-from tape_ad.rules.base import Constant, Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE

@@ -5,14 +5,12 @@ SciPy's results for plain arrays, and record what they do for handles. ``import
 tape_ad.scipy.ndimage`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
-from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import published
+from tape_ad.extend.packages import extra, published
 
 with extra("scipy", "tape_ad.scipy.ndimage"):
     import scipy.ndimage
 
-from tape_ad.rules import add_rules
-from tape_ad.rules.base import merged
+from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import *
 from tape_ad.scipy.ndimage.extension import SLIDING

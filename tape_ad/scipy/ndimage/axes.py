@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import as_array
+from tape_ad.extend.arrays import as_array
 
 __all__ = ["axes_of", "numbers", "one_axis", "per_axis"]
 

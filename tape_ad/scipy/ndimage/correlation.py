@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.rules.base import Entry, each
-from tape_ad.rules.maps import Array, Chain, Conjugate, Deferred, Index, LinearMap, Reshape, Shape
+from tape_ad.extend.arrays import Array, Shape
+from tape_ad.extend.maps import Chain, Conjugate, Deferred, Index, LinearMap, Reshape
+from tape_ad.extend.rules import Entry, each
 from tape_ad.scipy.counterparts import by_name, operands_of, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.axes import axes_of, one_axis, per_axis

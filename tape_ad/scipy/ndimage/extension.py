@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Entry, along, rule
-from tape_ad.rules.maps import Array, LinearMap, Shape
-from tape_ad.rules.maps.patterns import Pattern, banded, by_batch, permutation, reads, separable
-from tape_ad.rules.plain_maps import PlainMap, summed_by_index
+from tape_ad.extend.arrays import Array, Shape, along
+from tape_ad.extend.maps import LinearMap, PlainMap, summed_by_index
+from tape_ad.extend.patterns import Pattern, banded, by_batch, permutation, reads, separable
+from tape_ad.extend.rules import Entry, overridable, rule
 
 __all__ = [
     "OUTSIDE",

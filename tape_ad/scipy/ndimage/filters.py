@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules.base import Derivation, Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Derivation, Entry, overridable
 from tape_ad.scipy.counterparts import checked_call, joined, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.axes import axes_of, numbers, one_axis, per_axis

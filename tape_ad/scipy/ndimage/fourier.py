@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import takes_over
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
-from tape_ad.base.naming import called
-from tape_ad.rules.base import Derivation, Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.packages import called
+from tape_ad.extend.rules import Derivation, Entry, takes_over
 from tape_ad.scipy.counterparts import checked_call, joined, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.axes import numbers, one_axis

@@ -11,12 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, frozen
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import ShapeError
-from tape_ad.rules.base import Entry, rule
-from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, Shape
-from tape_ad.rules.maps.patterns import Pattern, dense_blocks, permutation, reads, stacked
-from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.extend.arrays import Array, Shape
+from tape_ad.extend.maps import Chain, Deferred, LinearMap, PlainMap
+from tape_ad.extend.patterns import Pattern, dense_blocks, permutation, reads, stacked
+from tape_ad.extend.rules import Entry, overridable, rule
 from tape_ad.scipy.counterparts import by_name, operands_of, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import MODULE

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from attrs import define, frozen
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules.base import Derivation, Entry, as_array, constants, rule
-from tape_ad.rules.maps import Array, Shape
-from tape_ad.rules.maps.patterns import Pattern, reads, separable
-from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.extend.arrays import Array, Shape, as_array
+from tape_ad.extend.maps import PlainMap
+from tape_ad.extend.patterns import Pattern, reads, separable
+from tape_ad.extend.rules import Derivation, Entry, constants, overridable, rule
 from tape_ad.scipy.counterparts import checked_call, joined, output_dtype, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import MODULE

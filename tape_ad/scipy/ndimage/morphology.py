@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.base.naming import called
-from tape_ad.rules.base import Derivation, Entry, as_array, constants
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.packages import called
+from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.counterparts import (
     checked_call,
     is_handle,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
 from tape_ad.scipy.ndimage.extension import OUTSIDE, folded
 
 __all__ = ["Place", "place", "where_finite"]

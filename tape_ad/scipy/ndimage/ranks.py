@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, frozen
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules.base import Call, Constant, Entry, as_array, each
-from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Negate, Reshape, Shape
-from tape_ad.rules.maps.patterns import permutation
-from tape_ad.rules.plain_maps import PlainMap, summed_by_index
+from tape_ad.extend.arrays import Array, Shape, as_array
+from tape_ad.extend.maps import Chain, Index, LinearMap, Negate, PlainMap, Reshape, summed_by_index
+from tape_ad.extend.patterns import permutation
+from tape_ad.extend.rules import Call, Constant, Entry, each, overridable
 from tape_ad.scipy.counterparts import joined, operands_of, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.axes import axes_of, one_axis, per_axis

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.rules.base import Derivation, Entry, rule
-from tape_ad.rules.maps import Array, Chain, LinearMap
-from tape_ad.rules.maps.patterns import along
-from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.maps import Chain, LinearMap, PlainMap
+from tape_ad.extend.patterns import along
+from tape_ad.extend.rules import Derivation, Entry, rule
 from tape_ad.scipy.counterparts import checked_call, operands_of, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.axes import one_axis

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable, takes_over
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Derivation, Entry, as_array, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import SHAPED_BY_VALUES, Derivation, Entry, overridable, rule, takes_over
 from tape_ad.scipy.counterparts import checked_call, joined, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.axes import one_axis, per_axis

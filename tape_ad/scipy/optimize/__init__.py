@@ -11,8 +11,7 @@ for all but `scipy_objective`: pip install 'tape-ad[scipy]'.
 
 from typing import Any
 
-from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import listed, published
+from tape_ad.extend.packages import extra, listed, published
 from tape_ad.scipy.optimize.minima import *
 from tape_ad.scipy.optimize.objectives import *
 

@@ -8,20 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.record.messages.migration_hints import listed
+from tape_ad import grad
+from tape_ad.extend.arrays import any_handle, as_constant_handle, plain, refuse_handles
+from tape_ad.extend.packages import listed
+from tape_ad.extend.solvers import implicit, on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.roots import as_tuple
-from tape_ad.transforms.gradients import grad
-from tape_ad.transforms.implicit import (
-    any_handle,
-    as_constant_handle,
-    implicit,
-    on_plain_arrays,
-    plain,
-    refuse_handles,
-    valued,
-    warn_unconverged,
-)
 
 __all__ = ["bracket_minimum", "bracket_root", "find_minimum", "find_root"]
 __dir__ = listed(__all__)

@@ -6,24 +6,21 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 
+from tape_ad import grad, jacobian
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.base.trees import is_leaf
-from tape_ad.rules.maps import Array
-from tape_ad.scipy.optimize.roots import as_tuple
-from tape_ad.scipy.optimize.sparse_fits import fitted_over_tree
-from tape_ad.scipy.optimize.stationary import Constraint, box, stationary, warn_if_not
-from tape_ad.transforms.gradients import grad
-from tape_ad.transforms.implicit import (
+from tape_ad.extend.arrays import (
+    Array,
     any_handle,
     as_constant_handle,
     joined,
-    on_plain_arrays,
     plain,
     refuse_handles,
-    valued,
-    warn_unconverged,
 )
-from tape_ad.transforms.jacobians import jacobian
+from tape_ad.extend.solvers import on_plain_arrays, valued, warn_unconverged
+from tape_ad.extend.trees import is_leaf
+from tape_ad.scipy.optimize.roots import as_tuple
+from tape_ad.scipy.optimize.sparse_fits import fitted_over_tree
+from tape_ad.scipy.optimize.stationary import Constraint, box, stationary, warn_if_not
 
 __all__ = ["curve_fit", "least_squares", "leastsq"]
 

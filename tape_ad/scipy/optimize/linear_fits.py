@@ -8,7 +8,15 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from tape_ad.base.errors import SingularJacobianError
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import (
+    Array,
+    any_handle,
+    as_constant_handle,
+    joined,
+    plain,
+    refuse_handles,
+)
+from tape_ad.extend.solvers import valued, warn_unconverged
 from tape_ad.scipy.optimize.fits import pair_of, plain_pair
 from tape_ad.scipy.optimize.stationary import (
     NEGLIGIBLE,
@@ -19,15 +27,6 @@ from tape_ad.scipy.optimize.stationary import (
     warn_if_not,
 )
 from tape_ad.scipy.sparse.linalg import spsolve
-from tape_ad.transforms.implicit import (
-    any_handle,
-    as_constant_handle,
-    joined,
-    plain,
-    refuse_handles,
-    valued,
-    warn_unconverged,
-)
 
 __all__ = ["isotonic_regression", "lsq_linear", "nnls"]
 

@@ -6,17 +6,9 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 
+from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
+from tape_ad.extend.solvers import on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.optimize.stationary import Constraint, box, boxed_in, stationary, warn_if_not
-from tape_ad.transforms.implicit import (
-    any_handle,
-    as_constant_handle,
-    joined,
-    on_plain_arrays,
-    plain,
-    refuse_handles,
-    valued,
-    warn_unconverged,
-)
 
 __all__ = [
     "approx_fprime",

@@ -8,22 +8,20 @@ import numpy as np
 import scipy.optimize
 from attrs import define, field
 
-from tape_ad.base.trees import flatten
-from tape_ad.rules.maps import Array
-from tape_ad.scipy.optimize.objectives import ScipyObjective, in_a_row, searched
-from tape_ad.scipy.optimize.roots import as_number, as_tuple
-from tape_ad.scipy.optimize.stationary import Constraint, box, boxed_in, stationary, warn_if_not
-from tape_ad.transforms.gradients import grad
-from tape_ad.transforms.implicit import (
+from tape_ad import grad
+from tape_ad.extend.arrays import (
+    Array,
     any_handle,
     as_constant_handle,
     joined,
-    on_plain_arrays,
     plain,
     refuse_handles,
-    warn_unconverged,
 )
-from tape_ad.transforms.tracing import check_callable
+from tape_ad.extend.solvers import check_callable, on_plain_arrays, warn_unconverged
+from tape_ad.extend.trees import flatten
+from tape_ad.scipy.optimize.objectives import ScipyObjective, in_a_row, searched
+from tape_ad.scipy.optimize.roots import as_number, as_tuple
+from tape_ad.scipy.optimize.stationary import Constraint, box, boxed_in, stationary, warn_if_not
 
 __all__ = ["brent", "fminbound", "golden", "minimize", "minimize_scalar"]
 

@@ -12,16 +12,23 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
+from tape_ad import compile as compiled
+from tape_ad import grad, hessian, jacobian, value_and_grad, vjp
 from tape_ad.base.errors import DtypeError
-from tape_ad.base.extras import extra
-from tape_ad.base.trees import at_leaves, flatten, is_leaf, map_leaves, paired, unflatten
-from tape_ad.optim.vectors import arrays_of, computed, vector_of
-from tape_ad.programs.compilation import compile as compiled
-from tape_ad.record.primals import is_number_like
-from tape_ad.rules.maps import Array
-from tape_ad.transforms.gradients import grad, value_and_grad, vjp
-from tape_ad.transforms.jacobians import hessian, jacobian
-from tape_ad.transforms.tracing import check_callable
+from tape_ad.extend.arrays import Array, is_number_like
+from tape_ad.extend.packages import extra
+from tape_ad.extend.solvers import check_callable
+from tape_ad.extend.trees import (
+    arrays_of,
+    at_leaves,
+    computed,
+    flatten,
+    is_leaf,
+    map_leaves,
+    paired,
+    unflatten,
+    vector_of,
+)
 
 __all__ = ["ScipyObjective", "in_a_row", "scipy_objective", "searched"]
 

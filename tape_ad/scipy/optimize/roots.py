@@ -6,19 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
+from tape_ad.extend.solvers import implicit, lent, on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.installed import scipy
-from tape_ad.transforms.implicit import (
-    any_handle,
-    as_constant_handle,
-    implicit,
-    joined,
-    lent,
-    on_plain_arrays,
-    plain,
-    refuse_handles,
-    valued,
-    warn_unconverged,
-)
 
 __all__ = [
     "bisect",
@@ -174,7 +164,7 @@ def newton(
     >>> newton(lambda x, a: x**2 - a, np.array([1.0, 1.0]), args=(np.array([4.0, 9.0]),))
     array([2., 3.])
     """
-    args = as_tuple(args)
+    args = tuple(args) if isinstance(args, list) else as_tuple(args)
     refuse_handles("newton", {"tol": tol, "rtol": rtol, "maxiter": maxiter})
     searched = on_plain_arrays(func)
     found = scipy.optimize.newton(
@@ -237,7 +227,7 @@ def fixed_point(
     >>> fixed_point(lambda x, p: (x + p / x) / 2, 1.0, args=(4.0,))
     array(2.)
     """
-    args = as_tuple(args)
+    args = tuple(args) if isinstance(args, list) else as_tuple(args)
     refuse_handles("fixed_point", {"xtol": xtol, "maxiter": maxiter})
     searched = on_plain_arrays(func)
     x = scipy.optimize.fixed_point(searched, plain(joined(x0)), plain(args), xtol, maxiter, method)

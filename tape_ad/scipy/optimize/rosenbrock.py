@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 
-from tape_ad.transforms.implicit import any_handle, joined
+from tape_ad.extend.arrays import any_handle, joined
 
 __all__ = ["rosen", "rosen_der", "rosen_hess", "rosen_hess_prod"]
 

@@ -7,16 +7,12 @@ import numpy as np
 import scipy.optimize
 from attrs import frozen
 
+from tape_ad import sparse_hessian, sparse_jacobian
 from tape_ad.base.errors import PatternError, UnsupportedArgumentError
-from tape_ad.base.trees import flatten
-from tape_ad.optim.vectors import vector_of
-from tape_ad.record.primals import is_number_like
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, any_handle, is_number_like
+from tape_ad.extend.solvers import check_callable
+from tape_ad.extend.trees import flatten, vector_of
 from tape_ad.scipy.optimize.objectives import ScipyObjective, in_a_row
-from tape_ad.sparse_derivatives.hessians import sparse_hessian
-from tape_ad.sparse_derivatives.jacobians import sparse_jacobian
-from tape_ad.transforms.implicit import any_handle
-from tape_ad.transforms.tracing import check_callable
 
 __all__ = ["Structure", "fitted_over_tree", "structure"]
 

@@ -15,17 +15,10 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from tape_ad import jacobian, vjp
 from tape_ad.base.errors import SingularJacobianError
-from tape_ad.rules.maps import Array
-from tape_ad.transforms.gradients import vjp
-from tape_ad.transforms.implicit import (
-    check_regular,
-    implicit,
-    joined,
-    plain,
-    warn_unconverged,
-)
-from tape_ad.transforms.jacobians import jacobian
+from tape_ad.extend.arrays import Array, joined, plain
+from tape_ad.extend.solvers import check_regular, implicit, warn_unconverged
 
 __all__ = ["Constraint", "box", "boxed_in", "stationary"]
 

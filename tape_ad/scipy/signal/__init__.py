@@ -11,8 +11,7 @@ with extra("scipy", "tape_ad.scipy.signal"):
     import scipy.signal
 
 import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
-from tape_ad.rules import add_rules
-from tape_ad.rules.base import Refused, constants, merged
+from tape_ad.extend.rules import Refused, add_rules, constants, merged
 from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.signal import windows as windows

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import ShapeError
-from tape_ad.rules.base import Constant, Entry, as_array, axes_of
-from tape_ad.rules.maps import Array, Shape
+from tape_ad.extend.arrays import Array, Shape, as_array, axes_of
+from tape_ad.extend.rules import Constant, Entry
 from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.sections import beside_nothing, convolved, reversed_axes

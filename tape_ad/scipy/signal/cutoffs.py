@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
 

@@ -4,11 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES
 from tape_ad.base.errors import ShapeError
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import Entry, as_array, axis_of
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array, axis_of, primal
+from tape_ad.extend.rules import SHAPED_BY_VALUES, Entry
 from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.recursion import filtered, filtered_from

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import DtypeError, ShapeError
-from tape_ad.rules.base import Entry, as_array, constants
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Entry, constants
 from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 

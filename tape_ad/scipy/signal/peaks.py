@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TRACERS, overridable
-from tape_ad.rules.base import Constant, Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import TRACERS, Array, as_array
+from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, overridable
 from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 

@@ -17,12 +17,11 @@ import numpy as np
 import scipy.signal
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, rule
-from tape_ad.rules.maps import Adjoint, Array, Chain, Index, LinearMap, Reshape
-from tape_ad.rules.maps.patterns import rows_of
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape
+from tape_ad.extend.patterns import rows_of
+from tape_ad.extend.rules import Entry, arguments_of, overridable, rule
 from tape_ad.scipy.signal.sections import Convolution
 
 __all__ = ["RECURSION", "filtered", "filtered_from"]

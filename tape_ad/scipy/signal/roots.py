@@ -5,12 +5,18 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES, overridable
 from tape_ad.base.errors import SingularJacobianError, UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import Constant, Entry, as_array, rule
-from tape_ad.rules.maps import SAME, Array
-from tape_ad.rules.maps.patterns import dense
+from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.maps import SAME
+from tape_ad.extend.patterns import dense
+from tape_ad.extend.rules import (
+    SHAPED_BY_VALUES,
+    TYPED_BY_VALUES,
+    Constant,
+    Entry,
+    overridable,
+    rule,
+)
 from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import convolve

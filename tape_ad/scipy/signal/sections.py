@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, rule
-from tape_ad.rules.maps import Array, LinearMap, Shape
-from tape_ad.rules.maps.patterns import Pattern, banded, reads, separable
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, Shape
+from tape_ad.extend.maps import LinearMap
+from tape_ad.extend.patterns import Pattern, banded, reads, separable
+from tape_ad.extend.rules import Entry, arguments_of, overridable, rule
 from tape_ad.scipy.installed import scipy
 
 __all__ = ["SECTIONS", "Convolution", "beside_nothing", "convolved", "reversed_axes"]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import ShapeError
-from tape_ad.rules.base import Entry, as_array, axis_of
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array, axis_of
+from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import from_last, to_last

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import ShapeError
-from tape_ad.rules.base import Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import scipy_composition, with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import filtered_with_state

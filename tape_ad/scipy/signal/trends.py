@@ -4,10 +4,10 @@ from typing import Any, ClassVar
 
 from attrs import define
 
-from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, as_array, axes_of, axis_of, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.maps.patterns import along
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, axes_of, axis_of
+from tape_ad.extend.patterns import along
+from tape_ad.extend.rules import Call, Entry, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import scipy
 

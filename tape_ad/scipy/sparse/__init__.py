@@ -18,8 +18,7 @@ array([[2., 2.],
 array([11., 10.])
 """
 
-from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import published
+from tape_ad.extend.packages import extra, published
 
 with extra("scipy", "tape_ad.scipy.sparse"):
     import scipy.sparse  # noqa: F401 - asked for first, so that its absence has one message

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
-from tape_ad.base.arrays.overridable import takes_over
 from tape_ad.base.errors import ConversionError, ShapeError, UnsupportedArgumentError
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import takes_over
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.sparse.pattern import Pattern, merged
 

@@ -12,11 +12,10 @@ import numpy as np
 import scipy.sparse
 from attrs import define
 
-from tape_ad.base.arrays.overridable import takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
-from tape_ad.rules.plain_maps import Gather
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.maps import Gather
+from tape_ad.extend.rules import takes_over
 from tape_ad.scipy.counterparts import holds, joined
 from tape_ad.scipy.sparse.arithmetic import Arithmetic, absent
 from tape_ad.scipy.sparse.pattern import Pattern, merged

@@ -8,12 +8,11 @@ import scipy.sparse
 import scipy.sparse.linalg
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Entry, rule
-from tape_ad.rules.maps import Array, Shape
-from tape_ad.rules.maps.patterns import Pattern, by_columns, reads
-from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.extend.arrays import Array, Shape
+from tape_ad.extend.maps import PlainMap
+from tape_ad.extend.patterns import Pattern, by_columns, reads
+from tape_ad.extend.rules import Entry, overridable, rule, takes_over
 from tape_ad.scipy.linalg.systems import in_columns
 from tape_ad.scipy.sparse.systems import joined, sparse_parts, sparse_solved
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse.linalg
 
-from tape_ad.base.arrays.overridable import overridable, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Constant, Entry, as_array, rule
-from tape_ad.rules.maps import Array, LinearMap
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.maps import LinearMap
+from tape_ad.extend.rules import Constant, Entry, overridable, rule, takes_over
 from tape_ad.scipy.counterparts import joined, with_value
 from tape_ad.scipy.linalg.functions import Derivative, block, one_by_one
 from tape_ad.scipy.linalg.functions import expm as dense_expm

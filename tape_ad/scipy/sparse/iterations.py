@@ -10,12 +10,11 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, frozen
 
-from tape_ad.base.arrays.overridable import overridable, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Call, Entry, as_array, outputs, rule
-from tape_ad.rules.maps import Array, Shape
-from tape_ad.rules.maps.patterns import Pattern, by_batch, reads
-from tape_ad.rules.plain_maps import PlainMap
+from tape_ad.extend.arrays import Array, Shape, as_array
+from tape_ad.extend.maps import PlainMap
+from tape_ad.extend.patterns import Pattern, by_batch, reads
+from tape_ad.extend.rules import Call, Entry, outputs, overridable, rule, takes_over
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns

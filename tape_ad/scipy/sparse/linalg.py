@@ -14,9 +14,8 @@ array([-0.5  , -0.125])
 
 import scipy.sparse.linalg  # noqa: F401 - whose names are published
 
-from tape_ad.record.messages.migration_hints import published
-from tape_ad.rules import add_rules
-from tape_ad.rules.base import merged
+from tape_ad.extend.packages import published
+from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.sparse.factors import *
 from tape_ad.scipy.sparse.functions import *
 from tape_ad.scipy.sparse.iterations import *

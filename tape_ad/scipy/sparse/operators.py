@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import takes_over
 from tape_ad.base.errors import ShapeError, TapeError
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
-from tape_ad.rules.maps.patterns import rows_of
-from tape_ad.rules.plain_maps import PlainMap, pushed
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.maps import PlainMap, pushed
+from tape_ad.extend.patterns import rows_of
+from tape_ad.extend.rules import takes_over
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.sparse.arithmetic import is_sparse

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse
 from attrs import frozen
 
-from tape_ad.rules.maps import Array
-from tape_ad.rules.plain_maps import Gather
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.maps import Gather
 
 __all__ = ["Pattern", "coordinates", "merged"]
 

@@ -8,10 +8,10 @@ import scipy.sparse
 import scipy.sparse.linalg
 from attrs import define, frozen
 
-from tape_ad.base.arrays.overridable import overridable, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Call, Entry, as_array, rule
-from tape_ad.rules.maps import Array, adjoint
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.maps import adjoint
+from tape_ad.extend.rules import Call, Entry, overridable, rule, takes_over
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns, outer
 from tape_ad.scipy.sparse.arrays import pattern_of
 from tape_ad.scipy.sparse.pattern import Pattern

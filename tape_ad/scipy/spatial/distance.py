@@ -10,7 +10,7 @@ array([[-0.6, -0.8], [ 0.6,  0.8]])
 
 import scipy.spatial.distance  # noqa: F401 - whose names are published
 
-from tape_ad.record.messages.migration_hints import published
+from tape_ad.extend.packages import published
 from tape_ad.scipy.spatial.pairs import *
 from tape_ad.scipy.spatial.vectors import *
 

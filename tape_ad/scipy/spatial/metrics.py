@@ -10,12 +10,10 @@ import numpy as np
 import scipy.spatial.distance
 import scipy.special
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, as_array, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.continued import within
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, within
+from tape_ad.extend.rules import Entry, overridable, quiet, rule
 
 __all__ = ["METRICS", "ROOTS", "canonical_name", "half_inverse", "root", "weights_of"]
 

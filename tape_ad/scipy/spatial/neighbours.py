@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import Derivation, Entry, as_array, constants
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, as_array, in_double, primal
+from tape_ad.extend.rules import Derivation, Entry, constants
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain

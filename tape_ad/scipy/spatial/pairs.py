@@ -9,13 +9,11 @@ import scipy.spatial.distance
 import scipy.special
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import DtypeError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Derivation, Entry, as_array, rule
-from tape_ad.rules.maps import Array, Shape
-from tape_ad.rules.maps.patterns import Pattern, dense_blocks, reads
-from tape_ad.rules.numpy.continued import unit
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, Shape, as_array, unit
+from tape_ad.extend.patterns import Pattern, dense_blocks, reads
+from tape_ad.extend.rules import Derivation, Entry, overridable, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial.metrics import METRICS, canonical_name, root

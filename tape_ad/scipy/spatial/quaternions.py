@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.record.primals import primal
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, primal
 from tape_ad.scipy.spatial.metrics import root
 from tape_ad.scipy.spatial.pairs import arctan_of_root, cosine_of_root
 

@@ -17,15 +17,13 @@ import scipy.spatial
 import scipy.spatial.transform
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, in_double, plain, primal
+from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.interpolate.pieces import piece_of
 from tape_ad.scipy.interpolate.polynomials import PPoly
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial.rotations import Rotation, from_host
-from tape_ad.transforms.implicit import implicit, plain
 
 __all__ = ["RotationSpline", "Slerp", "geometric_slerp"]
 

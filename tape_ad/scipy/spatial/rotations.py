@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.interpolation import in_double
+from tape_ad.extend.arrays import Array, in_double
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial import quaternions

@@ -27,15 +27,14 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.base.extras import extra
-from tape_ad.record.messages.migration_hints import published
+from tape_ad.extend.packages import extra, published
 
 with extra("scipy", "tape_ad.scipy.special"):
     import scipy.special as sp
 
-from tape_ad.record.tensor import Tensor
-from tape_ad.rules import add_rules, load_scipy_rules
-from tape_ad.rules.maps import Array
+from tape_ad import Tensor
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import add_rules, load_scipy_rules
 from tape_ad.rules.nn import activations
 from tape_ad.scipy.counterparts import WITH_VALUE, joined
 from tape_ad.scipy.special import gamma_functions as gammas  # so that `gamma` is SciPy's function

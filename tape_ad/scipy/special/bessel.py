@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.rules.base import Entry, Maker, Rule, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.maps.patterns import elementwise
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.patterns import elementwise
+from tape_ad.extend.rules import Entry, Maker, Rule, quiet, rule
 from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["BESSEL", "BESSEL_INTEGRALS"]

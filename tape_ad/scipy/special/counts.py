@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, as_array, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Call, Entry, arguments_of, quiet, rule
 from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_composition, scipy_function
 from tape_ad.scipy.special.shared import BERNOULLI, sp
 

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.continued import ratio
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, ratio
+from tape_ad.extend.rules import Entry, overridable, quiet, rule
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.shared import in_double, sp
 

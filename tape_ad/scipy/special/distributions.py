@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import Entry, quiet, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Entry, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.shared import no_partial, sp

@@ -15,13 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.record.primals import primal
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, Maker, Rule, as_array, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.rules import Entry, Maker, Rule, arguments_of, overridable, quiet, rule
 from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["ELLIPTIC", "INTEGRALS"]

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, Rule, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.continued import bounded, unit
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, bounded, unit
+from tape_ad.extend.rules import Entry, Rule, overridable, quiet, rule
 from tape_ad.rules.numpy.elementwise import power_base, power_exponent
 from tape_ad.scipy.special.shared import in_double, sp
 

@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.record.primals import primal
-from tape_ad.rules import facts
-from tape_ad.rules.base import Derivation, Entry, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, primal
+from tape_ad.extend.rules import Derivation, Entry, arguments_of, overridable, quiet, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.special.shared import BERNOULLI, in_double, no_partial, sp
 

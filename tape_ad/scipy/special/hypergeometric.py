@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import Entry, quiet, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Entry, quiet, rule
 from tape_ad.scipy.special.elliptic import carlson_last
 from tape_ad.scipy.special.shared import no_partial, sp
 

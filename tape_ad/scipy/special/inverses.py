@@ -14,10 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.record.primals import primal
-from tape_ad.rules.base import Entry, Maker, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.continued import ratio
+from tape_ad.extend.arrays import Array, primal, ratio
+from tape_ad.extend.rules import Entry, Maker, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
 from tape_ad.scipy.special.distributions import DISTRIBUTIONS
 from tape_ad.scipy.special.incomplete import INCOMPLETE, betainc_slope, gammainc_slope

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import Entry, Rule, as_array, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Entry, Rule, arguments_of, quiet, rule
 from tape_ad.scipy.counterparts import by_name, scipy_function, with_scipy_value
 from tape_ad.scipy.special.shared import no_partial, sp
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, Rule, axes_of, quiet, rule
-from tape_ad.rules.maps import Array, Divide, LinearMap, WeightedSum
-from tape_ad.rules.numpy.continued import ratio
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, axes_of, ratio
+from tape_ad.extend.maps import Divide, LinearMap, WeightedSum
+from tape_ad.extend.rules import Call, Entry, Rule, overridable, quiet, rule
 from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt
 from tape_ad.scipy.installed import asked
 from tape_ad.scipy.special.shared import Probe, no_partial, sp

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import Entry
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.special.shared import sp
 

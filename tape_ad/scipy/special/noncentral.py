@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
-from tape_ad.rules import facts
-from tape_ad.rules.base import Constant, Entry, Maker, quiet, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, Maker, overridable, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.shared import in_double, sp

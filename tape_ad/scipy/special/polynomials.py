@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Entry, Maker, as_array, quiet, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Entry, Maker, quiet, rule
 from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["POLYNOMIALS"]

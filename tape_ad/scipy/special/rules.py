@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from tape_ad.rules.base import Entry, Maker, Rule, constants, merged
+from tape_ad.extend.rules import Entry, Maker, Rule, constants, merged
 from tape_ad.scipy.special.bessel import BESSEL, BESSEL_INTEGRALS
 from tape_ad.scipy.special.counts import COUNTS
 from tape_ad.scipy.special.densities import DENSITIES

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.special
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Maker
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Maker
 from tape_ad.scipy.installed import Missing
 
 __all__ = ["BERNOULLI", "Probe", "floating_dtype", "in_double", "no_partial", "sp"]

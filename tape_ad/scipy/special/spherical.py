@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, as_array, quiet, rule
-from tape_ad.rules.maps import Array
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Entry, arguments_of, quiet, rule
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.special.shared import no_partial, sp
 

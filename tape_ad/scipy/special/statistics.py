@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
-from tape_ad.rules import facts
-from tape_ad.rules.base import Constant, Entry, quiet, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, overridable, quiet, rule
 from tape_ad.scipy.special.logarithms import power_slope
 from tape_ad.scipy.special.shared import in_double, no_partial, sp
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, quiet, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Entry, overridable, quiet, rule
 from tape_ad.scipy.special.densities import stirling_error
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
 from tape_ad.scipy.special.incomplete import CUT, NODES, WEIGHTS, bell, integrated, reach

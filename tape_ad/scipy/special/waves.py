@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import Entry, Rule, quiet, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Entry, Rule, quiet, rule
 from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["WAVES"]

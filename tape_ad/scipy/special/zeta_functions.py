@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, quiet, rule
-from tape_ad.rules.maps import Array
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Entry, overridable, quiet, rule
 from tape_ad.scipy.installed import asked
 from tape_ad.scipy.special.shared import BERNOULLI, Probe, in_double, sp
 

@@ -31,13 +31,13 @@ Examples
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.base.extras import extra
+from tape_ad.extend.packages import extra
 
 with extra("scipy", "tape_ad.scipy.stats"):
     import scipy.stats
 
 import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
-from tape_ad.rules import add_rules
+from tape_ad.extend.rules import add_rules
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.stats import comparisons, counts, fits, plots, powers, resampling
 from tape_ad.scipy.stats.continuous import CONTINUOUS

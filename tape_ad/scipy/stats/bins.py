@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Derivation
 from tape_ad.scipy.counterparts import is_handle
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.stats.results import (

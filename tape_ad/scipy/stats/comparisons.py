@@ -7,12 +7,12 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import any_handle, joined, plain, refuse_handles
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.methods import cdf, ppf, sf
 from tape_ad.scipy.stats.results import ConfidenceInterval, check_level
 from tape_ad.scipy.stats.samples import floating, refuse_option
 from tape_ad.scipy.stats.tails import upper_tail
-from tape_ad.transforms.implicit import any_handle, joined, plain, refuse_handles
 
 __all__ = ["dunnett", "quantile_test", "tukey_hsd"]
 

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.continued import ratio
+from tape_ad.extend.arrays import Array, ratio
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.densities import gamma_density
 from tape_ad.scipy.special.gamma_functions import digamma_step

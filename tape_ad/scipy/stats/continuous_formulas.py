@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
 from tape_ad.scipy.special.densities import gamma_density
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.logarithms import power_slope, root_slope

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Constant, Derivation
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Constant, Derivation, overridable
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.samples import Table, floating, of_samples, off_limits, taken_over

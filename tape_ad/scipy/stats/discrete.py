@@ -10,8 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from attrs import frozen
 
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.continued import ratio
+from tape_ad.extend.arrays import Array, ratio
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.densities import beta_density, gamma_density
 from tape_ad.scipy.special.gamma_functions import digamma_step

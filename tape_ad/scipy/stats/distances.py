@@ -8,8 +8,8 @@ import scipy.optimize
 import scipy.sparse
 
 from tape_ad.base.errors import DtypeError
-from tape_ad.rules.base import Derivation
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Derivation
 from tape_ad.scipy.stats.samples import Table, floating, of_samples, primal, taken_over
 
 __all__ = ["DISTANCES"]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
+from tape_ad import Tensor
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.record.tensor import Tensor
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, any_handle, as_array
+from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.continuous import CONTINUOUS
@@ -22,8 +22,6 @@ from tape_ad.scipy.stats.methods import METHODS, FrozenDistribution
 from tape_ad.scipy.stats.moments import MOMENTS
 from tape_ad.scipy.stats.partials import parameter_names
 from tape_ad.scipy.stats.supports import ENDS
-from tape_ad.transforms.differentiable.copying import copied_object
-from tape_ad.transforms.implicit import any_handle
 
 __all__ = ["Distribution", "primal"]
 

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Constant, Entry
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.methods import isf, logpdf, logpmf, pdf, pmf, ppf
 

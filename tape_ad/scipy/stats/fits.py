@@ -8,11 +8,12 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import joined, plain
+from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.distributions import Distribution
 from tape_ad.scipy.stats.powers import on_handles
 from tape_ad.scipy.stats.results import SignificanceResult
-from tape_ad.transforms.implicit import implicit, joined, plain
 
 __all__ = ["anderson", "bayes_mvs", "mvsdist"]
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Derivation, takes_over
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.continuous import CONTINUOUS

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.continued import within
+from tape_ad.extend.arrays import Array, within
+from tape_ad.extend.rules import Derivation
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.descriptive import central_moment, kurtosis, skew, trim_mean
 from tape_ad.scipy.stats.families import log_root

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
 from tape_ad.scipy.special.gamma_functions import multigammaln
 from tape_ad.scipy.special.shared import sp
 

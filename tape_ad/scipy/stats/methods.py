@@ -6,7 +6,7 @@ from typing import Any
 import scipy.stats
 from attrs import frozen
 
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
 from tape_ad.scipy.counterparts import takes_lists
 
 __all__ = [

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from attrs import frozen
 
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
 from tape_ad.scipy.special.gamma_functions import polygamma
 from tape_ad.scipy.special.shared import sp
 

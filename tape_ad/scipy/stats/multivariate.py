@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation, Entry, as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import Derivation, Entry
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.solvers import solve_triangular

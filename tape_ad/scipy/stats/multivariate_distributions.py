@@ -8,11 +8,10 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, any_handle
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.multivariate import COMPOSED, MULTIVARIATE
-from tape_ad.transforms.implicit import any_handle
 
 __all__ = ["FrozenMultivariate", "Multivariate"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.families import Family, Shape

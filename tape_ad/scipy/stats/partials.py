@@ -13,10 +13,9 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, Makers, as_array, jointly
-from tape_ad.rules.maps import Array
-from tape_ad.rules.numpy.continued import ratio
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, ratio
+from tape_ad.extend.rules import Call, Entry, Makers, jointly
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE

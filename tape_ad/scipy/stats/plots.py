@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.extend.arrays import any_handle, joined, plain
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.distributions import Distribution
 from tape_ad.scipy.stats.powers import (
@@ -16,7 +17,6 @@ from tape_ad.scipy.stats.powers import (
     yeojohnson_at,
 )
 from tape_ad.scipy.stats.rules import PUBLISHED
-from tape_ad.transforms.implicit import any_handle, joined, plain
 
 __all__ = ["boxcox_normplot", "ppcc_max", "ppcc_plot", "probplot", "yeojohnson_normplot"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
 
 __all__ = ["by_policy", "each_slice", "mapped"]
 

@@ -11,13 +11,14 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from tape_ad import grad
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import any_handle, joined, plain, refuse_handles
+from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.stats.methods import ppf
 from tape_ad.scipy.stats.rules import PUBLISHED
 from tape_ad.scipy.stats.samples import as_one, floating, refuse_option
-from tape_ad.transforms.gradients import grad
-from tape_ad.transforms.implicit import any_handle, implicit, joined, plain, refuse_handles
 
 __all__ = [
     "boxcox",

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES
-from tape_ad.rules.base import Derivation
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import SHAPED_BY_VALUES, Derivation
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.results import SigmaclipResult

@@ -11,9 +11,9 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import joined, plain
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.powers import on_handles
-from tape_ad.transforms.implicit import joined, plain
 
 __all__ = [
     "anderson_ksamp",

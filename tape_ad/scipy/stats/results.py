@@ -6,7 +6,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.methods import ppf
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.rules.base import merged
+from tape_ad.extend.rules import merged
 from tape_ad.scipy.stats import bins, frequencies, goodness, quantiles, slopes
 from tape_ad.scipy.stats.descriptive import DESCRIPTIVE, UNITS
 from tape_ad.scipy.stats.distances import DISTANCES

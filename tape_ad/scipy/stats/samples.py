@@ -13,10 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TYPED_BY_VALUES, overridable, takes_over
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation, Entry, as_array, constants
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.rules import (
+    TYPED_BY_VALUES,
+    Derivation,
+    Entry,
+    constants,
+    overridable,
+    takes_over,
+)
 from tape_ad.scipy.counterparts import constant_beside, is_handle, is_users, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.policies import by_policy, mapped

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from tape_ad.rules.base import Derivation
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Derivation
 from tape_ad.scipy.stats.policies import each_slice
 from tape_ad.scipy.stats.results import MedianTestResult, SiegelslopesResult, TheilslopesResult
 from tape_ad.scipy.stats.samples import Table, floats, of_samples, primal, taken_over

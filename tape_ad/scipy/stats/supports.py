@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
 
 __all__ = ["ENDS"]
 

@@ -8,13 +8,11 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, any_handle, as_array
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.distributions import primal
-from tape_ad.transforms.implicit import any_handle
 
 __all__ = ["Frozen", "Tabulated", "rv_discrete", "rv_histogram"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
 from tape_ad.scipy.stats.methods import cdf, sf
 
 __all__ = ["PAIR", "Pair", "lower_tail", "two_tailed", "upper_tail"]

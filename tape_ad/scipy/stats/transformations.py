@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Derivation
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.samples import Table, floating, of_samples, taken_over
 

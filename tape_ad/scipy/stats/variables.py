@@ -8,15 +8,13 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import as_array
-from tape_ad.rules.maps import Array
+from tape_ad.extend.arrays import Array, any_handle, as_array
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.logarithms import log_sum_exp
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution, primal
-from tape_ad.transforms.implicit import any_handle
 
 __all__ = ["VARIABLES", "Mixed", "Variable"]
 

@@ -1,6 +1,7 @@
 """Copies of classes: each derives from its original, and has copies of the methods."""
 
 import abc
+import copyreg
 import enum
 import functools
 import types
@@ -13,7 +14,7 @@ from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import plain_call
 from tape_ad.transforms.differentiable.kinds import KNOWN
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.table import ORIGINALS
+from tape_ad.transforms.differentiable.table import ORIGINALS, original_of
 
 __all__ = ["copied_class"]
 
@@ -25,6 +26,15 @@ LEFT = frozenset({"__dict__", "__weakref__", "__slots__", "__init_subclass__", "
 
 class Plain:
     """What a copy is made from first where the bases would note that they have a subclass."""
+
+
+class Silent:
+    """What comes first among the bases of a copy with slots while it is made, and tells nobody."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        pass
 
 
 def is_noted(kind: type) -> bool:
@@ -111,16 +121,15 @@ def make_class(kind: type) -> Any:
             bases.append(copy)
     meta: Any = type(kind)
     maker: Any = abc.ABCMeta if issubclass(meta, abc.ABCMeta) else type
+    meta = equal_to_originals(meta)
     body: dict[str, Any] = {"__slots__": (), "__module__": kind.__module__}
     body |= {"__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
-    if is_noted(kind):
-        made: Any = maker.__new__(meta, kind.__name__, (Plain,), body)
-        try:
-            made.__bases__ = tuple(bases)
-        except TypeError:  # of another layout, as it has slots
-            return kind
-    else:
-        made = maker.__new__(meta, kind.__name__, tuple(bases), body)
+    for name, value in vars(kind).items():
+        if hasattr(getattr(meta, name, None), "__set__"):  # which could not be assigned later
+            body.setdefault(name, attribute(name, value))
+    made = class_of(maker, meta, kind, tuple(bases), body)
+    if made is None:
+        return kind
     copying.COPIES[kind] = made
     ORIGINALS[made] = kind
     KNOWN[kind] = made
@@ -136,6 +145,44 @@ def make_class(kind: type) -> Any:
     if getattr(kind, "__abstractmethods__", None):
         made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
     return made
+
+
+@functools.cache
+def equal_to_originals(meta: Any) -> Any:
+    """Derive a metaclass whose classes are equal to what they are copies of, as keys of tables."""
+
+    def equal(cls: Any, other: Any) -> Any:
+        return original_of(cls) is original_of(other) or NotImplemented
+
+    body: dict[str, Any] = {
+        "__eq__": equal,
+        "__hash__": lambda cls: type.__hash__(original_of(cls)),
+    }
+    bases = [equal_to_originals(base) for base in meta.__bases__ if issubclass(base, type)]
+    body |= {"__module__": meta.__module__, "__qualname__": meta.__qualname__}
+    derived = type(meta)(meta.__name__, (meta, *bases), body)
+    copyreg.pickle(derived, reduced)
+    return derived
+
+
+def reduced(kind: type) -> Any:
+    """Say how a copied class is pickled: by its original; one that a user derives, by its name."""
+    original = original_of(kind)
+    return kind.__qualname__ if original is kind else (copied_class, (original,))
+
+
+def class_of(maker: Any, meta: Any, kind: type, bases: tuple[type, ...], body: Any) -> Any:
+    """Make a class, of which no base is told that it has a subclass; None if that cannot be."""
+    if not is_noted(kind):
+        return maker.__new__(meta, kind.__name__, bases, body)
+    for first in ((Plain,), (Silent, *bases)):
+        try:
+            made: Any = maker.__new__(meta, kind.__name__, first, dict(body))
+            made.__bases__ = bases
+        except TypeError:  # of another layout, as it has slots
+            continue
+        return made
+    return None
 
 
 COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})

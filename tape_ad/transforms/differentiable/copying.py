@@ -48,12 +48,16 @@ NOT_COPIED = frozenset(
         *("tape_ad", "attr", "attrs", "dask", "distributed", "hypothesis", "jax", "jaxlib"),
         *("matplotlib", "narwhals", "numba", "pandas", "pytest", "_pytest", "torch", "tqdm"),
         *("llvmlite", "autograd", "IPython", "rich", "typing_extensions", "threadpoolctl"),
+        "cvxpy",
     }
 )
 """Packages whose functions stay: they compute nothing of handles, or have their own rules."""
 
-COPIED = ("numpy.polynomial", "statistics")
-"""What is copied of NumPy and of the standard library, which otherwise are not."""
+NEVER_COPIED = NOT_COPIED | sys.stdlib_module_names | {"numpy"}
+"""Packages whose functions are never copied, though NumPy's and Python's have stand-ins."""
+
+COPIED = ("numpy.polynomial", "statistics", "autograd.numpy.numpy_wrapper")
+"""What is copied of packages of which nothing else is."""
 
 
 class Globals(dict[str, Any]):
@@ -172,9 +176,9 @@ def globals_of(original: dict[str, Any]) -> Globals:
 def is_copied_module(name: str) -> bool:
     """Tell whether functions of a module are copied."""
     package = name.partition(".")[0]
-    if package == "numpy" or (package in sys.stdlib_module_names and package != "__main__"):
-        return name.startswith(COPIED)
-    return package not in NOT_COPIED
+    if name.startswith(COPIED) or package == "__main__":
+        return True
+    return package not in NEVER_COPIED
 
 
 def is_copy(thing: Any) -> bool:
@@ -240,6 +244,8 @@ def adapted(function: Any) -> Any:
     """Give a function that is not copied, or what stands for a few of the standard library's."""
     if hasattr(function, "dispatch") and hasattr(function, "registry"):
         return memoized(function, single_dispatch)
+    if str(function.__module__).startswith("autograd.") and hasattr(function, "fun"):
+        return converted(function.fun)  # NumPy's, of which it is a primitive
     return function
 
 
@@ -416,7 +422,11 @@ class ModuleCopy(types.ModuleType):
     _original: types.ModuleType
 
     def __getattr__(self, name: str) -> Any:
-        return converted(getattr(object.__getattribute__(self, "_original"), name))
+        value = getattr(object.__getattribute__(self, "_original"), name)
+        try:
+            return converted(value)
+        except AttributeError as error:  # which Python would take for a name that is not there
+            raise RuntimeError(f"no copy of {name} could be made") from error
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._original, name, original_of(value))
@@ -596,6 +606,8 @@ def copied_object(value: Any) -> Any:
     kind = type(value)
     if kind.__flags__ & (1 << 9) == 0 or not isinstance(getattr(value, "__dict__", None), dict):
         return value
+    if not kind.__dictoffset__ or not made_by_object(kind):
+        return value
     if not has_methods(kind):
         return value
     owner = MAKERS[type](kind)
@@ -621,6 +633,11 @@ def has_methods(kind: type) -> bool:
         for owner in kind.__mro__
         for name, each in vars(owner).items()
     )
+
+
+def made_by_object(kind: type) -> bool:
+    """Tell whether objects of a class are all in their attributes, and not arrays or numbers."""
+    return all(owner.__flags__ & (1 << 9) for owner in kind.__mro__[:-1])
 
 
 def twin(value: Any, owner: type) -> Any:

@@ -12,7 +12,13 @@ from attrs import define
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.record.array_constants import ArrayConstant, given_away
-from tape_ad.transforms.differentiable import classes, numerics, numpy_names  # noqa: F401 - tables
+from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
+    classes,
+    masked_arrays,
+    methods,
+    numerics,
+    numpy_names,
+)
 from tape_ad.transforms.differentiable.copying import (
     converted,
     converted_in_scipy,

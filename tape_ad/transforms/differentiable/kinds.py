@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import NoRuleError
+from tape_ad.base.errors import ConversionError, NoRuleError
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
+from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import is_number
 from tape_ad.transforms.differentiable.questions import asks_for_float
 from tape_ad.transforms.differentiable.reach import is_handle
@@ -51,7 +52,7 @@ def isinstance_(value: Any, kinds: Any) -> bool:
     """Stand in for `isinstance`, of a handle for the array or number that it stands for."""
     if is_array_like(value):
         return isinstance(model_of(value), real(kinds))
-    if isinstance(original_of(value), real(kinds)):
+    if isinstance(value, real(kinds)) or isinstance(original_of(value), real(kinds)):
         return True
     several = kinds if isinstance(kinds, tuple) else (kinds,)
     return any(type(value) is each for each in several)
@@ -107,6 +108,11 @@ def standing_for(original: type, make: Any) -> None:
     def new(cls: type, *args: Any, **kwargs: Any) -> Any:
         if args and is_array_like(args[0]):
             return make(args[0])
+        if args and isinstance(args[0], str) and args[0].startswith("Tensor("):
+            raise ConversionError(
+                f"{original.__name__} of a text made of a handle ({caller()}) has no gradient; "
+                "calculate with the handle, or make the text of t.data"
+            )
         if cls is not stand_in:
             return original.__new__(cls, *args, **kwargs)
         return original(*args, **kwargs)
@@ -229,18 +235,24 @@ ORIGINALS[Type] = type
 note_stand_in(type, Type)
 
 
-def super_(*args: Any) -> Any:
-    """Stand in for `super`, from the original of a copied class on.
+class SuperKind(type):
+    """The type of what stands for `super`."""
+
+    def __call__(cls, *args: Any) -> Any:
+        if args:
+            return super(original_of(args[0]), *args[1:])
+        frame = sys._getframe(1)
+        names = frame.f_code.co_varnames or frame.f_code.co_cellvars
+        values = frame.f_locals
+        return super(values["__class__"], values[names[0]])
+
+
+class Super(super, metaclass=SuperKind):
+    """What stands for `super` in copies: it starts from the original of a copied class.
 
     So ``super(Name, self)``, in which the name means the copy, goes to the next class and not to
     the original of the same one.
     """
-    if args:
-        return super(original_of(args[0]), *args[1:])
-    frame = sys._getframe(1)
-    names = frame.f_code.co_varnames or frame.f_code.co_cellvars
-    values = frame.f_locals
-    return super(values["__class__"], values[names[0]])
 
 
 def round_(value: Any, ndigits: Any = None) -> Any:
@@ -262,12 +274,12 @@ def isscalar(element: Any) -> bool:
     return is_number(element) if is_handle(element) else np.isscalar(element)
 
 
-for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_), (super, super_)):
+for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_), (super, Super)):
     note_stand_in(_original, _function)
 note_stand_in(round, round_)
 note_stand_in(hasattr, hasattr_)
 
 BUILTINS.update(vars(builtins))
-BUILTINS.update({"isinstance": isinstance_, "issubclass": issubclass_, "super": super_})
+BUILTINS.update({"isinstance": isinstance_, "issubclass": issubclass_, "super": Super})
 BUILTINS["hasattr"] = hasattr_
 BUILTINS.update({"float": KNOWN[float], "complex": KNOWN[complex], "type": Type, "round": round_})

@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.base.arrays.adapters import adapter
+from tape_ad.base.arrays.adapters import adapter_of
 
 __all__ = [
     "ABSENT",
@@ -74,14 +74,12 @@ def stands_in_for(*originals: Any) -> Callable[[Any], Any]:
 
 
 def replaced(value: Any) -> Any:
-    """Give what stands for an object in copies, or ABSENT: of ours, or by a rule for SciPy's."""
+    """Give what stands for an object in copies, or ABSENT: of ours, or of an adapter."""
     pair = STAND_INS.get(id(value))
     if pair is not None and pair[0] is value:
         return pair[1]
-    module = getattr(value, "__module__", None)
-    if type(module) is not str or not module.startswith("scipy."):
-        return ABSENT
-    found = adapter("scipy").counterpart(value, ABSENT)
+    counterpart = getattr(adapter_of(value), "counterpart", None)
+    found = ABSENT if counterpart is None else counterpart(value, ABSENT)
     if found is not ABSENT:
         found = MADE_OF_RULES[0](value, found)
         note_stand_in(value, found)

@@ -69,11 +69,11 @@ def test_what_scipy_takes_for_a_function_of_plain_arrays_says_where_ours_is() ->
         "print(tape_ad.scipy.special.erf(x).grad([1.0]).wrt(x))\n"
     )
     *first, named, weighed, last = run("1", "-c", text).stdout.splitlines()
-    assert "write tape_ad.scipy.stats.cramervonmises" in named
-    assert "write tape_ad.scipy.special.logsumexp" in weighed
+    assert "`cdf` must be a callable" in named or "write tape_ad.scipy.stats in place" in named
+    assert "write tape_ad.scipy.special in place" in weighed
     assert (RELEASE < (1, 17)) or "leaves out what has the weight 0" in weighed
     assert last == "[0.87878258]"
-    assert first == [last] or "write tape_ad.scipy.special.erf" in first[0]
+    assert first == [last] or "write tape_ad.scipy.special in place" in first[0]
     assert (RELEASE < (1, 17)) or first == [last]
 
 
@@ -95,9 +95,8 @@ def test_beside_plain_arrays_scipy_is_given_numpys_namespace() -> None:
     namespace, gradient, *errors = run("1", "-c", text).stdout.splitlines()
     assert namespace.endswith(".array_api_compat.numpy")
     assert gradient == "[0.  0.5 2. ]"
-    named = ("signal.sosfilt", "interpolate.CubicSpline", "ndimage.map_coordinates")
-    for error, name in zip(errors, named, strict=True):
-        assert f"write tape_ad.scipy.{name}" in error
+    for error, name in zip(errors, ("signal", "interpolate", "ndimage"), strict=True):
+        assert f"write tape_ad.scipy.{name} in place" in error
 
 
 def test_another_librarys_two_namespaces_say_what_to_write() -> None:
@@ -146,7 +145,7 @@ print(np.isfinite(ta.grad(scipy.stats.entropy)(np.array([0.1, 0.3, 0.6]))).all()
     printed = subprocess.run(  # noqa: S603  # our own code in our own interpreter
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    assert printed[0].startswith("write tape_ad.scipy.optimize.elementwise.find_root")
-    assert printed[1].startswith("write tape_ad.scipy.optimize.elementwise.find_minimum")
-    assert "tape_ad.scipy.stats.entropy" in printed[2]
+    assert printed[0].startswith("write tape_ad.scipy.optimize in place")
+    assert printed[1].startswith("write tape_ad.scipy.optimize in place")
+    assert "tape_ad.scipy.stats in place" in printed[2]
     assert printed[3] == "True"

@@ -198,7 +198,7 @@ def test_every_composition_is_tested() -> None:
 @pytest.mark.parametrize(
     ("function", "types", "rest"),
     [
-        (rectifiers.gelu, "dd", ()),
+        (rectifiers.gelu, "DD", ()),
         (special.ndtr, "ff", ()),
         (np.nan_to_num, "dd", (False,)),
         (continued.over_square, "dff", ()),

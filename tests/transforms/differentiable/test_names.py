@@ -210,9 +210,9 @@ def test_a_text_that_is_only_read_has_the_value() -> None:
         except ValueError:
             return x[0] ** 2
 
-    with pytest.warns(UserWarning, match="rate 0.30"):
+    with pytest.warns(UserWarning, match=r"rate Tensor\(0\.30\)"):
         np.testing.assert_allclose(ta.grad(ta.differentiable(told))(X), [0.6, 0, 0, 0])
-    assert texts == ["too small: 0.50"]
+    assert texts == ["too small: Tensor(0.50)"]
 
 
 def test_code_that_asks_for_types_as_no_copy_can_runs_as_it_is_on_plain_arrays() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.trees import map_leaves
+from tape_ad.extend.trees import map_leaves
 from tape_ad.interop.autograd.numpy.numpy_vjps import match_complex
 from tape_ad.interop.autograd.spaces import ArrayVSpace
 from tape_ad.interop.autograd.values import given_back, plain

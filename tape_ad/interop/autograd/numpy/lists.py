@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad import Tensor
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.interop.autograd.primitives import notrace_primitive
 from tape_ad.interop.autograd.values import holds_handles
-from tape_ad.record.tensor import Tensor
 
 __all__ = [
     "append",

@@ -5,8 +5,8 @@ from typing import Any
 import scipy.special
 
 import tape_ad.scipy.special
+from tape_ad import Tensor
 from tape_ad.interop.autograd.fallback import falling_back
-from tape_ad.record.tensor import Tensor
 
 __all__ = list(scipy.special.__all__)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
-from tape_ad.record.messages.callers import caller
+from tape_ad.extend.packages import caller
 
 __all__ = ["LazyArray", "item", "lazy", "operand", "plain", "unknown", "unwritable"]
 

@@ -10,13 +10,13 @@ import dask.array as da
 import numpy as np
 
 from tape_ad.base.errors import TapeError, UnsupportedArgumentError
-from tape_ad.base.naming import called
-from tape_ad.base.trees import map_leaves
+from tape_ad.extend.arrays import axes_of
+from tape_ad.extend.facts import Facts
+from tape_ad.extend.maps import Index, added_at, scatter
+from tape_ad.extend.packages import called
+from tape_ad.extend.rules import NO_VALUE, call_signature, facts_of
+from tape_ad.extend.trees import map_leaves
 from tape_ad.interop.dask.lazy.arrays import LazyArray, item, lazy, plain, unknown, unwritable
-from tape_ad.rules import call_signature, facts_of
-from tape_ad.rules.base import NO_VALUE, axes_of
-from tape_ad.rules.facts import Facts
-from tape_ad.rules.maps.indexing import Index, added_at, scatter
 from tape_ad.rules.numpy.contractions import contract
 from tape_ad.rules.numpy.scans import recurrence
 

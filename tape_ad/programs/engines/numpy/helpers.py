@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, field
 
-from tape_ad.base.arrays.overridable import BATCHES, TRACERS, as_one_call
+from tape_ad.base.arrays.overridable import BATCHES, SYMBOLS, TRACERS, as_one_call
 from tape_ad.programs.engines.numpy.definitions import definition, home_of, refusal
 
 __all__ = ["Helpers", "is_own"]
@@ -60,7 +60,7 @@ class Helpers:
                 raise refusal(what, f"two things that it needs are called {name}")
             return
         self._things[name] = thing
-        if thing is TRACERS or thing is as_one_call:
+        if any(thing is each for each in (TRACERS, SYMBOLS, as_one_call)):
             self.texts[name] = f"{name} = ()  # nothing notes calls here"
             return
         if thing is BATCHES:

@@ -1,12 +1,12 @@
 """A plan written as a function in Python, one call to a line."""
 
-import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from tape_ad.programs.capture.op_facts import VIEWS
 from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.engines.numpy.arguments import Arguments
 from tape_ad.programs.engines.numpy.blocked_loops import BlockedLoop
@@ -22,26 +22,6 @@ from tape_ad.programs.program.program import Call, Guard, Value, values_in
 from tape_ad.rules.numpy.updates import viewed
 
 __all__ = ["Writer"]
-
-VIEWS = frozenset(
-    {
-        operator.getitem,
-        viewed,
-        np.reshape,
-        np.ravel,
-        np.squeeze,
-        np.expand_dims,
-        np.transpose,
-        np.matrix_transpose,
-        np.swapaxes,
-        np.moveaxis,
-        np.broadcast_to,
-        np.real,
-        np.imag,
-        np.diagonal,
-    }
-)
-"""What shows the memory of its first operand, and so the same at each replay."""
 
 
 class Writer:

@@ -20,8 +20,6 @@ from tape_ad.programs.engines.native.codegen.floats import (
     absolute,
     is_finite,
     is_nan,
-    larger,
-    smaller,
 )
 from tape_ad.programs.engines.native.codegen.integers import known_power
 from tape_ad.programs.engines.native.codegen.ir_builder import (
@@ -32,9 +30,6 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     select,
 )
 from tape_ad.rules.maps.elementwise import selected_plainly
-from tape_ad.rules.nn import activations, rectifiers
-from tape_ad.rules.nn.normal import BEND, FAR, MILLS, normal_cdf
-from tape_ad.rules.nn.steps import reach
 from tape_ad.rules.numpy import continued
 from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
 
@@ -95,49 +90,12 @@ def selected(x: VectorValue, mask: VectorValue) -> VectorValue:
 # Formulas with a hole
 
 
-def difference(x: VectorValue, y: VectorValue) -> VectorValue:
-    """x - y, and 0 where they are equal."""
-    x, y = promoted(x, y)
-    return select(x == y, x.like(0.0), x - y)
-
-
-def ratio(x: VectorValue, y: VectorValue) -> VectorValue:
-    """x / y, and 0 where both are 0."""
-    x, y = promoted(x, y)
-    return divide(x, select((x == 0.0) & (y == 0.0), y.like(1.0), y))
-
-
-def unit(x: VectorValue, length: VectorValue) -> VectorValue:
-    """x / length, and 0 where the length is."""
-    return divide(x, select(length == 0.0, length.like(1.0), length))
-
-
 def over_square(x: VectorValue, y: VectorValue) -> VectorValue:
     """x / (x**2 + y**2), where that overflows or has lost digits by the square root."""
     low, high = continued.SQUARES[x.dtype.char]
     square = x * x + y * y
     radius = x.builder.function("hypot", x, y)
     return select((square > low) & (square < high), x / square, x / radius / radius)
-
-
-def logistic(x: VectorValue, base: float) -> VectorValue:
-    """1 / (1 + base**-x)."""
-    far, power = (127.0, floats.exp2) if base == 2 else (80.0, exp)
-    e = power(smaller(x, x.like(far)))
-    return e / (1.0 + e)
-
-
-def signed_power(x: VectorValue, exponent: float) -> VectorValue:
-    """sign(x) abs(x)**exponent, and 0 at 0."""
-    size = absolute(x)
-    if exponent < 0:
-        size = select(x == 0.0, x.like(1.0), size)
-    return FLOATING[np.sign](x) * floats.power(size, x.like(exponent))
-
-
-def within(x: VectorValue, low: float, high: float) -> VectorValue:
-    """Clip to two bounds."""
-    return floats.clipped(x, x.like(low), x.like(high))
 
 
 def base_slope(out: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
@@ -158,65 +116,6 @@ def exponent_slope(out: VectorValue, x: VectorValue, y: VectorValue) -> VectorVa
     slope = out * log(x)
     zero = (out == 0.0) | ((x == 0.0) & (y == 0.0))
     return select(is_finite(slope) | ~zero, slope, slope.like(0.0))
-
-
-# Activations
-
-
-def relu(x: VectorValue) -> VectorValue:
-    """Give the larger one of x and 0."""
-    return larger(x, x.like(0.0))
-
-
-def exponential(x: VectorValue) -> VectorValue:
-    """Give exp(x), no further than it can reach."""
-    return exp(smaller(x, x.like(reach(x.dtype))))
-
-
-def sigmoid(x: VectorValue) -> VectorValue:
-    """Give the logistic function."""
-    e = exponential(x)
-    return e / (1.0 + e)
-
-
-def leaky_relu(x: VectorValue, negative_slope: float = 0.01) -> VectorValue:
-    """Give x, and a part of it below 0."""
-    return relu(x) + smaller(x, x.like(0.0)) * negative_slope
-
-
-def bent(x: VectorValue, alpha: float = 1.0, scale: float = 1.0) -> VectorValue:
-    """Give x, and below 0 a part of exp(x) - 1."""
-    return (relu(x) + alpha * expm1(smaller(x, x.like(0.0)))) * scale
-
-
-def softplus(x: VectorValue, beta: float = 1.0, threshold: float = 20.0) -> VectorValue:
-    """Give log(1 + exp(beta x)) / beta, and x above the threshold."""
-    scaled = x if beta == 1 else x * beta
-    out = log1p(exponential(scaled))
-    out = out if beta == 1 else out / beta
-    return select(scaled > min(threshold, reach(x.dtype)), x, out)
-
-
-def gelu(x: VectorValue, approximate: str = "none") -> VectorValue:
-    """Give x times its gate."""
-    if approximate != "tanh":
-        return x * single_normal_cdf(x)
-    near = within(x, -FAR, FAR)
-    return x * sigmoid(rectifiers.SLOPE * near * (1.0 + rectifiers.CUBIC * near * near))
-
-
-def single_normal_cdf(x: VectorValue) -> VectorValue:
-    """Give the normal distribution's cumulative probability, of single precision alone."""
-    if x.dtype != np.float32:
-        raise NotImplementedError("SciPy's function is for double precision")
-    a = smaller(absolute(x), x.like(FAR))
-    t = 1.0 / (1.0 + BEND * a)
-    below = MILLS[-1] * t
-    for coefficient in MILLS[-2::-1]:
-        below = (below + coefficient) * t
-    below = below * exp(a * (-0.5 * a))
-    above = FLOATING[np.signbit](x)
-    return select(above, x.like(0.0), x.like(1.0)) - FLOATING[np.copysign](below, x)
 
 
 # NumPy's own
@@ -282,26 +181,9 @@ def is_close(
 COMPOSITIONS: Mapping[Any, Composition] = MappingProxyType(
     {
         selected_plainly: Composition(selected, 2, "fcb", 1),
-        continued.difference: Composition(difference, 2, "f", 2),
-        continued.ratio: Composition(ratio, 2, "fc", 2),
-        continued.unit: Composition(unit, 2, "fc", 2),
         continued.over_square: Composition(over_square, 2),
-        continued.logistic: Composition(logistic),
-        continued.signed_power: Composition(signed_power),
-        continued.within: Composition(within),
         slope_in_base: Composition(base_slope, 3),
         slope_in_exponent: Composition(exponent_slope, 3),
-        activations.relu: Composition(relu),
-        activations.sigmoid: Composition(sigmoid),
-        rectifiers.leaky_relu: Composition(leaky_relu),
-        rectifiers.elu: Composition(bent),
-        rectifiers.selu: Composition(
-            lambda x: bent(x, rectifiers.SELU_ALPHA, rectifiers.SELU_SCALE)
-        ),
-        rectifiers.silu: Composition(lambda x: x * sigmoid(x)),
-        rectifiers.softplus: Composition(softplus),
-        rectifiers.gelu: Composition(gelu),
-        normal_cdf: Composition(single_normal_cdf),
         np.where: Composition(where, 3, "fciub", 1),
         np.real: Composition(real, kinds="fc"),
         np.imag: Composition(imaginary, kinds="c"),

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
+from tape_ad.programs.capture.op_facts import VIEWS
+from tape_ad.programs.capture.tracers import cast as cast_array
 from tape_ad.programs.engines.native.codegen import floats, integers
 from tape_ad.programs.engines.native.codegen.complex import COMPLEX
 from tape_ad.programs.engines.native.codegen.compositions import composition_of
@@ -24,9 +26,18 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     IRBuilder,
     Library,
     VectorValue,
+    cast,
     resized,
     select,
 )
+from tape_ad.programs.passes.inlining import (
+    NotInlined,
+    elementwise_body,
+    kind_of,
+    resolved,
+    traced_body,
+)
+from tape_ad.programs.program.program import Call, Value
 
 __all__ = ["BY_KIND", "UFUNCS", "Bound", "Failing", "can_lower", "lowered", "operands_of"]
 
@@ -162,12 +173,15 @@ def operands_of(function: Any) -> int | None:
 
     What else it is called with is what `Bound` is for.
     """
-    if not isinstance(function, Hashable):
+    if not callable(function) or not isinstance(function, Hashable):
         return None
     ufunc = UFUNCS.get(function, function)
     found = composition_of(ufunc)
     if found is not None:
         return found.operands
+    _, operands = elementwise_body(function)
+    if operands:
+        return operands
     known = isinstance(ufunc, np.ufunc) and any(ufunc in table for table in BY_KIND.values())
     return ufunc.nin if known else None
 
@@ -184,13 +198,68 @@ def formula_of(function: Any, dtypes: tuple[np.dtype[Any], ...], output: int) ->
     found = composition_of(ufunc)
     if found is not None:
         return found.formula if found.takes(dtypes[:-1]) else None
+    if isinstance(ufunc, np.ufunc):
+        return formula_of_ufunc(ufunc, dtypes, output)
+    body, operands = elementwise_body(function)
+    known = body is not None and len(dtypes) == operands + 1
+    return functools.partial(by_body, body) if known else None
+
+
+def formula_of_ufunc(ufunc: Any, dtypes: tuple[np.dtype[Any], ...], output: int) -> Formula | None:
+    """Find the formula of a ufunc of such operands."""
     given, kind = set(dtypes[:-1]), dtypes[0].kind
-    if not isinstance(ufunc, np.ufunc) or len(dtypes) != ufunc.nin + 1:
+    if len(dtypes) != ufunc.nin + 1:
         return None
     if len(given) > 1:
         whole = ufunc in ORDER and {x.str[1:] for x in given} == {"i8", "u8"}
         return mixed(ORDER[ufunc]) if whole else None
     return (SECOND.get(kind, {}) if output else BY_KIND.get(kind, {})).get(ufunc)
+
+
+def by_body(body: Any, *args: Any, **options: Any) -> VectorValue:
+    """Write the calls that the lines of a function make for one element."""
+    operands = [arg for arg in args if isinstance(arg, VectorValue)]
+    rest = Bound(body, args[len(operands) :], tuple(options.items()))
+    inputs, calls, result = calls_for_element(rest, tuple([x.dtype for x in operands]))
+    known = dict(zip(inputs, operands, strict=True))
+    for call in calls:
+        known[call.outputs[0]] = one_call(operands[0].builder, call, known)
+    return known[result]
+
+
+@functools.lru_cache(maxsize=4096)
+def calls_for_element(
+    asked: Bound, dtypes: tuple[np.dtype[Any], ...]
+) -> tuple[Sequence[Value], Sequence[Call], Value]:
+    """Trace a body, called with single elements and with what else is asked."""
+    inputs = [Value(dtype.type, (), dtype) for dtype in dtypes]
+    calls, results = traced_body(asked.function, (*inputs, *asked.rest), dict(asked.options))
+    if len(results) > 1:
+        raise NotInlined("several results")
+    return inputs, calls, results[0]
+
+
+def one_call(builder: IRBuilder, call: Call, known: Mapping[Value, VectorValue]) -> VectorValue:
+    """Write one of the calls of a body."""
+    out, first = call.outputs[0], call.args[0]
+    assert out.dtype is not None  # noqa: S101 - for mypy: it is no Python number
+    if call.function is cast_array:
+        return cast(known[first], out.dtype)
+    if call.function in VIEWS and call.function not in (np.real, np.imag):
+        return known[first]  # of one element all are alike
+    ufunc = UFUNCS.get(call.function, call.function)
+    dtypes: Sequence[np.dtype[Any]] | None = [out.dtype] * 4
+    if isinstance(ufunc, np.ufunc):
+        dtypes = resolved(ufunc, tuple(map(kind_of, call.args)))
+    elif ufunc is np.where:
+        dtypes = [known[first].dtype, *[out.dtype] * 3]
+    if dtypes is None:
+        raise LookupError(f"no formula for {call.function} of such dtypes")
+    args = [
+        cast(known[arg], dtype) if type(arg) is Value else builder.constant(arg, dtype)
+        for arg, dtype in zip(call.args, dtypes, strict=False)
+    ]
+    return lowered(builder, ufunc, (*dtypes[: len(args)], out.dtype), args)
 
 
 def is_plain(dtype: np.dtype[Any]) -> bool:
@@ -238,7 +307,12 @@ def can_lower(
     try:
         args = [tried(builder, *each) for each in zip(dtypes[:-1], numbers, strict=True)]
         return formula(*args).dtype == dtypes[-1]
-    except (LookupError, NotImplementedError, TypeError):  # the last for options that it has not
+    except (
+        LookupError,
+        NotImplementedError,
+        NotInlined,
+        TypeError,
+    ):  # the last for options that it has not
         return False
 
 

@@ -1,6 +1,5 @@
 """Memory references: offset, shape and strides in the memory of a value, with views resolved."""
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any, Self
@@ -8,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.programs.engines.numpy.replays import VIEWS
+from tape_ad.programs.capture.op_facts import VIEWS
+from tape_ad.programs.passes.inlining import stand_in
 from tape_ad.programs.program.program import Call, Constant, Value
 
 __all__ = ["MemRef", "MemoryMap", "viewed_at"]
@@ -80,9 +80,9 @@ class MemRef:
 
     def seen(self, view: Callable[[Any], Any]) -> "MemRef":
         """Give the reference to a view, which a function makes of an array."""
-        array, start = stand_in(self.shape, self.strides, self.dtype)
+        array = stand_in(self.shape, self.strides, self.dtype)
         part = view(array)
-        offset = part.__array_interface__["data"][0] - start
+        offset = part.__array_interface__["data"][0] - array.__array_interface__["data"][0]
         return MemRef(self.root, self.offset + offset, part.shape, part.strides, part.dtype)
 
     def part(self, key: Any) -> "MemRef":
@@ -90,30 +90,6 @@ class MemRef:
         key = key if type(key) is tuple else (key,)
         key = key if Ellipsis in key else (*key, Ellipsis)  # else it would be a number
         return self.seen(lambda array: array[key])
-
-
-def stand_in(
-    shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
-) -> tuple[Any, int]:
-    """Make an array of these strides, whose elements nobody looks at, and say where it begins."""
-    few = math.prod(shape) <= FEW  # many would take memory for as long as they are kept
-    return (kept_stand_in if few else new_stand_in)(shape, strides, dtype)
-
-
-def new_stand_in(
-    shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
-) -> tuple[Any, int]:
-    """Make a new one."""
-    ways = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
-    before = -sum(way for way in ways if way < 0)
-    after = sum(way for way in ways if way > 0) + dtype.itemsize
-    memory = np.empty(before + after, "u1")
-    array: Any = np.ndarray(shape, dtype, memory, before, strides)
-    return array, array.__array_interface__["data"][0]
-
-
-kept_stand_in = functools.lru_cache(maxsize=256)(new_stand_in)
-FEW = 1024
 
 
 def kept_as(value: Value) -> np.dtype[Any]:

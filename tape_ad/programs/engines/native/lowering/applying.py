@@ -8,7 +8,13 @@ import numpy as np
 
 from tape_ad.programs.engines.native.codegen import vectors
 from tape_ad.programs.engines.native.codegen.compositions import COMPOSITIONS
-from tape_ad.programs.engines.native.codegen.elementwise import UFUNCS, Bound, Failing, can_lower
+from tape_ad.programs.engines.native.codegen.elementwise import (
+    UFUNCS,
+    Bound,
+    Failing,
+    can_lower,
+    operands_of,
+)
 from tape_ad.programs.engines.native.codegen.floats import CLIP, power_by_one
 from tape_ad.programs.engines.native.codegen.integers import known_power
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL
@@ -19,9 +25,8 @@ from tape_ad.programs.engines.native.lowering.lowering import (
     NotLowerable,
     check_numbers,
     elementwise_call,
-    kind_of,
-    resolved,
 )
+from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program.program import Value, values_in
 
 __all__ = ["LOWERINGS"]
@@ -109,12 +114,12 @@ def fits(arg: Any) -> bool:
 def composed(lowering: Lowering) -> None:
     """Do a function of several operations."""
     call = lowering.call
-    found = COMPOSITIONS[call.function]
-    args, rest = call.args[: found.operands], call.args[found.operands :]
+    count = operands_of(call.function) or 0
+    args, rest = call.args[:count], call.args[count:]
     asked = Bound(call.function, rest, tuple(call.kwargs.items()))
     if values_in((rest, call.kwargs)) or not all(isinstance(x, Hashable) for x in rest):
         raise NotLowerable("further operands")
-    if len(args) < found.operands or call.outputs[0].dtype is None:
+    if len(args) < count or call.outputs[0].dtype is None:
         raise NotLowerable("such operands")
     out = call.outputs[0].dtype
     dtypes = [dtype_of(arg, out) for arg in args]

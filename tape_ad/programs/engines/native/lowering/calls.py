@@ -1,11 +1,13 @@
 """The table of lowerings, by function, and the look-up in it."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.ir.memory_map import MemoryMap
+from tape_ad.programs.engines.native.codegen.elementwise import operands_of
+from tape_ad.programs.engines.native.ir.memory_map import MemoryMap, MemRef
 from tape_ad.programs.engines.native.lowering import (
     applying,
     assigning,
@@ -17,8 +19,11 @@ from tape_ad.programs.engines.native.lowering import (
     reductions,
     scans,
 )
+from tape_ad.programs.engines.native.lowering.copying import copy
 from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable, Work, as_ufunc
-from tape_ad.programs.program.program import Call
+from tape_ad.programs.engines.out_support import is_c
+from tape_ad.programs.passes.inlining import NotInlined, body_of, traced_body
+from tape_ad.programs.program.program import Call, Value
 
 __all__ = ["LOWERINGS", "lowered"]
 
@@ -66,6 +71,40 @@ def lowered(call: Call, memory_map: MemoryMap) -> Sequence[Work]:
         own(lowering)
     elif type(function) is np.ufunc and function.signature is None:
         as_ufunc(lowering)
+    elif operands_of(function) is not None:
+        applying.composed(lowering)
     else:
-        raise NotLowerable("no native code for it")
+        body = body_of(function)
+        if body is None:
+            raise NotLowerable("no native code for it")
+        lower_body(lowering, body)
     return lowering.work
+
+
+def lower_body(lowering: Lowering, body: Callable[..., Any]) -> None:
+    """Lower a function by the calls of its body, the last of which give the results themselves."""
+    call, memory_map = lowering.call, lowering.memory_map
+    try:
+        calls, results = traced_body(body, call.args, call.kwargs)
+    except NotInlined as reason:
+        raise NotLowerable(str(reason)) from reason
+    outs = lowering.outs
+    if len(results) != len(outs):
+        raise NotLowerable("a body with other results")
+    made = {out for each in calls for out in each.outputs if out.owner is None}
+    copies: list[tuple[Value, MemRef]] = []
+    for found, out, target in zip(results, call.outputs, outs, strict=True):
+        if found.dtype != out.dtype or math.prod(found.shape) != math.prod(out.shape):
+            raise NotLowerable("operands of such shapes and dtypes")
+        root = found if found.owner is None else found.owner
+        is_whole = is_c(found) and is_c(out) and math.prod(root.shape) == math.prod(out.shape)
+        if root in made and is_whole:
+            made.discard(root)  # which is the memory of one result only
+            memory_map.put(root, target.along(root.shape, root.strides))
+        else:
+            copies.append((found, target))
+    for each in calls:
+        if not memory_map.look(each):
+            lowering.work += lowered(each, memory_map)
+    for found, target in copies:
+        copy(lowering, lowering.ref(found), target)

@@ -1,6 +1,5 @@
 """Lowering one call: what it becomes in the loop IR, or the reason why it cannot be lowered."""
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from tape_ad.programs.engines.native.ir.loop_nests import (
 from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, MemoryMap, MemRef
 from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
 from tape_ad.programs.engines.out_support import can_be_placed
+from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program.program import Call, Constant, Value
 
 __all__ = [
@@ -30,8 +30,6 @@ __all__ = [
     "as_ufunc",
     "check_numbers",
     "elementwise_call",
-    "kind_of",
-    "resolved",
     "written_or_found",
 ]
 
@@ -130,29 +128,6 @@ class Lowering:
 def is_element(arg: Any) -> bool:
     """Tell whether an array is one element, of a dtype of its own."""
     return type(arg) is np.ndarray and arg.ndim == 0 and arg.dtype.char in SIMPLE
-
-
-@functools.cache
-def resolved(
-    ufunc: np.ufunc, kinds: tuple[Any, ...], wanted: np.dtype[Any] | None = None
-) -> tuple[np.dtype[Any], ...] | None:
-    """Find the dtypes of the loop that NumPy would take, where one is `wanted` of the result."""
-    asked: dict[str, Any] = {}
-    if wanted is not None:
-        asked["signature"] = (*(None,) * ufunc.nin, *(wanted,) * ufunc.nout)
-    try:
-        return tuple(ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **asked))
-    except TypeError:
-        return None
-
-
-def kind_of(arg: Any) -> Any:
-    """Say of what dtype an operand is; Python's numbers are weak."""
-    if type(arg) is Value:
-        return arg.kind if arg.dtype is None else arg.dtype
-    if type(arg) in (int, float, complex):
-        return type(arg)
-    return np.asarray(arg).dtype
 
 
 def as_ufunc(lowering: Lowering) -> None:

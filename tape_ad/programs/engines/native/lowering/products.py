@@ -19,11 +19,10 @@ from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, MemRef
 from tape_ad.programs.engines.native.lowering.lowering import (
     Lowering,
     NotLowerable,
-    kind_of,
-    resolved,
 )
 from tape_ad.programs.engines.native.lowering.reductions import brought_together, ended
 from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
+from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program.program import Value
 from tape_ad.record.unbroadcasting import times_ones
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix

@@ -13,11 +13,10 @@ from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.lowering import (
     Lowering,
     NotLowerable,
-    kind_of,
-    resolved,
     written_or_found,
 )
 from tape_ad.programs.engines.native.lowering.reductions import axes_of, ended
+from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program.program import Value
 
 __all__ = ["Stages", "shaped"]

@@ -8,7 +8,8 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import is_dask
 from tape_ad.base.trees import flatten, unflatten
-from tape_ad.rules.maps import Array
+
+Array = Any
 
 __all__ = ["arrays_of", "computed", "vector_of"]
 

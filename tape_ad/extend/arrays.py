@@ -1,0 +1,75 @@
+"""Arrays: what rules and functions do with what they are given, be it a handle or plain."""
+
+from tape_ad.base.arrays.overridable import (
+    TRACERS,
+    foreign,
+    lies_below,
+    whole,
+)
+from tape_ad.record.handles import (
+    any_handle,
+    as_constant_handle,
+    joined,
+    plain,
+    refuse_handles,
+)
+from tape_ad.record.messages.refusals import (
+    refuse_to_change,
+)
+from tape_ad.record.primals import (
+    PLAIN_TYPES,
+    is_number_like,
+    primal,
+)
+from tape_ad.rules.base import (
+    along,
+    as_array,
+    as_constant,
+    axes_of,
+    axis_of,
+    in_double,
+)
+from tape_ad.rules.maps import (
+    Array,
+    Shape,
+)
+from tape_ad.rules.numpy.continued import (
+    bounded,
+    over_square,
+    ratio,
+    unit,
+    within,
+)
+from tape_ad.rules.numpy.indexing import (
+    item,
+)
+
+__all__ = [
+    "PLAIN_TYPES",
+    "TRACERS",
+    "Array",
+    "Shape",
+    "along",
+    "any_handle",
+    "as_array",
+    "as_constant",
+    "as_constant_handle",
+    "axes_of",
+    "axis_of",
+    "bounded",
+    "foreign",
+    "in_double",
+    "is_number_like",
+    "item",
+    "joined",
+    "lies_below",
+    "over_square",
+    "plain",
+    "primal",
+    "ratio",
+    "refuse_handles",
+    "refuse_to_change",
+    "unit",
+    "whole",
+    "within",
+]

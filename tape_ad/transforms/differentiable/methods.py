@@ -1,0 +1,148 @@
+"""Attributes of arrays that handles have in copies alone: `x.flat`, `x.sort()`, `x.fill(v)`."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.errors import NoRuleError
+from tape_ad.record.array_constants import ArrayConstant
+from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
+from tape_ad.record.primals import primal
+from tape_ad.transforms.differentiable.kinds import real
+from tape_ad.transforms.differentiable.numpy_names import put, repeated
+
+__all__ = ["Flat"]
+
+
+class Flat:
+    """The elements of a handle in their order, as `ndarray.flat` gives them."""
+
+    def __init__(self, base: Any) -> None:
+        self.base = base
+        self.index = 0
+
+    def __len__(self) -> int:
+        return int(self.base.size)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(np.reshape(self.base, -1))
+
+    def __next__(self) -> Any:
+        if self.index == len(self):
+            raise StopIteration
+        self.index += 1
+        return self[self.index - 1]
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.copy(np.reshape(self.base, -1))[key]  # ndarray.flat gives copies too
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        places = np.reshape(np.arange(len(self))[key], -1)
+        self.base[np.unravel_index(places, self.base.shape)] = repeated(value, places.size)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self[:], dtype=dtype, copy=copy)  # which says what is lost
+
+    def copy(self) -> Any:
+        """Give the elements as an array of one axis."""
+        return self[:]
+
+
+def filling(handle: Any) -> Callable[[Any], None]:
+    """Give ``handle.fill``."""
+
+    def fill(value: Any) -> None:
+        handle[...] = value
+
+    return fill
+
+
+def putting(handle: Any) -> Callable[..., None]:
+    """Give ``handle.put``."""
+    return lambda indices, values, mode="raise": put(handle, indices, values, mode)
+
+
+def sorting(handle: Any) -> Callable[..., None]:
+    """Give ``handle.sort``."""
+
+    def sort(axis: int = -1, **options: Any) -> None:
+        handle[...] = np.sort(handle, axis, **options)
+
+    return sort
+
+
+def partitioning(handle: Any) -> Callable[..., None]:
+    """Give ``handle.partition``."""
+
+    def partition(kth: Any, axis: int = -1, **options: Any) -> None:
+        handle[...] = np.partition(handle, kth, axis, **options)
+
+    return partition
+
+
+def viewing(handle: Any) -> Callable[..., Any]:
+    """Give ``handle.view``."""
+
+    def view(*kinds: Any, **named: Any) -> Any:
+        for kind in (*kinds, *named.values()):
+            if real(kind) is not np.ndarray and handle.dtype != real(kind):
+                raise NoRuleError(
+                    f"x.view({getattr(kind, '__name__', kind)}) reads the bytes of an array as "
+                    "something else, which has no gradient; write x.real and x.imag for the parts "
+                    "of complex numbers, and x.astype(dtype) for other ones"
+                )
+        return handle[...]
+
+    return view
+
+
+def flags_of(handle: Any) -> Any:
+    """Give the flags of a handle, which is read-only where it stands for the user's array."""
+    array = primal(handle)
+    array = array.view() if type(array) is np.ndarray else np.broadcast_to(array, np.shape(array))
+    record, index = getattr(handle, "record", None), getattr(handle, "index", -1)
+    functions = getattr(record, "functions", None)
+    if functions is None or functions[record.bases.get(index, index)] is None:  # type: ignore[union-attr]  # a record has bases
+        array.flags.writeable = False
+    return array.flags
+
+
+def setting_flags(handle: Any) -> Any:
+    """Give ``handle.setflags``, which leaves the user's array as it is."""
+    array = primal(handle)
+    return (array if flags_of(handle).writeable else array.view()).setflags
+
+
+IN_COPIES.update(
+    setflags=setting_flags,
+    flags=flags_of,
+    flat=Flat,
+    fill=filling,
+    put=putting,
+    sort=sorting,
+    partition=partitioning,
+    view=viewing,
+)
+
+
+class FlatOfHandle(Absent):
+    """``handle.flat``, which may also be assigned to."""
+
+    __slots__ = ()
+
+    def __set__(self, handle: Any, values: Any) -> None:
+        Flat(handle)[:] = values
+
+
+class FlatOfConstant(FlatOfHandle):
+    """``constant.flat``, to whose elements handles may be assigned."""
+
+    __slots__ = ()
+
+    def __get__(self, constant: Any, owner: type) -> Any:
+        return self if constant is None else Flat(constant)
+
+
+ArrayInterface.flat = FlatOfHandle("flat")  # type: ignore[attr-defined]  # as the other absent ones
+ArrayConstant.flat = FlatOfConstant("flat")  # type: ignore[attr-defined]  # the same
