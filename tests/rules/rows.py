@@ -1,6 +1,5 @@
 """Every row of the test table, from the files that mirror `tape_ad.rules`."""
 
-from tape_ad.transforms.differentiable.decorator import Differentiable
 from tests.rules import (
     rows_activations,
     rows_building,
@@ -65,7 +64,7 @@ from tests.rules import (
 )
 from tests.rules.table import Row
 
-__all__ = ["APART", "CONSTANTS", "COPIED", "FILLED", "REFUSED", "ROWS"]
+__all__ = ["APART", "CONSTANTS", "FILLED", "REFUSED", "ROWS"]
 
 ROWS: list[Row] = [
     *rows_elementwise.ROWS,
@@ -164,11 +163,6 @@ REFUSED: dict[Row, str] = {
     **rows_scipy_linalg_composed.REFUSED,
     **rows_scipy_signal_shapes.REFUSED,
 }
-
-COPIED = frozenset(
-    row.function for row in [*ROWS, *CONSTANTS] if isinstance(row.function, Differentiable)
-)
-"""Copies of SciPy's own code, for which the tables of rules have nothing."""
 
 APART = frozenset(rows_special_inverses.APART)
 """Functions that have no row, for SciPy's values are too rough for differences."""

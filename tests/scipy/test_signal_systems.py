@@ -197,7 +197,7 @@ def test_complex_frequencies_are_refused_as_in_scipy() -> None:
 
 
 def test_times_that_follow_poles_which_meet_are_refused() -> None:
-    with pytest.raises(ta.errors.TieError, match="impulse branches on numbers"):
+    with pytest.raises(ta.errors.TieError, match="branches on numbers"):
         signal.impulse(([1.0], tensor([1.0, 2.0, 1.0])))
     times, _ = signal.impulse((tensor([1.0]), [1.0, 2.0, 1.0]), N=5)
     assert isinstance(times, np.ndarray)

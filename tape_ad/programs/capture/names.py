@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tape_ad.record.instructions import variables_bound
+from tape_ad.record.messages.callers import variables_bound
 
 __all__ = ["Names", "names_in"]
 

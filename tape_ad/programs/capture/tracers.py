@@ -10,8 +10,7 @@ import numpy as np
 
 from tape_ad.base.errors import CaptureError
 from tape_ad.programs.program.program import Value
-from tape_ad.record.instructions import is_at
-from tape_ad.record.messages.callers import caller
+from tape_ad.record.messages.callers import caller, is_at
 
 __all__ = [
     "NUMBERS",

@@ -11,8 +11,7 @@ from tape_ad.programs.program.program import Call, Value, values_in
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.rules.maps.places import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
-from tape_ad.rules.nn.activations import relu, sigmoid
-from tape_ad.rules.nn.affine import linear, two_linear
+from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated
 
 __all__ = [
@@ -36,8 +35,6 @@ REDUCTIONS: dict[Any, tuple[np.ufunc, Any]] = {
 """What NumPy's functions in Python reduce by, and the dtype that they ask for."""
 
 JOINS = frozenset({np.concatenate, np.stack})
-ACTIVATIONS = frozenset({relu, sigmoid})
-LAYERS = ACTIVATIONS | {linear, two_linear}
 OTHERWISE = frozenset({"where", "out", "order", "subok", "initial"})
 """Options with which a call is left as it is."""
 
@@ -60,32 +57,14 @@ def fills_by_table(call: Call, function: Any, out: Value) -> bool:
         return added_once(call)
     if function is added_at:
         return is_c(out) and added_in_place(call)
-    if function in LAYERS:
-        return fills_as_layer(call, out)
+    if function is relu:
+        (x,) = call.args
+        return type(x) is Value and x.dtype == out.dtype and np.dtype(out.dtype).kind == "f"
     if function is placed_number:
         return True
     if function is updated or function is filled_with or function in JOINS:
         return is_c(out)  # a window on another needs the memory that `clone` gives
     return reduces(call)
-
-
-def fills_as_layer(call: Call, out: Value) -> bool:
-    """Tell whether a layer of arrays of one dtype adds up its parts in the first one's memory."""
-    dtype = out.dtype
-    if call.kwargs or dtype is None or dtype.kind != "f" or not out.shape:
-        return False
-    if not all(type(arg) is Value and arg.dtype == dtype for arg in call.args):
-        return False
-    if len(call.args) == 1:
-        return True
-    shapes = [arg.shape for arg in call.args]
-    if min(map(len, shapes[:-1])) < 2:
-        return False
-    pairs = zip(shapes[:-1:2], shapes[1:-1:2], strict=True)
-    products = [(*np.broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1]) for a, b in pairs]
-    if {*products} != {out.shape}:
-        return False
-    return np.broadcast_shapes(out.shape, shapes[-1]) == out.shape
 
 
 def reduces(call: Call) -> bool:
@@ -109,7 +88,7 @@ def overwritten(call: Call) -> list[Value]:
         apart = all(root_of(v) is not root_of(total) for v in values_in(tuple(others)))
         return [total] if apart and like(total, out) else []
     elementwise = type(function) is np.ufunc and function.signature is None
-    if not (elementwise or function in ACTIVATIONS):
+    if not (elementwise or function is relu):
         return []
     if function is relu and out.dtype == np.float32:
         return []  # whose zeros it writes there first

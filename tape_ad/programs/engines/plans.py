@@ -1,20 +1,36 @@
 """Plans: a program, with how long each of its values is needed, and where it lies."""
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.engines.liveness import LiveRanges, root_of
 from tape_ad.programs.engines.out_support import fills, overwritten, size_of
-from tape_ad.programs.engines.scheduling import Run, scheduled
+from tape_ad.programs.engines.scheduling import LARGE, Run, scheduled
 from tape_ad.programs.engines.storage import Block, placed
+from tape_ad.programs.passes.inlining import inline
 from tape_ad.programs.program.native import Segment
 from tape_ad.programs.program.program import Call, Program, Step, Value
+from tape_ad.rules.nn.activations import sigmoid
+from tape_ad.rules.nn.affine import linear, two_linear
+from tape_ad.rules.nn.rectifiers import elu, gelu, glu, leaky_relu, selu, silu
 
 __all__ = ["HEAVY", "Plan"]
+
+PRODUCTS: frozenset[Any] = frozenset({linear, two_linear})
+
+INLINED = PRODUCTS | {sigmoid, elu, gelu, glu, leaky_relu, selu, silu}
+"""Functions that take less time as the calls of their bodies, each in memory that is there.
+
+Others find the largest of a row, or fill in few elements, in ways that are quicker than those.
+"""
+
+FEW = 5
+"""Up to how many calls on a large array take no less time part by part."""
 
 HEAVY = 2**16
 """From how many bytes on it matters when an array goes."""
@@ -58,6 +74,7 @@ class Plan:
     @classmethod
     def of(cls, program: Program) -> Self:
         """Find out how long the values of a program are needed, and give them memory."""
+        program = inline(program, INLINED, is_quicker)
         steps, runs = scheduled(program.steps)
         used = set(program.outputs)
         live = LiveRanges.of(steps, used)
@@ -97,6 +114,15 @@ class Plan:
     def plain_nbytes(self) -> int:
         """The most bytes that the calls need at once if each makes an array of its own."""
         return peak_of(self.steps, self.live, {})
+
+
+def is_quicker(call: Call, calls: Sequence[Call]) -> bool:
+    """Tell whether calls take less time than the function that they stand for.
+
+    Of a large array they are done part by part, which does not pay for a few of them.
+    """
+    out = call.outputs[0]
+    return call.function in PRODUCTS or math.prod(out.shape) < LARGE or len(calls) > FEW
 
 
 def peak_of(steps: Sequence[Step], live: LiveRanges, blocks: Mapping[Value, Block]) -> int:

@@ -14,7 +14,7 @@ from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.engines.out_support import fills, is_c
 from tape_ad.programs.program.program import Call, Guard, Step, Value
 
-__all__ = ["Run", "is_one_element", "scheduled"]
+__all__ = ["LARGE", "Run", "is_one_element", "scheduled"]
 
 LARGE = 30_000
 """From how many elements on arrays are taken in parts."""

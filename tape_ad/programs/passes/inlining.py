@@ -8,18 +8,19 @@ fails, and the function stays what it is.
 import functools
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tape_ad.base.arrays.overridable import SYMBOLS
 from tape_ad.base.naming import function_name
 from tape_ad.programs.capture.op_facts import VIEWS
 from tape_ad.programs.capture.tracers import cast
-from tape_ad.programs.program.program import Call, Value
+from tape_ad.programs.passes.rewriting import alike
+from tape_ad.programs.program.program import Call, Program, Step, Value
 from tape_ad.rules import RULES, facts_of, load_lazy_tables
 from tape_ad.rules.base import Rule
 from tape_ad.rules.facts import UNKNOWN
@@ -28,6 +29,7 @@ __all__ = [
     "NotInlined",
     "body_of",
     "elementwise_body",
+    "inline",
     "kind_of",
     "resolved",
     "stand_in",
@@ -225,6 +227,8 @@ class Trace:
 
     def elementwise(self, ufunc: Any, args: tuple[Any, ...]) -> Symbol:
         """Note a call of a ufunc."""
+        if ufunc is np.matmul:
+            return self.product(*args)
         if ufunc.nout != 1 or ufunc.signature is not None:
             raise NotInlined(f"{ufunc.__name__}, whose results have shapes of their own")
         dtypes = resolved(ufunc, tuple([kind_of(values(arg)) for arg in args]))
@@ -235,6 +239,13 @@ class Trace:
             if whole and not np.iinfo(dtype).min <= arg <= np.iinfo(dtype).max:
                 raise NotInlined(f"{arg} beside {dtype}")
         return self.note(ufunc, args, {}, shape_of(*args), dtypes[-1])
+
+    def product(self, x: Any, y: Any) -> Symbol:
+        """Note a product of matrices."""
+        if min(x.ndim, y.ndim) < 2:
+            raise NotInlined("a product with a vector")
+        shape = (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1])
+        return self.note(np.matmul, (x, y), {}, shape, common_dtype(x, y))
 
     def reduction(
         self,
@@ -367,3 +378,49 @@ def traced_body(
     if not all(type(each) is Symbol for each in results):
         raise NotInlined("a result that is no array")
     return trace.calls, [each.value for each in results]
+
+
+def inline(
+    program: Program,
+    functions: Container[Function],
+    is_better: Callable[[Call, Sequence[Call]], bool],
+) -> Program:
+    """Put the calls of their bodies in place of the calls of some functions.
+
+    Parameters
+    ----------
+    program : Program
+    functions : container of callable
+        Those whose bodies give the same bits as they do.
+    is_better : callable
+        Tells whether these calls may stand in place of that one.
+
+    Returns
+    -------
+    Program
+        The very program, where there is no call of them.
+    """
+    steps: list[Step] = []
+    for step in program.steps:
+        if type(step) is Call and (calls := calls_in_place_of(step, functions)):
+            steps += calls if is_better(step, calls) else [step]
+        else:
+            steps.append(step)
+    return program if len(steps) == len(program.steps) else evolve(program, steps=tuple(steps))
+
+
+def calls_in_place_of(call: Call, functions: Container[Function]) -> list[Call]:
+    """Give what can stand in place of a call, of which the last gives its result; else nothing."""
+    function = call.function
+    is_one = type(function).__hash__ is not None and function in functions
+    body = body_of(function) if is_one else None
+    if body is None:
+        return []
+    try:
+        calls, (found,) = traced_body(body, call.args, call.kwargs, call.errors)
+    except NotInlined:
+        return []
+    if found not in calls[-1].outputs or not alike(found, call.outputs[0]):
+        return []
+    last = calls.pop()
+    return [*calls, Call(last.function, last.args, last.kwargs, call.outputs, errors=last.errors)]

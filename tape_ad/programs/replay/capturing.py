@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.trees import map_leaves, structure_of
-from tape_ad.programs.capture.capture import CAPTURING, Capture
+from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.traced_arrays import plain, with_plain_keys
@@ -99,5 +100,5 @@ def check_same(name: str, path: str, one: Any, two: Any) -> None:
 
 def is_capturing() -> bool:
     """Tell whether a function is being captured; an asyncio task may outlive what started it."""
-    current = CAPTURING.get()
+    current = ACTIVE.get().capture
     return current is not None and not current.ended

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 
-from tape_ad.base.arrays.overridable import CAPTURING
+from tape_ad.base.arrays.active import ACTIVE
 
 __all__ = ["Generators", "run_eagerly"]
 
@@ -53,12 +53,13 @@ def run_eagerly(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, 
         kind: "ignore" if setting in LOUD else setting for kind, setting in np.geterr().items()
     }
     context = EagerContext()
-    before = CAPTURING.set(context)
+    before = ACTIVE.get()
+    ACTIVE.set(evolve(before, capture=context))
     try:
         with np.errstate(**settings):
             return function(*args, **kwargs)
     finally:
-        CAPTURING.reset(before)
+        ACTIVE.set(before)
         context.ended = True
 
 

@@ -17,6 +17,7 @@ from tape_ad.rules.base import Entry, axes_of, quiet, rule
 from tape_ad.rules.linalg.singular_values import singular_triplets, widened
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.maps import SHIELD, Array, Chain, Deferred, LinearMap, adjoint, expanding_key
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.continued import signed_power, unit
 from tape_ad.rules.numpy.elementwise import is_complex, nonzero
 from tape_ad.rules.numpy.reductions import real_weighted_sum, without_imaginary_part
@@ -161,7 +162,9 @@ def product_weights(x: Array, p: Order) -> Array:
 
 NORMS: dict[Any, Entry] = {
     np.linalg.norm: rule(
-        quiet(norm_partial), signature=arguments_of(np.linalg.norm, "x", "ord axis keepdims")
+        quiet(norm_partial),
+        signature=arguments_of(np.linalg.norm, "x", "ord axis keepdims"),
+        body=bodies.euclidean,
     ),
     np.linalg.vector_norm: rule(
         quiet(vector_norm_partial),

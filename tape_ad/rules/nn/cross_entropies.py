@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import anywhere, composition, is_later, overridable
+from tape_ad.base.arrays.overridable import SYMBOLS, anywhere, composition, is_later, overridable
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
@@ -69,11 +69,23 @@ def loss_of_classes(
 ) -> tuple[Array, Array, Array]:
     """Compute the cross entropy for class numbers, exp(logits) up to a factor, and its sums."""
     shifted = logits - highest(logits, -1)
-    picked = shifted[chosen]
+    picked = picked_from(shifted, chosen)
     e = np.exp(shifted, out=spare(shifted))
     totals = add_reduce(e, axis=-1, keepdims=True)
     losses = np.log(totals)[..., 0] - picked
     return add_reduce(losses, axis=None) / size, e, totals
+
+
+def picked_from(rows: Array, chosen: tuple[Array, ...]) -> Array:
+    """Pick from each row the element of its class; a compiler marks it, and needs no gather."""
+    if type(rows) not in SYMBOLS:
+        return rows[(..., *chosen)]
+    return add_reduce(np.where(one_hot(chosen, rows.shape[-1]), rows, 0), axis=-1)
+
+
+def one_hot(chosen: tuple[Array, ...], classes: int) -> Array:
+    """Mark in each row the element of its class."""
+    return np.equal(chosen[-1][..., None], np.arange(classes))
 
 
 def places(targets: Array) -> tuple[Array, ...]:
@@ -133,7 +145,7 @@ def loss_change(
     t: Array, e: Array, totals: Array, chosen: tuple[Array, ...], scale: float
 ) -> Array:
     """Push a tangent through `loss_of_classes`."""
-    differences = (inner(e, t, (-1,)) / totals)[..., 0] - t[(..., *chosen)]
+    differences = (inner(e, t, (-1,)) / totals)[..., 0] - picked_from(t, chosen)
     return add_reduce(differences, axis=tuple(range(1 - e.ndim, 0))) * scale
 
 
@@ -144,10 +156,8 @@ def loss_pulled(
     """Pull a cotangent through `loss_of_classes`."""
     ct = np.reshape(ct, ct.shape + (1,) * e.ndim) * scale
     pulled = ct / totals * e
-    if is_later(pulled):  # nobody writes to what is computed later
-        one_hot = np.zeros(e.shape, bool)
-        one_hot[chosen] = True
-        return pulled - one_hot * ct
+    if is_later(pulled) or type(pulled) in SYMBOLS:  # nobody writes to what is computed later
+        return pulled - np.where(one_hot(chosen, e.shape[-1]), ct, 0)
     pulled[(..., *chosen)] -= ct[..., 0]
     return pulled
 

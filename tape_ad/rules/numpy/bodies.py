@@ -3,6 +3,7 @@
 They are bodies among facts. What one cannot do, it refuses, and the function itself is called.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from tape_ad.rules.maps import Array
 __all__ = [
     "convolved",
     "correlated",
+    "deviation",
+    "euclidean",
     "interpolated",
     "kron",
+    "largest",
     "least_squares",
     "outer",
     "polyadd",
@@ -25,7 +29,9 @@ __all__ = [
     "polynomial",
     "polysub",
     "searched",
+    "smallest",
     "vander",
+    "variance",
     "vdot",
 ]
 
@@ -202,7 +208,65 @@ def interpolated(x: Array, xp: Array, fp: Array) -> Array:
     return np.where(np.less(x, xp[0]), fp[0], np.where(x >= xp[-1], fp[-1], inner))
 
 
+# Reductions
+
+
+def variance(
+    a: Array,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    **others: Any,
+) -> Array:
+    """Average the squares of what elements are off their mean; see `numpy.var`."""
+    if others or dtype is not None or out is not None or dtype_of(a).kind == "c":
+        raise NO_BODY
+    centred = a - np.mean(a, axis=axis, keepdims=True)
+    squares = centred * centred
+    if ddof == 0:
+        return np.mean(squares, axis=axis, keepdims=keepdims)
+    total = np.sum(squares, axis=axis, keepdims=keepdims)
+    return total / max(np.size(a) // max(np.size(total), 1) - ddof, 0)
+
+
+def deviation(a: Array, *args: Any, **options: Any) -> Array:
+    """Take the root of the variance; see `numpy.std`."""
+    return np.sqrt(variance(a, *args, **options))
+
+
+def largest(a: Array, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Find the place of the first of the largest elements, or of nan; see `numpy.argmax`."""
+    return first(a, np.maximum.reduce(a, axis=axis, keepdims=True), axis, out, keepdims)
+
+
+def smallest(a: Array, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Find the place of the first of the smallest elements, or of nan; see `numpy.argmin`."""
+    return first(a, np.minimum.reduce(a, axis=axis, keepdims=True), axis, out, keepdims)
+
+
+def first(a: Array, extreme: Array, axis: Any, out: Any, keepdims: bool) -> Array:
+    """Find the place of the first element that is an extreme one, or nan."""
+    if out is not None or dtype_of(a).kind == "c" or np.ndim(a) == 0:
+        raise NO_BODY
+    lengths = [n if axis is None or i == axis % np.ndim(a) else 1 for i, n in enumerate(a.shape)]
+    count = math.prod(lengths)
+    there = np.equal(a, extreme)
+    there = np.logical_or(there, np.isnan(a)) if dtype_of(a).kind == "f" else there
+    numbers = np.where(there, np.arange(count).reshape(lengths), count)
+    return np.min(numbers, axis=axis, keepdims=keepdims)
+
+
 # Linear algebra
+
+
+def euclidean(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:  # noqa: A002 - NumPy's name
+    """Take the root of a sum of squares, of real numbers; see `numpy.linalg.norm`."""
+    is_euclidean = ord is None or (ord == 2 and isinstance(axis, int))
+    if not is_euclidean or dtype_of(x).kind != "f":
+        raise NO_BODY
+    return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
 
 
 def least_squares(a: Array, b: Array, rcond: float | None = None) -> tuple[Array, ...]:

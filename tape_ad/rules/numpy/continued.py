@@ -194,7 +194,7 @@ def logistic_slope(out: Array, x: Array, base: float) -> Array:
     return slope * LN2 if base == 2 else slope
 
 
-CONTINUED: dict[Any, Entry] = stated(
+OPAQUE: dict[Any, Entry] = stated(
     facts.ELEMENTWISE,
     {
         power_derivative: rule(
@@ -207,19 +207,25 @@ CONTINUED: dict[Any, Entry] = stated(
             quiet(over_square_first), quiet(lambda out, x, y: -2 * out * over_square(y, x))
         ),
     },
-) | {
+)
+"""Functions that look at whole arrays to find the best formula."""
+
+COMPOSED: dict[Any, Entry] = {
+    difference: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
+    ratio: rule(quiet(lambda out, x, y: 1 / as_array(y)), ratio_second),
+    unit: rule(
+        quiet(lambda out, x, length: 1 / length),
+        lambda out, x, length: -unit(unit(x, length), length),
+    ),
+    logistic: rule(quiet(logistic_slope), None),
+    signed_power: rule(
+        quiet(lambda out, x, exponent: exponent * np.abs(x) ** (exponent - 1)), None
+    ),
+    within: rule(lambda out, x, low, high: SAME, None, None),
+}
+"""Functions whose own lines are right for every element."""
+
+CONTINUED: dict[Any, Entry] = OPAQUE | {
     function: evolve(entry, facts=facts.ELEMENTWISE.composed_of(function))
-    for function, entry in {
-        difference: rule(lambda out, x, y: SAME, lambda out, x, y: Negate()),
-        ratio: rule(quiet(lambda out, x, y: 1 / as_array(y)), ratio_second),
-        unit: rule(
-            quiet(lambda out, x, length: 1 / length),
-            lambda out, x, length: -unit(unit(x, length), length),
-        ),
-        logistic: rule(quiet(logistic_slope), None),
-        signed_power: rule(
-            quiet(lambda out, x, exponent: exponent * np.abs(x) ** (exponent - 1)), None
-        ),
-        within: rule(lambda out, x, low, high: SAME, None, None),
-    }.items()
+    for function, entry in COMPOSED.items()
 }

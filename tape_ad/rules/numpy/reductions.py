@@ -41,6 +41,7 @@ from tape_ad.rules.maps import (
     selected,
 )
 from tape_ad.rules.maps.patterns import reduced
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.factors import shares_of_product
 
@@ -378,6 +379,7 @@ REDUCTIONS: dict[Any, Entry] = {
             ),
         },
     ),
-    **constants(np.argmax, np.argmin, facts=facts.along()),
+    **constants(np.argmax, facts=facts.along().also(body=bodies.largest)),
+    **constants(np.argmin, facts=facts.along().also(body=bodies.smallest)),
     **constants(np.array_equal, np.array_equiv, np.allclose),
 }

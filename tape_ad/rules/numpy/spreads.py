@@ -10,7 +10,7 @@ import numpy as np
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.rules import facts
-from tape_ad.rules.base import NO_VALUE, Call, Entry, Maker, Signature, axes_of, quiet, rule, stated
+from tape_ad.rules.base import NO_VALUE, Call, Entry, Maker, Signature, axes_of, quiet, rule
 from tape_ad.rules.maps import (
     Array,
     Chain,
@@ -20,6 +20,7 @@ from tape_ad.rules.maps import (
     WeightedSum,
     expanding_key,
 )
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.continued import unit
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.reductions import (
@@ -198,6 +199,7 @@ def spread_rule(
     function: Callable[..., Array],
     weigh: Callable[..., Array],
     passing: Callable[[Maker], Maker] | None = None,
+    body: Callable[..., Array] | None = None,
 ) -> Entry:
     """Make the rule of a variance or a standard deviation.
 
@@ -208,19 +210,18 @@ def spread_rule(
         `var_weights` or `std_weights`.
     passing : callable, optional
         What the makers are changed by, of a function that passes nan over.
+    body : callable, optional
     """
     makers = spread_partials(weigh, casting=passing is not None)
     return rule(
         *(makers if passing is None else map(passing, makers)),
         signature=spread_signature(function.__name__),
         compute=given_mean(function),
+        facts=facts.along(none="all").also(body=body),
     )
 
 
-SPREADS: dict[Any, Entry] = stated(
-    facts.along(none="all"),
-    {
-        np.var: spread_rule(np.var, var_weights),
-        np.std: spread_rule(np.std, std_weights),
-    },
-)
+SPREADS: dict[Any, Entry] = {
+    np.var: spread_rule(np.var, var_weights, body=bodies.variance),
+    np.std: spread_rule(np.std, std_weights, body=bodies.deviation),
+}

@@ -5,7 +5,7 @@ SciPy's results for plain arrays, and record what they do for handles. ``import
 tape_ad.scipy.signal`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
-from tape_ad.base.extras import extra
+from tape_ad.extend.packages import extra
 
 with extra("scipy", "tape_ad.scipy.signal"):
     import scipy.signal

@@ -5,9 +5,11 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from attrs import define
 
+from tape_ad import differentiable
 from tape_ad.base.errors import SingularJacobianError, UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.maps import SAME
+from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.patterns import dense
 from tape_ad.extend.rules import (
     SHAPED_BY_VALUES,
@@ -23,8 +25,6 @@ from tape_ad.scipy.signal.convolution import convolve
 from tape_ad.scipy.signal.filters import coefficients
 from tape_ad.scipy.signal.recursion import filtered
 from tape_ad.scipy.signal.sections import convolved
-from tape_ad.transforms.differentiable.decorator import differentiable
-from tape_ad.transforms.differentiable.table import note_stand_in
 
 __all__ = [
     "ROOTS",

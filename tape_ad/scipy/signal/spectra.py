@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad import differentiable
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, axis_of
 from tape_ad.extend.rules import Entry
@@ -13,7 +14,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import from_last, to_last
 from tape_ad.scipy.signal.sections import beside_nothing
 from tape_ad.scipy.signal.trends import detrend as detrended
-from tape_ad.transforms.differentiable.decorator import differentiable
 
 __all__ = ["SPECTRA", "csd", "framed"]
 

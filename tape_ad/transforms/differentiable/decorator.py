@@ -9,15 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.arrays.overridable import BATCHES
+from tape_ad.base.errors import TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
-from tape_ad.record.array_constants import ArrayConstant, given_away
+from tape_ad.record.array_constants import ArrayConstant, borrowed, given_away
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
     masked_arrays,
     methods,
     numerics,
+    numpy_code,
     numpy_names,
+    random_draws,
 )
 from tape_ad.transforms.differentiable.copying import (
     converted,
@@ -51,25 +54,32 @@ class Differentiable(Transformed):
 def call_copy(copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a copy with what users give, and give them what they know.
 
-    Raises
-    ------
-    UnsupportedArgumentError
-        When a whole number is wanted, and a handle is given.
+    What an error of ours was the reason of is that error.
     """
     try:
         found = copy(*map(given_in, args), **{name: given_in(kwargs[name]) for name in kwargs})
-    except TypeError as error:
-        if not any(words in str(error) for words in WHOLE):
+    except Exception as error:
+        for batch in BATCHES:  # what cannot be done at once is done for one after the other
+            batch.asked = True
+        reason = reason_of(error) or refused_number(copy, args, kwargs, error)
+        if reason is None:
             raise
+        raise reason from error
+    return given_out(found)
+
+
+def refused_number(copy: Any, args: Any, kwargs: Any, error: Exception) -> Exception | None:
+    """Make the error for a handle where Python wants a whole number, if that is what went wrong."""
+    if isinstance(error, TypeError) and any(words in str(error) for words in WHOLE):
         arguments = inspect.signature(copy).bind(*args, **kwargs).arguments
         names = [name for name, x in arguments.items() if is_array_like(x) and x.ndim == 0]
-        if not names:
-            raise
-        raise UnsupportedArgumentError(
-            f"{called(copy)}: a whole number is wanted for {' or '.join(f'{x}=' for x in names)}, "
-            "for which a handle is given; pass its value, .data"
-        ) from error
-    return given_out(found)
+        if names:
+            wanted = " or ".join(f"{name}=" for name in names)
+            return UnsupportedArgumentError(
+                f"{called(copy)}: a whole number is wanted for {wanted}, for which a handle is "
+                "given; pass its value, .data"
+            )
+    return None
 
 
 WHOLE = ("interpreted as an integer", "indices must be integers")
@@ -88,12 +98,22 @@ def copied(function: Any) -> Any:
     return calling
 
 
+def reason_of(error: BaseException) -> BaseException | None:
+    """Give the error of ours that code was handling when it raised one that says less."""
+    handled = error.__cause__ or error.__context__
+    while not isinstance(error, TapeError) and handled is not None:
+        if isinstance(handled, TapeError):
+            return handled
+        handled = handled.__cause__ or handled.__context__
+    return None
+
+
 def given_in(value: Any) -> Any:
     """Give an argument as copies see it: a handle of no axes is a number, functions are copied."""
     if is_array_like(value):
         return value[()] if value.ndim == 0 and not hasattr(value, "batch_here") else value
     if type(value) is np.ndarray:
-        return value
+        return borrowed(value) if value.ndim else value
     return converted(value)
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.numpy.arguments import Arguments
-from tape_ad.programs.engines.numpy.layers import LAYERS
 from tape_ad.programs.engines.out_support import REDUCTIONS, is_c
 from tape_ad.programs.program.native import placed_number
 from tape_ad.programs.program.program import Call, Value
 from tape_ad.rules.maps.indexing import added_at, scatter
 from tape_ad.rules.maps.places import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
+from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated
 
 __all__ = ["FRESH", "numbers_as_arrays", "seen", "with_out"]
@@ -98,6 +98,15 @@ def reduced(arguments: Arguments, call: Call, target: str) -> list[str]:
     return [f"{arguments.names.function(reduce)}({', '.join(words)})"]
 
 
+def rectified(arguments: Arguments, call: Call, target: str) -> list[str]:
+    """Write `relu`, which gives zeros of other signs beside an array of them than beside one."""
+    (x,) = call.args
+    maximum, name = arguments.names.function(np.maximum), arguments.one(x)
+    if x.dtype == np.float32 and is_c(x):
+        return [f"{target}[...] = 0", f"{maximum}({name}, {target}, out={target})"]
+    return [f"{maximum}({name}, {arguments.names.number(0, x.dtype)}, out={target})"]
+
+
 def joined(arguments: Arguments, call: Call, target: str) -> list[str]:
     """Write `np.concatenate` and `np.stack`."""
     words = arguments.all(call.args, call.kwargs)
@@ -177,7 +186,7 @@ FORMS: Mapping[Any, Callable[[Arguments, Call, str], list[str]]] = {
     placed_number: put_down,
     scatter: scattered,
     added_at: added_to,
-    **LAYERS,
+    relu: rectified,
 }
 
 

@@ -7,7 +7,7 @@ operation, its order is kept, and what it does with nan, infinities and zeros of
 
 import functools
 import operator
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -173,7 +173,7 @@ def operands_of(function: Any) -> int | None:
 
     What else it is called with is what `Bound` is for.
     """
-    if not callable(function) or not isinstance(function, Hashable):
+    if type(function).__hash__ is None:
         return None
     ufunc = UFUNCS.get(function, function)
     found = composition_of(ufunc)

@@ -4,6 +4,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.engines import verifier
 from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.engines.native.ir.listing import Listing
@@ -269,5 +270,6 @@ def eliminate_dead_stores(fused: Fused) -> Fused:
 
 
 def is_unseen(call: Call, needed: set[Value]) -> bool:
-    """Tell whether a call is a view that no call of NumPy's sees."""
-    return call.outputs[0].owner is not None and needed.isdisjoint(call.outputs)
+    """Tell whether a call is a view that no call of NumPy's sees, and no index out of bounds."""
+    view = call.outputs[0].owner is not None and needed.isdisjoint(call.outputs)
+    return view and not may_fail(call)

@@ -1,5 +1,6 @@
 """The table of lowerings, by function, and the look-up in it."""
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,7 +14,6 @@ from tape_ad.programs.engines.native.lowering import (
     assigning,
     contractions,
     indexing,
-    layers,
     moving,
     products,
     reductions,
@@ -24,6 +24,7 @@ from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLower
 from tape_ad.programs.engines.out_support import is_c
 from tape_ad.programs.passes.inlining import NotInlined, body_of, traced_body
 from tape_ad.programs.program.program import Call, Value
+from tape_ad.record.sweeps import all_finite
 
 __all__ = ["LOWERINGS", "lowered"]
 
@@ -36,9 +37,18 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **products.LOWERINGS,
     **contractions.LOWERINGS,
     **scans.LOWERINGS,
-    **layers.LOWERINGS,
 }
 """How functions are lowered that are no elementwise ufuncs; each module has a table of its own."""
+
+
+def sums_are_finite(arrays: Sequence[Any]) -> Any:
+    """Tell whether arrays are finite by their sums of squares; see `all_finite`."""
+    answers = [np.isfinite(np.add.reduce(each * each, axis=None)) for each in arrays]
+    return functools.reduce(np.logical_and, answers)
+
+
+BODIES: Mapping[Any, Callable[..., Any]] = {all_finite: sums_are_finite}
+"""What is lowered by other lines of NumPy than its own."""
 
 LOUD = frozenset({"raise", "call", "print", "log"})
 """What `numpy.errstate` may ask for that native code does not do."""
@@ -74,7 +84,7 @@ def lowered(call: Call, memory_map: MemoryMap) -> Sequence[Work]:
     elif operands_of(function) is not None:
         applying.composed(lowering)
     else:
-        body = body_of(function)
+        body = BODIES.get(function) or body_of(function)
         if body is None:
             raise NotLowerable("no native code for it")
         lower_body(lowering, body)
@@ -94,7 +104,7 @@ def lower_body(lowering: Lowering, body: Callable[..., Any]) -> None:
     made = {out for each in calls for out in each.outputs if out.owner is None}
     copies: list[tuple[Value, MemRef]] = []
     for found, out, target in zip(results, call.outputs, outs, strict=True):
-        if found.dtype != out.dtype or math.prod(found.shape) != math.prod(out.shape):
+        if found.dtype != target.dtype or math.prod(found.shape) != math.prod(out.shape):
             raise NotLowerable("operands of such shapes and dtypes")
         root = found if found.owner is None else found.owner
         is_whole = is_c(found) and is_c(out) and math.prod(root.shape) == math.prod(out.shape)
@@ -104,7 +114,9 @@ def lower_body(lowering: Lowering, body: Callable[..., Any]) -> None:
         else:
             copies.append((found, target))
     for each in calls:
-        if not memory_map.look(each):
-            lowering.work += lowered(each, memory_map)
+        fixed = (lowering.constant(x).root if type(x) is np.ndarray else x for x in each.args)
+        step = Call(each.function, tuple(fixed), each.kwargs, each.outputs)
+        if not memory_map.look(step):
+            lowering.work += lowered(step, memory_map)
     for found, target in copies:
         copy(lowering, lowering.ref(found), target)

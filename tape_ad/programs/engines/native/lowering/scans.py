@@ -1,4 +1,4 @@
-"""Scans, which NumPy's loops take one element after the other, and searches for an extreme."""
+"""Scans, which NumPy's loops take one element after the other."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -11,10 +11,8 @@ from tape_ad.programs.engines.native.ir.loop_nests import ExternalCall, LoopNest
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
 from tape_ad.programs.engines.native.lowering.products import converted, moved, with_axis
-from tape_ad.programs.engines.native.lowering.reductions import axes_of, divided, ended
-from tape_ad.programs.engines.native.lowering.stages import Stages, shaped
+from tape_ad.programs.engines.native.lowering.reductions import axes_of
 from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
-from tape_ad.programs.program.program import Value
 
 __all__ = ["LOWERINGS"]
 
@@ -86,68 +84,6 @@ def at(ref: MemRef, axis: int, i: int) -> MemRef:
     return MemRef(ref.root, offset, tuple(shape), tuple(strides), ref.dtype)
 
 
-def search(ufunc: np.ufunc) -> Callable[[Lowering], None]:
-    """Make what lowers the search for the first of the largest or smallest elements, or a nan."""
-
-    def lower(lowering: Lowering) -> None:
-        stages, found = Stages(lowering), lowering.options("a", "axis", "out", "keepdims")
-        ref, out, axis = lowering.source(found["a"]), lowering.out, found.get("axis")
-        if found.get("out") is not None or ref.dtype.kind == "c" or not ref.shape:
-            raise NotLowerable("such operands")
-        axes = axes_of(axis, len(ref.shape))
-        extreme = stages.reduce(ufunc, ref, axes)
-        shape = tuple(n if k in axes else 1 for k, n in enumerate(ref.shape))
-        count = math.prod(shape)
-        numbers = lowering.constant(np.arange(count).reshape(shape))
-        there = stages.do(np.equal, ref, extreme)
-        if ref.dtype.kind == "f":
-            there = stages.do(np.logical_or, there, stages.do(np.isnan, ref))
-        where = stages.choose(there, numbers, count)
-        nest = lowering.nest(ref.shape)
-        ended(nest, np.minimum, nest.read(where), axes, out)
-
-    return lower
-
-
-def varied(lowering: Lowering) -> None:
-    """Lower `numpy.var` and `numpy.std`, of real elements."""
-    stages, call = Stages(lowering), lowering.call
-    found = lowering.options("a", "axis", "dtype", "out", "ddof", "keepdims")
-    ref, out = lowering.source(found["a"]), lowering.out
-    if found.get("out") is not None or found.get("dtype") is not None or ref.dtype.kind == "c":
-        raise NotLowerable("it has options")
-    ddof = found.get("ddof", 0)
-    if type(ddof) is Value:
-        raise NotLowerable("it has options")
-    ref = stages.cast(ref, out.dtype)
-    axes = axes_of(found.get("axis"), len(ref.shape))
-    count = math.prod(ref.shape[axis] for axis in axes)
-    total = stages.reduce(np.add, ref, axes)
-    mean = lowering.temporary(total.shape, total.dtype)
-    divided(lowering, total, count, mean)
-    centred = stages.do(np.subtract, ref, mean)
-    squares = stages.reduce(np.add, stages.do(np.multiply, centred, centred), axes)
-    kept = shaped(squares, out.shape)
-    if call.function is np.var:
-        divided(lowering, kept, max(count - ddof, 0), out)
-        return
-    variance = lowering.temporary(out.shape, out.dtype)
-    divided(lowering, kept, max(count - ddof, 0), variance)
-    stages.do(np.sqrt, variance, out=out)
-
-
-def normed(lowering: Lowering) -> None:
-    """Lower `numpy.linalg.norm` of real elements, as a root of a sum of squares."""
-    stages, found = Stages(lowering), lowering.options("x", "ord", "axis", "keepdims")
-    ref, out, axis = lowering.source(found["x"]), lowering.out, found.get("axis")
-    euclidean = found.get("ord") is None or (found["ord"] == 2 and isinstance(axis, int))
-    if not euclidean or ref.dtype.kind != "f":
-        raise NotLowerable("another norm")
-    squares = stages.do(np.multiply, ref, ref)
-    total = stages.reduce(np.add, squares, axes_of(axis, len(ref.shape)))
-    stages.do(np.sqrt, shaped(total, out.shape), out=out)
-
-
 SCANNING = (
     np.add,
     np.subtract,
@@ -169,9 +105,4 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **{ufunc.accumulate: scan(ufunc, *METHOD, axis=0) for ufunc in SCANNING},
     np.cumsum: scan(np.add, *FUNCTION, axis=None),
     np.cumprod: scan(np.multiply, *FUNCTION, axis=None),
-    np.argmax: search(np.maximum),
-    np.argmin: search(np.minimum),
-    np.var: varied,
-    np.std: varied,
-    np.linalg.norm: normed,
 }
