@@ -360,7 +360,12 @@ TYPED_BY_VALUES.update((tf2zpk, residue, residuez))
 
 def poly(seq_of_zeros: Array, *, xp: Any) -> Any:
     """Stand in for the copy of `numpy.poly` that SciPy has, which asks whether roots are equal."""
-    return np.poly(seq_of_zeros)
+    out = np.poly(seq_of_zeros)
+    if np.ndim(out) == 0:  # of no roots
+        return np.asarray(out)
+    imaginary = np.imag(primal(seq_of_zeros))
+    paired = bool((np.sort(imaginary) == np.sort(-imaginary)).all())
+    return out.real if out.dtype.kind == "c" and paired else out
 
 
 if scipy.signal._polyutils.poly:  # since SciPy 1.17
