@@ -66,7 +66,7 @@ ROWS: list[Row] = [
         for function in (signal.residue, signal.residuez)
     ),
     made(signal.sos2tf, [SOS], prepare=sections),
-    made(signal.bilinear, [B, A], nodes=250),
+    made(signal.bilinear, [B, A]),
     *(
         made(function, [ZEROS, POLES, GAIN, POSITIVE()], call=with_gain)
         for function in (signal.lp2lp_zpk, signal.lp2hp_zpk)

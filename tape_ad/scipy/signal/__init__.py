@@ -16,7 +16,6 @@ from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.signal import windows as windows
 from tape_ad.scipy.signal.convolution import *
-from tape_ad.scipy.signal.cutoffs import *
 from tape_ad.scipy.signal.filters import *
 from tape_ad.scipy.signal.order_filters import *
 from tape_ad.scipy.signal.peaks import *
@@ -28,6 +27,7 @@ from tape_ad.scipy.signal.sliding import *
 from tape_ad.scipy.signal.spectra import *
 from tape_ad.scipy.signal.spline_filters import *
 from tape_ad.scipy.signal.systems import *
+from tape_ad.scipy.signal.transformations import *
 from tape_ad.scipy.signal.trends import *
 
 findfreqs = scipy_function(scipy.signal.findfreqs, __name__)
@@ -52,7 +52,7 @@ add_rules(
         SPLINE_FILTERS,
         SLIDING,
         SYSTEMS,
-        CUTOFFS,
+        TRANSFORMATIONS,
         constants(findfreqs),
         {remez: EXCHANGED},
     )

@@ -1,17 +1,19 @@
-"""Filters with another cutoff, for which SciPy makes a number of Python's of what is given."""
+"""Filters made of others: with another cutoff, and digital ones of analog ones."""
 
 from typing import Any
 
 import numpy as np
 
 from tape_ad.extend.arrays import Array, as_array
-from tape_ad.extend.rules import Entry
+from tape_ad.extend.rules import SHAPED_BY_VALUES, Entry
 from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.signal.filters import coefficients
+from tape_ad.scipy.signal.roots import normalize, without_zeros
 
-__all__ = ["CUTOFFS", "lp2hp_zpk", "lp2lp_zpk"]
+__all__ = ["TRANSFORMATIONS", "bilinear", "lp2hp_zpk", "lp2lp_zpk"]
 
-CUTOFFS: dict[Any, Entry] = {}
+TRANSFORMATIONS: dict[Any, Entry] = {}
 
 Zpk = tuple[Array, Array, Array]
 
@@ -40,7 +42,7 @@ def weak(number: Any, like: Any) -> Any:
     return number.astype(np.empty(0, like.dtype).real.dtype)
 
 
-@scipy_composition(CUTOFFS, scipy.signal.lp2lp_zpk, SMOOTH)
+@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2lp_zpk, SMOOTH)
 def lp2lp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     """Move the cutoff of a lowpass filter, as `scipy.signal.lp2lp_zpk` does.
 
@@ -58,7 +60,7 @@ def lp2lp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     return weak(wo, z) * z, weak(wo, p) * p, k * weak(wo, k) ** degree
 
 
-@scipy_composition(CUTOFFS, scipy.signal.lp2hp_zpk, SMOOTH)
+@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2hp_zpk, SMOOTH)
 def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     """Make a highpass filter of a lowpass one, as `scipy.signal.lp2hp_zpk` does.
 
@@ -76,3 +78,34 @@ def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     gain = k * np.real(np.prod(-z) / np.prod(-p))
     zeros = np.concatenate((weak(wo, z) / z, np.zeros(degree)))
     return zeros, weak(wo, p) / p, gain
+
+
+@scipy_composition(TRANSFORMATIONS, scipy.signal.bilinear, "b a fs")
+def bilinear(b: Array, a: Array, fs: Any = 1.0) -> tuple[Array, Array]:
+    """Make a digital filter of an analog one, as `scipy.signal.bilinear` does.
+
+    Parameters
+    ----------
+    b, a : array or Tensor, shapes (k,) and (l,)
+    fs : number or Tensor
+        The sampling frequency.
+
+    Returns
+    -------
+    tuple of array or Tensor
+        The numerator and the denominator.
+    """
+    b, a = coefficients("bilinear", b), coefficients("bilinear", a)
+    order = max(b.shape[0], a.shape[0]) - 1
+    # Row q is (z + 1)^(order - q) (z - 1)^q, the highest power first
+    rows = np.stack(
+        [np.atleast_1d(np.poly([-1] * (order - q) + [1] * q)) for q in range(order + 1)]
+    )
+    factors = (2 * as_array(fs)) ** (np.arange(order + 1) - order / 2)
+    both = [
+        (c[::-1] * factors[: c.shape[0]]) @ rows[: c.shape[0]].astype(np.float64) for c in (b, a)
+    ]
+    return normalize(both[0], without_zeros(both[1]))
+
+
+SHAPED_BY_VALUES.add(bilinear)
