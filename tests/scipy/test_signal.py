@@ -417,6 +417,10 @@ def test_what_is_made_of_nothing_is_a_handle(name: str, shapes: Any, place: Any)
 
 def test_an_axis_may_stand_in_a_tuple_as_in_scipys_resample() -> None:
     x = np.random.default_rng(0).normal(size=(2, 6))
+    try:
+        scipy.signal.resample(x, 4, axis=(-1,))
+    except TypeError:
+        pytest.skip("this release of SciPy takes no tuple")
     found = signal.resample(ta.ComputationRecord().tensor(x), 4, axis=(-1,))
     np.testing.assert_allclose(found.data, scipy.signal.resample(x, 4, axis=-1), atol=1e-15)
 

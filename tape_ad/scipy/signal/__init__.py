@@ -27,6 +27,7 @@ from tape_ad.scipy.signal.sliding import *
 from tape_ad.scipy.signal.spectra import *
 from tape_ad.scipy.signal.spline_filters import *
 from tape_ad.scipy.signal.systems import *
+from tape_ad.scipy.signal.taps import *
 from tape_ad.scipy.signal.transformations import *
 from tape_ad.scipy.signal.trends import *
 
@@ -53,6 +54,7 @@ add_rules(
         SLIDING,
         SYSTEMS,
         TRANSFORMATIONS,
+        TAPS,
         constants(findfreqs),
         {remez: EXCHANGED},
     )

@@ -254,7 +254,9 @@ for _function in each_of(
     np.atleast_1d, np.atleast_2d, np.atleast_3d, np.reshape, np.squeeze, np.expand_dims
 ):
     joining_lists(_function)
-for _function in each_of(np.flip, np.roll, np.interp, np.tensordot, np.polyval, np.where, np.kron):
+for _function in each_of(np.flip, np.roll, np.interp, np.tensordot, np.where, np.kron):
+    joining_lists(_function)
+for _function in each_of(np.polyval, np.poly, np.roots):
     joining_lists(_function)
 for _function in each_of(np.any, np.all, np.isclose, np.allclose, np.trapezoid):
     joining_lists(_function)
