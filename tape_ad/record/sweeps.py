@@ -274,7 +274,12 @@ def both_plain(total: Array, ct: Array) -> bool:
 
 
 def forward_sweep(
-    arena: Arena, tangents: dict[int, Array], last: int, *, keep: Collection[int] | None = None
+    arena: Arena,
+    tangents: dict[int, Array],
+    last: int,
+    *,
+    keep: Collection[int] | None = None,
+    among: Collection[int] | None = None,
 ) -> dict[int, Array]:
     """Push tangents from some nodes forward to everything up to `last` that depends on them.
 
@@ -288,6 +293,8 @@ def forward_sweep(
     keep : collection of int, optional
         The nodes whose tangents are asked for. Any other is given up with its last use; all of
         them are kept when this is left out.
+    among : collection of int, optional
+        The nodes that are pushed to; all that depend on the first ones when this is left out.
 
     Returns
     -------
@@ -317,7 +324,7 @@ def forward_sweep(
     for node in range(first, last + 1):
         begin, end = starts[node], starts[node + 1]
         edges = [edge for edge in range(begin, end) if parents[edge] in reached]
-        if not edges:
+        if not edges or (among is not None and node not in among):
             continue
         if traits_of(type(partials[edges[0]])).pushes_together:
             push_together(arena, node, edges, reached, stack)

@@ -34,5 +34,4 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-for _function in (np.poly, np.polydiv):
-    copying_own_code(_function)
+copying_own_code(np.polydiv)
