@@ -197,8 +197,7 @@ def two(function: Function, x: Any, y: Any) -> Any:
         if type(x) is type(y) and x.batch_here is y.batch_here and x.ndim == y.ndim:
             return wrapped(x.batch_here, function(x.stack, y.stack))
         if type(y) in NUMBERS:
-            stack = x.stack**y if function is np.power else function(x.stack, y)
-            return wrapped(x.batch_here, stack)  # ``**`` is another function of truth values
+            return wrapped(x.batch_here, function(x.stack, y))
         if type(x) in NUMBERS:
             return wrapped(y.batch_here, function(x, y.stack))
     other = y if type(x) is BatchedArray else x

@@ -569,6 +569,7 @@ def test_of_no_numbers_how_many_kinds_there_are_cannot_be_told() -> None:
     "function",
     [
         lambda x: x**2,
+        lambda x: x**2.0,
         lambda x: np.power(x, 2),
         lambda x: x << 1,
         lambda x: 1 << x,
