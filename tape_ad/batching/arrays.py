@@ -185,6 +185,11 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         conjugate: BatchedArray = self._one(np.conjugate, self)
         return conjugate
 
+    def __pow__(self, other: Any) -> Any:
+        """Raise to a power; NumPy squares truth values by another function than `numpy.power`."""
+        square = type(other) is int and other == 2 and self.dtype.kind == "b"
+        return np.square(self) if square else super().__pow__(other)
+
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(KINDS.get(kind) != BOX and not issubclass(kind, np.ndarray) for kind in types):
             return NotImplemented  # as NEP 18 has it for types that one does not know

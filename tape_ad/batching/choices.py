@@ -81,7 +81,7 @@ def counted(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any
     options = dict(kwargs)
     x, weights = args[0], args[1] if len(args) > 1 else options.pop("weights", None)
     least = args[2] if len(args) > 2 else options.pop("minlength", 0)
-    if options or ndim_of(x) != 1 or is_of(least, batch):
+    if options or ndim_of(x) != 1 or is_of(least, batch) or not batch.size:
         raise Looped
     numbers = np.asarray(spread(batch, x))
     lengths = np.maximum(np.max(numbers, axis=1, initial=-1) + 1, least)

@@ -30,7 +30,7 @@ from numpy import (
 
 from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
 
-__all__ = ["ArrayOperators", "BitsInPlace"]
+__all__ = ["ArrayOperators", "BitsInPlace", "Shifts"]
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -190,7 +190,27 @@ class ArrayOperators:
         return self._two(greater_equal, self, other)
 
 
-class BitsInPlace:
+class Shifts:
+    """The shifts, for what may be of integers."""
+
+    __slots__ = ()
+
+    _two: Callable[..., Any]
+
+    def __lshift__(self, other: Any) -> Any:
+        return self._two(np.left_shift, self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return self._two(np.left_shift, other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return self._two(np.right_shift, self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return self._two(np.right_shift, other, self)
+
+
+class BitsInPlace(Shifts):
     """The operators of bits in place, for arrays that may be of integers and truth values."""
 
     __slots__ = ()

@@ -135,18 +135,6 @@ class ConstantTensor(Tensor, BitsInPlace):
         index: int = self.data.__index__()
         return index
 
-    def __lshift__(self, other: Any) -> Any:
-        return self._two(np.left_shift, self, other)
-
-    def __rlshift__(self, other: Any) -> Any:
-        return self._two(np.left_shift, other, self)
-
-    def __rshift__(self, other: Any) -> Any:
-        return self._two(np.right_shift, self, other)
-
-    def __rrshift__(self, other: Any) -> Any:
-        return self._two(np.right_shift, other, self)
-
     def __reduce__(self) -> Any:
         return as_constants, (self.data,)
 

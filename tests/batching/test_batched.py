@@ -10,7 +10,13 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import BatchWarning, ConversionError, InPlaceError, ShapeError
+from tape_ad.base.errors import (
+    BatchWarning,
+    ConversionError,
+    InPlaceError,
+    ShapeError,
+    UnsupportedArgumentError,
+)
 
 Array = Any
 RNG = np.random.default_rng(0)
@@ -517,3 +523,63 @@ def test_dtypes_in_a_batch_are_those_of_one(function: Any, dtype: Any) -> None:
     expected = np.stack([function(each) for each in x])
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+# Numbers that only place others, and integers
+
+
+SAMPLES, WEIGHTS = np.random.default_rng(0).uniform(0.1, 1.0, (2, 3, 6))
+EDGES = np.array([[0.0, 0.4, 1.0], [0.1, 0.5, 0.9], [0.2, 0.3, 1.2]])
+
+
+def weighed_quantile(x: Any, w: Any) -> Any:
+    return np.quantile(x, 0.3, weights=w, method="inverted_cdf") ** 2
+
+
+def weighed_histogram(w: Any, edges: Any) -> Any:
+    return np.sum(np.histogram(SAMPLES[0], bins=edges, weights=w)[0] ** 2)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+@pytest.mark.parametrize(
+    ("function", "beside"), [(weighed_quantile, WEIGHTS), (weighed_histogram, EDGES)]
+)
+def test_what_places_others_may_be_batched_in_a_gradient(function: Any, beside: Any) -> None:
+    slope = ta.grad(function)
+    expected = np.stack([slope(x, b) for x, b in zip(SAMPLES, beside, strict=True)])
+    np.testing.assert_allclose(ta.batched(slope)(SAMPLES, beside), expected, rtol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+def test_a_handle_places_nothing_in_a_batch_either() -> None:
+    def of_all(w: Any) -> Any:
+        return np.sum(ta.batched(weighed_quantile)(SAMPLES, w))
+
+    with pytest.raises(UnsupportedArgumentError, match="piecewise constant in it"):
+        ta.grad(of_all)(WEIGHTS)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+def test_of_no_numbers_how_many_kinds_there_are_cannot_be_told() -> None:
+    with pytest.raises(ValueError, match="an empty batch has none to tell the shapes by"):
+        ta.batched(np.bincount)(np.zeros((0, 3), int))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x**2,
+        lambda x: x**2.0,
+        lambda x: np.power(x, 2),
+        lambda x: x << 1,
+        lambda x: 1 << x,
+        lambda x: x >> x,
+        lambda x: (x << 2) + 1,
+    ],
+)
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64])
+def test_operators_of_integers_have_the_dtype_of_one(function: Any, dtype: Any) -> None:
+    x = np.array([[0, 1, 1], [1, 0, 1]], dtype)
+    given, expected = ta.batched(function)(x), function(x)
+    assert given.dtype == expected.dtype
+    np.testing.assert_array_equal(given, expected)

@@ -29,6 +29,7 @@ __all__ = [
     "declined",
     "foreign",
     "is_dask",
+    "is_differentiated",
     "is_later",
     "lies_below",
     "lift",
@@ -298,6 +299,13 @@ def anywhere(condition: Any) -> bool:
     while getattr(condition, "batch_here", None) is not None:
         condition = condition.stack
     return bool(np.any(condition))
+
+
+def is_differentiated(value: Any) -> bool:
+    """Tell whether an array is a record's, of whatever batch it holds the values."""
+    while hasattr(value, "batch_here"):
+        value = value.stack
+    return takes_over(type(value)) and type(value) not in TRACERS
 
 
 def relies_on_shape(array: Any) -> None:

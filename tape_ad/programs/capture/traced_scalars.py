@@ -11,7 +11,7 @@ from attrs import define
 from tape_ad.base.arrays.interpreter import boxes
 from tape_ad.programs.capture.tracers import NUMBERS, Tracer, exact_question
 from tape_ad.programs.program.program import Value
-from tape_ad.record.array_operators import ArrayOperators
+from tape_ad.record.array_operators import ArrayOperators, Shifts
 
 __all__ = ["TracedScalar", "as_python", "is_python"]
 
@@ -47,7 +47,7 @@ PYTHONS: dict[Any, Function] = {
 
 @boxes("capture")
 @define(eq=False, repr=False)
-class TracedScalar(Tracer, ArrayOperators):
+class TracedScalar(Tracer, Shifts, ArrayOperators):
     """A Python number of a function that is being captured.
 
     It says that it is a float (or int, complex, bool) when asked by `isinstance`, and what is

@@ -143,18 +143,6 @@ class Tracer:
     def __round__(self, ndigits: Any = None) -> Any:
         return self.capture.call(round, (self,) if ndigits is None else (self, ndigits), {})
 
-    def __lshift__(self, other: Any) -> Any:
-        return self._two(np.left_shift, self, other)
-
-    def __rlshift__(self, other: Any) -> Any:
-        return self._two(np.left_shift, other, self)
-
-    def __rshift__(self, other: Any) -> Any:
-        return self._two(np.right_shift, self, other)
-
-    def __rrshift__(self, other: Any) -> Any:
-        return self._two(np.right_shift, other, self)
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Give a whole number to C code, which is guarded then; refuse arrays.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TRACERS, overridable, takes_over
+from tape_ad.base.arrays.overridable import is_differentiated, overridable
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, constants, rule
@@ -79,8 +79,7 @@ def refuse_handles(name: str, **arguments: Any) -> None:
         It names the argument.
     """
     for argument, value in arguments.items():
-        kinds = set(map(type, value if is_list(value) else [value]))
-        if any(map(takes_over, kinds - TRACERS)):
+        if any(map(is_differentiated, value if is_list(value) else [value])):
             raise UnsupportedArgumentError(
                 f"np.{name}: {argument}= got a handle, and the bins are taken as constant; pass "
                 "its .data"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TRACERS, takes_over, whole
+from tape_ad.base.arrays.overridable import is_differentiated, whole
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
@@ -96,7 +96,7 @@ def quantile_signature(name: str) -> Signature:
         interpolation: Any = None,
     ) -> Call:
         refuse(name, out=out, interpolation=interpolation)
-        if takes_over(type(weights)) and type(weights) not in TRACERS:
+        if is_differentiated(weights):
             raise UnsupportedArgumentError(
                 f"np.{name}: weights= decides which element is taken, so the result is piecewise "
                 "constant in it; pass weights.data"
