@@ -54,7 +54,8 @@ SYMBOLS: set[type] = set()
 function; `tape_ad.programs` adds its own. No derivative is taken through them."""
 
 TYPED_BY_VALUES: set[Any] = set()
-"""Functions whose results are real or complex, or of another type, depending on values."""
+"""Functions whose results are real or complex, or of another type, depending on values.
+The fact `dtype_by_values` says it as well, and keeps a function from being batched at once."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

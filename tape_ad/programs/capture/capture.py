@@ -205,7 +205,8 @@ class Capture:
             result,
             several,
         )
-        self.rely_on(type_of, function in TYPED_BY_VALUES, result, several)
+        typed = facts.dtype_by_values or function in TYPED_BY_VALUES
+        self.rely_on(type_of, typed, result, several)
         return result
 
     def check_usable(self, function: Function) -> None:

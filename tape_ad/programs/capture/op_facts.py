@@ -65,7 +65,6 @@ TYPED_BY_VALUES.update(
         np.linalg.eigvals,
         np.nanpercentile,  # in single precision, of nothing but nan in some place
         np.nanquantile,
-        np.poly,
         np.real_if_close,
         np.roots,
         np.emath.sqrt,

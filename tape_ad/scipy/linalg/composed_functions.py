@@ -50,7 +50,7 @@ ordqz = scipy_function(scipy.linalg.ordqz, MODULE)
 qz = scipy_function(scipy.linalg.qz, MODULE)
 schur = scipy_function(scipy.linalg.schur, MODULE)
 
-TYPED_BY_VALUES.update((funm, signm, fractional_matrix_power, tanm, tanhm))
+TYPED_BY_VALUES.update((funm, signm, tanm, tanhm))
 
 
 def waves(a: Array) -> tuple[Array, Array]:
