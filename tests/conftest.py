@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tape_ad.programs.engines import verifier
-from tape_ad.record import sweeps, unbroadcasting
+from tape_ad.record import spaces, sweeps
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")  # new examples are for the fuzzers to find
@@ -36,11 +36,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             generator.bit_generator.state = np.random.PCG64(seed).state
 
 
-@pytest.fixture(scope="module", params=[unbroadcasting.LARGE, -1], ids=["kept", "used again"])
+@pytest.fixture(scope="module", params=[spaces.LARGE, -1], ids=["kept", "used again"])
 def memory_used_again(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let the sweep use the memory of cotangents again as it does with large ones."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (unbroadcasting, sweeps):
+        for module in (spaces, sweeps):
             patch.setattr(module, "LARGE", request.param)
         yield
 

@@ -45,9 +45,11 @@ def first_sentence(thing: Any) -> str:
 
 
 def is_described_elsewhere(module: ModuleType, name: str) -> bool:
-    """Tell whether a docstring is SciPy's or NumPy's of that name, or that of a number."""
+    """Tell whether a docstring is tape_ad's, SciPy's or NumPy's of that name, or of a number."""
     thing = getattr(module, name)
     if not callable(thing):
+        return True
+    if module.__name__ != "tape_ad" and vars(sys.modules["tape_ad"]).get(name) is thing:
         return True
     hosts = {module.__name__.removeprefix("tape_ad."), "numpy"} - {module.__name__}
     found = (sys.modules.get(host) for host in hosts)

@@ -188,7 +188,7 @@ class BatchedArray(ArrayInterface, BitsInPlace):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(KINDS.get(kind) != BOX and not issubclass(kind, np.ndarray) for kind in types):
             return NotImplemented  # as NEP 18 has it for types that one does not know
-        if function in LIKE and function is not np.atleast_1d:
+        if function in LIKE:
             return self._create(self, function, args, kwargs)
         return self._call(function, args, kwargs)
 

@@ -1,4 +1,9 @@
-"""Arrays: what rules and functions do with what they are given, be it a handle or plain."""
+"""Arrays: what rules and functions do with what they are given, be it a handle or plain.
+
+`as_array` takes lists and numbers to arrays and leaves handles alone, where `numpy.asarray` would
+refuse them. `primal` and `plain` give what is behind handles. The functions with names of formulas,
+such as `ratio`, have a value and a derivative where the formula as it stands has none.
+"""
 
 from tape_ad.base.arrays.overridable import (
     TRACERS,

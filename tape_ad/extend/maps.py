@@ -1,4 +1,10 @@
-"""Linear maps: what a partial derivative is that is not given element by element."""
+"""Linear maps: what a partial derivative is that is not given element by element.
+
+A map has `push`, which takes a tangent of the parent to that of the node, and its adjoint `pull`,
+which takes a cotangent back. It acts on the last axes of what it is given, for there may be a stack
+in front, and it is written in NumPy calls. A class with these two and `broadcasts` is a map; where
+it writes in place or calls C, it is a `PlainMap`.
+"""
 
 from tape_ad.rules.maps import (
     SAME,

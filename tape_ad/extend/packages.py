@@ -1,7 +1,10 @@
-"""What a package of functions publishes, says where something is missing, and serves."""
+"""Packages: which module serves one, what it publishes, and what its errors say.
+
+`register_adapter` says for a program what a distribution says by an entry point of the group
+``tape_ad``. The others are what tape_ad's own packages publish their names with.
+"""
 
 from tape_ad.base.arrays.adapters import (
-    adapter,
     register_adapter,
 )
 from tape_ad.base.extras import (
@@ -25,7 +28,6 @@ from tape_ad.transforms.differentiable.copying import (
 )
 
 __all__ = [
-    "adapter",
     "attributes_of",
     "called",
     "caller",

@@ -1,4 +1,9 @@
-"""Rules: which function has which partials, and functions of one's own that take handles."""
+"""Rules: which function has which partials, and functions of one's own that take handles.
+
+A table says what is known of each function: a `Rule` with its partials, a `Derivation` that is a
+few lines of NumPy, a `Constant` without derivative, or why a function is `Refused`. `add_rules`
+adds it. The functions are ufuncs, those that answer NEP 18, and one's own that are `overridable`.
+"""
 
 from tape_ad.base.arrays.overridable import (
     SHAPED_BY_VALUES,
@@ -12,8 +17,6 @@ from tape_ad.rules import (
     add_rules,
     call_signature,
     facts_of,
-    load_lazy_tables,
-    load_scipy_rules,
 )
 from tape_ad.rules.base import (
     NO_VALUE,
@@ -64,8 +67,6 @@ __all__ = [
     "each",
     "facts_of",
     "jointly",
-    "load_lazy_tables",
-    "load_scipy_rules",
     "merged",
     "outputs",
     "overridable",

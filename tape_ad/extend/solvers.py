@@ -1,4 +1,8 @@
-"""Derivatives of what a solver has found, by the equation that it solves."""
+"""Derivatives of what a solver has found, by the equation that it solves.
+
+The solver works on plain arrays, and `implicit` gives what it found the derivatives of the implicit
+function theorem, of all orders.
+"""
 
 from tape_ad.record.handles import (
     handles_in,

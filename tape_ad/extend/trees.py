@@ -1,4 +1,4 @@
-"""Trees: parameters and results in lists, dicts and attrs classes."""
+"""Trees: arrays in nested lists, tuples, dicts and attrs classes, as arguments and results."""
 
 from tape_ad.base.trees import (
     at_leaves,

@@ -3,6 +3,8 @@
 import weakref
 from collections.abc import Iterator
 from sys import getrefcount
+from threading import get_ident
+from time import monotonic, sleep
 from typing import Any, ClassVar
 
 import attrs
@@ -10,20 +12,23 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import enter
-from tape_ad.base.arrays.overridable import CAPTURING
-from tape_ad.base.errors import ReleasedError
+from tape_ad.base.errors import RecordMismatchError, ReleasedError
 from tape_ad.base.naming import function_name
 from tape_ad.record.call_metadata import name_of
 from tape_ad.rules.maps import Array, LinearMap, Partial, as_map
 
 __all__ = [
     "CONSTANT",
+    "PATIENCE",
     "Arena",
     "Released",
     "held_arrays",
     "innermost",
     "unheld_count",
+    "wait_until_assigned",
+    "wait_until_free",
 ]
+
 
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
@@ -76,7 +81,7 @@ class Arena:
     ended : bool
         Whether that function has returned, so that its handles should not be met any more.
     appending : object
-        What a thread is appending now, or None; see `tape_ad.record.locks`.
+        What a thread is appending now, or None; see `tape_ad.record.arena`.
     assigning : tuple of int or None
         The thread that points handles of one memory at other nodes now, or adds one to them, in a
         tuple of its own for each time.
@@ -105,7 +110,7 @@ class Arena:
     level: int = field(factory=enter, init=False)
     by_transform: bool = field(default=False, init=False)
     ended: bool = field(default=False, init=False)
-    ambient: Any = field(factory=CAPTURING.get, init=False)
+    ambient: Any = field(default=None, init=False)
     namespaced: bool = field(default=False, init=False)
 
     def is_held(self, node: int) -> bool:
@@ -244,3 +249,59 @@ class Released:
             "earlier grad(release=True); sweep first without release=True if you need the record "
             "again"
         )
+
+
+# What keeps threads apart that use one record
+
+PATIENCE = 5.0
+"""Seconds that appending one node may take; an assignment may take twelve times as long."""
+
+
+def wait_until_free(arena: Arena) -> None:
+    """Wait until no other thread appends to an arena any more.
+
+    Parameters
+    ----------
+    arena : Arena
+
+    Raises
+    ------
+    RecordMismatchError
+        When it takes longer than `PATIENCE`: this thread itself is appending further out, as a
+        signal handler or a destructor that runs in the middle of it finds.
+    """
+    end = monotonic() + PATIENCE
+    while arena.appending is not None:
+        if monotonic() > end:
+            raise RecordMismatchError(
+                "a record was used while it was appending a node, by a signal handler or a "
+                "destructor that runs in between; let these use records of their own"
+            )
+        sleep(0)
+
+
+def wait_until_assigned(arena: Arena) -> None:
+    """Wait until no other thread assigns to handles of an arena any more.
+
+    Threads that write to parts of their own of one array do so one after the other. What this
+    thread itself is doing further out is not waited for.
+
+    Parameters
+    ----------
+    arena : Arena
+
+    Raises
+    ------
+    RecordMismatchError
+        When one assignment takes a minute.
+    """
+    thread, owner, end = get_ident(), arena.assigning, monotonic() + 12 * PATIENCE
+    while (now := arena.assigning) is not None and now[0] != thread:
+        if now is not owner:
+            owner, end = now, monotonic() + 12 * PATIENCE
+        elif monotonic() > end:
+            raise RecordMismatchError(
+                "an assignment to a handle has waited for a minute for that of another thread; "
+                "let each thread use a record of its own"
+            )
+        sleep(0)

@@ -2,27 +2,207 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
 from tape_ad.base.arrays.overridable import TRACERS, is_later, lies_below
 from tape_ad.base.errors import ConversionError
-from tape_ad.record.array_methods import ArrayMethods
 from tape_ad.record.array_operators import ArrayOperators
-from tape_ad.record.instructions import is_at
-from tape_ad.record.messages.callers import caller, is_copied, is_read
-from tape_ad.record.messages.libraries import dropped_in_a_library, refuse_a_library
-from tape_ad.record.messages.library_answers import AS_ARRAYS, OWN, answer_to_scipy
+from tape_ad.record.messages.callers import caller, is_at, is_copied, is_read, method_called
+from tape_ad.record.messages.libraries import (
+    AS_ARRAYS,
+    OWN,
+    answer_to_scipy,
+    dropped_in_a_library,
+    refuse_a_library,
+)
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
 from tape_ad.record.primals import PLAIN_TYPES, primal
 from tape_ad.rules.base import as_array
 
-__all__ = ["ArrayInterface"]
+__all__ = ["ArrayInterface", "ArrayMethods"]
+
+
+Axis = int | tuple[int, ...] | None
+
+
+class ArrayMethods:
+    """The methods that have rules.
+
+    A subclass gives `data`, the primal, and `_call`, which computes and records a NumPy function.
+    """
+
+    __slots__ = ()
+
+    data: Any
+    _call: Callable[..., Any]
+
+    def sum(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
+        """Sum over axes; see `numpy.sum`."""
+        return self._call(np.sum, (self, axis, *more), options)
+
+    def mean(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
+        """Average over axes; see `numpy.mean`."""
+        return self._call(np.mean, (self, axis, *more), options)
+
+    def prod(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
+        """Multiply over axes; see `numpy.prod`."""
+        return self._call(np.prod, (self, axis, *more), options)
+
+    def max(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
+        """Take the maximum over axes; see `numpy.max`."""
+        return self._call(np.max, (self, axis, *more), options)
+
+    def min(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
+        """Take the minimum over axes; see `numpy.min`."""
+        return self._call(np.min, (self, axis, *more), options)
+
+    def var(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
+        """Compute the variance over axes; see `numpy.var`."""
+        return self._call(np.var, (self, axis, *more), options)
+
+    def std(self, axis: Axis = None, *more: Any, **options: Any) -> Self:
+        """Compute the standard deviation over axes; see `numpy.std`."""
+        return self._call(np.std, (self, axis, *more), options)
+
+    def cumsum(self, axis: int | None = None, *more: Any, **options: Any) -> Self:
+        """Add up along an axis, keeping every sum; see `numpy.cumsum`."""
+        return self._call(np.cumsum, (self, axis, *more), options)
+
+    def cumprod(self, axis: int | None = None, *more: Any, **options: Any) -> Self:
+        """Multiply along an axis, keeping every product; see `numpy.cumprod`."""
+        return self._call(np.cumprod, (self, axis, *more), options)
+
+    def trace(self, offset: int = 0, *more: Any, **options: Any) -> Self:
+        """Add up a diagonal; see `numpy.trace`."""
+        return self._call(np.trace, (self, offset, *more), options)
+
+    def any(self, axis: Axis = None, *more: Any, **options: Any) -> Any:
+        """Tell whether any element is not zero, as plain data; see `numpy.any`."""
+        return self._call(np.any, (self, axis, *more), options)
+
+    def all(self, axis: Axis = None, *more: Any, **options: Any) -> Any:
+        """Tell whether all elements are not zero, as plain data; see `numpy.all`."""
+        return self._call(np.all, (self, axis, *more), options)
+
+    def argmax(self, axis: int | None = None, *more: Any, **options: Any) -> Any:
+        """Find the maximum, as plain indices; see `numpy.argmax`."""
+        return self._call(np.argmax, (self, axis, *more), options)
+
+    def argmin(self, axis: int | None = None, *more: Any, **options: Any) -> Any:
+        """Find the minimum, as plain indices; see `numpy.argmin`."""
+        return self._call(np.argmin, (self, axis, *more), options)
+
+    def argsort(self, axis: int | None = -1, *more: Any, **options: Any) -> Any:
+        """Find the order, as plain indices; see `numpy.argsort`."""
+        return self._call(np.argsort, (self, axis, *more), options)
+
+    def argpartition(self, kth: Any, *more: Any, **options: Any) -> Any:
+        """Find a partial order, as plain indices; see `numpy.argpartition`."""
+        return self._call(np.argpartition, (self, kth, *more), options)
+
+    def searchsorted(self, v: Any, *more: Any, **options: Any) -> Any:
+        """Find where values belong, as plain indices; see `numpy.searchsorted`."""
+        return self._call(np.searchsorted, (self, v, *more), options)
+
+    def nonzero(self) -> Any:
+        """Find what is not zero, as plain indices; see `numpy.nonzero`."""
+        return self._call(np.nonzero, (self,))
+
+    def round(self, decimals: int = 0, out: Any = None) -> Any:
+        """Round, as plain data; see `numpy.round`."""
+        return self._call(np.round, (self, decimals), {"out": out} if out is not None else {})
+
+    def reshape(self, *shape: Any, **options: Any) -> Self:
+        """Reshape, to ``reshape(2, 3)`` or ``reshape((2, 3))``; see `numpy.reshape`."""
+        if not shape:
+            raise TypeError("reshape() takes a shape; write reshape(()) for no axes")
+        return self._call(np.reshape, (self, shape[0] if len(shape) == 1 else shape), options)
+
+    def ravel(self, order: str = "C") -> Self:
+        """Flatten; see `numpy.ravel`."""
+        return self._call(np.ravel, (self, order))
+
+    def flatten(self, order: str = "C") -> Self:
+        """Flatten into a copy; see `ndarray.flatten`."""
+        return self._call(np.copy, (self._call(np.ravel, (self, order)),))
+
+    def transpose(self, *axes: Any) -> Self:
+        """Permute the axes, ``transpose(1, 0)`` or ``transpose((1, 0))``; see `numpy.transpose`."""
+        order = axes[0] if len(axes) == 1 else axes or None
+        return self._call(np.transpose, (self, order))
+
+    def swapaxes(self, axis1: int, axis2: int) -> Self:
+        """Swap two axes; see `numpy.swapaxes`."""
+        return self._call(np.swapaxes, (self, axis1, axis2))
+
+    def squeeze(self, axis: Axis = None) -> Self:
+        """Remove axes of length one; see `numpy.squeeze`."""
+        return self._call(np.squeeze, (self, axis))
+
+    def take(self, indices: Any, *more: Any, **options: Any) -> Self:
+        """Take elements along an axis; see `numpy.take`."""
+        return self._call(np.take, (self, indices, *more), options)
+
+    def compress(self, condition: Any, *more: Any, **options: Any) -> Self:
+        """Select slices along an axis; see `numpy.compress`."""
+        return self._call(np.compress, (condition, self, *more), options)
+
+    def choose(self, choices: Any, *more: Any, **options: Any) -> Any:
+        """Choose among arrays with this one as the index; see `numpy.choose`."""
+        return self._call(np.choose, (self, choices, *more), options)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Self:
+        """Repeat elements; see `numpy.repeat`."""
+        return self._call(np.repeat, (self, repeats, axis))
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
+        """Take a diagonal; see `numpy.diagonal`."""
+        return self._call(np.diagonal, (self, offset, axis1, axis2))
+
+    def dot(self, b: Any, out: Any = None) -> Self:
+        """Multiply; see `numpy.dot`."""
+        return self._call(np.dot, (self, b), {"out": out} if out is not None else {})
+
+    def clip(
+        self,
+        min: Any = None,  # noqa: A002 - ndarray's name
+        max: Any = None,  # noqa: A002 - ndarray's name
+        out: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Limit the values; see `numpy.clip`."""
+        if out is not None:
+            options["out"] = out
+        return self._call(np.clip, (self, min, max), options)
+
+    def conjugate(self) -> Self:
+        """Give the complex conjugate, which for a real handle is the handle."""
+        return self._call(np.conjugate, (self,)) if self.data.dtype.kind == "c" else self
+
+    def conj(self) -> Self:
+        """Give the complex conjugate, which for a real handle is the handle."""
+        return self.conjugate()
+
+    def astype(
+        self, dtype: Any, order: str = "K", casting: Any = "unsafe", *more: Any, **options: Any
+    ) -> Any:
+        """Cast: a handle for floating and complex dtypes, plain data for others."""
+        names = ("subok", "copy")
+        options = {"order": order, **dict(zip(names, more, strict=False)), **options}
+        return self._call(np.astype, (self, np.dtype(dtype)), {"casting": casting, **options})
+
+
+# What makes a handle look like an ndarray, from outside
 
 Function = Callable[..., Any]
 ABSENT: Any = object()
+
+GIVING_PLACES = frozenset({"searchsorted"})
+"""The methods of plain arrays that take other arrays, and give integers."""
 
 WRITING = frozenset(
     ("fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "byteswap")
@@ -173,6 +353,11 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return bool(np.any(np.equal(self, value)))
 
     def __getitem__(self, key: Any) -> Self:
+        kind = type(key)
+        if (kind is np.ndarray or (kind is tuple and np.ndarray in map(type, key))) and is_copied(
+            sys._getframe(1)
+        ):
+            key = as_it_is(key)
         return self._item(self, key)
 
     # Conversions read the primal, and only where that is plainly meant
@@ -221,6 +406,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         answer = answer_to_scipy("array", self)
         if answer is not OWN:
             return answer
+        frame = sys._getframe(1)
+        if is_copied(frame) and method_called(frame) in GIVING_PLACES:
+            return np.asarray(primal(self), dtype)
         raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
             f"turning a handle into an ndarray ({caller()}) would drop its gradient; write t.data "
             "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "
@@ -316,10 +504,17 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
                 return NotImplemented  # as NEP 18 has it for types that one does not know
         if function in LIKE:
             return self._create(self, function, args, kwargs)
+        if function is np.atleast_1d:  # after which some of SciPy's code in C asks no more
+            answer_to_scipy("atleast_1d", self)
         return self._answer(function, args, kwargs)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change the array that the handle stands for, and all views of it, in the graph."""
+        kind = type(key)
+        if (kind is np.ndarray or (kind is tuple and np.ndarray in map(type, key))) and is_copied(
+            sys._getframe(1)
+        ):
+            key = as_it_is(key)
         self._assign(self, key, value)
 
     @classmethod
@@ -338,6 +533,11 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         cls._call, cls._answer = staticmethod(call), staticmethod(answer)
         cls._one, cls._two, cls._item = staticmethod(one), staticmethod(two), staticmethod(item)
         cls._assign, cls._change = staticmethod(assign), staticmethod(change)
+
+
+for _name in ("shape", "dtype"):  # which everybody asks for: without a frame of Python's
+    _told = vars(ArrayInterface)[_name].__doc__
+    setattr(ArrayInterface, _name, property(attrgetter(f"data.{_name}"), doc=_told))
 
 
 def element(handle: Any, index: tuple[Any, ...]) -> Any:
@@ -360,6 +560,13 @@ def element(handle: Any, index: tuple[Any, ...]) -> Any:
 def elements(handle: Any) -> Any:
     """Give nested lists of handles of numbers: what a copy of code gets by ``.tolist()``."""
     return handle[()] if handle.ndim == 0 else [elements(each) for each in handle]
+
+
+def as_it_is(key: Any) -> Any:
+    """Copy the arrays in a key, which code that is not written for handles may write to later."""
+    if type(key) is tuple:
+        return tuple(map(as_it_is, key))
+    return key.copy() if type(key) is np.ndarray and key.flags.writeable else key
 
 
 def number_of(handle: Any, kind: str) -> Any:

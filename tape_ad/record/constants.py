@@ -6,23 +6,35 @@ record. Where it meets a handle of a record it is the plain array that it holds.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from operator import getitem
+from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
-from attrs import define, field
+from attrs import define, field, frozen
 
+from tape_ad.base.arrays.interpreter import (
+    NO_OPTIONS,
+    boxes,
+    call,
+    is_box,
+    looked_through,
+    unwrapped,
+)
+from tape_ad.base.arrays.overridable import lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.arena import CONSTANT
+from tape_ad.record.arena import CONSTANT, Arena
+from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
-from tape_ad.record.messages.callers import hands_calls_on
-from tape_ad.record.messages.library_answers import answer_to_scipy
+from tape_ad.record.messages.callers import hands_calls_on, is_at
+from tape_ad.record.messages.libraries import answer_to_scipy
+from tape_ad.record.messages.refusals import no_implementation
+from tape_ad.record.mutation import ALONE, references
 from tape_ad.record.primals import is_view
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
-from tape_ad.record.views import ALONE, references
 from tape_ad.rules.maps import clone
 from tape_ad.rules.numpy.updates import viewed
 from tape_ad.rules.numpy.windows import Window
@@ -30,16 +42,22 @@ from tape_ad.rules.numpy.windows import Window
 __all__ = [
     "CONSTANTS",
     "ConstantTensor",
+    "Eager",
     "as_constants",
-    "as_handles",
+    "constant_of",
     "gives_constants",
     "handles_in",
-    "note_views",
     "prepare",
     "promote",
 ]
 
+Function = Callable[..., Any]
 Plain = np.ndarray[Any, Any]
+
+WRITERS = frozenset({np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask})
+"""NumPy's functions that write to their first argument."""
+
+PLAIN_KEYS = frozenset({int, slice, type(None), type(...)})
 
 new = object.__new__
 
@@ -55,6 +73,7 @@ class Memory:
     handles : list of weak references
     """
 
+    owned: ClassVar[bool] = True
     array: Plain
     handles: list["ref[ConstantTensor]"] = field(factory=list)
 
@@ -150,7 +169,7 @@ class ConstantTensor(Tensor, BitsInPlace):
 
     def astype(self, dtype: Any, *more: Any, **options: Any) -> Any:
         """Cast; see `ndarray.astype`."""
-        return as_handles(self.data.astype(dtype, *more, **options), ())
+        return as_constants(self.data.astype(dtype, *more, **options))
 
     def grad(self, seed: Any = None, *, release: bool = False) -> Any:
         """Refuse a gradient, since nothing was recorded.
@@ -172,13 +191,19 @@ CONSTANTS: set[type] = {ConstantTensor}
 def as_constants(tree: Any, path: str = "") -> Any:
     """Make constants of the plain arrays and NumPy's numbers in a tree of results."""
     if isinstance(tree, (np.ndarray, np.generic)):
-        handle: Any = new(ConstantTensor)
-        handle.record, handle.index, handle.mark = None, -1, None
-        handle.data = tree if type(tree) in (np.ndarray, Tied) else np.asarray(tree)
-        return handle
+        array = tree if type(tree) in (np.ndarray, Tied) else np.asarray(tree)
+        return constant_of(array, ConstantTensor)
     if isinstance(tree, (tuple, list)):
         return map_leaves(as_constants, tree)
     return tree
+
+
+def constant_of(array: Any, kind: Any) -> Any:
+    """Make a constant of an array."""
+    handle: Any = new(kind)
+    handle.record, handle.index, handle.mark = None, -1, None
+    handle.data = array
+    return handle
 
 
 def handles_in(*trees: Any) -> Iterator[Tensor]:
@@ -223,18 +248,6 @@ def is_passed_by(name: Any) -> bool:
     return hands_calls_on(str(name)) or name == "tape_ad.base.arrays.overridable"
 
 
-def as_handles(out: Any, operands: Any) -> Any:
-    """Make constants of what was computed of constants alone, and note which are views."""
-    result = as_constants(out)
-    if type(result) is ConstantTensor:
-        note_views(result, operands)
-    elif isinstance(result, (tuple, list)):
-        for each in flatten(result):
-            if type(each) is ConstantTensor:
-                note_views(each, operands)
-    return result
-
-
 def note_views(result: ConstantTensor, operands: Any) -> None:
     """Note of whose memory a constant is a view, if of any."""
     for operand in flatten(operands):
@@ -258,6 +271,8 @@ def prepare(target: ConstantTensor) -> None:
             target.data.flags.owndata and target.data.flags.writeable
         ):
             target.data = clone(target.data)
+        return
+    if not memory.owned:
         return
     if not target.data.flags.writeable:
         raise InPlaceError(
@@ -287,7 +302,8 @@ def promote(target: ConstantTensor, record: Any) -> None:
     Raises
     ------
     InPlaceError
-        When they are no floating numbers, and so cannot depend on anything.
+        When they are no floating numbers, and so cannot depend on anything, and when somebody else
+        has the array too.
     """
     if target.dtype.kind not in "fc":
         raise InPlaceError(
@@ -295,12 +311,19 @@ def promote(target: ConstantTensor, record: Any) -> None:
             f"{target.dtype}, which cannot follow it; make that with a floating dtype"
         )
     memory = target.mark
+    if isinstance(memory, Memory) and not memory.owned:
+        raise InPlaceError(
+            "a handle is assigned to a part of an array of plain numbers that the code was given, "
+            "and its gradient would be lost; give it a copy that is made of a handle, as by "
+            "array + 0 * t, or let it make its own by np.array(x) or np.zeros(n)"
+        )
     if isinstance(memory, Memory):
         alive = memory.alive()
         if not memory.array.flags.forc:  # its views are found in what is laid out so, or cloned
             memory.move(alive)
         whole = memory.array
     else:
+        target.data = lift(target.data)  # for what captures calls, if anything does
         alive, whole = [target], target.data
     base = record.note(CONSTANT, (), {}, whole)
     first = next((each for each in alive if each.data is whole), None)
@@ -324,3 +347,141 @@ def become(constant: ConstantTensor, node: Tensor) -> None:
     handle.__class__ = Tensor
     handle.record, handle.index, handle.data = node.record, node.index, node.data
     handle.mark = node.mark
+
+
+@frozen
+class Eager:
+    """What answers the calls of handles that depend on nothing: they are computed at once.
+
+    Attributes
+    ----------
+    box : callable
+        ``box(out)`` makes constants of what a call gives.
+    """
+
+    box: Callable[[Any], Any]
+    level = 0
+
+    def boxed(self, out: Any, operands: Any) -> Any:
+        """Make constants of what was computed of constants, and note which are views of them."""
+        result = self.box(out)
+        several = isinstance(result, (tuple, list))
+        for each in flatten(result) if several else (result,):
+            if type(each) in CONSTANTS:
+                note_views(each, operands)
+        return result
+
+    def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Compute a function of constants and plain arrays."""
+        out = kwargs.get("out")
+        outs = out if isinstance(out, tuple) else (out,)
+        for target in (*outs, *(args[:1] if function in WRITERS else ())):
+            if type(target) in CONSTANTS:
+                prepare(target)
+        result = function(*unwrapped(args), **unwrapped(dict(kwargs)))
+        if out is None:
+            return self.boxed(result, (args, dict(kwargs)))
+        if not isinstance(result, tuple):
+            return outs[0]
+        pairs = zip(outs, result, strict=True)
+        return tuple(self.boxed(b, args) if a is None else a for a, b in pairs)
+
+    def called(
+        self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
+    ) -> Any:
+        """Compute a function of constants, or have it answered by whom they meet."""
+        out = self.answered(function, args, kwargs)
+        if out is NotImplemented:
+            raise no_implementation(function, args)
+        return out
+
+    def answered(
+        self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any] = NO_OPTIONS
+    ) -> Any:
+        """Answer a call of constants; NotImplemented where another library should."""
+        return call(function, args, kwargs, self.call)
+
+    def lift(self, value: Any) -> Any:
+        """Make a constant of a plain array."""
+        return self.box(value)
+
+    def one(self, function: Function, x: Any) -> Any:
+        """Compute a function of one constant."""
+        return self.boxed(function(x.data), (x,))
+
+    def two(self, function: Function, x: Any, y: Any) -> Any:
+        """Apply a binary operator to a constant and another operand."""
+        first = x.data if type(x) in CONSTANTS else x
+        second = y.data if type(y) in CONSTANTS else y
+        if is_box(first) or is_box(second):
+            return self.answered(function, (x, y))
+        if function is np.power:
+            return self.box(first**second)  # which NumPy 2.0 rounds in ways of its own
+        return self.box(function(first, second))
+
+    def item(self, x: Any, key: Any) -> Any:
+        """Index a constant: ``x[key]``."""
+        entries = key if type(key) is tuple else (key,)
+        if PLAIN_KEYS.issuperset(map(type, entries)):
+            return self.boxed(x.data[key], (x,))
+        return self.called(getitem, (x, key))
+
+    def assign(self, target: Any, key: Any, value: Any) -> None:
+        """Assign to elements of a constant; with a handle of a record, in that record's graph.
+
+        Raises
+        ------
+        InPlaceError
+            Where C code moves parts of an array about.
+        """
+        record = record_among(value)
+        if record is not None:
+            promote(target, record)
+            target[key] = value if isinstance(value, Tensor) else np.stack(value)
+            return
+        if isinstance(value, ArrayInterface) and type(value) not in CONSTANTS:
+            raise InPlaceError(
+                "a batched or traced array is assigned to a part of a plain one; make the array of "
+                "it, by np.zeros_like(x) or np.stack([...])"
+            )
+        shared = type(value) in CONSTANTS and value.mark is not None and value.mark is target.mark
+        if shared and not is_at(sys._getframe(2), "x[x] = x", "x[:] = x", "x[x:x] = x"):
+            raise InPlaceError(
+                "code in C moves parts of an array about, of which some would be lost; write "
+                "x = x[rng.permutation(len(x))] in place of rng.shuffle(x)"
+            )
+        prepare(target)
+        target.data[unwrapped(key)] = unwrapped(value)
+
+    def change(self, function: Function, target: Any, other: Any) -> Any:
+        """Apply ``target += other`` and its kind to a constant."""
+        record = record_among(other)
+        if record is not None:
+            promote(target, record)
+            return Tensor._change(function, target, other)
+        prepare(target)
+        function(target.data, unwrapped(other), out=target.data)
+        return target
+
+    def serve(self, kind: Any) -> None:
+        """Answer the calls and operators of a type of constants."""
+        kind.interpreter = self
+        boxes("interpreter")(kind)
+        kind.answer_with(
+            call=self.called,
+            answer=self.answered,
+            one=self.one,
+            two=self.two,
+            item=self.item,
+            assign=self.assign,
+            change=self.change,
+        )
+
+
+Eager(as_constants).serve(ConstantTensor)
+
+
+def record_among(tree: Any) -> Any:
+    """Find the record that handles in a tree belong to, if there are any."""
+    found, _ = looked_through((tree,))
+    return found if isinstance(found, Arena) else None

@@ -13,43 +13,116 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, plain, unwrapped
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.naming import called, function_name
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.arena import CONSTANT
-from tape_ad.record.assignment import assign, change, check_fit, refuse_to_write, replace
+from tape_ad.record.arena import CONSTANT, wait_until_assigned
 from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several, unary_metadata
-from tape_ad.record.casting import as_computed_with
 from tape_ad.record.constants import as_constants, gives_constants
 from tape_ad.record.creation import created
-from tape_ad.record.locks import wait_until_assigned
+from tape_ad.record.messages.libraries import answer_to_scipy, in_a_library
 from tape_ad.record.messages.refusals import (
     misplaced_handle,
+    no_derivative,
     no_implementation,
     plain_output,
     raise_misnamed,
     raise_with_name,
 )
+from tape_ad.record.mutation import (
+    assign,
+    change,
+    check_fit,
+    link,
+    linked,
+    refuse_to_write,
+    replace,
+)
 from tape_ad.record.operands import (
+    as_computed_with,
+    beside_sparse,
+    common_record,
     computed,
     defers_to_other_type,
+    meets_sparse,
     partition_operands,
     partition_operands_slow,
     single_candidate,
 )
-from tape_ad.record.primals import PLAIN_TYPES, is_view, primal
-from tape_ad.record.sparse_operands import beside_sparse, meets_sparse
+from tape_ad.record.primals import PLAIN_TYPES, is_view, primal, read_only_primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import EQUALITIES, TRIMMING, look_at_trimmed, with_ties
-from tape_ad.record.unrecorded import call_unrecorded, check_ufunc_options, checked_constant
-from tape_ad.record.views import link, linked
 from tape_ad.rules import FAST_RULES, entry_of
-from tape_ad.rules.base import Constant, Entry, Rule
+from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
 from tape_ad.rules.maps import Array, Index
 from tape_ad.rules.numpy.indexing import filled_key
 
-__all__ = ["NO_OPTIONS", "record_call", "recorded"]
+__all__ = [
+    "NO_OPTIONS",
+    "call_unrecorded",
+    "check_ufunc_options",
+    "checked_constant",
+    "record_call",
+    "recorded",
+]
+
+
+# Calls that add no node of their own, and what is plain data
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
+
+
+def call_unrecorded(
+    function: Function, entry: Entry, args: tuple[Any, ...], kwargs: Options
+) -> Any:
+    """Run a function that adds no node of its own: a derivation, or a piecewise constant one."""
+    if type(entry) is Derivation:
+        if entry.signature is not None:
+            args, kwargs = entry.signature(*args, **kwargs)
+        return entry.compute(*args, **kwargs)
+    if type(entry) is Constant:
+        if defers_to_other_type(function, args):
+            return NotImplemented
+        if function is np.isnan:
+            answer_to_scipy("isnan", args[0])
+        return constant_value(function, args, kwargs)
+    if type(entry) is Filled:
+        record: Any = common_record(function, args)
+        filled = function(*map_leaves(primal, args), **map_leaves(primal, kwargs))
+        return record.note(CONSTANT, args, kwargs, filled) if filled.dtype.kind in "fc" else filled
+    refused: Any = entry
+    raise UnsupportedArgumentError(f"{in_a_library()}{called(function)}: {refused.instead}")
+
+
+def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -> Any:
+    """Run a piecewise constant function on the primals, which it must not write to."""
+    try:
+        if isinstance(function, np.ufunc):  # which writes to nothing without out=
+            out = function(*map(primal, args), **kwargs)
+            return with_ties(function, out, *args) if function in EQUALITIES else out
+        return function(*map_leaves(read_only_primal, args), **map_leaves(read_only_primal, kwargs))
+    except ValueError as error:
+        if "read-only" in str(error):
+            refuse(function_name(function), out="by position")
+        raise_with_name(function, args, error)
+
+
+def checked_constant(function: Function, out: Any) -> Any:
+    """Give a result that has no derivative, if it is numbers."""
+    if type(out) is not tuple and out.dtype.kind not in "biu":
+        raise no_derivative(function, out.dtype)
+    return out
+
+
+def check_ufunc_options(function: Function, options: Options) -> None:
+    """Refuse the keyword arguments of a ufunc that its rule knows nothing of."""
+    for name in options.keys() - {"dtype", "casting", "order", "subok", "signature"}:
+        refuse(function_name(function), **{name: options[name]})
+
+
+# The one dispatch, from a NumPy call to a node of a record
+
 
 Call = tuple[Function, tuple[Any, ...], Options]
 
@@ -238,12 +311,15 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
         return record_any(function, args)
     record, handles, values = apart
     try:
-        out = function(*values)
+        known = PLAIN_TYPES.issuperset(map(type, values))  # so nothing has to be looked for again
+        out = (getattr(function, "_implementation", function) if known else function)(*values)
         makers = FAST_RULES[function]
-        partials = [makers[position](out, *values) for position, _ in handles]
+        parents, partials = [], []
+        for position, x in handles:
+            parents.append(x.index)
+            partials.append(makers[position](out, *values))
     except ValueError as error:
         raise_with_name(function, args, error)
-    parents = [x.index for _, x in handles]
     beside = beside_several(record, parents, args, NO_OPTIONS)
     return record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
 
@@ -353,10 +429,14 @@ def record_lone(
     out, saved = computed(function, rule, values, call_options)
     if type(out) is tuple or out.dtype.kind not in "fc":
         return checked_constant(function, out)
-    maker = rule.maker(place)
-    partial = maker and maker(saved, *values, **options)
+    if rule.variadic is not None:
+        (partial,) = rule.variadic((place,), saved, *values, **options)
+    elif (maker := rule.makers[place]) is not None:
+        partial = maker(saved, *values, **options)
+    else:
+        return out
     if partial is None:
-        return x.record.note(CONSTANT, (), NO_OPTIONS, out) if maker and out.size == 0 else out
+        return x.record.note(CONSTANT, (), NO_OPTIONS, out) if out.size == 0 else out
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
     if (

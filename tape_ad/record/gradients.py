@@ -12,8 +12,7 @@ from tape_ad.base.errors import RecordMismatchError
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.inspection.nodes import handles_alive
-from tape_ad.record.inspection.pages.figures import Range, aligned, shape_as_text
-from tape_ad.record.inspection.pages.markup import shown_by_repr
+from tape_ad.record.inspection.pages.figures import Range, aligned, shape_as_text, shown_by_repr
 from tape_ad.record.primals import is_number_like, primal
 from tape_ad.rules.maps import Array
 

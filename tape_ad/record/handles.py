@@ -71,7 +71,13 @@ def up_to(record: Any, value: Any) -> Any:
 
 
 def joined(values: Any) -> Any:
-    """Turn what a user's function returns into an array, also lists with handles in them."""
+    """Turn what a user's function returns into an array, also lists with handles in them.
+
+    Examples
+    --------
+    >>> joined([1.0, 2.0])
+    array([1., 2.])
+    """
     if isinstance(values, (list, tuple)):
         if not any_handle(values):
             return np.asarray(values)
@@ -80,7 +86,13 @@ def joined(values: Any) -> Any:
 
 
 def any_handle(tree: Any) -> bool:
-    """Tell whether there is a handle in a tree."""
+    """Tell whether there is a handle in a tree.
+
+    Examples
+    --------
+    >>> any_handle({"x": [1.0, np.ones(2)]})
+    False
+    """
     return any(type(leaf) is Tensor for leaf in flatten(tree))
 
 

@@ -1,13 +1,16 @@
 """What stands beside handles in a call, and which record the call belongs to."""
 
 import functools
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.overridable import below_records, lies_below
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
+from tape_ad.base.naming import called
 from tape_ad.record.arena import Arena
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.messages.refusals import misplaced_handle, raise_with_name, unrelated_records
@@ -15,18 +18,144 @@ from tape_ad.record.primals import PLAIN_TYPES, primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
 from tape_ad.rules.base import Rule
-from tape_ad.rules.sparse_products import is_sparse
+from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
 
 __all__ = [
+    "as_computed_with",
     "as_operand",
+    "beside_sparse",
     "common_record",
     "computed",
     "defers_to_other_type",
     "lifted",
+    "meets_sparse",
     "partition_operands",
     "partition_operands_slow",
     "single_candidate",
 ]
+
+
+# What ``dtype=`` and ``signature=`` of a call mean for what is differentiated
+
+
+def as_computed_with(
+    function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """Cast complex operands, where ``casting="unsafe"`` lets a function compute with real numbers.
+
+    NumPy casts them on the way, so the derivative is that at their real parts, which the rule has
+    to see: then it is real, and goes to the real parts alone.
+
+    Raises
+    ------
+    DtypeError
+        When the function is to compute with Python's objects.
+    """
+    dtype, signature = options.get("dtype"), options.get("signature")
+    if dtype is not None and np.dtype(dtype) == object:
+        raise DtypeError(
+            f"{called(function)}: dtype=object computes with Python's objects, which have no "
+            "derivative; leave dtype= out, or give that of numbers"
+        )
+    if options.get("casting") != "unsafe":
+        return args
+    if function is np.einsum and dtype is not None:
+        return tuple(as_kind(arg, np.dtype(dtype)) for arg in args)
+    if not isinstance(function, np.ufunc):
+        return args
+    if not any(np.iscomplexobj(arg) for arg in args):
+        return args
+    if signature is None:
+        signature = (None,) * function.nin + (np.dtype(dtype),) * function.nout
+    given = [getattr(arg, "dtype", type(arg)) for arg in args]
+    loop = function.resolve_dtypes(
+        (*given, *(None,) * function.nout), signature=signature, casting="unsafe"
+    )
+    return tuple(map(as_kind, args, loop[: function.nin]))
+
+
+def as_kind(operand: Any, kind: np.dtype[Any]) -> Any:
+    """Cast an operand that the cast drops imaginary parts of."""
+    known = hasattr(operand, "astype")
+    return operand.astype(kind) if known and is_cut(operand.dtype, kind) else operand
+
+
+def is_cut(given: np.dtype[Any], kind: np.dtype[Any]) -> bool:
+    """Tell whether a cast drops imaginary parts."""
+    return given.kind == "c" and kind.kind in "biuf"
+
+
+# Arithmetic of handles with constant matrices of `scipy.sparse`, element by element
+
+Function = Callable[..., Any]
+
+COMPARED: dict[Any, Function] = {
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+    np.equal: operator.eq,
+    np.not_equal: operator.ne,
+}
+
+PRODUCTS = (matmul_sparse, sparse_matmul)
+
+
+def meets_sparse(function: Function, x: Any, y: Any) -> bool:
+    """Tell whether one of two operands is a sparse matrix, of a function that knows none."""
+    return (is_sparse(x) or is_sparse(y)) and function not in PRODUCTS
+
+
+def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
+    """Compute a function of a handle and a sparse matrix.
+
+    Parameters
+    ----------
+    function : callable
+    x, y
+        One of them is sparse.
+    again : callable
+        ``again(function, x, y)`` computes it for other operands.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        It says what to write instead.
+    """
+    if function in COMPARED:
+        return COMPARED[function](primal_of(x), primal_of(y))
+    matrix, handle = (x, y) if is_sparse(x) else (y, x)
+    divided = function is np.divide and matrix is x
+    if np.ndim(handle) == 0 and (divided or function is np.multiply):
+        scaled = adapter("scipy.sparse").sparse_of(matrix)
+        return scaled / handle if divided else scaled * handle
+    if function in (np.multiply, np.matmul) and (is_matrix(matrix) or function is np.matmul):
+        if np.ndim(handle):
+            return again(sparse_matmul, x, y) if matrix is x else again(matmul_sparse, x, y)
+    elif matrix.shape == np.shape(handle) and (
+        divided or function in (np.add, np.subtract, np.multiply)
+    ):
+        x, y = (each.toarray() if is_sparse(each) else each for each in (x, y))
+        return again(function, x, y)
+    raise UnsupportedArgumentError(
+        f"{called(function)} of a handle of shape {np.shape(handle)} and a {type(matrix).__name__} "
+        f"of shape {matrix.shape} is not supported; write A.toarray() for the matrix, if it may "
+        "become dense, or after A = A.tocoo() tape_ad.scipy.sparse.coo_array((A.data * t, "
+        "A.coords), A.shape) for a sparse matrix whose elements are a handle"
+    )
+
+
+def primal_of(x: Any) -> Any:
+    """Give the primal of a handle, and a sparse matrix as it is."""
+    return x if is_sparse(x) else getattr(x, "data", x)
+
+
+def is_matrix(x: Any) -> bool:
+    """Tell whether ``*`` means the product of matrices, as it does for those that are no arrays."""
+    return any(kind.__name__ == "spmatrix" for kind in type(x).__mro__)
+
+
+# What stands beside handles in a call, and which record the call belongs to
 
 ABSENT = object()
 

@@ -23,7 +23,13 @@ PLAIN_TYPES = frozenset({np.ndarray, np.float64, np.float32, float, int, complex
 
 
 def primal(leaf: Any, path: str = "") -> Any:
-    """Give the plain array behind a handle of any nesting; anything else as it is."""
+    """Give the plain array behind a handle of any nesting; anything else as it is.
+
+    Examples
+    --------
+    >>> primal(2.0)
+    2.0
+    """
     while hasattr(leaf, "record"):
         leaf = leaf.data
     return leaf

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from attrs import define, field
 
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.interpreter import is_box, plain
 from tape_ad.base.arrays.overridable import asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
-from tape_ad.record.arena import CONSTANT, held_arrays
+from tape_ad.record.arena import CONSTANT, held_arrays, wait_until_free
 from tape_ad.record.constants import promote
 from tape_ad.record.dispatch import NO_OPTIONS, recorded
 from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
-from tape_ad.record.inspection.observing import OBSERVING, observer_for
-from tape_ad.record.inspection.pages.markup import shown_by_repr
+from tape_ad.record.inspection.observing import observer_for
+from tape_ad.record.inspection.pages.figures import shown_by_repr
 from tape_ad.record.inspection.views_of_records import Shown
-from tape_ad.record.locks import wait_until_free
 from tape_ad.record.messages.migration_hints import with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
@@ -103,8 +103,10 @@ class ComputationRecord(Shown):
             )
         if UNDECIDED:
             decide_on_freed_memory()
-        asked = self.check_inputs or self.trace_source or self.debug_nans
-        if asked or OBSERVING or (self.within is not None and self.within.observer is not None):
+        active = ACTIVE.get()
+        self.ambient = active.capture
+        asked = self.check_inputs or self.trace_source or self.debug_nans or active.wishes
+        if asked or (self.within is not None and self.within.observer is not None):
             self.observer = observer_for(
                 self.within,
                 check_inputs=bool(self.check_inputs),

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from tape_ad.base.arrays.overridable import BATCHES, TRACERS, as_one_call, batch_in, certainly
 from tape_ad.record.arena import Arena, unheld_count
-from tape_ad.record.unbroadcasting import LARGE, unbroadcast
+from tape_ad.record.spaces import LARGE, unbroadcast
 from tape_ad.record.watching import require_unchanged
 from tape_ad.rules.maps import (
     Array,

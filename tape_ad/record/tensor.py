@@ -1,23 +1,25 @@
 """Handles: `Tensor`, the array that records what is computed with it."""
 
+import importlib
 import re
 import sys
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 from weakref import ref
 
+import numpy as np
 from attrs import define, field
 
+from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import boxes
 from tape_ad.base.errors import RecordMismatchError
 from tape_ad.record.arena import Arena
-from tape_ad.record.array_interface import ArrayInterface
+from tape_ad.record.array_interface import IN_COPIES, ArrayInterface
 from tape_ad.record.gradients import Gradients
-from tape_ad.record.inspection.pages.figures import array_html
-from tape_ad.record.inspection.pages.markup import shown_by_repr
-from tape_ad.record.messages.library_answers import answer_to_scipy
+from tape_ad.record.inspection.pages.figures import array_html, shown_by_repr
+from tape_ad.record.messages.callers import is_copied
+from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.migration_hints import there, with_hints
-from tape_ad.record.namespaces import namespace_beside_arrays, namespace_of
 from tape_ad.record.spaces import seed_of
 from tape_ad.record.sweeps import reverse_sweep
 from tape_ad.rules.maps import Array
@@ -25,7 +27,65 @@ from tape_ad.rules.maps import Array
 if TYPE_CHECKING:
     from _tape_ad_stubs import AsArray  # is there where the stubs have been written, else Any
 
-__all__ = ["Tensor"]
+__all__ = ["Tensor", "namespace_beside_arrays", "namespace_of"]
+
+
+VERSIONS = frozenset({"2021.12", "2022.12", "2023.12", "2024.12", "2025.12"})
+"""The versions of the standard that the namespace follows."""
+
+
+def namespace_beside_arrays(frame: FrameType) -> ModuleType | None:
+    """Give NumPy's namespace to SciPy, where it asks about handles and plain arrays at once.
+
+    It has that of both for everything where SCIPY_ARRAY_API is not set, and so its functions do
+    what they do then: they keep the gradient, or say what to write.
+
+    Parameters
+    ----------
+    frame : frame
+        That asks a handle for its namespace: ``array_namespace(*xs)`` of array-api-compat, of which
+        SciPy has a copy.
+
+    Returns
+    -------
+    module or None
+        None where it is another library that asks, or no plain array is there.
+    """
+    name = str(frame.f_globals.get("__name__"))
+    if not name.startswith("scipy.") or not name.endswith(".common._helpers"):
+        return None
+    if not any(isinstance(each, np.ndarray) for each in frame.f_locals.get("xs", ())):
+        return None
+    return importlib.import_module(f"{name.removesuffix('.common._helpers')}.numpy")
+
+
+def namespace_of(record: Any, api_version: str | None) -> ModuleType:
+    """Give the namespace to the code that works with handles of a record.
+
+    From now on, what has no derivative is a handle on that record as well, and on those around it.
+
+    Parameters
+    ----------
+    record : Arena or None
+    api_version : str or None
+
+    Raises
+    ------
+    ValueError
+        When the namespace does not follow that version.
+    """
+    if api_version is not None and api_version not in VERSIONS:
+        raise ValueError(
+            f"handles have no array namespace of version {api_version!r}; there are "
+            f"{', '.join(sorted(VERSIONS))}"
+        )
+    while record is not None:
+        record.namespaced = True
+        record = record.within
+    return adapter("array_api")
+
+
+# Handles: `Tensor`, the array that records what is computed with it
 
 INNER = frozenset(["answer_with", "earlier", "interpreter", "mark", "snapshot", "view_base"])
 """What only the library asks a handle for."""
@@ -131,7 +191,10 @@ class Tensor(ArrayInterface):
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
         answer_to_scipy("namespace", self)
-        beside = namespace_beside_arrays(sys._getframe(1))
+        frame = sys._getframe(1)
+        if is_copied(frame):
+            return IN_COPIES["__array_namespace__"](self)  # type: ignore[no-any-return]  # of any kind
+        beside = namespace_beside_arrays(frame)
         return beside or namespace_of(self.record, api_version)
 
     def snapshot(self) -> Self:

@@ -20,8 +20,7 @@ from tape_ad.base.errors import TapeError, TieError, TieWarning
 from tape_ad.base.naming import function_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
-from tape_ad.record.instructions import is_at
-from tape_ad.record.messages.callers import DISPATCHING, caller, is_library, statements_at
+from tape_ad.record.messages.callers import DISPATCHING, caller, is_at, is_library, statements_at
 from tape_ad.record.messages.libraries import FOR_THE_VALUE, library_call
 from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import forward_sweep

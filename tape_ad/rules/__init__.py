@@ -7,7 +7,7 @@ imported here, and the others when a function is met that is not in these.
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tape_ad.base.arrays.adapters import adapter, adapters_met
@@ -51,13 +51,33 @@ FAST_RULES: dict[Callable[..., Any], tuple[Maker, ...]] = {}
 """The makers of those functions that the dispatch records in straight lines."""
 
 
-def add_rules(table: dict[Callable[..., Any], Entry]) -> None:
+def add_rules(table: Mapping[Any, Entry]) -> None:
     """Add a table to the rules. Adding it again, from another thread too, changes nothing.
 
     Raises
     ------
     ValueError
         When a function has other rules already.
+
+    Parameters
+    ----------
+    table : mapping
+        An entry for each function: a `Rule`, `Derivation`, `Constant`, `Filled` or `Refused`. The
+        function is a ufunc, or answers NEP 18, as NumPy's do and those that are `overridable`.
+
+    Raises
+    ------
+    ValueError
+        When a function has other rules already.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tape_ad.rules.base import rule
+    >>> add_rules({np.tanh: rule(lambda out, x: 1 - out * out)})
+    Traceback (most recent call last):
+        ...
+    ValueError: <ufunc 'tanh'> has two rules
     """
     for function, entry in table.items():
         if RULES.setdefault(function, entry) is not entry:
@@ -109,7 +129,23 @@ def entry_of(function: Callable[..., Any]) -> Entry:
 
 
 def facts_of(function: Callable[..., Any]) -> Facts:
-    """Look up what the loaded tables say of a function, beside its rule; it takes one look."""
+    """Look up what the loaded tables say of a function, beside its rule; it takes one look.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    Facts
+        `UNKNOWN` where nothing is said, or no table has been loaded that says it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> facts_of(np.cumsum).axis
+    'axis'
+    """
     entry = RULES.get(function)
     if entry is not None:
         return entry.facts
@@ -121,6 +157,20 @@ def call_signature(function: Callable[..., Any]) -> inspect.Signature:
     """Give the parameters of a function; of one in C that tells nobody, those that its facts name.
 
     NumPy's functions in C tell theirs from its release 2.4 on.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    inspect.Signature
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> list(call_signature(np.cumsum).parameters)
+    ['a', 'axis', 'dtype', 'out']
     """
     try:
         return inspect.signature(function)

@@ -89,6 +89,10 @@ class Rule:
         dispatch does in straight lines.
     facts : Facts
         What others have to know of the function.
+
+    Notes
+    -----
+    `rule`, `outputs`, `jointly` and `each` make one.
     """
 
     makers: tuple[Any, ...] = ()
@@ -105,19 +109,6 @@ class Rule:
         plain = self.signature is None and self.compute is None
         return plain and bool(self.makers) and None not in self.makers and not self.multiple
 
-    def maker(self, position: int) -> Maker | None:
-        """Give the maker for one operand."""
-        if self.variadic is not None:
-            return functools.partial(one_of, self.variadic, position)
-        maker: Maker | None = self.makers[position]
-        return maker
-
-
-def one_of(variadic: Makers, position: int, *arguments: Any, **options: Any) -> Partial | None:
-    """Make the partial of one operand."""
-    (partial,) = variadic((position,), *arguments, **options)
-    return partial
-
 
 @frozen(eq=False, repr=False)
 class Derivation:
@@ -131,6 +122,12 @@ class Derivation:
         Sorts a call's arguments into those of `compute`; None where they are the same.
     facts : Facts
         What others have to know of the function.
+
+    Examples
+    --------
+    >>> cubed = Derivation(lambda x: x * x * x)
+    >>> cubed.compute(2.0)
+    8.0
     """
 
     compute: Callable[..., Any]
@@ -146,6 +143,10 @@ class Constant:
     ----------
     facts : Facts
         What others have to know of the function.
+
+    Examples
+    --------
+    >>> table = {np.sign: Constant(), np.argmax: Constant()}
     """
 
     facts: Facts = UNKNOWN
@@ -161,6 +162,10 @@ class Filled:
     ----------
     facts : Facts
         What others have to know of the function.
+
+    Examples
+    --------
+    >>> table = {np.zeros_like: Filled(), np.full_like: Filled()}
     """
 
     facts: Facts = UNKNOWN
@@ -176,6 +181,10 @@ class Refused:
         Why, and what to write instead.
     facts : Facts
         What others have to know of the function.
+
+    Examples
+    --------
+    >>> table = {np.save: Refused("a file holds no graph; pass t.data of the handle")}
     """
 
     instead: str
@@ -193,7 +202,38 @@ def rule(
     facts: Facts = UNKNOWN,
     body: Callable[..., Any] | None = None,
 ) -> Rule:
-    """Make a rule from one maker per operand; the body is the one among its facts."""
+    """Make a rule from one maker per operand.
+
+    Parameters
+    ----------
+    *makers : Maker or None
+        ``maker(out, *operands, **options)`` gives the partial with respect to one operand: an
+        array, which is the derivative element by element, or a `LinearMap`. None for an operand in
+        which the function is piecewise constant. A maker is called when its operand is a handle,
+        with plain arrays or handles of an enclosing record, so it is written in NumPy.
+    signature : callable, optional
+        Sorts a call's arguments into operands and options, see `arguments_of`. It is left out for a
+        ufunc, and for a function of operands by position alone.
+    compute : callable, optional
+        ``compute(*operands, **options)`` computes the value; the function itself if left out.
+    saves : bool
+        Whether `compute` gives the value and what a maker gets in its place.
+    facts : Facts
+        What batching, Dask, the compiler and sparse derivatives have to know of the function.
+    body : callable, optional
+        The function as a few lines of NumPy, which becomes one of its facts.
+
+    Returns
+    -------
+    Rule
+
+    Examples
+    --------
+    >>> cosine = rule(lambda out, x: -np.sin(x))
+    >>> cosine.makers[0](None, np.zeros(2))
+    array([-0., -0.])
+    >>> product = rule(lambda out, x, y: y, lambda out, x, y: x)
+    """
     facts = facts if body is None else facts.also(body=body)
     return Rule(makers=makers, signature=signature, compute=compute, saves=saves, facts=facts)
 
@@ -204,7 +244,32 @@ def outputs(
     compute: Callable[..., Any] | None = None,
     facts: Facts = UNKNOWN,
 ) -> Rule:
-    """Make a rule for a function with several outputs from one maker per operand."""
+    """Make a rule for a function with several outputs from one maker per operand.
+
+    Parameters
+    ----------
+    *makers : Maker or None
+        ``maker(output, outs, *operands, **options)``, with the number of the output and all of
+        them, gives the partial of that output with respect to one operand; None where there is
+        none.
+    signature : callable
+        As for `rule`.
+    compute : callable, optional
+        As for `rule`. It gives a tuple.
+    facts : Facts
+
+    Returns
+    -------
+    Rule
+
+    Examples
+    --------
+    >>> both = outputs(  # of x**2 and x**3
+    ...     lambda output, outs, x: 3 * outs[0] if output else 2 * x,
+    ...     signature=lambda x: ((x,), {}),
+    ...     compute=lambda x: (x * x, x * x * x),
+    ... )
+    """
     return Rule(makers=makers, signature=signature, compute=compute, multiple=True, facts=facts)
 
 
@@ -215,7 +280,30 @@ def jointly(
     compute: Callable[..., Any] | None = None,
     facts: Facts = UNKNOWN,
 ) -> Rule:
-    """Make a rule for a function of any number of operands."""
+    """Make a rule for a function of any number of operands.
+
+    Parameters
+    ----------
+    variadic : Makers
+        ``variadic(positions, out, *operands, **options)`` gives the partials of those operands.
+    signature : callable
+        As for `rule`.
+    compute : callable, optional
+        As for `rule`.
+    facts : Facts
+
+    Returns
+    -------
+    Rule
+
+    Examples
+    --------
+    >>> total = jointly(  # of sum_of(x, y, z, ...)
+    ...     lambda positions, out, *xs: [1.0 for _ in positions],
+    ...     signature=lambda *xs: (xs, {}),
+    ...     compute=lambda *xs: sum(xs),
+    ... )
+    """
     return Rule(variadic=variadic, signature=signature, compute=compute, facts=facts)
 
 
@@ -223,6 +311,23 @@ def each(maker: Maker, *, signature: Signature, compute: Callable[..., Any] | No
     """Make a rule from one ``maker(position, out, ...)`` for any operand.
 
     Each call of it takes all of them, so it is for functions of few.
+
+    Parameters
+    ----------
+    maker : callable
+        ``maker(position, out, *operands, **options)`` gives the partial of the operand there.
+    signature : callable
+        As for `rule`.
+    compute : callable, optional
+        As for `rule`.
+
+    Returns
+    -------
+    Rule
+
+    Examples
+    --------
+    >>> total = each(lambda position, out, *xs: 1.0, signature=lambda *xs: (xs, {}))
     """
 
     def variadic(positions: Sequence[int], *arguments: Any, **options: Any) -> list[Any]:
@@ -232,12 +337,25 @@ def each(maker: Maker, *, signature: Signature, compute: Callable[..., Any] | No
 
 
 def constants(*functions: Callable[..., Any], facts: Facts = UNKNOWN) -> dict[Any, Entry]:
-    """List functions that are piecewise constant, or not about values."""
+    """List functions that are piecewise constant, or not about values.
+
+    Examples
+    --------
+    >>> table = constants(np.sign, np.floor)
+    """
     return dict.fromkeys(functions, Constant(facts))
 
 
 def stated(facts: Facts, table: dict[Any, Any]) -> dict[Any, Any]:
-    """Say the same facts of all functions of a table."""
+    """Say the same facts of all functions of a table.
+
+    Examples
+    --------
+    >>> from tape_ad.rules.facts import ELEMENTWISE
+    >>> table = stated(ELEMENTWISE, {abs: rule(lambda out, x: np.sign(x))})
+    >>> table[abs].facts.is_elementwise
+    True
+    """
     return {function: evolve(entry, facts=facts) for function, entry in table.items()}
 
 
@@ -248,6 +366,12 @@ def merged(*tables: dict[Callable[..., Any], Entry]) -> dict[Callable[..., Any],
     ------
     ValueError
         When a function stands in two tables.
+
+    Examples
+    --------
+    >>> table = constants(np.sign)
+    >>> merged(table, constants(np.floor)).keys() == {np.sign, np.floor}
+    True
     """
     together: dict[Callable[..., Any], Entry] = {}
     for table in tables:
@@ -265,6 +389,13 @@ def refuse(name: str, **arguments: Any) -> None:
     ------
     UnsupportedArgumentError
         It names the argument and what to write instead.
+
+    Examples
+    --------
+    >>> refuse("sum", out=np.zeros(3))
+    Traceback (most recent call last):
+        ...
+    tape_ad.base.errors.UnsupportedArgumentError: np.sum: the argument out= ...
     """
     for argument, value in arguments.items():
         if value is None or value is NO_VALUE:
@@ -281,19 +412,37 @@ def refuse(name: str, **arguments: Any) -> None:
 
 
 def as_array(x: Any) -> Array:
-    """Take a list or a number to an array; handles and arrays stay as they are."""
+    """Take a list or a number to an array; handles and arrays stay as they are.
+
+    Examples
+    --------
+    >>> as_array([1, 2])
+    array([1, 2])
+    """
     if hasattr(x, "ndim"):
         return x
     return as_one_call(np.asarray, x) if type(x) in TRACERS else np.asarray(x)
 
 
 def as_constant(x: Any) -> Array:
-    """Take what may not be a handle to an array; one that notes calls stays as it is."""
+    """Take what may not be a handle to an array; one that notes calls stays as it is.
+
+    Examples
+    --------
+    >>> as_constant([1, 2])
+    array([1, 2])
+    """
     return x if type(x) in TRACERS else np.asarray(x)
 
 
 def in_double(x: Array) -> Array:
-    """Cast to double precision, as libraries compute in that know no other."""
+    """Cast to double precision, as libraries compute in that know no other.
+
+    Examples
+    --------
+    >>> in_double(np.float32(0.5)).dtype, in_double([1j]).dtype
+    (dtype('float64'), dtype('complex128'))
+    """
     x = as_array(x)
     dtype = np.result_type(x.dtype, np.float64)
     return x if x.dtype == dtype else x.astype(dtype)
@@ -316,6 +465,11 @@ def axes_of(ndim: int, axis: Any, *, repeated: bool = False) -> tuple[int, ...]:
         When there is no such axis.
     ValueError
         When an axis is named twice.
+
+    Examples
+    --------
+    >>> axes_of(3, (0, -1)), axes_of(3, None)
+    ((-3, -1), (-3, -2, -1))
     """
     if axis is None:
         return tuple(range(-ndim, 0))
@@ -347,6 +501,11 @@ def axis_of(ndim: int, axis: Any) -> int:
     ------
     numpy.exceptions.AxisError
         When there is no such axis.
+
+    Examples
+    --------
+    >>> axis_of(3, 1)
+    -2
     """
     number: int = normalize_axis_index(axis, ndim)
     return number - ndim
@@ -368,5 +527,10 @@ def quiet(maker: Maker) -> Maker:
 
     The partial is then inf or nan, which is the answer; NumPy's own warnings about the value of
     the function stay as they are.
+
+    Examples
+    --------
+    >>> quiet(lambda out, x: 0.5 / out)(np.zeros(1), np.zeros(1))
+    array([inf])
     """
     return np.errstate(all="ignore")(maker)  # which takes half of the time of a with statement

@@ -112,6 +112,11 @@ class Facts:
         Whether the result's dtype depends on values.
     writes : bool
         Whether it writes to its first argument.
+
+    Examples
+    --------
+    >>> Facts("(m,n),(n,k?)->(m,k?)").inputs[1]
+    Core(names=('n', 'k'), optional=True, single=False)
     """
 
     signature: str = ""
@@ -157,7 +162,22 @@ ELEMENTWISE = Facts("()->()")
 
 
 def elementwise(*operands: str) -> Facts:
-    """Say that a function works element by element on what some of its parameters name."""
+    """Say that a function works element by element on what some of its parameters name.
+
+    Parameters
+    ----------
+    *operands : str
+        The names of these parameters.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
+    >>> elementwise("x").is_elementwise  # of interp(x, xp, fp), where xp and fp are shared
+    True
+    """
     return Facts("()->()", operands)
 
 
@@ -179,12 +199,50 @@ def along(
     lengths: str = "",
     beside: tuple[str, ...] = (),
 ) -> Facts:
-    """Say that a function mixes the elements of its first operand over the axes that it is told."""
+    """Say that a function mixes the elements of its first operand over the axes that it is told.
+
+    Parameters
+    ----------
+    axis : str
+        The parameter that names the axes.
+    none : {"flat", "all"}
+        What None is for it: the axis of the flattened array, or all axes.
+    lengths : str
+        The parameter with a length for each axis, if there is one.
+    beside : tuple of str
+        Further operands, which are broadcast against the first.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
+    >>> along(none="all").axis  # of np.sum
+    'axis'
+    """
     return Facts(axis=axis, none=none, lengths=lengths, beside=beside)
 
 
 def depending(by: Callable[[Mapping[str, Any]], Facts]) -> Facts:
-    """Say that the facts depend on the arguments of a call, which are given by their names."""
+    """Say that the facts depend on the arguments of a call, which are given by their names.
+
+    Parameters
+    ----------
+    by : callable
+        ``by(arguments)`` gives the facts for a call; `arguments` maps names to values, with
+        defaults.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
+    >>> facts = depending(lambda given: cores(f"{letters(given['rank'])}->..."))
+    >>> facts.by({"rank": 2}).signature
+    '(a0,a1)->...'
+    """
     return Facts(by=by)
 
 
@@ -192,15 +250,50 @@ def composed(body: Callable[..., Any]) -> Facts:
     """Say that a function is a few lines of NumPy, whatever they are called with.
 
     Of a function of ours that is overridable, these may be its own.
+
+    Parameters
+    ----------
+    body : callable
+        The lines. They branch on shapes and options, never on values.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
+    >>> composed(lambda x: x * x).body(3.0)
+    9.0
     """
     return UNKNOWN.composed_of(body)
 
 
 def leading(operand: str) -> Facts:
-    """Say that any axes in front of an operand may be a stack, however many are mixed."""
+    """Say that any axes in front of an operand may be a stack, however many are mixed.
+
+    Parameters
+    ----------
+    operand : str
+        The name of the parameter.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
+    >>> leading("t").operands
+    ('t',)
+    """
     return Facts("(...)->...", (operand,))
 
 
 def letters(count: int) -> str:
-    """Write the axes of a core by their number alone: ``(a0,a1)``, for a signature."""
+    """Write the axes of a core by their number alone: ``(a0,a1)``, for a signature.
+
+    Examples
+    --------
+    >>> letters(2)
+    '(a0,a1)'
+    """
     return f"({','.join(f'a{i}' for i in range(count))})"

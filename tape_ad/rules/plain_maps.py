@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, as_one_call, overridable
+from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import as_one_call, overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, along, rule
 from tape_ad.rules.maps import Adjoint, Array
@@ -20,6 +21,16 @@ class PlainMap:
     """A map written for plain arrays, in-place writes included, as `forward` and `backward`.
 
     On handles its push and its pull are one node each, and that node's partial is the map.
+
+    Examples
+    --------
+    >>> class Backwards(PlainMap):
+    ...     def forward(self, t):
+    ...         return t[..., ::-1].copy()
+    ...
+    ...     backward = forward
+    >>> Backwards().pull(np.arange(3.0))
+    array([2., 1., 0.])
     """
 
     __slots__ = ()
@@ -44,7 +55,7 @@ class PlainMap:
 
 def through(way: Callable[..., Array], array: Array, linear: PlainMap) -> Array:
     """Push or pull; a map that holds arrays which note calls takes plain ones with it."""
-    if CAPTURES and CAPTURING.get() is not None:
+    if ACTIVE.get().capture is not None:
         noted = as_one_call(way, array, linear)
         if noted is not NotImplemented:
             return noted
@@ -98,6 +109,11 @@ def summed_by_index(ct: Array, index: Array, axis: int) -> tuple[Array, Array]:
     -------
     tuple of array
         The different indices, in order, and the sums, one for each of them along the axis.
+
+    Examples
+    --------
+    >>> summed_by_index(np.ones(3), np.array([5, 2, 5]), -1)
+    (array([2, 5]), array([1., 2.]))
     """
     order = np.argsort(index, kind="stable")
     ordered = index[order]
@@ -118,6 +134,11 @@ class Gather(PlainMap):
     index : array of integers, shape (node.shape[axis],)
     length : int
         That of the parent along the axis.
+
+    Examples
+    --------
+    >>> Gather(-1, np.array([0, 0, 2]), 3).pull(np.ones(3))
+    array([2., 0., 1.])
     """
 
     pattern = permutation

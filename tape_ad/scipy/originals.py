@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 import tape_ad.scipy
+from tape_ad.scipy.stand_ins import KNOWN, OBJECTS
 
-__all__ = ["counterpart"]
+__all__ = ["counterpart", "like_object"]
 
 MODULES = (
     *("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse"),
     *("spatial", "special", "stats", "signal.windows", "sparse.linalg", "spatial.distance"),
     *("spatial.transform", "optimize.elementwise"),
 )
-
-KNOWN: dict[int, tuple[Any, Any]] = {}
-"""SciPy's objects and ours, by the identity of SciPy's."""
 
 ENTERED: set[str] = set()
 
@@ -36,6 +34,12 @@ def counterpart(original: Any, default: Any = None) -> Any:
         enter()
     pair = KNOWN.get(id(original))
     return pair[1] if pair is not None and pair[0] is original else default
+
+
+def like_object(value: Any) -> Any:
+    """Make of an object of SciPy's the same of ours; None where there is none."""
+    make = next((make for kind, make in OBJECTS.items() if isinstance(value, kind)), None)
+    return None if make is None else make(value)
 
 
 def enter() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from attrs import define, field, frozen
 
 from tape_ad.base.extras import extra
-from tape_ad.record.inspection.pages.markup import tag
+from tape_ad.record.inspection.pages.figures import tag
 
 __all__ = ["Report", "progress"]
 

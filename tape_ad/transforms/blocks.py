@@ -19,10 +19,10 @@ from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.record.arena import Arena
 from tape_ad.record.dispatch import record_call
+from tape_ad.record.mutation import link
 from tape_ad.record.primals import PLAIN_TYPES, is_view, memory_of, read_only
+from tape_ad.record.spaces import unbroadcast
 from tape_ad.record.tensor import Tensor
-from tape_ad.record.unbroadcasting import unbroadcast
-from tape_ad.record.views import link
 from tape_ad.rules.base import Call, Rule
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.recomputed_values import sums_of

@@ -92,6 +92,9 @@ def custom_rule(
     Floating-point errors in `pull`, `push` and `partials` are treated as NumPy was set to when the
     function was called; a sweep is silent otherwise.
 
+    The function is one call to everybody else. `tape_ad.extend` is for the functions of a package,
+    of which batching, Dask and the compiler are told facts.
+
     Derivatives of second order differentiate `pull` or `push`, which then get handles: they are
     to be NumPy code, or to call a function with a custom rule in their turn.
 

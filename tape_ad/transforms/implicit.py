@@ -68,6 +68,14 @@ def implicit(residual: Function, x: Array, name: str, *, elementwise: bool = Fal
         Where the equation does not say how the solution moves.
     DtypeError
         For complex unknowns or residuals, unless they are elementwise.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> def root(a):  # which a solver has found
+    ...     return implicit(lambda x: x * x - a, np.sqrt(ta.stop_gradient(a)), "root")
+    >>> ta.grad(root)(4.0)
+    array(0.25)
     """
 
     def rows(x: Any) -> Any:

@@ -3,14 +3,14 @@
 import operator
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
 from typing import Any, SupportsIndex
 
 import numpy as np
 from attrs import define
 
+from tape_ad.base.arrays.active import ACTIVE, Active
 from tape_ad.base.arrays.interpreter import plain
-from tape_ad.base.arrays.overridable import CAPTURES, lift, lift_number
+from tape_ad.base.arrays.overridable import lift, lift_number
 from tape_ad.base.errors import DtypeError, OutputError, RecordMismatchError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
@@ -35,9 +35,6 @@ __all__ = [
 Function = Callable[..., Any]
 
 HANDLES = frozenset({Tensor})
-
-CURRENT: ContextVar[Any] = ContextVar("tape_ad_current_record", default=None)
-"""The record that the function of the innermost transform is traced in."""
 
 
 @define(eq=False, repr=False)
@@ -155,7 +152,7 @@ class Trace:
         seeds: dict[int, Array] = {}
         for leaf, ct in pairs:
             if ct is not None and self.depends(leaf):
-                index, seed = leaf.index, lift(ct) if CAPTURES else ct
+                index, seed = leaf.index, lift(ct)
                 seeds[index] = seeds[index] + seed if index in seeds else seed
         if not seeds:
             return {}
@@ -177,8 +174,7 @@ class Trace:
     def pushed(self, starts: dict[int, Array]) -> dict[int, Array]:
         """Sweep tangents of inputs forward, and give those of the output's nodes."""
         ends = {leaf.index for leaf in flatten(self.output) if self.depends(leaf)}
-        if CAPTURES:
-            starts = {index: lift(t) for index, t in starts.items()}
+        starts = {index: lift(t) for index, t in starts.items()}
         with np.errstate(all="ignore"):
             return forward_sweep(self.record, starts, max(ends, default=-1), keep=ends)
 
@@ -254,16 +250,16 @@ def run_in(
     record: ComputationRecord, function: Function, args: Iterable[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """Call a function, and let transforms in it nest their records in this one."""
-    before = CURRENT.get()
+    before = ACTIVE.get()
     try:  # twice, for an interrupt may come before the first instruction of one
         try:  # a token would be lost if one came before it had a name
-            CURRENT.set(record)
+            ACTIVE.set(Active(before.capture, record, before.wishes))
             return function(*args, **kwargs)
         finally:
-            CURRENT.set(before)
+            ACTIVE.set(before)
             record.ended = True
     finally:
-        CURRENT.set(before)
+        ACTIVE.set(before)
         record.ended = True
 
 
@@ -279,7 +275,7 @@ def fresh_record(leaves: Sequence[Any]) -> ComputationRecord:
     RecordMismatchError
         When a handle cannot be met from here.
     """
-    record: Any = CURRENT.get()
+    record: Any = ACTIVE.get().record
     while record is not None and record.ended:  # an asyncio task may outlive what started it
         record = record.within
     for leaf in leaves:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import tape_ad as ta
-from tape_ad.transforms.tracing import CURRENT
+from tape_ad.base.arrays.active import ACTIVE
 from tests.fuzz.programs import Problem, Program, Run, is_variable, random_program
 
 __all__ = ["interrupted"]
@@ -91,7 +91,7 @@ def wrong_after(program: Program, line: int, moment: int, error: Any, story: str
     before = run.values()
     step_traced(run, itertools.count(), moment, error)
     now = run.values()
-    if CURRENT.get() is not None:
+    if ACTIVE.get().record is not None:
         return Problem("context", story)
     uncut = Run.recorded(program)
     for _ in range(line + 1):

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.errors import CaptureError
-from tape_ad.programs.capture.capture import CAPTURING
 from tests.programs.comparing import counting
 
 X = np.array([0.5, -1.5, 2.0])
@@ -100,7 +100,8 @@ def test_clearing_while_others_call() -> None:
 
 def test_a_function_that_waits_for_another_thread_which_calls_it() -> None:
     def function(x: Any) -> Any:
-        if CAPTURING.get() is not None and threading.current_thread() is threading.main_thread():
+        main = threading.current_thread() is threading.main_thread()
+        if main and ACTIVE.get().capture is not None:
             with ThreadPoolExecutor(1) as pool:
                 assert np.array_equal(pool.submit(fast, X).result(timeout=10), X * 2)
         return x * 2
@@ -172,7 +173,7 @@ def test_an_error_at_any_call_leaves_the_function_usable(bad: int) -> None:
         if call == bad:
             with pytest.raises(FailingError):
                 fast(X + 10)
-        assert CAPTURING.get() is None
+        assert ACTIVE.get().capture is None
         assert np.array_equal(fast(X * call), X * call * 2)
     assert len(fast.programs) == 1
 
@@ -187,7 +188,7 @@ def test_an_error_in_the_middle_of_a_capture_ends_it() -> None:
     fast = ta.compile(function)
     with pytest.raises(FailingError):
         fast(X)
-    assert CAPTURING.get() is None
+    assert ACTIVE.get().capture is None
     with pytest.raises(ta.errors.CaptureError, match="has been captured and has returned"):
         kept[0] + 1
 

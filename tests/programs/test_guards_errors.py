@@ -97,6 +97,22 @@ def test_an_error_at_a_replay_comes_from_the_function_itself() -> None:
     assert np.array_equal(fast(2 * P, np.ones(2)), np.full(2, 0.5))
 
 
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_an_index_out_of_bounds_is_found_though_nothing_needs_what_it_picks(engine: Any) -> None:
+    def function(x: Any, i: Any) -> Any:
+        y = np.sin(x)
+        y[0] = 1.0
+        y[i]  # a check, as it were
+        y[1] = 2.0
+        return y + 1
+
+    fast = ta.compile(function, engine=engine, check_every=0)
+    for i in (0, 1, 2, 0):
+        np.testing.assert_allclose(fast(np.eye(3), i), function(np.eye(3), i), rtol=1e-14)
+    with pytest.raises(IndexError, match="index 7 is out of bounds"):
+        fast(np.eye(3), 7)
+
+
 # Warnings
 
 

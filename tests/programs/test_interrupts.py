@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.trees import flatten
-from tape_ad.programs.capture.capture import CAPTURING
-from tape_ad.transforms.tracing import CURRENT
 from tests.record import test_interrupts
 from tests.record.test_interrupts import is_next, moments_of, traced
 
@@ -61,8 +60,8 @@ def called_before(function: Any, arrays: list[Any]) -> Any:
 
 def assert_usable(fast: Any, function: Any) -> None:
     """Check that nothing is half done, and that later calls are right and are replayed."""
-    assert CAPTURING.get() is None
-    assert CURRENT.get() is None
+    assert ACTIVE.get().capture is None
+    assert ACTIVE.get().record is None
     assert gc.isenabled()
     for array in (X, X * 2, -X, -X * 2, X, -X, X * 3):
         got, wanted = fast(array), function(array)

@@ -156,3 +156,17 @@ def test_views_that_nobody_knows_of() -> None:
     view.owner = None
     with pytest.raises(StorageError, match="an unknown view of"):
         verify_owners(b.program((view,)), [X])
+
+
+def test_two_constants_of_one_memory_are_no_unknown_view() -> None:
+    b = Builder()
+    k = b.input(1, "k")
+    base = b.constant(np.arange(6.0))
+    view = b.constant(np.arange(6.0).reshape(3, 2))
+    row = b.item(view, k)
+    verify_owners(b.program((row,)), [1])
+    row.owner = base
+    verify_owners(b.program((row,)), [1])
+    row.owner = None
+    with pytest.raises(StorageError, match="an unknown view of"):
+        verify_owners(b.program((row,)), [1])

@@ -50,6 +50,8 @@ REFUSED: dict[str, Call] = {
     "scipy.stats.binned_statistic": lambda t: stats.binned_statistic(X, X, lambda x: t * x.sum()),
     "scipy.spatial.distance.pdist": lambda t: distance.pdist(GRID, lambda u, v: t * u @ v),
     "scipy.integrate.quad": lambda t: integrate.quad(lambda x: t * x, 0, 1),
+    "scipy.optimize.fsolve": lambda t: optimize.fsolve(lambda x: x - t, [0.5, 0.5]),
+    "scipy.optimize.leastsq": lambda t: optimize.leastsq(lambda x: x - t, [0.5, 0.5]),
     "scipy.optimize.broyden1": lambda t: optimize.broyden1(lambda x: x - t, [0.5, 0.5]),
 }
 """What SciPy's functions do with such functions, and those in C with handles themselves."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tape_ad.record.instructions import OPERATORS, is_at, variables_bound
+from tape_ad.record.messages.callers import OPERATORS, is_at, variables_bound
 
 Function = Callable[[Any], Any]
 

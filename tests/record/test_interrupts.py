@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.record.arena import Arena
-from tape_ad.transforms.tracing import CURRENT
 from tests.sampling import some
 
 HOME = Path(ta.__file__).parent
@@ -217,7 +217,7 @@ Outcome = tuple[list[Any], list[Any], list[Any]]
 
 def check_scene(scene: Scene, outcomes: list[Outcome], moment: int) -> None:
     """Check that an action has happened to a scene wholly or not at all, and go on."""
-    assert CURRENT.get() is None
+    assert ACTIVE.get().record is None
     assert_consistent(scene.record)
     found = scene.values()
     fitting = [each for each in outcomes if same(found, each[0])]

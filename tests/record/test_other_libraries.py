@@ -119,6 +119,7 @@ def test_numpys_word_about_a_sequence_has_a_cause_that_names_what_draws() -> Non
     [
         (lambda t: scipy.linalg.expm(t[:, None] * X), r"expm of scipy\.linalg"),
         (scipy.linalg.toeplitz, r"toeplitz of scipy\.linalg"),
+        (lambda t: scipy.signal.lfilter(t, [1.0, -0.5], X), r"lfilter of scipy\.signal"),
         (lambda t: optimize.ridder(lambda x: x - t[0], 0, 5), r"ridder of scipy\.optimize"),
         (
             lambda t: stats.binomtest(3, 9).proportion_ci(t[0] / 2),
@@ -175,7 +176,6 @@ def test_an_attribute_that_a_library_asks_for() -> None:
         lambda t: optimize.root_scalar(np.cos, method="brentq", bracket=np.stack([t, t])),
         lambda t: stats.gaussian_kde(X, bw_method=t),
         lambda t: optimize.least_squares(lambda p: p, [1.0], x_scale=np.stack([t])),
-        lambda t: scipy.signal.lfilter([t], [1.0, -0.5], X),
     ],
 )
 def test_a_handle_that_scipy_refuses_in_words_of_its_own(call: Callable[[Any], Any]) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.record.spaces import LARGE
 from tape_ad.record.sweeps import forward_sweep
-from tape_ad.record.unbroadcasting import LARGE
 
 Array = Any
 FEW = 10

@@ -14,7 +14,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.base.errors import DtypeError, RecordMismatchError
-from tape_ad.record import locks
+from tape_ad.record import arena
 from tape_ad.rules import signatures
 from tests.record.test_interrupts import assert_consistent
 
@@ -149,7 +149,7 @@ def test_what_cannot_be_bound_takes_no_node_of_another_thread_away() -> None:
 
 
 def test_a_record_that_is_still_appending_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "PATIENCE", 0.01)
+    monkeypatch.setattr(arena, "PATIENCE", 0.01)
     record = ta.ComputationRecord()
     x = record.tensor(X)
     record.appending = x  # as a destructor in the middle of it would find it
@@ -161,7 +161,7 @@ def test_a_record_that_is_still_appending_is_refused(monkeypatch: pytest.MonkeyP
 def test_a_signal_handler_that_uses_a_record_while_it_is_appending(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(locks, "PATIENCE", 0.01)
+    monkeypatch.setattr(arena, "PATIENCE", 0.01)
     record = ta.ComputationRecord()
     x = record.tensor(X)
     said = []

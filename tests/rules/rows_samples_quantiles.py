@@ -2,9 +2,10 @@
 
 import inspect
 
+import numpy as np
 import scipy.stats
 
-from tests.rules.rows_samples import SPREAD, composed
+from tests.rules.rows_samples import FUNCTIONS, MANY, NO_JAX, SPREAD, composed
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed, plain, uniform
 
 __all__ = ["ROWS"]
@@ -47,11 +48,15 @@ ROWS: list[Row] = [
     composed("relfreq", [DISTINCT(4)], numbins=3, weights=[1.0, 2.0, 0.5, 0.3]),
     composed("binned_statistic", [plain([0.1, 0.3, 0.7, 0.9]), DISTINCT(4)], bins=2),
     composed("binned_statistic_2d", [DISTINCT(4), REAL(4), REAL(4)], statistic="std", bins=1),
-    composed(
-        "binned_statistic_dd",
+    Row(
+        FUNCTIONS["binned_statistic_dd"],
         [plain([[0.1], [0.3], [0.7], [0.9]]), DISTINCT(4)],
-        statistic="median",
-        bins=2,
+        options={"statistic": "median", "bins": 2},
+        call=lambda f, sample, values, **options: (
+            f(np.asarray(sample), values, **options).statistic  # of lists it is the other way
+        ),
+        nodes=MANY,
+        no_jax=NO_JAX,
     ),
 ]
 

@@ -16,7 +16,7 @@ import tape_ad as ta
 from tape_ad.base.errors import TapeError
 from tape_ad.interop.autograd.primitives import Primitive
 from tape_ad.record.arena import Released
-from tape_ad.record.unbroadcasting import unbroadcast
+from tape_ad.record.spaces import unbroadcast
 from tape_ad.rules.maps import Deferred, LinearMap
 from tape_ad.rules.maps.patterns import ALL, READS, dense, pattern_of
 from tape_ad.rules.plain_maps import PlainMap

@@ -1,6 +1,7 @@
 """Every row of the table, checked in every way."""
 
 import functools
+import inspect
 import math
 import operator
 import re
@@ -248,10 +249,18 @@ TABLES: list[tuple[Any, list[Row]]] = [
     (Filled, FILLED),
     (Refused, list(REFUSED)),
 ]
+
+
+def is_copy(row: Row) -> bool:
+    """Tell whether a row is of a copy of SciPy's own code, which stands in no table of rules."""
+    module = str(getattr(inspect.unwrap(row.function), "__module__", ""))
+    return row.function not in RULES and module.startswith("scipy.")
+
+
 EVERY_ROW = [row for _, rows in TABLES for row in rows]
 
 
-@for_each(EVERY_ROW)
+@for_each([row for row in EVERY_ROW if not is_copy(row)])
 def test_a_row_calls_its_function(row: Row) -> None:
     spies = [Spy() if operand.differentiable else operand for operand in row.operands]
     with pytest.raises(CalledError) as caught:
@@ -267,7 +276,7 @@ def test_no_two_rows_have_one_name() -> None:
 @pytest.mark.parametrize(("kind", "rows"), TABLES, ids=["ROWS", "CONSTANTS", "FILLED", "REFUSED"])
 def test_every_function_has_a_row(kind: Any, rows: list[Row]) -> None:
     in_rules = {function for function, entry in RULES.items() if isinstance(entry, kind)}
-    in_rows = {row.function for row in rows}
+    in_rows = {row.function for row in rows if not is_copy(row)}
     assert sorted(map(function_name, in_rules - in_rows - APART)) == []
     assert sorted(map(function_name, in_rows - in_rules)) == []
 

@@ -35,6 +35,22 @@ EDGES = [
     (lambda x: sp.betainc(2.0, 3.0, x), (1.0,), [0.0], [[0.0]]),
     (lambda x: sp.betainc(3.0, 2.0, x), (1.0,), [0.0], [[-12.0]]),
     (lambda m: sp.pdtr(1, m), (0.0,), [0.0], [[-1.0]]),
+    (lambda a: sp.gammainc(a, 10.0), (0.0,), [-4.156968929685325e-06], [[-2.464803107482918e-05]]),
+    (lambda a: sp.betainc(a, 2.0, 0.3), (0.0,), [LOG(0.3) + 0.7], [[LOG(0.3) * (LOG(0.3) + 1.4)]]),
+    (lambda b: sp.betaincc(2.0, b, 0.7), (0.0,), [LOG(0.3) + 0.7], [[LOG(0.3) * (LOG(0.3) + 1.4)]]),
+    (lambda x: sp.betainc(0.0, 2.0, x), (0.3,), [0.0], [[0.0]]),
+    (sp.gammainc, (3.0, 0.0), [0.0, 0.0], [[0.0] * 2] * 2),
+    (sp.betainc, (3.0, 3.0, 1.0), [0.0] * 3, [[0.0] * 3] * 3),
+    # An infinite density times nothing
+    (lambda n, d: sp.fdtr(n, d, 0.0), (0.3, 4.0), [0.0, 0.0], None),
+    (lambda a: sp.gdtr(a, 0.3, 0.0), (2.0,), [0.0], [[0.0]]),
+    (lambda x: sp.gdtr(0.0, 0.3, x), (2.0,), [0.0], [[0.0]]),
+    # 1 / gamma(a + b) is 0 at whole numbers that are not positive
+    (lambda a: sp.beta(a, 0.5), (-1.5,), [-4.1887902047863905], [[-2.348841534335425]]),
+    (lambda a: sp.beta(a, 1.0), (-3.0,), [-1 / 9], None),
+    (lambda a: sp.betaln(a, 1.0), (-3.0,), [1 / 3], None),
+    # R_G(x, 0, 0) is sqrt(x) / 2
+    (lambda x: sp.elliprg(x, 0.0, 0.0), (4.0,), [0.125], [[-1 / 64]]),
     # Without noncentrality, the slope by nc is minus the density with two degrees more
     (lambda nc: sp.chndtr(2.0, 2.0, nc), (0.0,), [-0.5 / math.e], [[0.125 / math.e]]),
     (lambda x: sp.chndtr(x, 3.0, 2.0), (math.inf,), [0.0], [[0.0]]),
@@ -141,3 +157,35 @@ def test_no_parameter_of_a_quadrature_is_taken_for_a_plain_one(call: Callable[..
         (ConversionError, TieError), match=r"^roots_\w+ of scipy\.special .*write tape_ad"
     ):
         call(ta.ComputationRecord().tensor(0.3))
+
+
+@pytest.mark.parametrize("a", [1e-6, 1e-13, 1e-30])
+def test_second_slopes_keep_their_digits_where_shapes_are_small(a: float) -> None:
+    log = LOG(0.3)
+    by_a = ta.grad(ta.grad(lambda a: sp.betainc(a, 2.0, 0.3)))(a)
+    np.testing.assert_allclose(by_a, log * (log + 1.4), rtol=1e-5)
+    by_a = ta.grad(ta.grad(lambda a: sp.gammainc(a, 10.0)))(a)
+    np.testing.assert_allclose(by_a, -2.464803107482918e-05, rtol=1e-5)
+
+
+def test_the_third_slope_of_a_distribution_at_the_end_of_its_range() -> None:
+    third = ta.grad(ta.grad(ta.grad(lambda x: sp.gammainc(3.0, x))))
+    assert third(0.0) == 1.0  # of x**2 exp(-x) / 2 twice
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning", "ignore:.*:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("function", "x"),
+    [
+        (lambda n, x: sp.bdtr(0, n, x), 0.3),
+        (lambda n, x: sp.bdtri(0, n, x), 0.3),
+        (lambda n, x: sp.nbdtr(1, n, x), 0.3),
+        (lambda n, x: sp.nbdtri(n, 2, x), 0.3),
+        (sp.yn, 1.5),
+        (sp.kn, 1.5),
+    ],
+)
+def test_what_scipy_drops_behind_the_point_of_a_count_has_no_share(function: Any, x: float) -> None:
+    np.testing.assert_equal(function(2.7, x), function(2, x))
+    whole = ta.grad(lambda x: function(2, x))(x)
+    np.testing.assert_equal(ta.grad(lambda x: function(2.7, x))(x), whole)

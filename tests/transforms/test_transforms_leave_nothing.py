@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.transforms.tracing import CURRENT
+from tape_ad.base.arrays.active import ACTIVE
 
 Function = Callable[..., Any]
 
 
 def test_a_function_that_raises_leaves_nothing_behind() -> None:
     def f(x: Any) -> Any:
-        assert CURRENT.get() is x.record
+        assert ACTIVE.get().record is x.record
         raise KeyError("mine")
 
     def g(x: Any) -> Any:
         with pytest.raises(KeyError, match="mine"):
             ta.grad(f)(x)
-        assert CURRENT.get() is x.record
+        assert ACTIVE.get().record is x.record
         return x * x
 
     transforms: list[Function] = [ta.grad(f), ta.jacobian(f)]
@@ -31,9 +31,9 @@ def test_a_function_that_raises_leaves_nothing_behind() -> None:
     for transform in transforms:
         with pytest.raises(KeyError, match="mine"):
             transform(1.0)
-        assert CURRENT.get() is None
+        assert ACTIVE.get().record is None
     assert ta.grad(g)(3.0) == 6.0
-    assert CURRENT.get() is None
+    assert ACTIVE.get().record is None
 
 
 def test_generators_that_are_suspended_between_transforms() -> None:
@@ -50,7 +50,7 @@ def test_generators_that_are_suspended_between_transforms() -> None:
     assert ta.grad(f)(1.0) == 9 * 36 + 36 * 81
     left_open = slopes(1.0)
     next(left_open)
-    assert CURRENT.get() is None
+    assert ACTIVE.get().record is None
 
 
 def test_a_generator_made_inside_a_transform_and_used_after_it() -> None:
@@ -72,7 +72,7 @@ def test_asyncio_tasks() -> None:
         total = 0.0
         for i in range(20):
             await asyncio.sleep(0)
-            assert CURRENT.get() is None
+            assert ACTIVE.get().record is None
             total += float(ta.grad(lambda x: x * ta.grad(lambda y: x * y**2)(start))(start + i))
         return total
 
@@ -86,7 +86,7 @@ def test_asyncio_tasks() -> None:
 def test_an_asyncio_task_that_outlives_the_transform_that_started_it() -> None:
     async def later() -> tuple[Any, Any]:
         await asyncio.sleep(0)
-        rec = CURRENT.get()
+        rec = ACTIVE.get().record
         return ta.grad(ta.grad(lambda x: x**3))(2.0), rec
 
     async def everything() -> tuple[Any, Any]:

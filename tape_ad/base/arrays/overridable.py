@@ -4,17 +4,16 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
+from attrs import evolve
 
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.adapters import adapter, operand_of
 
 __all__ = [
     "BATCHES",
-    "CAPTURES",
-    "CAPTURING",
     "SHAPED_BY_VALUES",
     "SYMBOLS",
     "TRACERS",
@@ -43,13 +42,6 @@ __all__ = [
 
 PLAIN = frozenset({np.ndarray, np.float64, float, int, bool, str, type(None)})
 """Types that take nothing over, known without a look."""
-
-CAPTURING: ContextVar[Any] = ContextVar("tape_ad_capturing", default=None)
-"""The capture that is going on; see `tape_ad.programs`."""
-
-CAPTURES: list[Any] = []
-"""Those that are going on in any thread. A look whether there are any takes hardly any time, and
-where there is none, nobody has to ask for the own one."""
 
 BATCHES: list[Any] = []
 """The batches that are gone through in any thread; see `tape_ad.base.arrays.batches`."""
@@ -94,6 +86,14 @@ def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
     Notes
     -----
     The protocol is NEP 18, https://numpy.org/neps/nep-0018-array-function-protocol.html.
+
+    Examples
+    --------
+    >>> @overridable
+    ... def logistic(x):
+    ...     return 1 / (1 + np.exp(-x))
+    >>> logistic(0.0)
+    np.float64(0.5)
     """
     signature = inspect.signature(function)
 
@@ -152,13 +152,22 @@ def declined(public: Callable[..., Any], types: tuple[type, ...]) -> NoReturn:
     )
 
 
-def takes_over(kind: type) -> bool:
+def has_protocol(kind: type) -> bool:
     """Tell whether a type has an ``__array_function__`` of its own.
 
     The one that NumPy's subclasses of ndarray inherit (`numpy.memmap`) would call us again.
+
+    Examples
+    --------
+    >>> takes_over(np.ndarray), takes_over(list)
+    (False, False)
     """
     own = getattr(kind, "__array_function__", None)
     return own is not None and own is not np.ndarray.__array_function__
+
+
+takes_over = cast("Callable[[Any], bool]", functools.lru_cache(4096)(has_protocol))
+"""`has_protocol`, which remembers the types that it was asked for."""
 
 
 def lift(tree: Any) -> Any:
@@ -167,13 +176,13 @@ def lift(tree: Any) -> Any:
     What is computed of them by a rule or a sweep is noted then too. Else it would be frozen, and
     would not follow when a user changes such an array in place.
     """
-    capture = CAPTURING.get() if CAPTURES else None
+    capture = ACTIVE.get().capture
     return tree if capture is None else capture.lift(tree)
 
 
 def lift_number(number: Any) -> Any:
     """Do what `lift` does for the number that a sweep starts from, so that all of it is noted."""
-    capture = CAPTURING.get() if CAPTURES else None
+    capture = ACTIVE.get().capture
     return number if capture is None else capture.lift_constant(number)
 
 
@@ -197,19 +206,19 @@ def as_one_call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         What `function` gives; NotImplemented if no argument notes calls, or if a handle is among
         them, which goes the general way.
     """
-    capture = CAPTURING.get()
+    capture = ACTIVE.get().capture
     return NotImplemented if capture is None else capture.whole(function, args, kwargs)
 
 
 @contextmanager
 def apart() -> Iterator[None]:
     """Let nothing be noted in a ``with`` block, which has plain arrays alone."""
-    capture = CAPTURING.get()
-    CAPTURING.set(None)
+    before = ACTIVE.get()
+    ACTIVE.set(evolve(before, capture=None))
     try:
         yield
     finally:
-        CAPTURING.set(capture)
+        ACTIVE.set(before)
 
 
 def whole(function: F) -> F:
@@ -217,7 +226,7 @@ def whole(function: F) -> F:
 
     @functools.wraps(function)
     def dispatched(*args: Any, **kwargs: Any) -> Any:
-        if CAPTURES and CAPTURING.get() is not None:
+        if ACTIVE.get().capture is not None:
             noted = as_one_call(function, *args, **kwargs)
             if noted is not NotImplemented:
                 return noted
@@ -320,7 +329,7 @@ def foreign(function: Callable[..., Any], args: Any, kwargs: Any, shielded: int 
     any
         What it gives.
     """
-    capture = CAPTURING.get()
+    capture = ACTIVE.get().capture
     if capture is None:
         return function(*args, **kwargs)
     return capture.call_opaque(function, args, kwargs, shielded)

@@ -9,7 +9,6 @@ import numpy as np
 from tape_ad import Tensor
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.extend.trees import flatten
-from tape_ad.record import constant_calls  # noqa: F401 - it gives constants their arithmetic
 from tape_ad.record.constants import as_constants
 
 __all__ = [

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.extend.rules import RULES, Entry, Filled, Refused, load_lazy_tables
+from tape_ad.extend.rules import RULES, Entry, Filled, Refused
 from tape_ad.interop.stubs.functions import MIXED, PURE, File, gives_plain, handle_tuples, overloads
 from tape_ad.interop.stubs.ufuncs import ufunc_overloads
+from tape_ad.rules import load_lazy_tables
 
 __all__ = ["write_stubs"]
 

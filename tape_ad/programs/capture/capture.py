@@ -8,10 +8,11 @@ from threading import get_ident
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
-from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, SHAPED_BY_VALUES, TYPED_BY_VALUES
+from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
@@ -48,7 +49,7 @@ from tape_ad.programs.capture.writing import call_into, is_index, is_of_memory, 
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 
-__all__ = ["CAPTURING", "Capture"]
+__all__ = ["Capture"]
 
 Function = Callable[..., Any]
 
@@ -120,12 +121,11 @@ class Capture:
 
     def run(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Call the function, and note what it does."""
-        before = CAPTURING.get()
+        before = ACTIVE.get()
         try:  # twice, for an interrupt may come before the first instruction of one
             try:
                 pause_collection(self)  # it would look into a program that only grows
-                CAPTURES.append(self)
-                CAPTURING.set(self)
+                ACTIVE.set(evolve(before, capture=self))
                 return function(*args, **kwargs)
             except TypeError as error:
                 if "SeedSequence" not in str(error):
@@ -142,9 +142,7 @@ class Capture:
 
     def end(self, before: Any) -> None:
         """Put back what was there before the function ran."""
-        CAPTURING.set(before)
-        if self in CAPTURES:
-            CAPTURES.remove(self)
+        ACTIVE.set(before)
         resume_collection(self)
         self.ended = True
 

@@ -17,8 +17,7 @@ from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.program.program import Value
 from tape_ad.record.array_interface import Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace
-from tape_ad.record.instructions import OPERATORS, is_at
-from tape_ad.record.messages.callers import caller
+from tape_ad.record.messages.callers import OPERATORS, caller, is_at
 
 __all__ = [
     "NUMBERS",

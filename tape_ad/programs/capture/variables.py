@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, frozen
 
 from tape_ad.programs.capture.constants import contents
-from tape_ad.record.instructions import variables_bound
+from tape_ad.record.messages.callers import variables_bound
 
 __all__ = [
     "ATTRIBUTE",

@@ -268,13 +268,16 @@ def verify_owners(program: Program, inputs: Sequence[Any]) -> None:
     """
     values, _ = interpreted(program, inputs)
     arrays = {value: x for value, x in values.items() if type(x) is np.ndarray and x.size}
+    computed = {out for call in program.calls for out in call.outputs}
+    written = {*computed, *program.inputs}  # which may be; two constants may be of one memory
     for step in program.steps:
         for out in step.outputs if isinstance(step, Call) else ():
             if out not in arrays:
                 continue
             for value in step.operands:
                 shared = value in arrays and np.may_share_memory(arrays[out], arrays[value])
-                if shared and root_of(value) is not root_of(out):
+                roots = {root_of(value), root_of(out)}
+                if shared and len(roots) > 1 and not written.isdisjoint(roots):
                     raise StorageError(f"{name_of(step)} gives {out}, an unknown view of {value}")
 
 

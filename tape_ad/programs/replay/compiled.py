@@ -7,9 +7,9 @@ from typing import Any
 
 from attrs import define
 
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import global_name
-from tape_ad.programs.capture.capture import CAPTURING
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.program.program import Program
 from tape_ad.programs.replay.checking import check_alike
@@ -17,8 +17,8 @@ from tape_ad.programs.replay.explaining import counted, explained, title
 from tape_ad.programs.replay.paths import Search
 from tape_ad.programs.replay.replaying import PATIENCE, Replayer, is_capturing
 from tape_ad.programs.replay.verifying import run_eagerly
-from tape_ad.record.inspection.observing import OBSERVING, debugging
-from tape_ad.record.inspection.pages.markup import shown_by_repr, tag
+from tape_ad.record.inspection.observing import debugging
+from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 
 __all__ = ["Compiled"]
 
@@ -90,9 +90,10 @@ class Compiled(Replayer):
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Replay the function where it has been captured; else capture it."""
-        if CAPTURING.get() is not None and is_capturing():
+        active = ACTIVE.get()
+        if active.capture is not None and is_capturing():
             return self.function(*args, **kwargs)
-        if OBSERVING and debugging():  # a replay makes no record, which could tell where it was
+        if active.wishes is not None and debugging():  # a replay has no nodes to tell of
             return self.function(*args, **kwargs)
         for paths in self._recent:
             leaves = paths.match(args, kwargs)

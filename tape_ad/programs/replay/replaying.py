@@ -11,10 +11,11 @@ from typing import Any
 
 from attrs import define, evolve, field
 
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.base.memory import uncollected
 from tape_ad.base.trees import map_leaves, structure_of
-from tape_ad.programs.capture.capture import CAPTURING, Capture
+from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants, same_program
 from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
@@ -118,7 +119,7 @@ def check_same(name: str, path: str, one: Any, two: Any) -> None:
 
 def is_capturing() -> bool:
     """Tell whether a function is being captured; an asyncio task may outlive what started it."""
-    current = CAPTURING.get()
+    current = ACTIVE.get().capture
     return current is not None and not current.ended
 
 

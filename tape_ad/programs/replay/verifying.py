@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, frozen
 
-from tape_ad.base.arrays.overridable import CAPTURING
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.programs.capture.opaque_calls import OpaqueFunction
 from tape_ad.programs.engines import engine_named
@@ -70,12 +70,13 @@ def run_eagerly(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, 
         kind: "ignore" if setting in LOUD else setting for kind, setting in np.geterr().items()
     }
     context = EagerContext()
-    before = CAPTURING.set(context)
+    before = ACTIVE.get()
+    ACTIVE.set(evolve(before, capture=context))
     try:
         with np.errstate(**settings):
             return function(*args, **kwargs)
     finally:
-        CAPTURING.reset(before)
+        ACTIVE.set(before)
         context.ended = True
 
 

@@ -12,7 +12,7 @@ from attrs import define, evolve
 from tape_ad.base.naming import file_title, function_name, line_name
 from tape_ad.record.arena import CONSTANT, Arena, held_arrays
 from tape_ad.record.inspection.nodes import held_bytes
-from tape_ad.record.inspection.observing import NO_WISHES, WISHES, Asking, Observer, Wishes
+from tape_ad.record.inspection.observing import NO_WISHES, Asking, Observer, Wishes, wishes_here
 from tape_ad.record.inspection.pages.profile_table import (
     Spent,
     as_table,
@@ -333,7 +333,7 @@ def timed(entrance: Callable[..., Any]) -> Callable[..., Any]:
     """Tell the profiles of this thread when a call comes in."""
 
     def entered(*args: Any, **kwargs: Any) -> Any:
-        for each in WISHES.get().profiles:
+        for each in wishes_here().profiles:
             each.begin()
         return entrance(*args, **kwargs)
 

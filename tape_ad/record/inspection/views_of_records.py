@@ -13,9 +13,16 @@ from tape_ad.base.naming import function_name
 from tape_ad.record.arena import Arena, held_arrays
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.nodes import handles_alive
-from tape_ad.record.inspection.pages.figures import Range, bytes_as_text, count, shape_as_text
+from tape_ad.record.inspection.pages.figures import (
+    Markup,
+    Range,
+    bytes_as_text,
+    count,
+    shape_as_text,
+    table,
+    tag,
+)
 from tape_ad.record.inspection.pages.lines import Line, Look, Source
-from tape_ad.record.inspection.pages.markup import Markup, table, tag
 from tape_ad.record.primals import primal
 
 if TYPE_CHECKING:

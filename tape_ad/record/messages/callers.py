@@ -1,10 +1,14 @@
-"""Where in the user's code a handle was met."""
+"""Who has called a handle: which line of the user's, of what library, at what instruction."""
 
 import ast
+import dis
 import functools
 import inspect
+import linecache
 import sys
 import textwrap
+import types
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -12,25 +16,27 @@ from tape_ad.base.naming import file_title
 
 __all__ = [
     "DISPATCHING",
+    "OPERATORS",
     "caller",
     "file_title",
     "hands_calls_on",
+    "is_at",
     "is_copied",
     "is_library",
     "is_library_module",
     "is_library_name",
     "is_read",
+    "method_called",
     "statements_at",
     "user_lines",
+    "variables_bound",
 ]
 
 
+# Where in the user's code a handle was met
+
 SWEEPING = frozenset(
-    f"tape_ad.record.{name}"
-    for name in (
-        *("arena", "call_metadata", "locks", "spaces", "sweeps"),
-        *("unbroadcasting", "watching"),
-    )
+    f"tape_ad.record.{name}" for name in ("arena", "call_metadata", "spaces", "sweeps", "watching")
 )
 """Modules of the record that compute by themselves, with no call of a user's behind it."""
 
@@ -165,3 +171,126 @@ def is_library_name(name: str) -> bool:
     """Tell whether a module of this name is ours or Python's."""
     package = name.partition(".")[0]
     return package == "tape_ad" or (package in sys.stdlib_module_names and package != "__main__")
+
+
+# What a line of Python is doing: an operator, an index, an assignment, a call
+
+SIGNS = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>")
+OPERATORS = tuple(f"x {sign} x" for sign in SIGNS)
+"""Lines that are at one of Python's operators of two numbers."""
+
+METHODS = (
+    *(f"__{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")),
+    *(f"__{name}__" for name in ("matmul", "and", "or", "xor", "lshift", "rshift")),
+    *("__imod__", "__getitem__", "__setitem__"),
+)
+
+BINDING = """
+def function():
+    variable = 0
+    def inner():
+        nonlocal variable
+        variable = 0
+        del variable
+    def outer():
+        global variable
+        variable = 0
+        del variable
+"""
+
+
+def is_at(frame: FrameType, *examples: str) -> bool:
+    """Tell whether a frame is at an instruction that one of some lines comes to.
+
+    Parameters
+    ----------
+    frame : frame
+    *examples : str
+        Lines that use ``x``: ``"x % x"``.
+
+    Examples
+    --------
+    >>> class Asked:
+    ...     def __mod__(self, other):
+    ...         frame = sys._getframe(1)
+    ...         return is_at(frame, "x % x"), is_at(frame, "x[x]"), is_at(frame, "x + x")
+    >>> Asked() % 2
+    (True, False, False)
+    >>> Asked().__mod__(2)
+    (False, False, False)
+    """
+    return instruction(frame) in instructions(examples)
+
+
+def method_called(frame: FrameType) -> str:
+    """Name the method that a frame is calling; an empty text where there is none, or no source."""
+    places = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    first, last, start, stop = places
+    if first is None or last is None or start is None or stop is None:
+        return ""
+    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]
+    pieces = [line.encode() for line in lines]  # columns are counted in bytes
+    if len(pieces) != last - first + 1:
+        return ""
+    pieces[-1] = pieces[-1][:stop]
+    pieces[0] = pieces[0][start:]
+    try:
+        call = ast.parse(b"".join(pieces).strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    match call:
+        case ast.Call(ast.Attribute(attr=name)):
+            return name
+    return ""
+
+
+def instruction(frame: FrameType) -> tuple[int, int]:
+    """Give the operation that a frame is at, and its argument."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return code[at], code[at + 1]
+
+
+@functools.cache
+def instructions(examples: tuple[str, ...]) -> frozenset[tuple[int, int]]:
+    """List the instructions at which lines come to the object that they use."""
+    met = []
+
+    def note(*_: Any) -> None:
+        met.append(instruction(sys._getframe(1)))
+
+    used = type("Used", (), dict.fromkeys(METHODS, note))()
+    for line in examples:
+        exec(line, {"x": used})  # noqa: S102 - lines that this library has written
+    return frozenset(met)
+
+
+def variables_bound(code: types.CodeType) -> set[str]:
+    """List the variables outside that a function's code binds itself, as a counter does.
+
+    Examples
+    --------
+    >>> def count():
+    ...     global calls
+    ...     calls = start
+    >>> variables_bound(count.__code__)
+    {'calls'}
+    """
+    own = {each.argval for each in dis.get_instructions(code) if each.opcode in binding()}
+    return own.union(*map(variables_bound, codes_in(code)))
+
+
+@functools.cache
+def binding() -> frozenset[int]:
+    """List the operations that bind a variable outside of a function, or take it away."""
+    (function,) = codes_in(compile(BINDING, "<example>", "exec"))
+    return frozenset(
+        each.opcode
+        for code in codes_in(function)
+        for each in dis.get_instructions(code)
+        if each.argval == "variable"
+    )
+
+
+def codes_in(code: types.CodeType) -> list[types.CodeType]:
+    """List the code of the functions inside another."""
+    return [each for each in code.co_consts if isinstance(each, types.CodeType)]

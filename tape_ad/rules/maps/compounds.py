@@ -22,7 +22,18 @@ __all__ = ["Adjoint", "Chain", "Deferred"]
 
 @define(eq=False, repr=False)
 class Chain:
-    """One map after another: the first is applied to the parent's tangent."""
+    """One map after another: the first is applied to the parent's tangent.
+
+    Parameters
+    ----------
+    maps : tuple of LinearMap
+
+    Examples
+    --------
+    >>> from tape_ad.rules.maps.elementwise import Negate, Scale
+    >>> Chain((Scale(2.0), Negate())).push(np.ones(2))
+    array([-2., -2.])
+    """
 
     maps: tuple[LinearMap, ...]
 
@@ -68,7 +79,18 @@ class Chain:
 
 @define(eq=False, repr=False)
 class Adjoint:
-    """A map turned around: its push is the other's pull."""
+    """The adjoint of another map: its push is that one's pull.
+
+    Parameters
+    ----------
+    map : LinearMap
+
+    Examples
+    --------
+    >>> from tape_ad.rules.maps.elementwise import Scale
+    >>> Adjoint(Scale(2j)).push(np.ones(1))
+    array([0.-2.j])
+    """
 
     broadcasts: ClassVar[bool] = False
     map: LinearMap

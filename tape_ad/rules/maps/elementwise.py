@@ -50,7 +50,13 @@ SAME = Same()
 
 @define(eq=False, repr=False)
 class Negate:
-    """The linear map that multiplies by -1."""
+    """The linear map that multiplies by -1.
+
+    Examples
+    --------
+    >>> Negate().pull(np.ones(2))
+    array([-1., -1.])
+    """
 
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
@@ -70,7 +76,13 @@ class Negate:
 
 @define(eq=False, repr=False)
 class Scale:
-    """Multiplication by `factor`, which broadcasts to the node's shape."""
+    """Multiplication by `factor`, which broadcasts to the node's shape.
+
+    Examples
+    --------
+    >>> Scale(np.array([2.0, 3.0])).push(np.ones(2))
+    array([2., 3.])
+    """
 
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
@@ -107,7 +119,13 @@ def as_map(partial: Partial) -> LinearMap:
 
 @define(eq=False, repr=False)
 class Divide:
-    """Division by `divisor`, which broadcasts to the node's shape."""
+    """Division by `divisor`, which broadcasts to the node's shape.
+
+    Examples
+    --------
+    >>> Divide(np.array([2.0, 4.0])).pull(np.ones(2))
+    array([0.5 , 0.25])
+    """
 
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True

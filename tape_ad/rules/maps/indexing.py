@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.overridable import (
     BATCHES,
-    CAPTURES,
-    CAPTURING,
     TRACERS,
     as_in_key,
     as_one_call,
@@ -65,7 +64,7 @@ class Index:
     def push(self, t: Array) -> Array:
         if BATCHES and is_below_batches(t):
             t = as_in_key(t, self.key)
-        if CAPTURES and CAPTURING.get() is not None and type(t) is np.ndarray:
+        if type(t) is np.ndarray and ACTIVE.get().capture is not None:
             noted = as_one_call(pushed_plainly, t, self)
             if noted is not NotImplemented:
                 return noted
@@ -82,7 +81,7 @@ class Index:
     def pull(self, ct: Array) -> Array:
         if BATCHES and is_below_batches(ct):
             ct = as_in_key(ct, self.key)
-        if CAPTURES and CAPTURING.get() is not None:
+        if ACTIVE.get().capture is not None:
             noted = as_one_call(scatter, ct, self)
             if noted is not NotImplemented:
                 return noted

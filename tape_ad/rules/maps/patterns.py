@@ -87,7 +87,15 @@ is, everything. A function that is not here may read anything.
 
 
 def reads(*names: str) -> Callable[[Marked], Marked]:
-    """Say which attributes of a map the decorated function reads to give its pattern."""
+    """Say which attributes of a map the decorated function reads to give its pattern.
+
+    Examples
+    --------
+    >>> class Outer:  # of whose factor each element of the node needs one
+    ...     @reads("factor")
+    ...     def pattern(self, parent, node):
+    ...         return dense(self, parent, node)
+    """
 
     def mark(pattern: Marked) -> Marked:
         READS[pattern] = names

@@ -14,7 +14,18 @@ __all__ = ["Reshape", "Stretch", "Transpose", "inverse"]
 
 @define(eq=False, repr=False)
 class Reshape:
-    """The same elements, in the same order, in another shape."""
+    """The same elements, in the same order, in another shape.
+
+    Parameters
+    ----------
+    parent, node : tuple of int
+        The shapes.
+
+    Examples
+    --------
+    >>> Reshape((2, 3), (6,)).push(np.zeros((4, 2, 3))).shape  # of a stack of four
+    (4, 6)
+    """
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
@@ -31,7 +42,13 @@ class Reshape:
 
 @define(eq=False, repr=False)
 class Transpose:
-    """A permutation: axis i of the node is axis ``axes[i]`` of the parent, a negative number."""
+    """A permutation: axis i of the node is axis ``axes[i]`` of the parent, a negative number.
+
+    Examples
+    --------
+    >>> Transpose((-1, -2)).push(np.zeros((4, 2, 3))).shape  # of a stack of four
+    (4, 3, 2)
+    """
 
     broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, TRACERS, as_one_call
+from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import TRACERS, as_one_call
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Index, added_at, scatter
 from tape_ad.rules.signatures import arguments_of
@@ -124,7 +125,7 @@ def front_axes(key: tuple[Any, ...], arrays: list[np.ndarray[Any, Any]]) -> int:
 
 def item(a: Array, key: Any) -> Array:
     """Give ``a[key]``; of a plain array too where an array that notes calls is in the key."""
-    if type(a) is np.ndarray and CAPTURES and CAPTURING.get() is not None:
+    if type(a) is np.ndarray and ACTIVE.get().capture is not None:
         noted = as_one_call(operator.getitem, a, key)
         if noted is not NotImplemented:
             return noted

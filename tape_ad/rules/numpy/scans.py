@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import CAPTURES, CAPTURING, as_one_call, overridable
+from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import as_one_call, overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
@@ -198,7 +199,7 @@ class RunningProduct:
 
     def pull(self, ct: Array) -> Array:
         """Divide what is summed from the back, or run the recurrence backwards."""
-        if CAPTURES and CAPTURING.get() is not None:
+        if ACTIVE.get().capture is not None:
             noted = as_one_call(pulled_plainly, ct, self)
             if noted is not NotImplemented:
                 return noted

@@ -34,7 +34,7 @@ with extra("scipy", "tape_ad.scipy.special"):
 
 from tape_ad import Tensor
 from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import add_rules, load_scipy_rules
+from tape_ad.extend.rules import add_rules
 from tape_ad.rules.nn import activations
 from tape_ad.scipy.counterparts import WITH_VALUE, joined
 from tape_ad.scipy.special import gamma_functions as gammas  # so that `gamma` is SciPy's function
@@ -42,7 +42,7 @@ from tape_ad.scipy.special import logarithms, shared
 from tape_ad.scipy.special.counts import *
 from tape_ad.scipy.special.rules import COUNTERPARTS, SPECIAL
 
-load_scipy_rules()
+add_rules(SPECIAL)
 add_rules(WITH_VALUE)
 
 Axis = int | tuple[int, ...] | None

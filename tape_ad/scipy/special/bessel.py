@@ -113,9 +113,11 @@ BESSEL: dict[Any, Entry] = {
     sp.k1e: rule(quiet(lambda out, x: out - 0.5 * (sp.k0e(x) + sp.kve(2.0, x)))),
     sp.kn: rule(
         no_partial("kn", "n"),
-        quiet(lambda out, n, x: -0.5 * (sp.kv(n - 1, x) + sp.kv(n + 1, x))),
+        quiet(lambda out, n, x: -neighbours(sp.kv, np.trunc(n), x, 1)),
     ),
-    sp.yn: rule(no_partial("yn", "n"), quiet(lambda out, n, x: half_difference(sp.yv, n, x))),
+    sp.yn: rule(
+        no_partial("yn", "n"), quiet(lambda out, n, x: half_difference(sp.yv, np.trunc(n), x))
+    ),
     sp.jve: rule(no_partial("jve", "v"), scaled_across(sp.jve)),
     sp.yve: rule(no_partial("yve", "v"), quiet(scaled_across(sp.yve))),
     sp.hankel1: rule(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array
+from tape_ad.extend.arrays import Array, primal
 from tape_ad.extend.rules import Entry, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
@@ -28,11 +28,29 @@ def fisher(n: Array, d: Array, x: Array) -> Array:
     return beta_density(0.5 * n, 0.5 * d, n * x / total) * (n * d / (total * total))
 
 
+def beta_over(a: Array, b: Array, x: Array) -> Array:
+    """Multiply the density of the beta distribution by x, also where it is infinite, at 0."""
+    edge = np.equal(primal(x), 0) & np.less(a, 1)
+    if not edge.any():
+        return beta_density(a, b, x) * x
+    inside = np.where(edge, 0.5, x)
+    return np.where(edge, x**a / sp.beta(a, b), beta_density(a, b, inside) * inside)
+
+
+def gamma_over(b: Array, a: Array, x: Array) -> Array:
+    """Multiply the density of the gamma distribution at a x by x, also where it is infinite."""
+    edge = np.equal(primal(a * x), 0) & np.less(b, 1)
+    if not edge.any():
+        return gamma_density(b, a * x) * x
+    inside = gamma_density(b, np.where(edge, 1, a) * np.where(edge, 1, x)) * x
+    return np.where(edge, a ** (b - 1) * x**b / sp.gamma(b), inside)
+
+
 def fisher_first(n: Array, d: Array, x: Array) -> Array:
     """Differentiate fdtr with respect to the degrees of freedom of the numerator."""
     total = d + n * x
     part = n * x / total
-    slope = beta_density(0.5 * n, 0.5 * d, part) * (d * x / (total * total))
+    slope = beta_over(0.5 * n, 0.5 * d, part) * (d / (n * total))
     return 0.5 * betainc_slope(0.5 * n, 0.5 * d, part, 1, 0) + slope
 
 
@@ -40,7 +58,7 @@ def fisher_second(n: Array, d: Array, x: Array) -> Array:
     """Differentiate fdtr with respect to the degrees of freedom of the denominator."""
     total = d + n * x
     part = n * x / total
-    slope = beta_density(0.5 * n, 0.5 * d, part) * (n * x / (total * total))
+    slope = beta_over(0.5 * n, 0.5 * d, part) / total
     return 0.5 * betainc_slope(0.5 * n, 0.5 * d, part, 0, 1) - slope
 
 
@@ -50,11 +68,19 @@ def poisson(k: Array, m: Array) -> Array:
 
 
 def binomial(k: Array, n: Array, p: Array) -> Array:
-    """-d bdtr / dp; bdtr is 1 for all p where k is n."""
-    k = np.floor(k)
+    """-d bdtr / dp; bdtr is 1 for all p where k is n.
+
+    SciPy rounds counts down, and drops what there is of `n` behind the point.
+    """
+    k, n = np.floor(k), np.trunc(n)
     certain = np.equal(k, n)
     rest = np.where(certain, 1.0, n - k)
     return np.where(certain, 0.0, beta_density(k + 1, rest, p))
+
+
+def negative_binomial(k: Array, n: Array, p: Array) -> Array:
+    """d nbdtr / dp, of counts of which SciPy drops what there is behind the point."""
+    return beta_density(np.trunc(n), np.trunc(k) + 1, p)
 
 
 DISTRIBUTIONS: dict[Any, Entry] = {
@@ -72,14 +98,14 @@ DISTRIBUTIONS: dict[Any, Entry] = {
         lambda out, a, b, x: -beta_density(a, b, x),
     ),
     sp.gdtr: rule(
-        quiet(lambda out, a, b, x: gamma_density(b, a * x) * x),
+        quiet(lambda out, a, b, x: gamma_over(b, a, x)),
         quiet(lambda out, a, b, x: gammainc_slope(b, a * x, 1)),
-        quiet(lambda out, a, b, x: gamma_density(b, a * x) * a),
+        quiet(lambda out, a, b, x: gamma_over(b, x, a)),
     ),
     sp.gdtrc: rule(
-        quiet(lambda out, a, b, x: -gamma_density(b, a * x) * x),
+        quiet(lambda out, a, b, x: -gamma_over(b, a, x)),
         quiet(lambda out, a, b, x: -gammainc_slope(b, a * x, 1)),
-        quiet(lambda out, a, b, x: -gamma_density(b, a * x) * a),
+        quiet(lambda out, a, b, x: -gamma_over(b, x, a)),
     ),
     sp.fdtr: rule(
         quiet(lambda out, n, d, x: fisher_first(n, d, x)),
@@ -98,12 +124,12 @@ DISTRIBUTIONS: dict[Any, Entry] = {
     sp.nbdtr: rule(
         no_partial("nbdtr", "k"),
         no_partial("nbdtr", "n"),
-        quiet(lambda out, k, n, p: beta_density(n, k + 1, p)),
+        quiet(lambda out, k, n, p: negative_binomial(k, n, p)),
     ),
     sp.nbdtrc: rule(
         no_partial("nbdtrc", "k"),
         no_partial("nbdtrc", "n"),
-        quiet(lambda out, k, n, p: -beta_density(n, k + 1, p)),
+        quiet(lambda out, k, n, p: -negative_binomial(k, n, p)),
     ),
     sp.ndtri_exp: rule(
         quiet(lambda out, y: sp.erfcx(out * -math.sqrt(0.5)) * math.sqrt(math.pi / 2))

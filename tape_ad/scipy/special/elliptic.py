@@ -147,7 +147,7 @@ def algebraic(x: Array, y: Array, z: Array, p: Array, powers: Powers) -> Array:
 
     Returns
     -------
-    array, of double precision; infinite where it diverges
+    array, of double precision; infinite where it diverges, and 0 where an argument is infinite
     """
     operands = np.broadcast_arrays(x, y, z, p)
     kind = np.complex128 if any(each.dtype.kind == "c" for each in operands) else np.float64
@@ -168,8 +168,9 @@ def trapezoidal(columns: list[Array], powers: Powers) -> Array:
     angles = np.concatenate([np.abs(np.angle(x)) for x, _ in used], axis=1)
     at_zero = np.concatenate([(x == 0) * power for x, power in used], axis=1).sum(1)
     outside = np.isnan(sizes).any(1) | (angles.max(1) > math.pi - NARROWEST)
-    safe = ~outside & (at_zero < 1)
-    out = np.where(outside, np.nan, np.inf).astype(columns[0].dtype)
+    vanishes = np.isinf(sizes).any(1)
+    safe = ~outside & ~vanishes & (at_zero < 1)
+    out = np.where(outside, np.nan, np.where(vanishes, 0.0, np.inf)).astype(columns[0].dtype)
     if not safe.any():
         return out
     sizes = sizes[safe]
@@ -199,10 +200,16 @@ def raised(position: int) -> Maker:
 
 
 def symmetric_second(x: Array, y: Array, z: Array) -> Array:
-    """dR_G / dz = (R_F - z R_D / 3) / 4, as R_(-1/2)(1/2, 1/2, 3/2), DLMF 19.16.9, 19.18.4."""
+    """dR_G / dz = (R_F - z R_D / 3) / 4, as R_(-1/2)(1/2, 1/2, 3/2), DLMF 19.16.9, 19.18.4.
+
+    Where x and y are 0, R_G is sqrt(z) / 2, and the terms of the sum are infinite.
+    """
     zero = np.equal(z, 0)
+    root = np.equal(primal(x), 0) & np.equal(primal(y), 0) & ~zero
+    x, y = np.where(root, 1, x), np.where(root, 1, y)
     product = np.where(zero, 0, z * sp.elliprd(x, y, np.where(zero, 1, z)))
-    return 0.25 * (sp.elliprf(x, y, z) - product * (1 / 3))
+    slope = 0.25 * (sp.elliprf(x, y, z) - product * (1 / 3))
+    return np.where(root, 0.25 / np.sqrt(np.where(root, z, 1)), slope) if root.any() else slope
 
 
 def degenerate_first(out: Array, x: Array, y: Array) -> Array:

@@ -56,13 +56,17 @@ def digamma_step(a: Array, b: Array) -> Array:
 
     For a and a + b above 10, by the asymptotic series DLMF 5.11.2 written in log1p(b / a); below
     it, ten steps of the recurrence 5.5.2 lead there. Where one of the arguments is not positive,
-    by subtraction.
+    by subtraction; where both have poles, these cancel by the reflection formula, DLMF 5.5.4.
     """
     return in_double(step_in_double, a, b)
 
 
 def step_in_double(a: Array, b: Array) -> Array:
     """Compute digamma(a + b) - digamma(a) without cancellation."""
+    poles = is_pole(a) & is_pole(a + b)
+    if poles.any():
+        elsewhere = step_in_double(np.where(poles, 1, a), np.where(poles, 0, b))
+        return np.where(poles, -step_in_double(np.where(poles, 1 - a - b, 1), b), elsewhere)
     total: Array = 0.0
     for j in range(10):
         total = total + b / ((a + j) * (a + b + j))
@@ -75,8 +79,10 @@ def step_in_double(a: Array, b: Array) -> Array:
 
 
 def first_step(out: Array, a: Array, b: Array) -> Array:
-    """Compute the difference of two values of the trigamma function."""
-    return polygamma(1, a + b) - polygamma(1, a)
+    """Subtract two values of the trigamma function, reflected where both are at poles."""
+    poles = is_pole(primal(a)) & is_pole(primal(a + b))
+    at = np.where(poles, 1 - a - b, a) if poles.any() else a
+    return polygamma(1, at + b) - polygamma(1, at)
 
 
 def reciprocal_gamma(out: Array, x: Array) -> Array:
@@ -94,17 +100,27 @@ def reciprocal_gamma(out: Array, x: Array) -> Array:
 def rising_factorial(out: Array, z: Array, m: Array) -> Array:
     """poch(z, m) (digamma(z + m) - digamma(z)), by z, also where these have poles.
 
-    Where only digamma(z) has one, poch is gamma(z + m) / gamma(z) and crosses 0; where both have
-    one, the poles cancel by the reflection formula, DLMF 5.5.4.
+    Where only digamma(z) has one, poch is gamma(z + m) / gamma(z) and crosses 0.
     """
-    poles = is_pole(primal(z))
-    if not poles.any():
-        return out * digamma_step(z, m)
     end = z + m
-    step = np.where(is_pole(primal(end)), -digamma_step(1 - end, m), digamma_step(z, m))
+    crosses = is_pole(primal(z)) & ~is_pole(primal(end))
+    if not crosses.any():
+        return out * digamma_step(z, m)
     reciprocal = sp.rgamma(z)
     crossing = reciprocal_gamma(reciprocal, z) + sp.digamma(end) * reciprocal
-    return np.where(poles & ~is_pole(primal(end)), sp.gamma(end) * crossing, out * step)
+    return np.where(crosses, sp.gamma(end) * crossing, out * digamma_step(z, m))
+
+
+def beta_first(out: Array, a: Array, b: Array) -> Array:
+    """B(a, b) (digamma(a) - digamma(a + b)), by a; where 1 / gamma(a + b) is 0, by its slope."""
+    end = a + b
+    crosses = is_pole(primal(end)) & ~is_pole(primal(a)) & ~is_pole(primal(b))
+    if not crosses.any():
+        return -out * digamma_step(a, b)
+    reciprocal = sp.rgamma(end)
+    crossing = reciprocal_gamma(reciprocal, end) + sp.digamma(a) * reciprocal
+    crossing = sp.gamma(a) * sp.gamma(b) * crossing
+    return np.where(crosses, crossing, -out * digamma_step(a, b))
 
 
 def is_pole(x: Array) -> Any:
@@ -190,8 +206,8 @@ GAMMA: dict[Any, Entry] = {
         facts=facts.elementwise("a"),
     ),
     sp.beta: rule(
-        quiet(lambda out, a, b: -out * digamma_step(a, b)),
-        quiet(lambda out, a, b: -out * digamma_step(b, a)),
+        quiet(beta_first),
+        quiet(lambda out, a, b: beta_first(out, b, a)),
     ),
     sp.betaln: rule(
         quiet(lambda out, a, b: -digamma_step(a, b)),

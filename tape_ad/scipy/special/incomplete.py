@@ -29,7 +29,17 @@ import numpy as np
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.rules import Entry, overridable, quiet, rule
-from tape_ad.scipy.special.densities import beta_density, beta_weight, gamma_density, gamma_weight
+from tape_ad.scipy.special.densities import (
+    SMALL,
+    bell,
+    beta_density,
+    beta_density_slope,
+    beta_weight,
+    gamma_density,
+    gamma_density_slope,
+    gamma_weight,
+    with_factors,
+)
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
 from tape_ad.scipy.special.shared import in_double, sp
 
@@ -41,24 +51,11 @@ CUT = 42.0
 points, weights = np.polynomial.legendre.leggauss(64)
 NODES, WEIGHTS = (points + 1) / 2, weights / 2  # on the interval from 0 to 1
 
+SMALLEST = 1e-200
+"""What stands for a shape of 0, of which derivatives are the same."""
+
 BLOCK = 1024
 """How many integrals are done at once: the temporaries are 64 times as large."""
-
-
-def bell(kappa: Callable[[int, int], Array], i: int, j: int = 0) -> Array:
-    """Give the complete Bell polynomial: d^(i+j) f / da^i db^j = f * bell.
-
-    ``kappa(i, j)`` is the same derivative of log f. From f' = f (log f)' and Leibniz's rule.
-    """
-    if i == j == 0:
-        return 1.0
-    if i == 0:
-        return bell(lambda first, second: kappa(second, first), j)
-    return sum(
-        math.comb(i - 1, k) * math.comb(j, m) * bell(kappa, i - 1 - k, j - m) * kappa(k + 1, m)
-        for k in range(i)
-        for m in range(j + 1)
-    )
 
 
 def integrated(integral: Callable[..., Array], where: Array, *operands: Array) -> Array:
@@ -89,11 +86,10 @@ def reach(fall: Callable[[Array], Array], slope: Callable[[Array], Array], w: Ar
 
 def gamma_slope(a: Array, x: Array, order: int) -> Array:
     """Differentiate P(a, x) with respect to a, `order` times."""
-    at = np.where(a == 0, np.finfo(float).tiny, a)
     far = (a >= 0) & (x > 1) & (x < np.inf)
-    integrals = integrated(lambda a, x: gamma_tail(a, x, order), far, at, x)
+    integrals = integrated(lambda a, x: gamma_tail(a, x, order), far, a, x)
     inside = (x > 0) & (x <= 1)
-    values = np.where(inside, gamma_series(at, np.where(inside, x, 1.0), order), integrals)
+    values = np.where(inside, gamma_series(a, np.where(inside, x, 1.0), order), integrals)
     return np.where((a >= 0) & (x >= 0), values, np.nan)
 
 
@@ -133,13 +129,19 @@ def gamma_tail(a: Array, x: Array, order: int) -> Array:
     start = np.where(lower, (1 + np.sqrt(1 + 4 * x / CUT)) * (CUT / x), np.sqrt(2 * CUT / x))
     end = reach(fall, lambda w: gap + x * s * np.expm1(s * w), start)
     w = end * NODES
-    log = s * w + (np.log1p((x - a) / a) + log_minus_digamma(a))
+    small = a < SMALL
+    raised = a + small
+    at = np.where(small, 1, a)
+    log = s * w + np.where(
+        small, np.log(x) - sp.digamma(raised), np.log1p((x - at) / at) + log_minus_digamma(at)
+    )
 
     def kappa(k: int, _: int) -> Array:
-        return log if k == 1 else -polygamma(k - 1, a)
+        return log if k == 1 else -polygamma(k - 1, raised)
 
-    terms = WEIGHTS * np.exp(-fall(w)) * bell(kappa, order)
-    return (-s * end * gamma_weight(a, x))[:, 0] * np.add.reduce(terms, axis=-1)
+    terms = WEIGHTS * np.exp(-fall(w)) * with_factors(kappa, order, 0, a)
+    weight = gamma_weight(raised, x) / x**small
+    return (-s * end * weight)[:, 0] * np.add.reduce(terms, axis=-1)
 
 
 def exponential_remainder(z: Array) -> Array:
@@ -164,8 +166,9 @@ def log_minus_digamma(a: Array) -> Array:
 
 def beta_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
     """Differentiate I_x(a, b) with respect to a and b, i and j times."""
-    shaped = (a > 0) & (b > 0)
+    shaped = (a >= 0) & (b >= 0) & (a + b > 0)
     inside = shaped & (x > 0) & (x < 1)
+    a, b = (np.where(shape == 0, SMALLEST, shape) for shape in (a, b))
     values = integrated(lambda a, b, x: beta_tail(a, b, x, i, j), inside, a, b, x)
     return np.where(shaped & (x >= 0) & (x <= 1), values, np.nan)
 
@@ -201,23 +204,28 @@ def beta_tail(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
     r = remaining(w)
     log_x = np.where(x < 0.5, np.log(x), np.log1p(-y))
     log_y = np.where(y < 0.5, np.log(y), np.log1p(-x))
-    logs = (log_x - w - r + digamma_step(a, b), log_y - r + digamma_step(b, a))
+    small = (a < SMALL, b < SMALL)
+    raised = (a + small[0], b + small[1])
+    logs = (
+        log_x - w - r + digamma_step(raised[0], b - small[0]),
+        log_y - r + digamma_step(raised[1], a - small[1]),
+    )
 
     def kappa(first: int, second: int) -> Array:
         if first + second == 1:
             return logs[second]
-        value = polygamma(first + second - 1, n)
-        return (
-            value if first and second else value - polygamma(first + second - 1, a if first else b)
-        )
+        k = first + second - 1
+        value = polygamma(k, n)
+        return value if first and second else value - polygamma(k, raised[second > 0])
 
     fallen = WEIGHTS * np.exp(-a * w - n * r) * (w + 6)
-    scale = (bend * beta_weight(a, b, x, y))[:, 0]
+    factors = np.where(small[0], a, 1) * np.where(small[1], b, 1)
+    scale = (bend * beta_weight(a, b, x, y) / factors)[:, 0]
     swapped = swap[:, 0]
-    below = scale * np.add.reduce(fallen * bell(kappa, i, j), axis=-1)
+    below = scale * np.add.reduce(fallen * with_factors(kappa, i, j, a, b), axis=-1)
     if not swapped.any():
         return below
-    above = scale * np.add.reduce(fallen * bell(kappa, j, i), axis=-1)
+    above = scale * np.add.reduce(fallen * with_factors(kappa, j, i, a, b), axis=-1)
     return np.where(swapped, -above, below)
 
 
@@ -233,27 +241,6 @@ def betainc_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
     return in_double(lambda a, b, x: beta_slope(a, b, x, i, j), a, b, x)
 
 
-def gamma_density_slope(out: Array, a: Array, x: Array, order: int) -> Array:
-    """Differentiate the density of the gamma distribution with respect to a, `order` times."""
-
-    def kappa(k: int, _: int) -> Array:
-        return np.log(x) - sp.digamma(a) if k == 1 else -polygamma(k - 1, a)
-
-    return gamma_density(a, x) * bell(kappa, order)
-
-
-def beta_density_slope(out: Array, a: Array, b: Array, x: Array, i: int, j: int) -> Array:
-    """Differentiate the density of the beta distribution with respect to a and b."""
-
-    def kappa(i: int, j: int) -> Array:
-        if i + j == 1:
-            return np.log(x) + digamma_step(a, b) if i else np.log1p(-x) + digamma_step(b, a)
-        value = polygamma(i + j - 1, a + b)
-        return value if i and j else value - polygamma(i + j - 1, a if i else b)
-
-    return beta_density(a, b, x) * bell(kappa, i, j)
-
-
 INCOMPLETE: dict[Any, Entry] = {
     sp.gammainc: rule(
         lambda out, a, x: gammainc_slope(a, x, 1),
@@ -265,7 +252,7 @@ INCOMPLETE: dict[Any, Entry] = {
     ),
     gammainc_slope: rule(
         lambda out, a, x, order: gammainc_slope(a, x, order + 1),
-        quiet(gamma_density_slope),
+        quiet(lambda out, a, x, order: gamma_density_slope(a, x, order)),
         None,
         facts=facts.elementwise("a", "x"),
     ),
@@ -277,7 +264,7 @@ INCOMPLETE: dict[Any, Entry] = {
     betainc_slope: rule(
         lambda out, a, b, x, i, j: betainc_slope(a, b, x, i + 1, j),
         lambda out, a, b, x, i, j: betainc_slope(a, b, x, i, j + 1),
-        quiet(beta_density_slope),
+        quiet(lambda out, a, b, x, i, j: beta_density_slope(a, b, x, i, j)),
         None,
         None,
         facts=facts.elementwise("a", "b", "x"),

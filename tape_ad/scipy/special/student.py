@@ -16,9 +16,9 @@ import numpy as np
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.rules import Entry, overridable, quiet, rule
-from tape_ad.scipy.special.densities import stirling_error
+from tape_ad.scipy.special.densities import bell, stirling_error
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
-from tape_ad.scipy.special.incomplete import CUT, NODES, WEIGHTS, bell, integrated, reach
+from tape_ad.scipy.special.incomplete import CUT, NODES, WEIGHTS, integrated, reach
 from tape_ad.scipy.special.logarithms import root_slope
 from tape_ad.scipy.special.shared import BERNOULLI, in_double, sp
 

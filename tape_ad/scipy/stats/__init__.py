@@ -37,21 +37,35 @@ with extra("scipy", "tape_ad.scipy.stats"):
     import scipy.stats
 
 import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
-from tape_ad.extend.rules import add_rules
+from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.faces import face
-from tape_ad.scipy.stats import comparisons, counts, fits, plots, powers, resampling
+from tape_ad.scipy.stand_ins import OBJECTS
+from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
+    bins,
+    comparisons,
+    counts,
+    distances,
+    fits,
+    goodness,
+    powers,
+    resampling,
+    shares,
+    slopes,
+)
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution
 from tape_ad.scipy.stats.events import PoissonBinomial
+from tape_ad.scipy.stats.families import FORMULAS
 from tape_ad.scipy.stats.kde import *
-from tape_ad.scipy.stats.multivariate import MULTIVARIATE
+from tape_ad.scipy.stats.multivariate import DISTRIBUTED, MULTIVARIATE
 from tape_ad.scipy.stats.multivariate_distributions import Multivariate
-from tape_ad.scipy.stats.rules import PUBLISHED, STATS
+from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
+from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
 from tape_ad.scipy.stats.tabulated import *
 from tape_ad.scipy.stats.variables import VARIABLES
 
-add_rules(STATS)
+add_rules(merged(FORMULAS, METHODS, DISTRIBUTED, RANKS))
 
 DISTRIBUTIONS: dict[str, Distribution | Multivariate | PoissonBinomial] = {
     **{name: Distribution(name) for name in sorted([*CONTINUOUS, *DISCRETE])},
@@ -60,12 +74,21 @@ DISTRIBUTIONS: dict[str, Distribution | Multivariate | PoissonBinomial] = {
 }
 """The distributions by their names, each of which is an attribute of this module."""
 
+
+def frozen(original: Any) -> Any:
+    """Make of one of SciPy's distributions with its parameters the same of ours."""
+    ours = DISTRIBUTIONS.get(original.dist.name)
+    return ours and ours(*original.args, **original.kwds)
+
+
+OBJECTS[scipy.stats._distn_infrastructure.rv_frozen] = frozen
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **PUBLISHED,
     **VARIABLES,
+    **PUBLISHED,
     **{
         name: getattr(module, name)
-        for module in (comparisons, counts, fits, plots, powers, resampling)
+        for module in (comparisons, counts, fits, resampling)
         for name in module.__all__
         if hasattr(scipy.stats, name)
     },

@@ -12,7 +12,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.methods import cdf, ppf, sf
 from tape_ad.scipy.stats.results import ConfidenceInterval, check_level
 from tape_ad.scipy.stats.samples import floating, refuse_option
-from tape_ad.scipy.stats.tails import upper_tail
 
 __all__ = ["dunnett", "quantile_test", "tukey_hsd"]
 
@@ -53,7 +52,8 @@ class TukeyHSDResult:
         if not any_handle(self.statistic):
             return self._told.pvalue
         t = np.absolute(self.statistic) / self._errors
-        return upper_tail(t, "studentized_range", np.float64(self._groups), self._df)
+        groups = np.float64(self._groups)
+        return sf(t, groups, self._df, 0.0, 1.0, name="studentized_range")
 
     def confidence_interval(self, confidence_level: Any = 0.95) -> ConfidenceInterval:
         """Give the bounds of the differences.

@@ -9,9 +9,8 @@ from tape_ad.extend.arrays import any_handle, plain, refuse_handles
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.methods import cdf, pmf, ppf, sf
-from tape_ad.scipy.stats.powers import on_handles
 from tape_ad.scipy.stats.results import ConfidenceInterval, SignificanceResult
-from tape_ad.scipy.stats.samples import floating
+from tape_ad.scipy.stats.samples import floating, on_handles
 
 __all__ = ["binomtest", "poisson_means_test"]
 

@@ -1,6 +1,5 @@
-"""Distributions fitted to samples, and what is told of their parameters."""
+"""Samples compared with families of distributions that are fitted to them: Anderson & Darling."""
 
-import math
 import warnings
 from typing import Any, NamedTuple
 
@@ -12,82 +11,10 @@ from tape_ad.extend.arrays import joined, plain
 from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.distributions import Distribution
-from tape_ad.scipy.stats.powers import on_handles
 from tape_ad.scipy.stats.results import SignificanceResult
+from tape_ad.scipy.stats.samples import on_handles
 
-__all__ = ["anderson", "bayes_mvs", "mvsdist"]
-
-
-class Estimate(NamedTuple):
-    """A parameter, and an interval that it is in."""
-
-    statistic: Any
-    minmax: tuple[Any, Any]
-
-
-@on_handles("data")
-def mvsdist(data: Any) -> Any:
-    """Give the distributions of mean, variance and deviation; see `scipy.stats.mvsdist`.
-
-    Parameters
-    ----------
-    data : array or Tensor
-
-    Returns
-    -------
-    tuple of FrozenDistribution
-    """
-    return posteriors(joined(data))
-
-
-def posteriors(data: Any) -> tuple[Any, Any, Any]:
-    """Give the three distributions as ours."""
-    x = np.reshape(data, -1)
-    n = x.size
-    if n < 2:
-        raise ValueError("Need at least 2 data-points.")
-    middle, variance = np.mean(x), np.var(x)
-    if n > 1000:
-        normal, root = Distribution("norm"), np.sqrt(variance)
-        return (
-            normal(loc=middle, scale=np.sqrt(variance / n)),
-            normal(loc=variance, scale=math.sqrt(2.0 / n) * variance),
-            normal(loc=root, scale=np.sqrt(variance / (2.0 * n))),
-        )
-    shape, scale = (n - 1) / 2.0, n * variance / 2.0
-    return (
-        Distribution("t")(n - 1.0, loc=middle, scale=np.sqrt(variance / (n - 1))),
-        Distribution("invgamma")(shape, scale=scale),
-        Distribution("gengamma")(shape, -2.0, scale=np.sqrt(scale)),
-    )
-
-
-@on_handles("data alpha")
-def bayes_mvs(data: Any, alpha: Any = 0.9) -> Any:
-    """Estimate mean, variance and deviation, with intervals; see `scipy.stats.bayes_mvs`.
-
-    Parameters
-    ----------
-    data : array or Tensor
-    alpha : number or Tensor, between 0 and 1
-        How likely a parameter is in its interval.
-
-    Returns
-    -------
-    tuple of named tuples
-        Each with the estimate, ``statistic``, and the interval, ``minmax``.
-    """
-    if alpha >= 1 or alpha <= 0:
-        raise ValueError(f"0 < alpha < 1 is required, but alpha={alpha!r} was given.")
-    data = joined(data)
-    estimates = []
-    for parameter in posteriors(data):
-        low, high = (parameter.ppf(share) for share in ((1 - alpha) / 2, (1 + alpha) / 2))
-        estimates.append(Estimate(parameter.mean(), (low, high)))
-    return tuple(estimates)
-
-
-# Anderson & Darling
+__all__ = ["anderson"]
 
 
 @frozen(eq=False)

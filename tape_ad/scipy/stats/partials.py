@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
@@ -50,6 +50,10 @@ def refused(name: str, method: str, argument: str) -> UnsupportedArgumentError:
 
 def in_double(x: Any) -> Array:
     """Take an operand to double precision, in which SciPy's distributions compute."""
+    if type(x) is np.ndarray and x.dtype == np.float64:
+        return x
+    if type(x) in (int, float):
+        return np.asarray(x, np.float64)
     x = as_array(x)
     return x if x.dtype == np.float64 else x.astype(np.float64)
 
@@ -81,6 +85,7 @@ class At:
     shapes : list of array
     loc, scale : array
     name, method : str
+    family : Family
     """
 
     out: Array
@@ -90,11 +95,7 @@ class At:
     scale: Array
     name: str
     method: str
-    family: Family = field(init=False)
-
-    @family.default
-    def _find(self) -> Family:
-        return CONTINUOUS[self.name]
+    family: Family
 
     @property
     def y(self) -> Array:
@@ -268,7 +269,7 @@ def makers_of(method: str) -> Makers:
                     for position in positions
                 ]
             *shapes, loc, scale = parameters
-            at = At(out, x, shapes, loc, scale, name, method)
+            at = At(out, x, shapes, loc, scale, name, method, CONTINUOUS[name])
             last = len(parameters)
             return [CONTINUOUS_PARTIALS[method](at, position, last) for position in positions]
 

@@ -3,6 +3,7 @@
 What is resampled is counted, so that p-values are piecewise constant; statistics are handles.
 """
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from attrs import field, frozen
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import joined, plain
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.powers import on_handles
+from tape_ad.scipy.stats.samples import on_handles
 
 __all__ = [
     "anderson_ksamp",
@@ -128,15 +129,10 @@ def of_order(name: str) -> Callable[..., Any]:
     """Make a function of the order of samples alone, or of counts, which is piecewise constant."""
     theirs = getattr(scipy.stats, name)
 
+    @functools.wraps(theirs)
     def public(*args: Any, **kwargs: Any) -> Any:
         return theirs(*plain(args), **plain(kwargs))
 
-    public.__name__ = public.__qualname__ = name
-    public.__signature__ = inspect.signature(theirs)  # type: ignore[attr-defined]  # as inspect looks for it
-    public.__doc__ = (
-        f"Do what `scipy.stats.{name}` does.\n\n    It is piecewise constant, so that handles "
-        "give plain results."
-    )
     return public
 
 

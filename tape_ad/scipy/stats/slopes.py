@@ -1,79 +1,28 @@
-"""Lines through points by the medians of slopes, and what else is told by medians."""
+"""Lines through points, by medians of slopes; and means that are compared by their weights."""
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import Derivation
-from tape_ad.scipy.stats.policies import each_slice
-from tape_ad.scipy.stats.results import MedianTestResult, SiegelslopesResult, TheilslopesResult
-from tape_ad.scipy.stats.samples import Table, floats, of_samples, primal, taken_over
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.stand_ins import stands_for, unwrapped
+from tape_ad.scipy.stats.families import log_root
+from tape_ad.scipy.stats.methods import sf
+from tape_ad.scipy.stats.samples import floats
 
-__all__ = ["RESULTS", "SLOPES"]
-
-
-def numbered(y: Array, x: Any) -> Array:
-    """Give the places of points, which are their numbers if they have none."""
-    if x is None:
-        return np.arange(y.shape[-1], dtype=y.dtype)
-    return x
+__all__: list[str] = []
 
 
-def theilslopes(
-    y: Array, x: Any = None, alpha: Any = 0.95, method: str = "separate"
-) -> tuple[Array, ...]:
-    """The median of the slopes between all points, and bounds of it; Sen 1968."""
-    if method not in ("joint", "separate"):
-        raise ValueError(f"method must be either 'joint' or 'separate'. '{method}' is invalid.")
-
-    def line(y: Array, x: Array) -> tuple[Array, ...]:
-        dx, dy = x[:, None] - x, y[:, None] - y
-        rising = np.greater(dx, 0)
-        slopes = np.sort(dy[rising] / dx[rising])
-        slope = np.median(slopes)
-        if method == "joint":
-            start = np.median(y - slope * x)
-        else:
-            start = np.median(y) - slope * np.median(x)
-        low, high = places_of_bounds(primal(y), primal(x), slopes.shape[0], float(primal(alpha)))
-        return (slope, start, slopes[low], slopes[high])
-
-    found: tuple[Array, ...] = each_slice(line)(
-        y.astype(np.float64), numbered(y, x).astype(np.float64)
-    )
-    return found
-
-
-def places_of_bounds(y: Any, x: Any, count: int, alpha: float) -> tuple[int, int]:
-    """Say which of the slopes in their order are the bounds."""
-    share = 1 - alpha if alpha > 0.5 else alpha
-    repeats = (np.unique(each, return_counts=True)[1] for each in (x, y))
-    n = len(y)
-    tied = sum(float(np.sum(k * (k - 1) * (2 * k + 5))) for k in repeats)
-    reach = scipy.special.ndtri(share / 2) * math.sqrt((n * (n - 1) * (2 * n + 5) - tied) / 18)
-    low = max(round((count + reach) / 2) - 1, 0)
-    return low, min(round((count - reach) / 2), count - 1)
-
-
-def siegelslopes(y: Array, x: Any = None, method: str = "hierarchical") -> tuple[Array, Array]:
+@stands_for(scipy.stats._stats_pythran.siegelslopes)
+def siegelslopes(y: Array, x: Array, method: str) -> tuple[Array, Array]:
     """The median of the medians of the slopes from each point; Siegel 1982."""
-    if method not in ("hierarchical", "separate"):
-        raise ValueError("method can only be 'hierarchical' or 'separate'")
-
-    def line(y: Array, x: Array) -> tuple[Array, Array]:
-        dx, dy = x[:, None] - x, y[:, None] - y
-        apart = np.not_equal(dx, 0)
-        slope = np.median(medians(dy, dx, apart))
-        if method == "hierarchical":
-            return (slope, np.median(y - slope * x))
-        return (slope, np.median(medians(y * x[:, None] - y[:, None] * x, dx, apart)))
-
-    found: tuple[Array, Array] = each_slice(line)(y, numbered(y, x))
-    return found
+    dx, dy = x[:, None] - x, y[:, None] - y
+    apart = np.not_equal(dx, 0)
+    slope = np.median(medians(dy, dx, apart))
+    if method == "hierarchical":
+        return (slope, np.median(y - slope * x))
+    return (slope, np.median(medians(y * x[:, None] - y[:, None] * x, dx, apart)))
 
 
 def medians(numerators: Array, denominators: Array, apart: Any) -> Array:
@@ -86,47 +35,35 @@ def medians(numerators: Array, denominators: Array, apart: Any) -> Array:
     return np.stack([np.median(one[here] / other[here]) for one, other, here in rows])
 
 
-def median_test(
-    *samples: Any,
-    ties: str = "below",
-    correction: bool = True,
-    lambda_: Any = 1,
-    nan_policy: str = "propagate",
-) -> tuple[Any, ...]:
-    """Compare how many of each sample are above the median of all; that alone is no count."""
-    arrays = floats(samples)
-    statistic, p, _, table = count_above(
-        *map(primal, arrays),
-        ties=ties,
-        correction=correction,
-        lambda_=lambda_,
-        nan_policy=nan_policy,
+@stands_for(unwrapped(scipy.stats.alexandergovern))
+def alexandergovern(*samples: Any, nan_policy: str = "propagate", axis: int = 0) -> Any:
+    """Compare the means of several samples of different variances; Alexander & Govern 1994.
+
+    SciPy takes the root of c squared, which has no slope where a mean is the common one; there is
+    one factor of t in it, and z is an odd function of it.
+    """
+    if len(samples) < 2:
+        raise TypeError(f"2 or more inputs required, got {len(samples)}")
+    arrays = [np.moveaxis(x, axis, -1) for x in floats(samples)]
+    means = np.stack(np.broadcast_arrays(*(np.mean(x, axis=-1) for x in arrays)))
+    squares = np.stack(
+        np.broadcast_arrays(*(np.var(x, axis=-1, ddof=1) / x.shape[-1] for x in arrays))
     )
-    every = np.concatenate(arrays)
-    gaps = np.isnan(every)
-    if nan_policy == "omit" and gaps.any():
-        every = every[~gaps]
-    return (statistic, p, np.median(every), table)
-
-
-count_above = taken_over("median_test", ("statistic", "pvalue", "median", "table"))
-
-
-SLOPES: Table = {
-    **dict(
-        of_samples(compute.__name__, compute, "y x", fields)
-        for compute, fields in (
-            (theilslopes, ("slope", "intercept", "low_slope", "high_slope")),
-            (siegelslopes, ("slope", "intercept")),
-        )
-    ),
-    count_above: Derivation(median_test),
-}
-"""The functions by SciPy's."""
-
-RESULTS: dict[str, Callable[..., Any]] = {
-    "theilslopes": TheilslopesResult,
-    "siegelslopes": SiegelslopesResult,
-    "median_test": MedianTestResult,
-}
-"""What is made of the parts that they give."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.sqrt(squares)
+        alike = np.less_equal(errors, np.absolute(np.finfo(errors.dtype).eps * means))
+        weights = 1 / squares
+        weights = weights / np.sum(weights, axis=0, keepdims=True)
+        t = (means - np.sum(weights * means, axis=0, keepdims=True)) / errors
+        t = t * np.where(alike, np.nan, np.ones((), t.dtype))
+    free = np.array([x.shape[-1] - 1 for x in arrays], t.dtype)
+    free = np.reshape(free, (-1, *(1,) * (t.ndim - 1)))
+    ratio = t / np.sqrt(free)
+    c = ratio * np.sqrt((free - 0.5) * log_root(np.ones(()), ratio * ratio))
+    b = 48 * (free - 0.5) ** 2
+    high = (4 * c**7 + 33 * c**5 + 240 * c**3 + 855 * c) / (b**2 * 10 + 8 * b * c**4 + 1000 * b)
+    z = c + (c**3 + 3 * c) / b - high
+    statistic = np.sum(z * z, axis=0)
+    df = np.asarray(len(samples) - 1, statistic.dtype)
+    result = scipy.stats._stats_py.AlexanderGovernResult
+    return result(statistic, sf(statistic, df, 0.0, 1.0, name="chi2"))

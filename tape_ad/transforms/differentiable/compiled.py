@@ -7,6 +7,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
@@ -15,7 +17,7 @@ from tape_ad.record.constants import prepare
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
 
-__all__ = ["guarded", "is_compiled"]
+__all__ = ["FOR_COMPILED", "guarded", "is_compiled"]
 
 KINDS = frozenset(
     {"builtin_function_or_method", "cython_function_or_method", "fortran", "pybind11_builtins"}
@@ -42,6 +44,10 @@ def is_compiled(value: Any) -> bool:
     )
 
 
+LIKE_NUMPY = frozenset({"bottleneck"})
+"""Packages whose compiled functions do what NumPy's of the same name do, in less time."""
+
+
 class Guarded:
     """A compiled function that has constants as plain arrays, and refuses handles."""
 
@@ -50,6 +56,8 @@ class Guarded:
         self.__wrapped__ = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__module__ = str(getattr(function, "__module__", None) or "")
+        package = self.__module__.partition(".")[0]
+        self.same = getattr(np, self.__name__, None) if package in LIKE_NUMPY else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function.
@@ -61,6 +69,8 @@ class Guarded:
         """
         given, named = plain_call(args, kwargs)
         if reaches((given, named)):
+            if self.same is not None:
+                return self.same(*args, **kwargs)
             raise NoRuleError(
                 f"{called(self.function)} is compiled and has no rule, so the gradient would be "
                 "lost; give it one by ta.custom_rule around a function of yours that calls it, or "
@@ -97,12 +107,16 @@ def by_rule(original: Any, counterpart: Any) -> Any:
         return counterpart
 
     def calling(*args: Any, **kwargs: Any) -> Any:
-        given, named = plain_call(args, kwargs)
-        if reaches((given, named)):
+        if reaches((args, kwargs)):
             return counterpart(*args, **kwargs)
+        given, named = plain_call(args, kwargs)
         return as_array_constants(original(*given, **named))
 
     return functools.wraps(original)(calling)
+
+
+FOR_COMPILED: dict[type, Callable[[Any], Any]] = {}
+"""What compiled code is given in place of objects that copies have, by their types."""
 
 
 def plain(value: Any) -> Any:
@@ -110,6 +124,11 @@ def plain(value: Any) -> Any:
     kind = type(value)
     if kind is ArrayConstant:
         return value.data
+    if kind is types.FunctionType and type(value.__globals__) is not dict:
+        return giving_plain_results(value)
+    convert = FOR_COMPILED.get(kind)
+    if convert is not None:
+        return convert(value)
     if kind in (list, tuple):
         found = [plain(each) for each in value]
         if all(one is other for one, other in zip(found, value, strict=True)):
@@ -122,6 +141,11 @@ def plain(value: Any) -> Any:
     return value
 
 
+def giving_plain_results(function: Any) -> Any:
+    """Let a copy that compiled code calls give arrays in place of constants."""
+    return functools.wraps(function)(lambda *args, **kwargs: plain(function(*args, **kwargs)))
+
+
 def plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Give the arguments of a call with arrays in place of constants.
 
@@ -129,7 +153,7 @@ def plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any]
     beside a view of it.
     """
     for each in flatten((args, kwargs)):
-        if type(each) is ArrayConstant:
+        if type(each) is ArrayConstant and each.data.flags.writeable:
             prepare(each)
     return [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}
 

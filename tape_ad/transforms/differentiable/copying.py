@@ -16,8 +16,12 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
+from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
+from tape_ad.record.array_constants import borrowed
 from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
@@ -85,6 +89,8 @@ class Globals(dict[str, Any]):
             return dict.__getitem__(self, "__builtins__")[name]
         if type(value) in PLAIN:
             return value
+        if type(value) is np.ndarray:
+            return borrowed(value)
         known = self.memo.get(name)
         if known is not None and known[0] is value:
             return known[1]
@@ -282,7 +288,7 @@ def make_function(function: Any) -> Any:
     copy: Any = types.FunctionType(
         code, namespace, function.__name__, None, tuple(cells) if cells else None
     )
-    IN_PROGRESS[id(function)] = copy
+    first = IN_PROGRESS[id(function)] = copy
     try:
         own = closure_of(function)
         copy = types.FunctionType(code, namespace, function.__name__, None, own)
@@ -293,9 +299,11 @@ def make_function(function: Any) -> Any:
         }
     finally:
         del IN_PROGRESS[id(function)]
-    copy.__dict__ = function.__dict__  # the same: what is written to it is seen by both
-    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
-    copy.__doc__ = function.__doc__
+    for each in (copy, first):  # also the one that what it closes over may hold
+        each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
+        each.__qualname__, each.__module__ = function.__qualname__, function.__module__
+        each.__doc__ = function.__doc__
+        each.__defaults__, each.__kwdefaults__ = copy.__defaults__, copy.__kwdefaults__
     if writes_globals(code):
         copy = writing_back(copy, namespace)
     if own is None or not any(map(holds_itself(function), own)):
@@ -337,7 +345,7 @@ def closure_of(function: Any) -> Any:
                 value = cell.cell_contents
             except ValueError:
                 value = None
-            found = converted(value)
+            found = borrowed(value) if type(value) is np.ndarray else converted(value)
             if found is not value:
                 own = types.CellType(found)
         cells.append(own)
@@ -465,6 +473,8 @@ def bound(method: Any) -> Any:
     """Bind the copy of a method's function to the object, seen as one of the copied class."""
     owner = converted(method.__self__)
     name = method.__func__.__name__
+    if type(method.__func__) is not types.FunctionType:  # in C, for objects of its own class alone
+        return method if owner is method.__self__ else getattr(owner, name)
     if owner is not method.__self__:
         found = getattr(owner, name, None)
         if callable(found):
@@ -610,6 +620,10 @@ def copied_object(value: Any) -> Any:
         return value
     if not has_methods(kind):
         return value
+    if kind.__module__.startswith("scipy."):
+        found = adapter("scipy").like_object(value)
+        if found is not None:
+            return found
     owner = MAKERS[type](kind)
     if owner is kind or is_copy(kind):
         return value

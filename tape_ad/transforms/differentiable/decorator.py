@@ -7,13 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.record.array_constants import ArrayConstant, given_away
+from tape_ad.base.arrays.overridable import BATCHES
+from tape_ad.base.errors import TapeError
+from tape_ad.record.array_constants import ArrayConstant, borrowed, given_away
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
     masked_arrays,
     methods,
     numerics,
+    numpy_code,
     numpy_names,
+    random_draws,
 )
 from tape_ad.transforms.differentiable.copying import (
     converted,
@@ -42,7 +46,25 @@ class Differentiable(Transformed):
             return function(*args, **kwargs)
         given = [given_in(each) for each in args]
         named = {name: given_in(kwargs[name]) for name in kwargs}
-        return given_out(converted(function)(*given, **named))
+        try:
+            return given_out(converted(function)(*given, **named))
+        except Exception as error:
+            for batch in BATCHES:  # what cannot be done at once is done for one after the other
+                batch.asked = True
+            reason = reason_of(error)
+            if reason is None:
+                raise
+            raise reason from error
+
+
+def reason_of(error: BaseException) -> BaseException | None:
+    """Give the error of ours that code was handling when it raised one that says less."""
+    handled = error.__cause__ or error.__context__
+    while not isinstance(error, TapeError) and handled is not None:
+        if isinstance(handled, TapeError):
+            return handled
+        handled = handled.__cause__ or handled.__context__
+    return None
 
 
 def given_in(value: Any) -> Any:
@@ -50,7 +72,7 @@ def given_in(value: Any) -> Any:
     if is_array_like(value):
         return value[()] if value.ndim == 0 and not hasattr(value, "batch_here") else value
     if type(value) is np.ndarray:
-        return value
+        return borrowed(value) if value.ndim else value
     return converted(value)
 
 

@@ -23,7 +23,7 @@ from tape_ad.transforms.differentiable.table import (
     stands_in_for,
 )
 
-__all__ = ["as_number", "model_of", "real", "type_of"]
+__all__ = ["Standing", "as_number", "model_of", "real", "type_of"]
 
 
 def is_array_like(value: Any) -> bool:
@@ -259,7 +259,14 @@ def round_(value: Any, ndigits: Any = None) -> Any:
     """Stand in for `round`; an integer is a plain number."""
     if not is_array_like(value):
         return round(value, ndigits) if ndigits is not None else round(value)
-    return round(as_number(value).data.item(), *(() if ndigits is None else (ndigits,)))
+    if ndigits is not None and is_handle(value):
+        raise NoRuleError(
+            f"round(x, {ndigits}) is constant between its steps, so the gradient of what it rounds "
+            "would end there; write t.data if none is meant to flow"
+        )
+    number = as_number(value)
+    plain = number.data.item() if is_handle(number) else number
+    return round(plain) if ndigits is None else round(plain, ndigits)
 
 
 @stands_in_for(np.issubdtype)

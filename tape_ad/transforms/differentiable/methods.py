@@ -9,8 +9,9 @@ from tape_ad.base.errors import NoRuleError
 from tape_ad.record.array_constants import ArrayConstant
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.primals import primal
+from tape_ad.transforms.differentiable.copying import copied_module
 from tape_ad.transforms.differentiable.kinds import real
-from tape_ad.transforms.differentiable.numpy_names import put, repeated
+from tape_ad.transforms.differentiable.numpy_names import assign_flat, put
 
 __all__ = ["Flat"]
 
@@ -38,8 +39,7 @@ class Flat:
         return np.copy(np.reshape(self.base, -1))[key]  # ndarray.flat gives copies too
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        places = np.reshape(np.arange(len(self))[key], -1)
-        self.base[np.unravel_index(places, self.base.shape)] = repeated(value, places.size)
+        assign_flat(self.base, np.reshape(np.arange(len(self))[key], -1), value)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self[:], dtype=dtype, copy=copy)  # which says what is lost
@@ -124,6 +124,7 @@ IN_COPIES.update(
     partition=partitioning,
     view=viewing,
 )
+IN_COPIES["__array_namespace__"] = lambda handle: copied_module(np)
 
 
 class FlatOfHandle(Absent):

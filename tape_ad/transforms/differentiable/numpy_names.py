@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.array_constants import as_array_constants, wrapped
+from tape_ad.record.array_constants import as_array_constants, borrowed, wrapped
 from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.creation import joined, taken
 from tape_ad.record.primals import is_number, primal
@@ -102,8 +102,10 @@ def taking(function: Function) -> Function:
         if isinstance(first, SEQUENCES):
             args = (unwrapped(first), *args[1:])
         out = function(*args, **kwargs)
-        fresh = out is not first and type(out) is np.ndarray and out.flags.owndata
-        return as_array_constants(out) if fresh and out.flags.writeable else out
+        if type(out) is not np.ndarray:
+            return out
+        fresh = out is not first and out.flags.owndata and out.flags.writeable
+        return as_array_constants(out) if fresh else borrowed(out)
 
     note_stand_in(function, calling)
     return calling
@@ -141,11 +143,13 @@ def filling(function: Function) -> Function:
 
     @functools.wraps(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
-        if any(map(is_handle, args)) or any(map(is_handle, kwargs.values())):
+        if any(map(holds, args)) or any(map(holds, kwargs.values())):
+            args = tuple(as_array_handle(each) if holds(each) else each for each in args)
             return function(*args, **kwargs)
         out = function(*unwrapped(args), **unwrapped(kwargs))
-        fresh = type(out) is np.ndarray and out.flags.owndata and out.flags.writeable
-        return as_array_constants(out) if fresh else out
+        if type(out) is not np.ndarray or not out.flags.writeable:
+            return out
+        return as_array_constants(out if out.flags.owndata else out.copy())  # as that of np.tile
 
     note_stand_in(function, calling)
     return calling
@@ -217,11 +221,26 @@ def joining_lists(function: Function) -> Function:
                 as_array_handle(each) if isinstance(each, SEQUENCES) and holds(each) else each
                 for each in args
             )
-        return function(*args, **kwargs)
+        start = kwargs.get("initial")
+        combine = INITIAL.get(function)
+        if combine is None or not is_handle(start):
+            return function(*args, **kwargs)
+        kwargs["initial"] = NEUTRAL[combine]
+        return combine(function(*args, **kwargs), start)
 
     note_stand_in(function, calling)
     return calling
 
+
+INITIAL: dict[Any, Any] = {
+    np.sum: np.add,
+    np.prod: np.multiply,
+    np.max: np.maximum,
+    np.min: np.minimum,
+}
+"""What reductions that take ``initial=`` do with it and the rest."""
+
+NEUTRAL: dict[Any, Any] = {np.add: 0, np.multiply: 1, np.maximum: -np.inf, np.minimum: np.inf}
 
 for _function in each_of(
     np.sum, np.prod, np.mean, np.std, np.var, np.median, np.max, np.min, np.ptp
@@ -231,12 +250,79 @@ for _function in each_of(np.cumsum, np.cumprod, np.argmax, np.argmin, np.sort, n
     joining_lists(_function)
 for _function in each_of(np.dot, np.percentile, np.quantile, np.linalg.norm, np.outer, np.cross):
     joining_lists(_function)
-for _function in each_of(np.any, np.all, np.isclose, np.allclose, np.clip, np.round, np.trapezoid):
+for _function in each_of(
+    np.atleast_1d, np.atleast_2d, np.atleast_3d, np.reshape, np.squeeze, np.expand_dims
+):
+    joining_lists(_function)
+for _function in each_of(np.flip, np.roll, np.interp, np.tensordot, np.polyval, np.where, np.kron):
+    joining_lists(_function)
+for _function in each_of(np.any, np.all, np.isclose, np.allclose, np.trapezoid):
     joining_lists(_function)
 for _function in each_of(
     np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel
 ):
     joining_lists(_function)
+for _function in each_of(np.isfinite, np.isnan, np.atleast_1d, np.atleast_2d):
+    joining_lists(_function)
+
+
+@stands_in_for(np.where)
+def where(condition: Any, *args: Any) -> Any:
+    """Stand in for `numpy.where`, of an array that may be written to later."""
+    if type(condition) is np.ndarray and condition.flags.writeable and any(map(holds, args)):
+        condition = condition.copy()
+    return np.where(condition, *args)
+
+
+@stands_in_for(np.clip)
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **options: Any) -> Any:
+    """Stand in for `numpy.clip`, whose ``out=`` may stand in its place."""
+    given = [as_array_handle(each) if holds(each) else each for each in (a, a_min, a_max)]
+    if out is None or type(out) is np.ndarray:
+        return np.clip(*given, out=out, **options)
+    out[...] = np.clip(*given, **options)
+    return out
+
+
+def rounded(function: Function) -> None:
+    """Let a function that rounds refuse to do so at decimals, where it would end the gradient.
+
+    Raises
+    ------
+    NoRuleError
+    """
+
+    @functools.wraps(function)
+    def calling(a: Any, decimals: int = 0, out: Any = None) -> Any:
+        if decimals > 0 and holds(a):
+            raise NoRuleError(
+                f"{called(function)} to {decimals} decimals is constant between its steps, so the "
+                "gradient of what it rounds would end there; write t.data if none is meant to flow"
+            )
+        return function(as_array_handle(a) if holds(a) else a, decimals, out)
+
+    note_stand_in(function, calling)
+
+
+for _function in each_of(np.round, np.around):
+    rounded(_function)
+
+
+@stands_in_for(np.histogram)
+def histogram(
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,  # noqa: A002 - NumPy's name
+    density: Any = None,
+    weights: Any = None,
+) -> Any:
+    """Stand in for `numpy.histogram`: edges between the ends of the data move with them."""
+    if range is not None or np.ndim(bins) or isinstance(bins, str) or not holds(a):
+        return np.histogram(a, bins, range, density, weights)
+    values = as_array_handle(a)
+    sums, plain = np.histogram(values, bins, range, None, weights)
+    edges = np.linspace(np.min(values), np.max(values), len(plain))
+    return (sums / np.diff(edges) / np.sum(sums) if density else sums), edges
 
 
 # Functions that write to an array
@@ -272,6 +358,15 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     dst[...] = source if where is True else np.where(where, source, dst)
 
 
+def assign_flat(array: Any, places: Any, values: Any) -> None:
+    """Assign to elements that are counted through all axes."""
+    several = repeated(values, places.size)
+    if array.ndim:
+        array[np.unravel_index(places, array.shape)] = several
+    elif places.size:
+        array[()] = several[-1]
+
+
 @writing(np.put)
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """`numpy.put`, by assignment to the flattened array."""
@@ -280,7 +375,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         index %= a.size
     elif mode == "clip":
         index = np.clip(index, 0, a.size - 1)
-    a[np.unravel_index(np.arange(a.size)[index], a.shape)] = repeated(v, index.size)
+    assign_flat(a, np.arange(a.size)[index], v)
 
 
 @writing(np.place)
@@ -354,25 +449,38 @@ class Elementwise:
         """
         if not reaches((args, kwargs)) and not reaches(self.pyfunc):
             return self.original(*unwrapped(args), **unwrapped(kwargs))
-        if self.excluded or getattr(self.original, "signature", None) is not None:
+        if self.excluded:
             raise NoRuleError(
-                "np.vectorize with excluded= or signature= takes no handles; write a loop, and "
-                "np.stack of what it gives"
+                "np.vectorize with excluded= takes no handles; write a loop, and np.stack of what "
+                "it gives"
             )
         arrays = [
             as_array_handle(each) if holds(each) else np.asarray(each)
             for each in (*args, *kwargs.values())
         ]
-        shape = np.broadcast_shapes(*[each.shape for each in arrays])
-        spread = [np.broadcast_to(each, shape) for each in arrays]
+        last = self.core_axes(len(arrays))
+        outer = [each.shape[: each.ndim - n] for each, n in zip(arrays, last, strict=True)]
+        shape = np.broadcast_shapes(*outer)
+        spread = [
+            np.broadcast_to(each, shape + each.shape[each.ndim - n :])
+            for each, n in zip(arrays, last, strict=True)
+        ]
         results = []
         for index in np.ndindex(shape):
             values = [each[index] for each in spread]
             by_name = dict(zip(kwargs, values[len(args) :], strict=True))
             results.append(self.pyfunc(*values[: len(args)], **by_name))
-        if results and isinstance(results[0], tuple):
+        if results and isinstance(results[0], tuple):  # of several outputs
             return tuple(gathered([*each], shape) for each in zip(*results, strict=True))
         return gathered(results, shape)
+
+    def core_axes(self, count: int) -> list[int]:
+        """Say how many last axes of each argument the function takes as a whole."""
+        signature = getattr(self.original, "signature", None)
+        if signature is None:
+            return [0] * count
+        inputs = str(signature).replace(" ", "").partition("->")[0].strip("()").split("),(")
+        return [len([*filter(None, each.split(","))]) for each in inputs]
 
 
 @stands_in_for(np.vectorize)
@@ -429,7 +537,8 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
     NoRuleError
         For more than that.
     """
-    if not reaches((op, args, kwargs)):
+    several = op if isinstance(op, SEQUENCES) else (op,)
+    if not any(map(is_handle, several)):  # an array of objects may hold them
         return np.nditer(unwrapped(op), *args, **kwargs)
     if not is_handle(op) or args or kwargs:
         raise NoRuleError("np.nditer with options takes no handles; write np.ndindex(x.shape)")

@@ -19,7 +19,7 @@ from attrs import frozen
 import tape_ad as ta
 from tape_ad.record.primals import primal
 from tests.calls.arguments import Place, places_of
-from tests.calls.examples import TooSlow, in_time, replayed
+from tests.calls.examples import OPERATORS, Step, TooSlow, in_time, replayed
 from tests.calls.libraries.listening import Call, calls_of_library
 from tests.calls.libraries.packages import LIBRARIES
 from tests.calls.outcomes import numbers_of, slopes_of, told
@@ -36,11 +36,22 @@ class Copied:
 
     thing: Any
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return ta.differentiable(self.thing)(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        return ta.differentiable(getattr(self.thing, name))
+    def replay(self, steps: tuple[Step, ...]) -> Any:
+        """Do the steps of a call, each through `ta.differentiable`."""
+        thing = self.thing
+        for step in steps:
+            if step.what.startswith("."):
+                thing = getattr(thing, step.what[1:])
+                continue
+            kind = step.what.removeprefix("reflected ")
+            if kind in OPERATORS:
+                pair = (thing, *step.args) if kind == step.what else (*step.args, thing)
+                thing = ta.differentiable(OPERATORS[kind])(*pair)
+                continue
+            function = getattr(thing, step.what) if step.what else thing
+            result = ta.differentiable(function)(*step.args, **step.kwargs)
+            thing = thing if result is None else result
+        return thing
 
 
 def tried_calls(package: str) -> Iterator[dict[str, Any]]:

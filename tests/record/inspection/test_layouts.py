@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tape_ad.record.inspection.pages.layouts import (
+from tape_ad.record.inspection.pages.graphs import (
     Layout,
     crossings,
     layered,

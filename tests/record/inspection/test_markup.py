@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from tape_ad.record.inspection.pages.markup import Markup, fragment, table, tag
+from tape_ad.record.inspection.pages.figures import Markup, fragment, table, tag
 
 
 def test_text_is_escaped_once_and_elements_never() -> None:

@@ -6,9 +6,16 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
-from tape_ad.record.inspection.pages.figures import Range, bytes_as_text, count, number
+from tape_ad.record.inspection.pages.figures import (
+    Markup,
+    Range,
+    bytes_as_text,
+    count,
+    fragment,
+    number,
+    tag,
+)
 from tape_ad.record.inspection.pages.lines import Group, Line, Look, Source, bytes_held
-from tape_ad.record.inspection.pages.markup import Markup, fragment, tag
 
 __all__ = ["node_table"]
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from attrs import define, field, frozen
 
-from tape_ad.record.inspection.pages.figures import bytes_as_text
-from tape_ad.record.inspection.pages.markup import Markup, fragment, table, tag
+from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, fragment, table, tag
 
 __all__ = ["Spent", "as_table", "collapsed", "flame_graph", "page", "table_text"]
 

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from attrs import define
 
-from tape_ad.record.inspection.pages.figures import bytes_as_text, count
+from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, count, fragment, tag
 from tape_ad.record.inspection.pages.graphs import as_dot, as_svg, boxes_of, edges_of
 from tape_ad.record.inspection.pages.lines import Group, Look, grouped
-from tape_ad.record.inspection.pages.markup import Markup, fragment, tag
 from tape_ad.record.inspection.pages.node_table import node_table
 
 __all__ = ["Page"]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.engines import verifier
 from tape_ad.programs.engines.native.ir.listing import Listing
 from tape_ad.programs.engines.native.ir.loop_nests import (
@@ -407,5 +408,6 @@ def eliminate_dead_stores(fused: Fused) -> Fused:
 
 
 def is_unseen(call: Call, needed: set[Value]) -> bool:
-    """Tell whether a call is a view that no call of NumPy's sees."""
-    return call.outputs[0].owner is not None and needed.isdisjoint(call.outputs)
+    """Tell whether a call is a view that no call of NumPy's sees, and no index out of bounds."""
+    view = call.outputs[0].owner is not None and needed.isdisjoint(call.outputs)
+    return view and not may_fail(call)

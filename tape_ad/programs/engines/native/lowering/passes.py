@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.base.naming import called
-from tape_ad.programs.capture.op_facts import type_of
+from tape_ad.programs.capture.op_facts import may_fail, type_of
 from tape_ad.programs.engines.native.codegen.elementwise import operands_of
 from tape_ad.programs.engines.native.codegen.loops import is_sum
 from tape_ad.programs.engines.native.ir.listing import Listing
@@ -333,7 +333,8 @@ def lower(program: Program) -> Lowered:
             continue
         assert type(step) is Call  # noqa: S101 - for mypy: there are no others
         if memory_map.look(step):
-            steps.append(LoweredStep(step, is_view=True))
+            reason = "an index that may be out of bounds" if may_fail(step) else None
+            steps.append(LoweredStep(step, reason=reason, is_view=reason is None))
             continue
         key = cache.key_of(step)
         nest = cache.find(key, step)

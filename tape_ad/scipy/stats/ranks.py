@@ -1,0 +1,62 @@
+"""Rank correlations and tests of ranks, which are piecewise constant, and so give plain results."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.extend.rules import TYPED_BY_VALUES, Constant, Entry, overridable, takes_over
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.stats.results import OutcomeResult, SignificanceResult
+from tape_ad.scipy.stats.samples import as_one
+
+__all__ = ["PUBLISHED", "RANKS"]
+
+RANKS: dict[Any, Entry] = {}
+"""What gives numbers or arrays, or a statistic and its p-value as a tuple."""
+
+
+def of_ranks(name: str, result: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Make a function of ranks; one with a result gives a statistic and its p-value."""
+    theirs = getattr(scipy.stats, name)
+
+    @overridable
+    @functools.wraps(theirs)
+    def parts(*args: Any, **kwargs: Any) -> Any:
+        found = theirs(*args, **kwargs)
+        given = (found.statistic, found.pvalue) if result else (found,)
+        each = [np.float64(x) if type(x) is float else x for x in given]
+        return tuple(each) if result else each[0]
+
+    @functools.wraps(theirs)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = tuple(map(as_one, args)), {key: as_one(x) for key, x in kwargs.items()}
+        if not any(takes_over(type(x)) for x in (*args, *kwargs.values())):
+            return theirs(*args, **kwargs)
+        found = parts(*args, **kwargs)
+        return result(*found) if result else found
+
+    RANKS[parts] = Constant()
+    TYPED_BY_VALUES.add(parts)  # before 1.15 SciPy gives nan in another precision
+    return public
+
+
+TUPLES = (
+    *("kendalltau", "spearmanr", "spearmanrho", "mannwhitneyu", "wilcoxon", "ranksums", "kruskal"),
+    *("friedmanchisquare", "brunnermunzel", "ansari", "mood", "ks_2samp", "chatterjeexi"),
+    "fligner",
+)
+OBJECTS = ("somersd", "cramervonmises_2samp", "page_trend_test", "bws_test")
+
+PUBLISHED = {
+    name: of_ranks(name, result)
+    for names, result in (
+        (("rankdata", "tiecorrect", "percentileofscore"), None),
+        (TUPLES, SignificanceResult),
+        (OBJECTS, OutcomeResult),
+    )
+    for name in names
+    if getattr(scipy.stats, name)  # some are in newer releases of SciPy alone
+}
+"""The functions by SciPy's names."""

@@ -1,0 +1,95 @@
+"""The entropy of shares, and how far frequencies are from what is expected.
+
+SciPy's own code does the rest; these are the steps of it that have a derivative where SciPy's have
+none, or no derivative that is theirs.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tape_ad import stop_gradient
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, any_handle, plain, primal
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.special.shared import sp
+from tape_ad.scipy.stand_ins import stands_for, unwrapped
+from tape_ad.scipy.stats.methods import sf
+from tape_ad.scipy.stats.samples import floats
+
+__all__: list[str] = []
+
+NAMES = {
+    "pearson": 1,
+    "log-likelihood": 0,
+    "freeman-tukey": -0.5,
+    "mod-log-likelihood": -1,
+    "neyman": -2,
+    "cressie-read": 2 / 3,
+}
+
+
+def unit_of(shares: Array, axis: int) -> Array:
+    """What numbers add up to, without a slope: what is computed by it depends on none."""
+    return stop_gradient(np.sum(shares, axis=axis, keepdims=True))
+
+
+@stands_for(unwrapped(scipy.stats.entropy))
+def entropy(pk: Any, qk: Any = None, base: Any = None, axis: int = 0) -> Array:
+    """The entropy of shares, or what they have over others.
+
+    Of numbers x that need not add up to 1 it is sum(entr(x)) / sum(x) + log(sum(x)). So a share
+    of 0, whose own slope is inf, gives the others theirs, where slopes of x / sum(x) would not.
+    """
+    if base is not None and not any_handle(base) and base <= 0:
+        raise ValueError("`base` must be a positive number or `None`.")
+    pk, *others = floats((pk,) if qk is None else (pk, qk))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        pk = pk / unit_of(pk, axis)
+        sums, logarithm = np.sum(pk, axis=axis), 0.0
+        if others:
+            qk = others[0] / unit_of(others[0], axis)
+            logarithm = np.log(np.sum(qk, axis=axis))
+        terms = sp.rel_entr(pk, qk) if others else sp.entr(pk)
+        total = np.sum(terms, axis=axis)
+        if pk.shape[axis]:
+            logarithm = logarithm - np.log(sums)
+            total = total / sums + (logarithm if others else -logarithm)
+    if base is None:
+        return total
+    return total / (np.log(base) if any_handle(base) else math.log(base))
+
+
+@stands_for(unwrapped(scipy.stats.power_divergence))
+def power_divergence(
+    f_obs: Any, f_exp: Any = None, ddof: Any = 0, axis: Any = 0, lambda_: Any = None
+) -> Any:
+    """Compare frequencies with those that are expected; Cressie & Read 1984.
+
+    At a power of 1 SciPy computes Pearson's statistic, in which there is no power.
+    """
+    original = unwrapped(scipy.stats.power_divergence)
+    told = original(*plain((f_obs, f_exp, ddof, axis, lambda_)))  # with the errors that it raises
+    power: Any = NAMES[lambda_] if isinstance(lambda_, str) else 1 if lambda_ is None else lambda_
+    f_obs, *others = floats((f_obs,) if f_exp is None else (f_obs, f_exp))
+    f_exp = others[0] if others else np.mean(f_obs, axis=axis, keepdims=True)
+    if any_handle(power) and np.any(np.isin(primal(power), (0, -1))):
+        raise UnsupportedArgumentError(
+            "scipy.stats.power_divergence: lambda_= is a handle, and exactly one of 0, -1, where "
+            "the formula is a limit of which the slope is not computed; pass a plain number, or a "
+            "slightly different one"
+        )
+    if not any_handle(power) and power == 1:
+        terms = (f_obs - f_exp) ** 2 / f_exp
+    elif not any_handle(power) and power == 0:
+        terms = 2.0 * sp.xlogy(f_obs, f_obs / f_exp)
+    elif not any_handle(power) and power == -1:
+        terms = 2.0 * sp.xlogy(f_exp, f_exp / f_obs)
+    else:
+        terms = f_obs * ((f_obs / f_exp) ** power - 1) / (0.5 * power * (power + 1))
+    statistic = np.sum(terms, axis=axis)
+    count = np.size(primal(terms)) if axis is None else terms.shape[axis]
+    df = np.asarray(count - 1, f_obs.dtype) - ddof
+    p = sf(statistic, df, 0.0, 1.0, name="chi2")
+    return type(told)(statistic, p.astype(np.result_type(told.pvalue)))

@@ -1,0 +1,231 @@
+"""Random numbers drawn with handles for parameters: a draw of the standard distribution, moved.
+
+What does not depend on the parameters is drawn as NumPy draws it, with the same bits, and the rest
+is NumPy's own formula on handles: ``loc + scale * rng.normal()``. Where the steps of a draw branch
+on a parameter (the shape of a gamma distribution, a count), there is no such formula.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.arrays.interpreter import unwrapped
+from tape_ad.base.errors import NoRuleError
+from tape_ad.record.primals import primal
+from tape_ad.transforms.differentiable.compiled import FOR_COMPILED
+from tape_ad.transforms.differentiable.copying import MAKERS
+from tape_ad.transforms.differentiable.kinds import Standing
+from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
+from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.table import ORIGINALS, note_stand_in, stands_in_for
+
+__all__ = ["Draws"]
+
+Function = Callable[..., Any]
+
+
+def moved(draw: Function) -> Function:
+    """Move and stretch a draw of location 0 and scale 1."""
+
+    def calling(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return loc + scale * draw(0.0, 1.0, full(size, loc, scale))
+
+    return calling
+
+
+def stretched(draw: Function) -> Function:
+    """Stretch a draw of scale 1."""
+
+    def calling(scale: Any = 1.0, size: Any = None) -> Any:
+        return scale * draw(1.0, full(size, scale))
+
+    return calling
+
+
+def uniform(draw: Function) -> Function:
+    """Move a draw between 0 and 1."""
+
+    def calling(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        return low + (high - low) * draw(0.0, 1.0, full(size, low, high))
+
+    return calling
+
+
+def lognormal(draw: Function) -> Function:
+    """Take the exponential of a normal draw, whose logarithm the draw of parameters 0 and 1 has."""
+
+    def calling(mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
+        return np.exp(mean + sigma * np.log(draw(0.0, 1.0, full(size, mean, sigma))))
+
+    return calling
+
+
+def weibull(draw: Function) -> Function:
+    """Take a power of an exponential draw, which a Weibull draw of shape 1 is."""
+
+    def calling(a: Any, size: Any = None) -> Any:
+        return np.power(draw(1.0, full(size, a)), 1.0 / a)
+
+    return calling
+
+
+def pareto(draw: Function) -> Function:
+    """Take the exponential of an exponential draw, which a Pareto draw of shape 1 has."""
+
+    def calling(a: Any, size: Any = None) -> Any:
+        return np.expm1(np.log1p(draw(1.0, full(size, a))) / a)
+
+    return calling
+
+
+def gamma(draw: Function) -> Function:
+    """Stretch a draw of the same shape, which has to be plain."""
+
+    def calling(shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
+        refuse("shape", "gamma", shape)
+        return scale * draw(unwrapped(shape), 1.0, full(size, shape, scale))
+
+    return calling
+
+
+def chosen(draw: Function) -> Function:
+    """Choose among handles, by the places that NumPy chooses."""
+
+    def calling(a: Any, size: Any = None, replace: bool = True, p: Any = None, **more: Any) -> Any:
+        refuse("p", "choice", p)
+        values = as_array_handle(a)
+        axis = more.get("axis", 0)
+        places = draw(values.shape[axis], size, replace, unwrapped(p))
+        return np.take(values, places, axis=axis)
+
+    return calling
+
+
+def permuted(draw: Function) -> Function:
+    """Permute handles, as NumPy permutes their places."""
+
+    def calling(x: Any, axis: int = 0) -> Any:
+        values = as_array_handle(x)
+        return np.take(values, draw(values.shape[axis]), axis=axis)
+
+    return calling
+
+
+def multivariate_normal(draw: Function) -> Function:
+    """Turn and stretch a draw of independent normal numbers, by the factor that NumPy takes."""
+
+    def calling(mean: Any, cov: Any, size: Any = None, **more: Any) -> Any:
+        if more.get("method", "svd") != "svd":
+            raise NoRuleError("multivariate_normal takes handles with method='svd' alone")
+        n = np.shape(primal(mean))[0]
+        independent = draw(np.zeros(n), np.eye(n), size)
+        _, s, vh = np.linalg.svd(cov)
+        turned = np.linalg.svd(np.eye(n))[2]  # what NumPy turned the draw by
+        return mean + (independent @ turned.T) @ (np.sqrt(s)[:, None] * vh)
+
+    return calling
+
+
+FORMULAS: dict[str, Callable[[Function], Function]] = {
+    **dict.fromkeys(("normal", "laplace", "gumbel", "logistic"), moved),
+    **dict.fromkeys(("exponential", "rayleigh"), stretched),
+    "uniform": uniform,
+    "lognormal": lognormal,
+    "weibull": weibull,
+    "pareto": pareto,
+    "gamma": gamma,
+    "choice": chosen,
+    "permutation": permuted,
+    "multivariate_normal": multivariate_normal,
+}
+"""How each distribution is drawn with handles, by the method that draws it without."""
+
+
+def full(size: Any, *parameters: Any) -> Any:
+    """Give the shape of a draw: what is asked for, or that of the parameters."""
+    if size is not None:
+        return size
+    shape = np.broadcast_shapes(*[np.shape(primal(each)) for each in parameters])
+    return shape or None
+
+
+def refuse(name: str, method: str, value: Any) -> None:
+    """Refuse a handle for what a draw branches on.
+
+    Raises
+    ------
+    NoRuleError
+    """
+    if holds(value):
+        raise NoRuleError(
+            f"the steps of rng.{method} branch on {name}=, so the draw does not move smoothly with "
+            "it and takes no handle there; pass t.data, or draw with the method of a distribution "
+            "of location and scale"
+        )
+
+
+def drawing(name: str, draw: Function) -> Function:
+    """Let a method that draws take handles."""
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if not reaches((args, kwargs)):
+            return draw(*unwrapped(args), **unwrapped(kwargs))
+        formula = FORMULAS.get(name)
+        if formula is None:
+            raise NoRuleError(
+                f"a draw by rng.{name} takes no handles, as it is not one of another distribution, "
+                "moved and stretched; draw with plain numbers, or give it a rule by ta.custom_rule"
+            )
+        return formula(draw)(*args, **kwargs)
+
+    return calling
+
+
+class Draws:
+    """A random generator in copies: the same draws, also with handles for parameters."""
+
+    __slots__ = ("__weakref__", "source")
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        ORIGINALS[self] = source
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "source":  # of an object that is being made anew
+            raise AttributeError(name)
+        found = getattr(self.source, name)
+        return drawing(name, found) if callable(found) and name[0] != "_" else found
+
+    def __repr__(self) -> str:
+        return repr(self.source)
+
+    def __reduce__(self) -> Any:
+        return Draws, (self.source,)
+
+
+MAKERS[np.random.Generator] = MAKERS[np.random.RandomState] = Draws
+FOR_COMPILED[Draws] = lambda draws: draws.source
+
+
+@stands_in_for(np.random.default_rng)
+def default_rng(seed: Any = None) -> Draws:
+    """Stand in for `numpy.random.default_rng`."""
+    return Draws(np.random.default_rng(seed.source if isinstance(seed, Draws) else seed))
+
+
+def made_anew(original: type) -> None:
+    """Let a class of generators give what draws with handles."""
+    body = {"__new__": lambda cls, *args, **kwargs: Draws(original(*args, **kwargs))}
+    stand_in: Any = Standing(original.__name__, (original,), body)
+    stand_in.original = original
+    ORIGINALS[stand_in] = original
+    note_stand_in(original, stand_in)
+
+
+made_anew(np.random.RandomState)
+made_anew(np.random.Generator)
+for _name in FORMULAS:
+    if hasattr(np.random, _name):
+        _draw = getattr(np.random, _name)
+        note_stand_in(_draw, drawing(_name, _draw))
