@@ -12,7 +12,7 @@ from attrs import define, evolve, field
 
 from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
+from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
@@ -22,7 +22,7 @@ from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.op_facts import (
     SHAPE_QUERIES,
-    WRITING,
+    SHAPED_BY_VALUES,
     by_name,
     check_capturable,
     check_warnings,
@@ -48,6 +48,7 @@ from tape_ad.programs.capture.tracers import (
 from tape_ad.programs.capture.writing import call_into, is_index, is_of_memory, tracers_in
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
+from tape_ad.rules import known_facts
 
 __all__ = ["Capture"]
 
@@ -167,7 +168,8 @@ class Capture:
             args, kwargs = by_name(function, args, kwargs)
         if kwargs and kwargs.get("out") is not None:
             return call_into(self, function, args, kwargs)
-        if function in WRITING or overwrites(function, args, kwargs):
+        facts = known_facts(function)
+        if facts.writes or overwrites(function, args, kwargs):
             raise self.refusal(
                 f"{called(function)} ({caller()}) writes to its argument; write x[...] = value"
             )
@@ -201,10 +203,12 @@ class Capture:
             result = out._make(boxes) if hasattr(out, "_make") else type(out)(boxes)
         several = type(result) is not TracedArray and type(result) is not TracedScalar
         self.note(Call(function, noted_args, noted_kwargs, values, several, self.errors()))
-        shaped = function in SHAPED_BY_VALUES or masked(function, args, kwargs)
+        shaped = facts.shape_by_values or function in SHAPED_BY_VALUES
         self.rely_on(
             np.shape,
-            shaped or (deciding and any(map(holds_traced_integer, (*args, *kwargs.values())))),
+            shaped
+            or masked(function, args, kwargs)
+            or (deciding and any(map(holds_traced_integer, (*args, *kwargs.values())))),
             result,
             several,
         )
