@@ -8,7 +8,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.programs.engines import engine_named, plans
-from tape_ad.programs.engines.native.fusion import in_place
+from tape_ad.programs.engines.native.fusion import fusion
 from tape_ad.programs.engines.native.lowering.passes import LoweringCache
 from tape_ad.programs.engines.plans import LiveRanges, Plan
 from tape_ad.programs.engines.verifier import (
@@ -112,7 +112,7 @@ def test_an_array_that_is_written_over_too_early(monkeypatch: pytest.MonkeyPatch
         z[0] = 5.0
         return np.sum(z * y)
 
-    monkeypatch.setattr(in_place, "last_uses", careless)
+    monkeypatch.setattr(fusion, "last_uses", careless)
     with pytest.raises(StorageError, match=r"over which .* has been written"):
         natively(shown_later)
 

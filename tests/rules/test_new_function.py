@@ -42,7 +42,7 @@ TABLE: dict[Any, rules.Entry] = {
     bent: rules.rule(
         lambda out, x: 1 / (1 + np.abs(x)) ** 2,
         signature=rules.arguments_of(bent, "x"),
-        facts=facts.ELEMENTWISE,
+        facts=facts.ELEMENTWISE.composed_of(bent),
     ),
 }
 
@@ -91,6 +91,16 @@ def test_it_takes_dask_arrays() -> None:
     da = pytest.importorskip("dask.array")
     found = ta.grad(loss)(da.from_array(X, chunks=(1, 2)))
     np.testing.assert_allclose(np.asarray(found), slope(X))
+
+
+def test_native_code_runs_its_lines() -> None:
+    pytest.importorskip("llvmlite")
+    for function in (bent, ta.grad(loss)):
+        fast = ta.compile(function, engine="native")
+        for _ in range(4):
+            np.testing.assert_allclose(fast(X), function(X), rtol=1e-15)
+        assert "1 loop in 1 run of native code" in fast.explain()
+        assert "bent: no native code" not in fast.explain()
 
 
 @pytest.mark.parametrize("engine", ["numpy", "native"])

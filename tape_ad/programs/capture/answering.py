@@ -8,8 +8,14 @@ import numpy as np
 
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import called
-from tape_ad.programs.capture.traced_arrays import TracedArray, is_complex_number, is_tracer
-from tape_ad.programs.capture.traced_scalars import TracedScalar, as_python, is_python
+from tape_ad.programs.capture.tracers import (
+    TracedArray,
+    TracedScalar,
+    as_python,
+    is_complex_number,
+    is_python,
+    is_tracer,
+)
 from tape_ad.programs.capture.writing import assign as written
 from tape_ad.programs.capture.writing import change as changed
 from tape_ad.programs.capture.writing import defers

@@ -35,9 +35,16 @@ from tape_ad.programs.capture.op_facts import (
     with_integers_guarded,
 )
 from tape_ad.programs.capture.opaque_calls import call_opaque
-from tape_ad.programs.capture.traced_arrays import TracedArray, as_index, holds_tracer, is_tracer
-from tape_ad.programs.capture.traced_scalars import TracedScalar
-from tape_ad.programs.capture.tracers import NUMBERS, Tracer, failure_of
+from tape_ad.programs.capture.tracers import (
+    NUMBERS,
+    TracedArray,
+    TracedScalar,
+    Tracer,
+    as_index,
+    failure_of,
+    holds_tracer,
+    is_tracer,
+)
 from tape_ad.programs.capture.writing import call_into, is_index, is_of_memory, tracers_in
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller

@@ -13,9 +13,14 @@ import numpy as np
 from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
-from tape_ad.programs.capture.traced_arrays import TracedArray, is_tracer
-from tape_ad.programs.capture.traced_scalars import TracedScalar
-from tape_ad.programs.capture.tracers import NUMBERS, failure_of, item_of
+from tape_ad.programs.capture.tracers import (
+    NUMBERS,
+    TracedArray,
+    TracedScalar,
+    failure_of,
+    is_tracer,
+    item_of,
+)
 from tape_ad.programs.program.program import Call
 from tape_ad.record.messages.callers import caller
 from tape_ad.rules import known_facts

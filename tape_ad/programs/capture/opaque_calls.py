@@ -12,8 +12,7 @@ from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
-from tape_ad.programs.capture.traced_arrays import is_tracer
-from tape_ad.programs.capture.tracers import NUMBERS
+from tape_ad.programs.capture.tracers import NUMBERS, is_tracer
 from tape_ad.programs.program.program import Guard
 from tape_ad.record.primals import read_only
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from tape_ad.base.naming import called
 from tape_ad.base.trees import structure_of
-from tape_ad.programs.capture.traced_arrays import TracedArray, is_tracer
-from tape_ad.programs.capture.traced_scalars import TracedScalar
-from tape_ad.programs.capture.tracers import defers_ufuncs
+from tape_ad.programs.capture.tracers import TracedArray, TracedScalar, defers_ufuncs, is_tracer
 from tape_ad.programs.program.program import Call, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.rules.maps import clone

@@ -19,7 +19,7 @@ from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants, same_program
 from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
-from tape_ad.programs.capture.traced_arrays import plain, with_plain_keys
+from tape_ad.programs.capture.tracers import plain, with_plain_keys
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.copy_outputs import with_returned_copied

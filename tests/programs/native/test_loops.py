@@ -12,9 +12,18 @@ import numpy as np
 import pytest
 
 from tape_ad.programs.engines.native.codegen.library import CompiledLoop, compiled_loops
-from tape_ad.programs.engines.native.codegen.loads_stores import ANY, SAME, UNIT
-from tape_ad.programs.engines.native.codegen.loops import BLOCK, Loop, lanes_of
-from tape_ad.programs.engines.native.codegen.reduction_epilogue import ASSIGN, EACH, JOIN, Epilogue
+from tape_ad.programs.engines.native.codegen.loops import (
+    ANY,
+    ASSIGN,
+    BLOCK,
+    EACH,
+    JOIN,
+    SAME,
+    UNIT,
+    Epilogue,
+    Loop,
+    lanes_of,
+)
 from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal, Op, cast, kind_of
 from tape_ad.programs.engines.native.runtime.compiling import host, narrowed
 from tests.sampling import some

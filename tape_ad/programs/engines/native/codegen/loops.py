@@ -4,29 +4,467 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from tape_ad.programs.engines.native.codegen.elementwise import lowered
-from tape_ad.programs.engines.native.codegen.ir_builder import IRBuilder, VectorValue, cast
-from tape_ad.programs.engines.native.codegen.loads_stores import (
-    ANY,
-    LoadsStores,
-    load_element,
-    store_element,
-)
-from tape_ad.programs.engines.native.codegen.reduction_epilogue import (
-    EACH,
-    Accumulators,
-    Epilogue,
-    is_sum,
-    joined,
+from tape_ad.programs.engines.native.codegen.ir_builder import (
+    ComplexVector,
+    IRBuilder,
+    VectorValue,
+    cast,
+    element_type,
+    part_of,
+    select,
 )
 from tape_ad.programs.engines.native.codegen.vectors import library
 from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal, Op
 from tape_ad.programs.engines.native.ir.loop_nests import cast as conversion
 from tape_ad.programs.engines.native.runtime.compiling import host
 
-__all__ = ["BLOCK", "Loop", "lanes_of", "written"]
+__all__ = [
+    "ANY",
+    "ASSIGN",
+    "BLOCK",
+    "EACH",
+    "JOIN",
+    "SAME",
+    "UNIT",
+    "Epilogue",
+    "Loop",
+    "identity_of",
+    "is_sum",
+    "lanes_of",
+    "written",
+]
+
+UNIT, SAME, ANY = "unit", "same", "any"
+"""How an operand lies along the loop: side by side, one element for all, or anyhow else."""
+
+
+@define(eq=False)
+class LoadsStores:
+    """What writes the reading and writing of one loop.
+
+    It stands in the loop, in which ``%i0`` counts elements; operand k is at ``%pk``, its elements
+    are ``%sk`` bytes apart, and ``%mask`` tells which lanes have an element.
+
+    Attributes
+    ----------
+    builder : IRBuilder
+        What writes the body of the loop.
+    ahead : list of str
+        What is to stand before the loop.
+    """
+
+    builder: IRBuilder
+    ahead: list[str] = field(factory=list)
+    _splats: dict[int, VectorValue] = field(factory=dict)
+
+    @property
+    def lanes(self) -> int:
+        """How many elements a vector has."""
+        return self.builder.lanes
+
+    def load(self, number: int, dtype: np.dtype[Any], access: str) -> VectorValue:
+        """Write the reading of one vector."""
+        if access == SAME:
+            return self._splat(number, dtype)
+        if dtype.kind != "c":
+            return self._load_part(number, dtype, access)
+        part = part_of(dtype)
+        if access == ANY:
+            re = self._load_part(number, part, access)
+            im = self._load_part(number, part, access, part.itemsize)
+            return ComplexVector.of(re, im)
+        builder, n = self.builder, self.lanes
+        kind, at = element_type(part), builder.emit("mul i64 %i0, 2")
+        pointer = builder.emit(f"getelementptr {kind}, ptr %p{number}, i64 {at}")
+        wide, mask = f"<{2 * n} x {kind}>", self._pairs()
+        one = f"<{', '.join([f'{kind} {one_of(part)}'] * (2 * n))}>"
+        suffix = f"v{2 * n}f{8 * part.itemsize}.p0"
+        self._declare_load(wide, suffix, 2 * n)
+        both = builder.emit(
+            f"call {wide} @llvm.masked.load.{suffix}(ptr {pointer}, i32 1, {mask}, {wide} {one})"
+        )
+        lanes = []
+        for first in (0, 1):
+            picked = ", ".join(f"i32 {2 * i + first}" for i in range(n))
+            name = builder.emit(
+                f"shufflevector {wide} {both}, {wide} poison, <{n} x i32> <{picked}>"
+            )
+            lanes.append(VectorValue(builder, name, part))
+        return ComplexVector.of(*lanes)
+
+    def _pairs(self) -> str:
+        """Write the mask for pairs of parts."""
+        n = self.lanes
+        picked = ", ".join(f"i32 {i // 2}" for i in range(2 * n))
+        mask = self.builder.emit(
+            f"shufflevector <{n} x i1> %mask, <{n} x i1> poison, <{2 * n} x i32> <{picked}>"
+        )
+        return f"<{2 * n} x i1> {mask}"
+
+    def _load_part(
+        self, number: int, dtype: np.dtype[Any], access: str, offset: int = 0
+    ) -> VectorValue:
+        """Write the reading of one vector of real elements; one stands where there are none."""
+        builder, n = self.builder, self.lanes
+        kind = memory_type(dtype)
+        wide, suffix = f"<{n} x {kind}>", suffix_of(dtype, n)
+        one = f"{wide} <{', '.join([f'{kind} {one_of(dtype)}'] * n)}>"
+        if access == UNIT:
+            pointer = builder.emit(f"getelementptr {kind}, ptr %p{number}, i64 %i0")
+            self._declare_load(wide, f"{suffix}.p0", n)
+            name = builder.emit(
+                f"call {wide} @llvm.masked.load.{suffix}.p0(ptr {pointer}, i32 1, "
+                f"<{n} x i1> %mask, {one})"
+            )
+        else:
+            pointers = self._offsets(number, offset)
+            function = f"@llvm.masked.gather.{suffix}.v{n}p0"
+            builder.declarations[function] = (
+                f"declare {wide} {function}(<{n} x ptr>, i32, <{n} x i1>, {wide})"
+            )
+            name = builder.emit(
+                f"call {wide} {function}(<{n} x ptr> {pointers}, i32 1, <{n} x i1> %mask, {one})"
+            )
+        if dtype.kind == "b":
+            name = builder.emit(f"icmp ne {wide} {name}, zeroinitializer")
+        return VectorValue(builder, name, dtype)
+
+    def _declare_load(self, wide: str, suffix: str, n: int) -> None:
+        """Declare LLVM's reading of some elements."""
+        name = f"@llvm.masked.load.{suffix}"
+        self.builder.declarations[name] = f"declare {wide} {name}(ptr, i32, <{n} x i1>, {wide})"
+
+    def _splat(self, number: int, dtype: np.dtype[Any]) -> VectorValue:
+        """Write, before the loop, the reading of one element for all."""
+        if number not in self._splats:
+            builder = IRBuilder(1, library(), prefix=f"%e{number}.")
+            element = load_element(builder, f"%p{number}", dtype)
+            self.ahead += builder.lines
+            parts = (element.re, element.im) if isinstance(element, ComplexVector) else (element,)
+            lanes = []
+            for which, part in enumerate(parts):
+                kind = self.builder.type_of(part.dtype)
+                name = f"%v{number}.{which}"
+                one = element_type(part.dtype)
+                zeros = f"<{self.lanes} x i32> zeroinitializer"
+                self.ahead += [
+                    f"{name}.one = insertelement {kind} poison, {one} {part.name}, i64 0",
+                    f"{name} = shufflevector {kind} {name}.one, {kind} poison, {zeros}",
+                ]
+                lanes.append(VectorValue(self.builder, name, part.dtype))
+            self._splats[number] = lanes[0] if len(lanes) == 1 else ComplexVector.of(*lanes)
+        return self._splats[number]
+
+    def store(self, value: VectorValue, number: int, dtype: np.dtype[Any], access: str) -> None:
+        """Write the storing of one vector."""
+        if isinstance(value, ComplexVector):
+            self._store_complex(value, number, access)
+        else:
+            self._store_part(value, number, dtype, access)
+
+    def _store_part(
+        self, value: VectorValue, number: int, dtype: np.dtype[Any], access: str, offset: int = 0
+    ) -> None:
+        """Write the storing of one vector of real elements."""
+        builder, n = self.builder, self.lanes
+        kind, name = memory_type(dtype), value.name
+        wide, suffix = f"<{n} x {kind}>", suffix_of(dtype, n)
+        if dtype.kind == "b":
+            name = builder.emit(f"zext <{n} x i1> {name} to {wide}")
+        if access == UNIT:
+            pointer = builder.emit(f"getelementptr {kind}, ptr %p{number}, i64 %i0")
+            self._store_side_by_side(wide, name, pointer, f"{suffix}.p0", f"<{n} x i1> %mask")
+            return
+        pointers = self._offsets(number, offset)
+        function = f"@llvm.masked.scatter.{suffix}.v{n}p0"
+        builder.declarations[function] = (
+            f"declare void {function}({wide}, <{n} x ptr>, i32, <{n} x i1>)"
+        )
+        builder.lines.append(
+            f"call void {function}({wide} {name}, <{n} x ptr> {pointers}, i32 1, <{n} x i1> %mask)"
+        )
+
+    def _store_side_by_side(
+        self, wide: str, name: str, pointer: str, suffix: str, mask: str
+    ) -> None:
+        """Write LLVM's storing of some elements."""
+        function = f"@llvm.masked.store.{suffix}"
+        kinds = f"{wide}, ptr, i32, {mask.rpartition(' ')[0]}"
+        self.builder.declarations[function] = f"declare void {function}({kinds})"
+        self.builder.lines.append(
+            f"call void {function}({wide} {name}, ptr {pointer}, i32 1, {mask})"
+        )
+
+    def _store_complex(self, value: ComplexVector, number: int, access: str) -> None:
+        """Write the storing of one vector of complex elements."""
+        builder, n, part = self.builder, self.lanes, value.re.dtype
+        if access != UNIT:
+            self._store_part(value.re, number, part, access)
+            self._store_part(value.im, number, part, access, part.itemsize)
+            return
+        kind, narrow = element_type(part), builder.type_of(part)
+        picked = ", ".join(f"i32 {i // 2 + n * (i % 2)}" for i in range(2 * n))
+        both = builder.emit(
+            f"shufflevector {narrow} {value.re.name}, {narrow} {value.im.name}, "
+            f"<{2 * n} x i32> <{picked}>"
+        )
+        at = builder.emit("mul i64 %i0, 2")
+        pointer = builder.emit(f"getelementptr {kind}, ptr %p{number}, i64 {at}")
+        suffix = f"v{2 * n}f{8 * part.itemsize}.p0"
+        self._store_side_by_side(f"<{2 * n} x {kind}>", both, pointer, suffix, self._pairs())
+
+    def _offsets(self, number: int, part: int = 0) -> str:
+        """Write where the elements of one vector are, if they are not side by side."""
+        builder, many = self.builder, f"<{self.lanes} x i64>"
+        base = builder.emit(f"mul i64 %i0, %s{number}")
+        start = builder.emit(f"getelementptr i8, ptr %p{number}, i64 {base}")
+        if part:
+            start = builder.emit(f"getelementptr i8, ptr {start}, i64 {part}")
+        ways = self._ways(number)
+        return builder.emit(f"getelementptr i8, ptr {start}, {many} {ways}")
+
+    def _ways(self, number: int) -> str:
+        """Write how far the elements of a vector are from its first, once before the loop."""
+        name = f"%w{number}"
+        if not any(line.startswith(f"{name} ") for line in self.ahead):
+            many = f"<{self.lanes} x i64>"
+            iota = f"<{', '.join(f'i64 {i}' for i in range(self.lanes))}>"
+            zeros = f"<{self.lanes} x i32> zeroinitializer"
+            self.ahead += [
+                f"{name}.one = insertelement {many} poison, i64 %s{number}, i64 0",
+                f"{name}.all = shufflevector {many} {name}.one, {many} poison, {zeros}",
+                f"{name} = mul {many} {name}.all, {iota}",
+            ]
+        return name
+
+
+def load_element(builder: IRBuilder, pointer: str, dtype: np.dtype[Any]) -> VectorValue:
+    """Write the reading of one element."""
+    if dtype.kind == "c":
+        part = part_of(dtype)
+        kind = element_type(part)
+        re = VectorValue(builder, builder.emit(f"load {kind}, ptr {pointer}, align 1"), part)
+        at = builder.emit(f"getelementptr {kind}, ptr {pointer}, i64 1")
+        im = VectorValue(builder, builder.emit(f"load {kind}, ptr {at}, align 1"), part)
+        return ComplexVector.of(re, im)
+    name = builder.emit(f"load {memory_type(dtype)}, ptr {pointer}, align 1")
+    if dtype.kind == "b":
+        name = builder.emit(f"icmp ne i8 {name}, 0")
+    return VectorValue(builder, name, dtype)
+
+
+def store_element(value: VectorValue, pointer: str, dtype: np.dtype[Any]) -> None:
+    """Write the storing of one element."""
+    builder = value.builder
+    if isinstance(value, ComplexVector):
+        kind = element_type(value.re.dtype)
+        at = builder.emit(f"getelementptr {kind}, ptr {pointer}, i64 1")
+        builder.lines.append(f"store {kind} {value.re.name}, ptr {pointer}, align 1")
+        builder.lines.append(f"store {kind} {value.im.name}, ptr {at}, align 1")
+        return
+    name = value.name
+    if dtype.kind == "b":
+        name = builder.emit(f"zext i1 {name} to i8")
+    builder.lines.append(f"store {memory_type(dtype)} {name}, ptr {pointer}, align 1")
+
+
+def memory_type(dtype: np.dtype[Any]) -> str:
+    """Write the type of an element in memory."""
+    return "i8" if dtype.kind == "b" else element_type(dtype)
+
+
+def suffix_of(dtype: np.dtype[Any], lanes: int) -> str:
+    """Write how LLVM's names of functions tell a vector."""
+    return f"v{lanes}{'f' if dtype.kind == 'f' else 'i'}{8 * dtype.itemsize}"
+
+
+def one_of(dtype: np.dtype[Any]) -> str:
+    """Write a one."""
+    return "1.0" if dtype.kind == "f" else "1"
+
+
+ASSIGN, JOIN, EACH = "assign", "join", "each"
+"""What a reduction does: it stores one result, brings it together with the one that is there, or
+brings each element together with the one that is there."""
+
+
+@frozen
+class Epilogue:
+    """A reduction at the end of a loop.
+
+    Attributes
+    ----------
+    ufunc : numpy.ufunc
+    arg : int or Literal
+    dtype : numpy.dtype
+    mode : str
+    access : str
+    """
+
+    ufunc: np.ufunc
+    arg: Argument
+    dtype: np.dtype[Any]
+    mode: str
+    access: str = SAME
+
+
+@define(eq=False)
+class Accumulators:
+    """What writes the reductions of a loop that have one result for all its elements.
+
+    A loop may be several, one in the other, so that a sum is one of sums: ``%r3x.1`` is what the
+    loop of level 1 has brought together for operand 3. Level 0 is the innermost one.
+
+    Attributes
+    ----------
+    builder : IRBuilder
+        What writes the body of the loop.
+    epilogues : dict of int to Epilogue
+        By the number of the operand that is the result.
+    """
+
+    builder: IRBuilder
+    epilogues: dict[int, Epilogue]
+    _declarations: dict[str, str] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._declarations = self.builder.declarations
+
+    @property
+    def have_sum(self) -> bool:
+        """Whether sums are among them, which are to be summed in parts."""
+        return any(is_sum(each.ufunc, each.dtype) for each in self.epilogues.values())
+
+    def begun(self, level: int, before: str, back: str) -> Iterator[str]:
+        """Write what there is at the beginning of an iteration of a level's loop."""
+        for number, epilogue in self.epilogues.items():
+            identity = self._identity(epilogue)
+            for part, start in zip(parts_of(identity), numbers_of(identity), strict=True):
+                name, kind = f"%r{number}{part}.{level}", self.builder.type_of(start.dtype)
+                yield f"  {name} = phi {kind} [{start.name}, %{before}], [{name}.next, %{back}]"
+
+    def take(self, number: int, value: VectorValue, mask: VectorValue) -> None:
+        """Write, in the body, that the lanes of a mask are brought together with what there is."""
+        epilogue = self.epilogues[number]
+        value = select(mask, value, self._identity(epilogue))
+        both = joined(epilogue.ufunc, self._so_far(self.builder, number, 0), value)
+        self.builder.lines += self._named(both, number, 0)
+
+    def carried(self, level: int) -> Iterator[str]:
+        """Write that a level takes in what the one within it has brought together."""
+        for number, epilogue in self.epilogues.items():
+            builder = IRBuilder(self.builder.lanes, library(), prefix=f"%l{level}.{number}.")
+            mine = self._so_far(builder, number, level)
+            both = joined(epilogue.ufunc, mine, self._so_far(builder, number, level - 1))
+            self._declarations |= builder.declarations
+            yield from (f"  {line}" for line in [*builder.lines, *self._named(both, number, level)])
+
+    def finished(self, level: int) -> Iterator[str]:
+        """Write that the lanes of the outermost level come together, and go."""
+        for number, epilogue in self.epilogues.items():
+            width = self.builder.lanes
+            builder = IRBuilder(width, library(), prefix=f"%z{number}.")
+            value = self._so_far(builder, number, level)
+            while width > 1:
+                width //= 2
+                inner = IRBuilder(width, library(), prefix=f"%z{number}.{width}.")
+                inner.lines, inner.declarations = builder.lines, builder.declarations
+                value = joined(epilogue.ufunc, *halves(value, builder, inner))
+            last = IRBuilder(1, library(), prefix=f"%y{number}.")
+            last.lines, last.declarations = builder.lines, builder.declarations
+            value = moved(value, last)
+            if epilogue.mode == JOIN:
+                before = load_element(last, f"%p{number}", epilogue.dtype)
+                value = joined(epilogue.ufunc, before, value)
+            store_element(value, f"%p{number}", epilogue.dtype)
+            self._declarations |= last.declarations
+            yield from (f"  {line}" for line in last.lines)
+
+    def _identity(self, epilogue: Epilogue) -> VectorValue:
+        return self.builder.constant(identity_of(epilogue.ufunc, epilogue.dtype), epilogue.dtype)
+
+    def _so_far(self, builder: IRBuilder, number: int, level: int) -> VectorValue:
+        """Give what a level has brought together."""
+        dtype = self.epilogues[number].dtype
+        if dtype.kind != "c":
+            return VectorValue(builder, f"%r{number}x.{level}", dtype)
+        re, im = (
+            VectorValue(builder, f"%r{number}{part}.{level}", part_of(dtype))
+            for part in ("re", "im")
+        )
+        return ComplexVector.of(re, im)
+
+    def _named(self, value: VectorValue, number: int, level: int) -> Iterator[str]:
+        """Write a value under the name that the beginning of its loop knows."""
+        for part, lane in zip(parts_of(value), numbers_of(value), strict=True):
+            kind = self.builder.type_of(lane.dtype)
+            yield f"%r{number}{part}.{level}.next = bitcast {kind} {lane.name} to {kind}"
+
+
+def numbers_of(value: VectorValue) -> Sequence[VectorValue]:
+    """Give the parts of a complex value, else the value."""
+    return (value.re, value.im) if isinstance(value, ComplexVector) else (value,)
+
+
+def parts_of(value: VectorValue) -> Sequence[str]:
+    """Name them."""
+    return ("re", "im") if isinstance(value, ComplexVector) else ("x",)
+
+
+def halves(
+    value: VectorValue, builder: IRBuilder, inner: IRBuilder
+) -> tuple[VectorValue, VectorValue]:
+    """Write the division of a vector in two, of which another builder writes what comes of them."""
+    if isinstance(value, ComplexVector):
+        re, im = halves(value.re, builder, inner), halves(value.im, builder, inner)
+        return ComplexVector.of(re[0], im[0]), ComplexVector.of(re[1], im[1])
+    width, one = inner.lanes, element_type(value.dtype)
+    whole, found = f"<{2 * width} x {one}>", []
+    for start in (0, width):
+        if width == 1:
+            name = builder.emit(f"extractelement {whole} {value.name}, i64 {start}")
+        else:
+            picked = ", ".join(f"i32 {i}" for i in range(start, start + width))
+            name = builder.emit(
+                f"shufflevector {whole} {value.name}, {whole} poison, <{width} x i32> <{picked}>"
+            )
+        found.append(VectorValue(inner, name, value.dtype))
+    return found[0], found[1]
+
+
+def moved(value: VectorValue, builder: IRBuilder) -> VectorValue:
+    """Give a value to what writes the next lines."""
+    if isinstance(value, ComplexVector):
+        return ComplexVector.of(moved(value.re, builder), moved(value.im, builder))
+    return VectorValue(builder, value.name, value.dtype)
+
+
+def joined(ufunc: np.ufunc, x: VectorValue, y: VectorValue) -> VectorValue:
+    """Write a ufunc of two values of one dtype."""
+    return lowered(x.builder, ufunc, (x.dtype, x.dtype, x.dtype), [x, y])
+
+
+def is_sum(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
+    """Tell whether the order in which a reduction is done changes its rounding much."""
+    return ufunc is np.add and dtype.kind in "fc"
+
+
+def identity_of(ufunc: np.ufunc, dtype: np.dtype[Any]) -> Any:
+    """Give what NumPy begins with: it changes nothing, but that a sum of -0.0 is 0.0."""
+    if ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
+        least = ufunc in (np.maximum, np.fmax)
+        if dtype.kind == "f" and ufunc in (np.fmax, np.fmin):  # of nothing but nan they give nan
+            return dtype.type(np.nan)
+        if dtype.kind == "f":
+            return dtype.type(-np.inf if least else np.inf)
+        if dtype.kind == "b":
+            return not least
+        return np.iinfo(dtype).min if least else np.iinfo(dtype).max
+    return dtype.type(ufunc.identity)
+
 
 BLOCK = 4096
 """The most elements of one call that ends in a sum, so that its rounding stays small."""

@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 from tape_ad.base.naming import called
 from tape_ad.programs.capture.op_facts import may_fail, type_of
 from tape_ad.programs.engines.native.codegen.elementwise import operands_of
-from tape_ad.programs.engines.native.codegen.reduction_epilogue import is_sum
+from tape_ad.programs.engines.native.codegen.loops import is_sum
 from tape_ad.programs.engines.native.ir.listing import Listing
 from tape_ad.programs.engines.native.ir.loop_nests import (
     Argument,

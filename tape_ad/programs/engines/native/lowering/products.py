@@ -9,13 +9,13 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.engines.native.codegen.unit_rows import row_selecting_product
-from tape_ad.programs.engines.native.ir.iteration_space import iteration_space
 from tape_ad.programs.engines.native.ir.loop_nests import (
     Argument,
     Callee,
     ExternalCall,
     Literal,
     RuntimeCheck,
+    iteration_space,
 )
 from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, MemRef
 from tape_ad.programs.engines.native.lowering.lowering import (

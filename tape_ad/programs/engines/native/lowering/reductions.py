@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.ir.iteration_space import iteration_space
 from tape_ad.programs.engines.native.ir.loop_nests import (
     Argument,
     ExternalCall,
     Literal,
     LoopNest,
     Reduction,
+    iteration_space,
 )
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.lowering import (

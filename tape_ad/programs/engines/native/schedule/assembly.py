@@ -13,8 +13,8 @@ from tape_ad.programs.engines.native.fusion.fusion import (
     Slot,
     eliminate_dead_stores,
     fuse,
+    reuse_memory,
 )
-from tape_ad.programs.engines.native.fusion.in_place import reuse_memory
 from tape_ad.programs.engines.native.ir.listing import Listing
 from tape_ad.programs.engines.native.ir.loop_nests import LLVMFunction
 from tape_ad.programs.engines.native.ir.memory_map import kept_as

@@ -9,27 +9,31 @@ from attrs import define, evolve, field
 
 from tape_ad.programs.engines import verifier
 from tape_ad.programs.engines.native.codegen.library import CompiledLoop
-from tape_ad.programs.engines.native.codegen.loads_stores import ANY, SAME, UNIT
-from tape_ad.programs.engines.native.codegen.loops import BLOCK, Loop
-from tape_ad.programs.engines.native.codegen.reduction_epilogue import (
+from tape_ad.programs.engines.native.codegen.loops import (
+    ANY,
     ASSIGN,
+    BLOCK,
     EACH,
     JOIN,
+    SAME,
+    UNIT,
     Epilogue,
+    Loop,
     identity_of,
     is_sum,
 )
 from tape_ad.programs.engines.native.fusion.fusion import FusedNest
-from tape_ad.programs.engines.native.ir.iteration_space import IterationSpace, iteration_space
 from tape_ad.programs.engines.native.ir.listing import Listing
 from tape_ad.programs.engines.native.ir.loop_nests import (
     ExternalCall,
+    IterationSpace,
     Literal,
     LLVMFunction,
     LoopNest,
     Reduction,
     RuntimeCheck,
     is_external,
+    iteration_space,
 )
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.runtime import vm
