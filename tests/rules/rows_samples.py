@@ -38,7 +38,9 @@ SHOWN = {
 def shown(name: str, result: Any) -> Any:
     """Give the parts of a result that are compared."""
     parts = SHOWN.get(name)
-    if parts is None:  # SciPy's own may be a number of Python
+    if parts is None:  # SciPy's own may be numbers of Python
+        if isinstance(result, tuple):
+            return tuple(np.float64(x) if type(x) is float else x for x in result)
         return np.float64(result) if type(result) is float else result
     if isinstance(parts, slice):
         return tuple(result)[parts]
