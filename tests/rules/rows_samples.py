@@ -20,7 +20,7 @@ MANY = 299
 """More nodes than any of these compositions records."""
 
 
-SHOWN = {
+SHOWN: dict[str, Any] = {
     "describe": slice(2, 6),
     **dict.fromkeys(("ttest_1samp", "ttest_ind", "ttest_rel", "pearsonr"), slice(2)),
     "chi2_contingency": slice(0, 4, 3),
