@@ -132,7 +132,10 @@ try:
 except AttributeError as error:
     print(error)
 """)
-    assert printed.splitlines() == ["2", "the installed SciPy has no scipy.signal.sosfreqz"]
+    assert printed.splitlines() == [
+        "2",
+        "module 'tape_ad.scipy.signal' has no attribute 'sosfreqz'",
+    ]
 
 
 def test_without_dask_the_extra_is_named() -> None:

@@ -26,15 +26,23 @@ from tape_ad.record.messages.migration_hints import (
 from tape_ad.transforms.differentiable.copying import (
     copied_object,
 )
+from tape_ad.transforms.differentiable.decorator import (
+    copied,
+)
+from tape_ad.transforms.differentiable.table import (
+    note_stand_in,
+)
 
 __all__ = [
     "attributes_of",
     "called",
     "caller",
+    "copied",
     "copied_object",
     "extra",
     "hint_for",
     "listed",
+    "note_stand_in",
     "published",
     "register_adapter",
     "with_hints",

@@ -249,12 +249,15 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
             elif type(total) is not type(contribution) or type(total) is not ndarray:
                 contribution = total + contribution
                 owned[parent] = True
-            elif owned[parent]:
-                total += contribution
-                contribution = total
-            elif fresh:
-                contribution += total
-                owned[parent] = True
+            elif (owned[parent] or fresh) and total.strides == contribution.strides:
+                # Else it would lie in memory as a sum that is captured does not, of whose matrix
+                # products the last digits are others
+                if owned[parent]:
+                    total += contribution
+                    contribution = total
+                else:
+                    contribution += total
+                    owned[parent] = True
             else:
                 contribution = total + contribution
                 owned[parent] = True
@@ -271,7 +274,12 @@ def both_plain(total: Array, ct: Array) -> bool:
 
 
 def forward_sweep(
-    arena: Arena, tangents: dict[int, Array], last: int, *, keep: Collection[int] | None = None
+    arena: Arena,
+    tangents: dict[int, Array],
+    last: int,
+    *,
+    keep: Collection[int] | None = None,
+    among: Collection[int] | None = None,
 ) -> dict[int, Array]:
     """Push tangents from some nodes forward to everything up to `last` that depends on them.
 
@@ -285,6 +293,8 @@ def forward_sweep(
     keep : collection of int, optional
         The nodes whose tangents are asked for. Any other is given up with its last use; all of
         them are kept when this is left out.
+    among : collection of int, optional
+        The nodes that are pushed to; all that depend on the first ones when this is left out.
 
     Returns
     -------
@@ -314,7 +324,7 @@ def forward_sweep(
     for node in range(first, last + 1):
         begin, end = starts[node], starts[node + 1]
         edges = [edge for edge in range(begin, end) if parents[edge] in reached]
-        if not edges:
+        if not edges or (among is not None and node not in among):
             continue
         if traits_of(type(partials[edges[0]])).pushes_together:
             push_together(arena, node, edges, reached, stack)

@@ -211,7 +211,11 @@ def depends(x: Any) -> bool:
 def moves(x: Any) -> Any:
     """Tell which elements of a handle depend on a leaf, by how far nan in the leaves gets."""
     record = x.record
-    leaves = [node for node in range(x.index + 1) if record.functions[node] is None]
+    before = {x.index}
+    for node in range(x.index, -1, -1):
+        if node in before:
+            before.update(record.parents[record.starts[node] : record.starts[node + 1]])
+    leaves = [node for node in before if record.functions[node] is None]
     nan = {"f": np.nan, "c": complex(np.nan, np.nan)}
     tangents = {
         node: np.full(record.shapes[node], nan[dtype.kind], dtype)
@@ -220,7 +224,7 @@ def moves(x: Any) -> Any:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            reached = forward_sweep(record, tangents, x.index, keep={x.index})
+            reached = forward_sweep(record, tangents, x.index, among=before)
     except (TapeError, ValueError, ArithmeticError):  # of maps that solve, or have been released
         return True
     return np.isnan(primal(reached[x.index])) if x.index in reached else False

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import signal
-from tape_ad.scipy.signal import simple_roots
+from tape_ad.scipy.signal.roots import held_apart
 from tests.rules.rows_scipy_signal import SOS, made, sections
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
 
@@ -56,7 +56,7 @@ ROWS: list[Row] = [
     made(signal.zpk2tf, [ZEROS, POLES, GAIN]),
     made(signal.tf2zpk, [fixed([2.0, 1.0, -0.5]), fixed([1.5, 0.9, 0.1])]),
     Row(
-        simple_roots.held_apart,
+        held_apart,
         [fixed([0.5, -0.25]), fixed([1.0, -0.25, -0.125])],
         options={"name": "tf2zpk"},
         no_jax="a function of ours, for an error",

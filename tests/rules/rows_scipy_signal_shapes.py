@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.base import Refused
 from tape_ad.scipy import signal
 from tape_ad.scipy.signal import windows
-from tape_ad.scipy.signal.peaks import based, crossed, found, groups_of
+from tape_ad.scipy.signal.peaks import based, crossed, found
+from tape_ad.scipy.signal.roots import groups_of
 from tape_ad.scipy.signal.sliding import values_of
-from tape_ad.scipy.signal.taps import TAPS, order_of, separated
-from tape_ad.scipy.signal.window_functions import WINDOWS
 from tests.rules.rows_scipy_signal import made
 from tests.rules.table import REAL, Domain, Row, fixed, uniform
 
@@ -39,11 +37,6 @@ def zero_or_one(rng: np.random.Generator, shape: Any) -> Any:
 ZERO_OR_ONE = Domain(zero_or_one, zero_or_one)
 
 
-def choosing(name: str) -> Any:
-    """Make the call that asks for an order."""
-    return lambda f, wp, ws: f(name, wp, ws, 1.0, 20.0, False, None)
-
-
 CONSTANTS = [
     Row(signal.find_peaks_cwt, [WAVE], call=lambda f, x: f(x, np.arange(1, 3))),
     Row(found, [WAVE], call=lambda f, x: f(x, height=0.0)[0]),
@@ -56,26 +49,12 @@ CONSTANTS = [
         for function in (signal.check_COLA, signal.check_NOLA)
     ),
     Row(groups_of, [fixed([1.0, 1.0004, 2.0])], call=lambda f, p: f(p, 1e-3)),
-    Row(order_of, [uniform(0.1, 0.35)(), HIGH], call=choosing("buttord")),
-    Row(
-        separated,
-        [Domain(some_twice, some_twice)(4), REAL(4)],
-        call=lambda f, x, y: f(3, x, y, fs=None),
-    ),
 ]
 
 REFUSED: dict[Row, str] = {
-    Row(function, operands, call=call): entry.instead
-    for function, entry, operands, call in (
-        (
-            signal.remez,
-            TAPS[signal.remez],
-            [fixed([0.0, 0.1, 0.2, 0.5])],
-            lambda f, bands: f(5, bands, [1, 0]),
-        ),
-        (windows.dpss, WINDOWS[windows.dpss], [fixed(2.0)], lambda f, nw: f(5, nw)),
-    )
-    if isinstance(entry, Refused)
+    Row(
+        signal.remez, [fixed([0.0, 0.1, 0.2, 0.5])], call=lambda f, bands: f(5, bands, [1, 0])
+    ): signal.EXCHANGED.instead
 }
 
 

@@ -160,3 +160,10 @@ def test_the_gradient_of_a_double_root_is_not_finite() -> None:
     p = handle([1.0, 0.0, 0.0])
     with np.errstate(all="ignore"):
         assert not np.isfinite(np.roots(p)[0].grad().wrt(p)[2])
+
+
+def test_coefficients_of_many_roots_keep_their_digits_in_the_derivative() -> None:
+    zeros = np.geomspace(0.01, 1000.0, 40) * (-1.0) ** np.arange(40)
+    jacobian = ta.jacobian(np.poly)(zeros)
+    expected = [-np.append(0.0, np.poly(np.delete(zeros, i))) for i in range(40)]
+    np.testing.assert_allclose(jacobian, np.transpose(expected), rtol=1e-11)

@@ -116,9 +116,20 @@ def test_each_operand_alone_gets_the_same_gradient(case: Case) -> None:
     for position, gradient in zip(case.row.differentiable, together, strict=True):
         active = [position, *case.row.beside(position)]
         alone = recorded(case.row, case.primals(), active=active)
-        among_lists = recorded(case.row, listed(case.primals(), position), active=active)
         close(alone.pull(cotangents)[:1], [gradient], 1e-14)
-        close(among_lists.pull(cotangents)[:1], [gradient], 1e-14)
+        among = listed(case.primals(), position)
+        if not is_copy(case.row) or takes_lists(case, among):
+            among_lists = recorded(case.row, among, active=active)
+            close(among_lists.pull(cotangents)[:1], [gradient], 1e-14)
+
+
+def takes_lists(case: Case, operands: list[Any]) -> bool:
+    """Tell whether SciPy itself takes lists where it is not given arrays."""
+    try:
+        case.row.apply(operands)
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return True
 
 
 PAIRS = [
@@ -200,7 +211,7 @@ def test_piecewise_constant_functions_give_plain_data(row: Row) -> None:
     assert [type(result) for result in results] == [type(value) for value in expected]
     for result, value in zip(results, expected, strict=True):
         np.testing.assert_array_equal(result, value, strict=True)
-    assert len(inner) == len(outer) == len(handles)
+    assert is_copy(row) or len(inner) == len(outer) == len(handles)
 
 
 @for_each(FILLED)

@@ -214,7 +214,10 @@ def test_what_is_drawn_of_kernels_moves_with_the_sample() -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda h: stats.multivariate_normal.logpdf(h, allow_singular=True), "allow_singular=True"),
+        (
+            lambda h: stats.multivariate_normal.logpdf(h, cov=np.ones((2, 2)), allow_singular=True),
+            "allow_singular=True",
+        ),
         (stats.multivariate_normal.cdf, "multivariate_normal.cdf does not take handl"),
         (lambda h: stats.multivariate_normal(h).rvs(), "multivariate_normal.rvs does not take han"),
         (lambda h: stats.multinomial.logpmf(h, 5, [0.5, 0.5]), "with respect to x; pass x.data"),

@@ -10,8 +10,8 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
-from tape_ad.rules.facts import Facts
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -19,6 +19,7 @@ from tape_ad.rules.maps import (
     Divide,
     Index,
     LinearMap,
+    MatmulLeft,
     MatmulRight,
     Negate,
     RealPart,
@@ -206,26 +207,44 @@ def root_partial(out: Array, p: Array) -> LinearMap | None:
 
 
 def product_partial(out: Array, zeros: Array) -> LinearMap | None:
-    """Make the partial of the coefficients of a polynomial in its roots, or in a matrix.
-
-    Without one of the roots, it is divided by (x - root). Of a characteristic polynomial, the
-    coefficients move by traces of dA with the matrices of Faddeev and LeVerrier, so that roots
-    which coincide are points as all others.
-    """
+    """Make the partial of the coefficients of a polynomial in its roots, or in a matrix."""
     if zeros.size == 0:
         return None
-    unit = np.eye(zeros.shape[0], dtype=zeros.dtype)
-    rows, product = [], out[:1] * (unit if zeros.ndim == 2 else np.ones_like(zeros))
-    for i in range(1, out.size):
-        rows.append(np.ravel(-product.mT if zeros.ndim == 2 else -product))
-        product = zeros @ product + out[i] * unit if zeros.ndim == 2 else zeros * product + out[i]
+    slopes = without_each(zeros) if zeros.ndim == 1 else adjugates(out, zeros)
     maps: list[LinearMap] = [
         Reshape(zeros.shape, (zeros.size,)),
-        MatmulRight(np.stack([np.zeros_like(rows[0]), *rows]), 1),
+        MatmulLeft(-slopes, 1),
     ]
     if out.dtype.kind != "c" and zeros.dtype.kind == "c":  # of conjugate roots
         maps.append(RealPart())
     return Chain(tuple(maps))
+
+
+def without_each(zeros: Array) -> Array:
+    """Multiply polynomials out, row by row without one of the roots, with a zero in front.
+
+    Division of the whole by (x - root) is less work, and loses all digits of higher orders.
+    """
+    rows = np.ones((zeros.size, 1), zeros.dtype)
+    nothing = np.zeros((zeros.size, 1), zeros.dtype)
+    for i in range(zeros.size):
+        later = np.concatenate((nothing, rows), axis=1)
+        others = np.concatenate((rows, nothing), axis=1) - zeros[i] * later
+        rows = np.where((np.arange(zeros.size) == i)[:, None], later, others)
+    return rows
+
+
+def adjugates(out: Array, matrix: Array) -> Array:
+    """Compute the matrices of Faddeev and LeVerrier, whose traces with dA move the coefficients.
+
+    So eigenvalues that coincide are points as all others.
+    """
+    unit = np.eye(matrix.shape[0], dtype=matrix.dtype)
+    columns, product = [np.ravel(0 * unit)], unit
+    for i in range(1, out.size):
+        columns.append(np.ravel(product.mT))
+        product = matrix @ product + out[i] * unit
+    return np.stack(columns, axis=1)
 
 
 def poly_signature(seq_of_zeros: Any) -> Call:
@@ -293,8 +312,12 @@ def polyfit(
 
 
 POLYNOMIALS: dict[Any, Entry] = {
-    np.roots: rule(root_partial, signature=arguments_of(np.roots, "p", "")),
-    np.poly: rule(product_partial, signature=poly_signature, facts=Facts(dtype_by_values=True)),
+    np.roots: rule(
+        root_partial, signature=arguments_of(np.roots, "p", ""), facts=facts.SHAPED_BY_VALUES
+    ),
+    np.poly: rule(
+        product_partial, signature=poly_signature, facts=facts.Facts(dtype_by_values=True)
+    ),
     np.polyval: rule(
         lambda out, p, x: Values(x, p.size),
         slope,
@@ -306,7 +329,11 @@ POLYNOMIALS: dict[Any, Entry] = {
         added(0), added(1, Negate()), signature=two_polynomials("polysub"), body=bodies.polysub
     ),
     np.polymul: rule(
-        multiplied(0), multiplied(1), signature=two_polynomials("polymul"), body=bodies.polymul
+        multiplied(0),
+        multiplied(1),
+        signature=two_polynomials("polymul"),
+        facts=facts.SHAPED_BY_VALUES,
+        body=bodies.polymul,
     ),
     np.polyder: rule(
         derived,
@@ -320,5 +347,6 @@ POLYNOMIALS: dict[Any, Entry] = {
         compute=lambda p, *k, m: np.polyint(p, m, *k),
         body=bodies.polyint,
     ),
-    np.polyfit: Derivation(polyfit),
+    # With full=True, what is left over is empty where the rank is too low
+    np.polyfit: Derivation(polyfit, facts=facts.SHAPED_BY_VALUES),
 }

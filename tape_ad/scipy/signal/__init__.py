@@ -5,42 +5,38 @@ SciPy's results for plain arrays, and record what they do for handles. ``import
 tape_ad.scipy.signal`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 """
 
-from tape_ad.extend.packages import extra, published
+from tape_ad.extend.packages import extra
 
 with extra("scipy", "tape_ad.scipy.signal"):
-    import scipy.signal  # noqa: F401 - asked for first, so that its absence has one message
+    import scipy.signal
 
 import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
-from tape_ad.extend.rules import add_rules, merged
+from tape_ad.extend.rules import Refused, add_rules, constants, merged
+from tape_ad.scipy.counterparts import scipy_function
+from tape_ad.scipy.faces import face
 from tape_ad.scipy.signal import windows as windows
-from tape_ad.scipy.signal.cascades import *
 from tape_ad.scipy.signal.convolution import *
-from tape_ad.scipy.signal.design import *
 from tape_ad.scipy.signal.filters import *
-from tape_ad.scipy.signal.forms import *
-from tape_ad.scipy.signal.fractions import *
-from tape_ad.scipy.signal.notches import *
+from tape_ad.scipy.signal.order_filters import *
 from tape_ad.scipy.signal.peaks import *
 from tape_ad.scipy.signal.rates import *
 from tape_ad.scipy.signal.recursion import RECURSION
-from tape_ad.scipy.signal.resampling import *
-from tape_ad.scipy.signal.responses import *
+from tape_ad.scipy.signal.roots import *
 from tape_ad.scipy.signal.sections import SECTIONS
-from tape_ad.scipy.signal.sections_of_roots import *
-from tape_ad.scipy.signal.short_time import *
-from tape_ad.scipy.signal.simple_roots import SIMPLE_ROOTS
-from tape_ad.scipy.signal.simulations import *
 from tape_ad.scipy.signal.sliding import *
-from tape_ad.scipy.signal.smoothing import *
 from tape_ad.scipy.signal.spectra import *
-from tape_ad.scipy.signal.spirals import *
 from tape_ad.scipy.signal.spline_filters import *
-from tape_ad.scipy.signal.system_responses import *
 from tape_ad.scipy.signal.systems import *
 from tape_ad.scipy.signal.taps import *
 from tape_ad.scipy.signal.transformations import *
-from tape_ad.scipy.signal.waveforms import *
-from tape_ad.scipy.signal.window_functions import *
+from tape_ad.scipy.signal.trends import *
+
+findfreqs = scipy_function(scipy.signal.findfreqs, __name__)
+remez = scipy_function(scipy.signal.remez, __name__)
+EXCHANGED = Refused(
+    "exchanges of extreme points are not given a derivative by bands=, "
+    "desired= and weight=; pass their values, .data, or write firls(...), which has one"
+)
 
 add_rules(
     merged(
@@ -48,33 +44,20 @@ add_rules(
         CONVOLUTION,
         RECURSION,
         FILTERS,
-        CASCADES,
-        SMOOTHING,
-        RESAMPLING,
         RATES,
+        TRENDS,
         SPECTRA,
-        SHORT_TIME,
         ORDER,
-        SIMPLE_ROOTS,
-        RESPONSES,
-        TRANSFORMATIONS,
-        DESIGN,
-        WAVEFORMS,
-        FORMS,
-        SIMULATIONS,
-        SYSTEM_RESPONSES,
-        FRACTIONS,
-        NOTCHES,
-        SPIRALS,
-        UNEVENLY,
-        SECTIONS_OF_ROOTS,
-        WINDOWS,
-        TAPS,
+        ROOTS,
         PEAKS,
         SPLINE_FILTERS,
         SLIDING,
-        PERIODIC,
+        SYSTEMS,
+        TRANSFORMATIONS,
+        TAPS,
+        constants(findfreqs),
+        {remez: EXCHANGED},
     )
 )
 
-__getattr__, __dir__ = published(__name__, packages=["windows"])
+__getattr__, __dir__ = face(__name__, packages=["windows"])

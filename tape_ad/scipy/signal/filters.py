@@ -1,4 +1,4 @@
-"""Digital filters by the coefficients of a transfer function; see `recursion`."""
+"""Digital filters by the coefficients of a transfer function, or by sections; see `recursion`."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, axis_of, primal
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Entry
+from tape_ad.extend.rules import Entry, add_facts
 from tape_ad.scipy.counterparts import scipy_composition
-from tape_ad.scipy.installed import asked, scipy
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.recursion import filtered, filtered_from
 from tape_ad.scipy.signal.sections import convolved
 
-__all__ = ["FILTERS", "filtfilt", "lfilter", "lfilter_zi", "lfiltic"]
+__all__ = ["FILTERS", "coefficients", "from_last", "lfilter", "lfilter_zi", "sosfilt", "to_last"]
 
 FILTERS: dict[Any, Entry] = {}
 
@@ -88,124 +88,42 @@ def lfilter_zi(b: Array, a: Array) -> Array:
     return np.linalg.solve(delays + a[1:, None] * first, b[1:] - a[1:] * b[0])
 
 
-SHAPED_BY_VALUES.add(lfilter_zi)
-
-
-NORMALISES = asked(lambda: scipy.signal.lfiltic([1.0], [2.0, 1.0], [1.0])[0]) == -0.5
-"""Whether this release divides by a[0] here; older ones forgot it, and so do the values then."""
-
-
-@scipy_composition(FILTERS, scipy.signal.lfiltic, "b a y x")
-def lfiltic(b: Array, a: Array, y: Array, x: Any = None) -> Array:
-    """Compute the state of a filter from its last outputs and inputs, as SciPy's `lfiltic` does.
+@scipy_composition(FILTERS, scipy.signal.sosfilt, "sos x zi")
+def sosfilt(sos: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
+    """Filter along one axis by second-order sections, as `scipy.signal.sosfilt` does.
 
     Parameters
     ----------
-    b, a : array or Tensor, shapes (k,) and (l,)
-    y, x : array or Tensor, shapes (m,) and (n,)
-        The latest first; what is missing is 0.
-
-    Returns
-    -------
-    array or Tensor, shape (max(k, l) - 1,)
-
-    Examples
-    --------
-    >>> lfiltic([1.0], [1.0, -0.5], [2.0])
-    array([1.])
-    """
-    b, a = coefficients("lfiltic", b), coefficients("lfiltic", a)
-    a = a.astype(np.result_type(a.dtype, b.dtype))
-    if NORMALISES:
-        b, a = normalised(b, a)
-    order = max(b.shape[0], a.shape[0]) - 1
-    out = -tail_part(a, np.flip(padded(coefficients("lfiltic", y)[:order], order)))
-    if x is None:
-        return out
-    return out + tail_part(b, np.flip(padded(coefficients("lfiltic", x)[:order], order)))
-
-
-@scipy_composition(FILTERS, scipy.signal.filtfilt, "b a x")
-def filtfilt(
-    b: Array,
-    a: Array,
-    x: Array,
-    axis: int = -1,
-    padtype: str | None = "odd",
-    padlen: int | None = None,
-    method: str = "pad",
-    irlen: int | None = None,
-) -> Array:
-    """Filter forwards and backwards, as `scipy.signal.filtfilt` does.
-
-    Parameters
-    ----------
-    b, a : array or Tensor, shapes (k,) and (l,)
+    sos : array or Tensor, shape (sections, 6)
+        The three coefficients of the numerator of each, and those of the denominator, of which
+        the first is 1.
     x : array or Tensor
     axis : int
-    padtype, padlen
-        How `x` is continued at its ends, and how far.
-    method : str
-        "pad", or "gust" for the initial states that make both directions agree best.
-    irlen : int, optional
-        The length of the impulse response, for "gust".
+    zi : array or Tensor, optional
+        The state of the delays at first, of the shape ``(sections, ..., 2, ...)``, where the 2
+        stands in the place of the axis.
 
     Returns
     -------
     array or Tensor, shape of `x`
+        With the state at the end behind it where `zi` is given.
     """
-    b, a, x = coefficients("filtfilt", b), coefficients("filtfilt", a), as_array(x)
+    sos, x = sections_of("sosfilt", sos), as_array(x)
     axis = axis_of(x.ndim, axis)
     x = to_last(x, axis)
-    if method == "gust":
-        return from_last(agreeing(b, a, x, irlen), axis)
-    if method != "pad":
-        raise ValueError("method must be 'pad' or 'gust'.")
-    edge, x = continued(x, padtype, padlen, max(b.shape[0], a.shape[0]))
-    zi = lfilter_zi(b, a)
-    for _ in range(2):
-        y, _ = filtered_with_state(b, a, x, zi * x[..., :1])
-        x = y[..., ::-1]
-    return from_last(x[..., edge : x.shape[-1] - edge], axis)
-
-
-def agreeing(b: Array, a: Array, x: Array, irlen: int | None) -> Array:
-    """Filter forwards and backwards by Gustafsson's method.
-
-    The initial states of the two runs are those that make it matter least, in least squares,
-    which of them is first (Gustafsson 1996, "Determining the initial states in forward-backward
-    filtering"). With a given length of the impulse response only the ends are looked at.
-    """
-    order = max(b.shape[0], a.shape[0]) - 1
-    if order == 0:
-        return (b[0] / a[0]) ** 2 * x
-    n = x.shape[-1]
-    m = n if irlen is None or n <= 2 * irlen else irlen
-    there = filtered(b, a, filtered(b, a, x)[..., ::-1])[..., ::-1]
-    back = filtered(b, a, filtered(b, a, x[..., ::-1])[..., ::-1])
-    # Rows: what each initial state makes of a run, and of a run back over that
-    zeros = np.zeros((order, m), np.result_type(b, a))
-    one, _ = filtered_with_state(b, a, zeros, np.eye(order, dtype=zeros.dtype))
-    two = filtered(b, a, one[..., ::-1])
-    first, last = two[..., ::-1] - one, one[..., ::-1] - two
-    change = back - there
-    if m == n:
-        system = np.concatenate((first, last))
-    else:
-        nothing = np.zeros((order, m), zeros.dtype)
-        system = np.concatenate(
-            (np.concatenate((first, nothing), -1), np.concatenate((nothing, last), -1))
+    if zi is None:
+        for section in sos:
+            x = filtered(section[:3], section[3:], x)
+        return from_last(x, axis)
+    zi = as_array(zi)
+    states = to_last(zi, axis) if zi.ndim == x.ndim + 1 else zi
+    if states.shape != (sos.shape[0], *x.shape[:-1], 2):
+        raise ShapeError(
+            f"zi of sosfilt has the shape {(sos.shape[0], *x.shape[:-1], 2)}, with the axis of "
+            f"the 2 where x is filtered; got {zi.shape}"
         )
-        change = np.concatenate((change[..., :m], change[..., -m:]), -1)
-    sides = change.reshape((-1, change.shape[-1]))
-    states = np.linalg.lstsq(system.T, sides.T, rcond=None)[0].T
-    states = states.reshape((*x.shape[:-1], 2 * order))
-    start = states[..., :order] @ two[..., ::-1]
-    end = states[..., order:] @ one[..., ::-1]
-    if m == n:
-        return there + (start + end)
-    between = np.zeros((*x.shape[:-1], n - 2 * m), start.dtype)
-    return there + np.concatenate((start, between, end), -1)
+    y, zf = through_sections(sos, x, states)
+    return from_last(y, axis), from_last(zf, axis)
 
 
 # What filters share
@@ -295,35 +213,30 @@ def tail_part(c: Array, x: Array) -> Array:
     return convolved(x, taps, (order,), (order,), "direct")
 
 
-def continued(x: Array, padtype: str | None, padlen: int | None, taps: int) -> tuple[int, Array]:
-    """Continue the last axis at both ends, as SciPy does before it filters forth and back.
-
-    Returns
-    -------
-    tuple of int and array
-        How far, and the longer signal.
+def sections_of(name: str, sos: Array) -> Array:
+    """Check the shape of sections, and that their denominators begin with 1.
 
     Raises
     ------
+    ShapeError
     ValueError
-        When there is no such type, or the signal is too short.
+        When one does not.
     """
-    if padtype not in ("even", "odd", "constant", None):
-        raise ValueError(
-            f"Unknown value '{padtype}' given to padtype. padtype must be 'even', 'odd', "
-            "'constant', or None."
-        )
-    edge = 0 if padtype is None else taps * 3 if padlen is None else padlen
-    if x.shape[-1] <= edge:
-        raise ValueError(
-            f"The length of the input vector x must be greater than padlen, which is {edge}."
-        )
-    if edge == 0:
-        return 0, x
-    if padtype == "constant":
-        widths = [(0, 0)] * (x.ndim - 1) + [(edge, edge)]
-        return edge, np.pad(x, widths, mode="edge")
-    left, right = x[..., edge:0:-1], x[..., -2 : -edge - 2 : -1]
-    if padtype == "odd":
-        left, right = 2 * x[..., :1] - left, 2 * x[..., -1:] - right
-    return edge, np.concatenate((left, x, right), -1)
+    sos = as_array(sos)
+    if sos.ndim != 2 or sos.shape[1] != 6:
+        raise ShapeError(f"{name} takes sections of shape (n, 6), got {sos.shape}")
+    if not (primal(sos)[:, 3] == 1).all():
+        raise ValueError("sos[:, 3] should be all ones")
+    return sos
+
+
+def through_sections(sos: Array, x: Array, states: Array) -> tuple[Array, Array]:
+    """Filter the last axis from states, and give the last states too."""
+    ends = []
+    for section, zi in zip(sos, states, strict=True):
+        x, zf = filtered_with_state(section[:3], section[3:], x, zi)
+        ends.append(zf)
+    return x, np.stack(ends)
+
+
+add_facts(FILTERS, (lfilter_zi,), shape_by_values=True)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import TRACERS, Array, as_array
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
 from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 
@@ -15,7 +15,6 @@ __all__ = [
     "find_peaks_cwt",
     "peak_prominences",
     "peak_widths",
-    "unique_roots",
 ]
 
 find_peaks_cwt = scipy_function(scipy.signal.find_peaks_cwt, "tape_ad.scipy.signal")
@@ -180,58 +179,4 @@ def measured(
     return right - left, heights, left, right
 
 
-REDUCED = {"max": -1, "maximum": -1, "min": 0, "minimum": 0, "avg": None, "mean": None}
-"""Which root, in order, stands for those that are close."""
-
-
-@overridable
-def groups_of(p: Array, tol: float) -> Array:
-    """Put roots that are close into groups.
-
-    Returns
-    -------
-    array of int, shape (2, n)
-        The group of each root, and its place there in order of the values.
-    """
-    groups = np.full((2, p.shape[0]), -1)
-    for i in range(p.shape[0]):
-        if groups[0, i] < 0:
-            group = np.flatnonzero((groups[0] < 0) & (np.abs(p - p[i]) <= tol))
-            groups[0, group] = groups[0].max() + 1
-            groups[1, group[np.argsort(p[group], kind="stable")]] = np.arange(group.size)
-    return groups
-
-
-PEAKS[groups_of] = Constant()
-
-
-@scipy_composition(PEAKS, scipy.signal.unique_roots, "p")
-def unique_roots(p: Array, tol: float = 1e-3, rtype: str = "min") -> tuple[Array, Array]:
-    """Take roots that are close for one, as `scipy.signal.unique_roots` does.
-
-    Parameters
-    ----------
-    p : array or Tensor, shape (n,)
-    tol : float
-        How close.
-    rtype : str
-        "max", "min" or "avg": which of them, or their mean.
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The roots, and how many each stands for.
-    """
-    if rtype not in REDUCED:
-        raise ValueError(f"`rtype` must be one of {set(REDUCED)}")
-    p = as_array(p)
-    labels, places = groups_of(p, tol)
-    counts = np.bincount(labels)
-    member = labels == np.arange(counts.shape[0])[:, None]
-    if REDUCED[rtype] is not None:
-        member = member & (places == (0 if REDUCED[rtype] == 0 else counts[:, None] - 1))
-    members = [np.flatnonzero(each) for each in member]
-    return np.stack([np.mean(p[each]) for each in members]), counts
-
-
-SHAPED_BY_VALUES.update((find_peaks, unique_roots))
+add_facts(PEAKS, (find_peaks, find_peaks_cwt), shape_by_values=True)

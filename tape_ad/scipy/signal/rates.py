@@ -6,19 +6,17 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, axis_of
 from tape_ad.extend.maps import Chain, Index, LinearMap, Reshape
 from tape_ad.extend.patterns import rows_of
 from tape_ad.extend.rules import Entry, arguments_of, overridable, rule
-from tape_ad.scipy.counterparts import holds, is_handle, joined, scipy_composition
+from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.signal.cascades import sosfilt, sosfiltfilt
-from tape_ad.scipy.signal.filters import coefficients, filtfilt, from_last, lfilter, to_last
+from tape_ad.scipy.signal.filters import coefficients, from_last, to_last
 from tape_ad.scipy.signal.sections import Convolution, convolved
 
-__all__ = ["RATES", "decimate", "polyphase", "resample_poly", "upfirdn"]
+__all__ = ["RATES", "polyphase", "upfirdn"]
 
 RATES: dict[Any, Entry] = {}
 
@@ -186,147 +184,3 @@ def beyond_ends(x: Array, margin: int, mode: str, cval: Any) -> Array:
         raise ValueError(f"upfirdn: there is no mode {mode!r}")
     before = x[..., :1] - first * steps[::-1]
     return np.concatenate((before, x, x[..., -1:] + last * steps), -1)
-
-
-BACKGROUNDS: dict[str, Any] = {
-    "mean": np.mean,
-    "median": np.median,
-    "minimum": np.min,
-    "maximum": np.max,
-}
-"""What `resample_poly` may subtract first, and add again."""
-
-
-@scipy_composition(RATES, scipy.signal.resample_poly, "x window cval", trees="window")
-def resample_poly(
-    x: Array,
-    up: int,
-    down: int,
-    axis: int = 0,
-    window: Any = ("kaiser", 5.0),
-    padtype: str = "constant",
-    cval: Any = None,
-) -> Array:
-    """Resample by a filter between two rates, as `scipy.signal.resample_poly` does.
-
-    Parameters
-    ----------
-    x : array or Tensor
-    up, down : int
-    axis : int
-    window : array, Tensor, str or tuple
-        The taps, or the window that they are designed with.
-    padtype : str
-        What is beyond the ends, as for `upfirdn`, or "mean", "median", "minimum" or "maximum".
-    cval : number or Tensor, optional
-        For the type "constant".
-
-    Returns
-    -------
-    array or Tensor
-    """
-    x = as_array(x)
-    if up != int(up) or down != int(down) or up < 1 or down < 1:
-        raise ValueError("up and down must be integers and >= 1")
-    if cval is not None and padtype != "constant":
-        raise ValueError("cval has no effect when padtype is ", padtype)
-    common = math.gcd(int(up), int(down))
-    up, down = int(up) // common, int(down) // common
-    if up == down == 1:
-        return x.copy()
-    axis = axis_of(x.ndim, axis)
-    x = to_last(x, axis)
-    h = interpolating_taps(window, up, down, x.dtype) * up
-    half, n = (h.shape[0] - 1) // 2, x.shape[-1]
-    before = down - half % down  # so that the middle of the taps meets the samples taken
-    first, size = (half + before) // down, -(-n * up // down)
-    # As many taps as it takes for the samples that are wanted
-    after = max(0, (first + size - 1) * down + 1 - (n - 1) * up - h.shape[0] - before)
-    zeros = (np.zeros(before, h.dtype), np.zeros(after, h.dtype))
-    h = np.concatenate((zeros[0], h, zeros[1]))
-    if padtype in BACKGROUNDS:
-        level = BACKGROUNDS[padtype](x, axis=-1, keepdims=True)
-        y = polyphase(h, x - level, up, down)[..., first : first + size] + level
-    else:
-        value = 0 if cval is None else cval
-        y = upfirdn(h, x, up, down, mode=padtype, cval=value)[..., first : first + size]
-    return from_last(y, axis)
-
-
-def interpolating_taps(window: Any, up: int, down: int, dtype: Any) -> Array:
-    """Take the taps that are given, or design those of a window, as SciPy does."""
-    if type(window) is tuple and holds(window):
-        raise UnsupportedArgumentError(
-            "resample_poly: the shape parameter of a named window= cannot be a handle; pass the "
-            "taps as an array, made of it"
-        )
-    if type(window) is list or hasattr(window, "shape"):
-        taps = as_array(joined(window))
-        return coefficients("resample_poly", taps)
-    rate = max(up, down)
-    taps = scipy.signal.firwin(2 * 10 * rate + 1, 1.0 / rate, window=window)
-    return taps.astype(dtype) if np.dtype(dtype).kind in "fc" else taps
-
-
-@scipy_composition(RATES, scipy.signal.decimate, "x")
-def decimate(
-    x: Array,
-    q: int,
-    n: int | None = None,
-    ftype: Any = "iir",
-    axis: int = -1,
-    zero_phase: bool = True,
-) -> Array:
-    """Filter, and take each q-th sample, as `scipy.signal.decimate` does.
-
-    Parameters
-    ----------
-    x : array or Tensor
-    q : int
-    n : int, optional
-        The order of the filter.
-    ftype : str or scipy.signal.dlti
-        "iir", "fir", or a filter.
-    axis : int
-    zero_phase : bool
-
-    Returns
-    -------
-    array or Tensor
-    """
-    x = as_array(x)
-    axis = axis_of(x.ndim, axis)
-    x = to_last(x, axis)
-    dtype = x.dtype if x.dtype.kind in "fc" and x.dtype != np.float16 else np.dtype(float)
-    kind, first, second = decimating(q, n, ftype)
-    if kind == "fir":
-        b = (first / second).astype(dtype if isinstance(ftype, str) else None)
-        if zero_phase:
-            y = resample_poly(x, 1, q, axis=-1, window=b)
-        else:
-            y = polyphase(b, x, 1, q)[..., : -(-x.shape[-1] // q)]
-        return from_last(y, axis)
-    if kind == "sos":
-        sos = first.astype(dtype)
-        y = sosfiltfilt(sos, x) if zero_phase else sosfilt(sos, x)
-    else:
-        y = filtfilt(first, second, x) if zero_phase else lfilter(first, second, x)
-    return from_last(y[..., ::q], axis)
-
-
-def decimating(q: int, n: int | None, ftype: Any) -> tuple[str, Any, Any]:
-    """Design the filter that keeps what is beyond the new rate out, as SciPy does."""
-    if isinstance(ftype, scipy.signal.dlti):
-        system = ftype.to_zpk()
-        transfer = ftype.to_tf()
-        if system.poles.shape[0] == 0:
-            return "fir", transfer.num, transfer.den
-        if np.iscomplex(system.poles).any() or np.iscomplex(system.gain):
-            return "tf", transfer.num, transfer.den
-        return "sos", scipy.signal.zpk2sos(system.zeros, system.poles, system.gain), None
-    if ftype == "fir":
-        length = (20 * q if n is None else n) + 1
-        return "fir", scipy.signal.firwin(length, 1.0 / q, window="hamming"), 1.0
-    if ftype == "iir":
-        return "sos", scipy.signal.cheby1(8 if n is None else n, 0.05, 0.8 / q, output="sos"), None
-    raise ValueError("invalid ftype")

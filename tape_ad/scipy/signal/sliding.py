@@ -10,8 +10,8 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, axis_of
 from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.counterparts import is_handle, joined
-from tape_ad.scipy.signal.segments import framed
-from tape_ad.scipy.signal.smoothing import detrend
+from tape_ad.scipy.signal.spectra import framed
+from tape_ad.scipy.signal.trends import detrend
 
 __all__ = ["SLIDING", "ShortTimeFFT", "values_of"]
 

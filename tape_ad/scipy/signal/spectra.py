@@ -1,36 +1,25 @@
-"""Power spectra, averaged over segments; see `segments`."""
+"""Spectral densities, averaged over a signal's segments, which overlap and are weighted."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
+from tape_ad import differentiable
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, axis_of
-from tape_ad.extend.rules import Constant, Entry, overridable
-from tape_ad.scipy.counterparts import scipy_composition, with_value
-from tape_ad.scipy.installed import asked, scipy
+from tape_ad.extend.rules import Entry
+from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import from_last, to_last
 from tape_ad.scipy.signal.sections import beside_nothing
-from tape_ad.scipy.signal.segments import (
-    frequencies,
-    overlap_of,
-    scale_of,
-    spectra,
-    window_of,
-)
+from tape_ad.scipy.signal.trends import detrend as detrended
 
-__all__ = [
-    "SPECTRA",
-    "UNEVENLY",
-    "coherence",
-    "csd",
-    "lombscargle",
-    "periodogram",
-    "vectorstrength",
-    "welch",
-]
+__all__ = ["SPECTRA", "csd", "framed"]
 
 SPECTRA: dict[Any, Entry] = {}
+
+get_window = differentiable(scipy.signal.get_window)
 
 
 @scipy_composition(SPECTRA, scipy.signal.csd, "x y fs window", trees="window")
@@ -99,114 +88,6 @@ def csd(
     return frequencies(nfft, fs, onesided), out.real if same else out
 
 
-@scipy_composition(SPECTRA, scipy.signal.welch, "x fs window", trees="window")
-def welch(
-    x: Array,
-    fs: Any = 1.0,
-    window: Any = "hann",
-    nperseg: int | None = None,
-    noverlap: int | None = None,
-    nfft: int | None = None,
-    detrend: Any = "constant",
-    return_onesided: bool = True,
-    scaling: str = "density",
-    axis: int = -1,
-    average: str = "mean",
-) -> tuple[Array, Array]:
-    """Estimate a power spectral density by Welch's method, as `scipy.signal.welch` does.
-
-    Parameters
-    ----------
-    x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average
-        As for `csd`.
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The frequencies, and the density along the axis.
-    """
-    return csd(
-        x,
-        x,
-        fs,
-        window,
-        nperseg,
-        noverlap,
-        nfft,
-        detrend,
-        return_onesided,
-        scaling,
-        axis,
-        average,
-    )
-
-
-@scipy_composition(SPECTRA, scipy.signal.periodogram, "x fs window", trees="window")
-def periodogram(
-    x: Array,
-    fs: Any = 1.0,
-    window: Any = "boxcar",
-    nfft: int | None = None,
-    detrend: Any = "constant",
-    return_onesided: bool = True,
-    scaling: str = "density",
-    axis: int = -1,
-) -> tuple[Array, Array]:
-    """Estimate a power spectral density by one transform, as `scipy.signal.periodogram` does.
-
-    Parameters
-    ----------
-    x, fs, window, nfft, detrend, return_onesided, scaling, axis
-        As for `csd`; an `nfft` less than the length cuts the signal short.
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The frequencies, and the density along the axis.
-    """
-    x = as_array(x)
-    if x.size == 0:
-        return np.empty(x.shape), beside_nothing(np.empty(x.shape), x)
-    axis = axis_of(x.ndim, axis)
-    n = x.shape[axis]
-    if nfft is not None and nfft < n:
-        x = x[(..., slice(nfft), *(slice(None),) * (-axis - 1))]
-        n = nfft
-    window = "boxcar" if window is None else window
-    return csd(x, x, fs, window, n, 0, nfft, detrend, return_onesided, scaling, axis)
-
-
-@scipy_composition(SPECTRA, scipy.signal.coherence, "x y fs window", trees="window")
-def coherence(
-    x: Array,
-    y: Array,
-    fs: Any = 1.0,
-    window: Any = "hann",
-    nperseg: int | None = None,
-    noverlap: int | None = None,
-    nfft: int | None = None,
-    detrend: Any = "constant",
-    axis: int = -1,
-) -> tuple[Array, Array]:
-    """Estimate the magnitude squared coherence, as `scipy.signal.coherence` does.
-
-    Parameters
-    ----------
-    x, y, fs, window, nperseg, noverlap, nfft, detrend, axis
-        As for `csd`.
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The frequencies, and the coherence along the axis.
-    """
-    x, y = as_array(x), as_array(y)
-    options = (fs, window, nperseg, noverlap, nfft, detrend)
-    f, both = csd(x, y, *options, axis=axis)
-    powers = [csd(each, each, *options, axis=axis)[1] for each in (x, y)]
-    return f, np.abs(both) ** 2 / powers[0] / powers[1]
-
-
 def filled(x: Array, n: int) -> Array:
     """Fill the last axis up with zeros."""
     short = n - x.shape[-1]
@@ -245,151 +126,115 @@ def averaged(out: Array, average: str) -> Array:
     return (np.median(out.real, axis=-2) + 1j * np.median(out.imag, axis=-2)) / bias
 
 
-UNEVENLY: dict[Any, Entry] = {}
-
-NORMALISED: dict[Any, str] = {False: "power", True: "normalize"}
-TINY = np.finfo(float).epsneg
+MANY_PARTS = 32
+"""From how many steps in a segment on they are cut out one by one."""
 
 
-@overridable
-def turned_by(cs: Array, cc: Array, ss: Array) -> Array:
-    """Compute the phases at which sine and cosine are orthogonal: 0.5 atan2(2 cs, cc - ss)."""
-    return 0.5 * np.arctan2(2.0 * cs, cc - ss)
-
-
-UNEVENLY[turned_by] = Constant()
-
-
-@scipy_composition(UNEVENLY, scipy.signal.lombscargle, "x y freqs weights")
-def lombscargle(
-    x: Array,
-    y: Array,
-    freqs: Array,
-    precenter: bool = False,
-    normalize: Any = False,
-    *,
-    weights: Any = None,
-    floating_mean: bool = False,
-) -> Array:
-    """Compute a periodogram of samples at any times, as `scipy.signal.lombscargle` does.
+def window_of(name: str, window: Any, nperseg: int | None, n: int) -> tuple[Array, int]:
+    """Make the window of segments, and tell their length.
 
     Parameters
     ----------
-    x, y : array or Tensor, shape (n,)
-        The times and the samples.
-    freqs : array or Tensor, shape (m,)
-        The angular frequencies.
-    precenter : bool
-        Whether to subtract the mean.
-    normalize : bool or str
-        "power", "normalize" or "amplitude".
-    weights : array or Tensor, optional, shape (n,)
-    floating_mean : bool
-        Whether a constant is fitted too.
-
-    Returns
-    -------
-    array or Tensor, shape (m,)
-
-    Notes
-    -----
-    SciPy turns the phase of each frequency so far that sine and cosine are orthogonal. The fit is
-    the same at any phase where their product is kept, so that the phase is a constant here.
+    name : str
+        The function's.
+    window : str, tuple, array or Tensor
+    nperseg : int or None
+        256 for a window with a name, which a shorter signal makes shorter, with a warning.
+    n : int
+        The length of the signal.
     """
-    given: dict[str, Any] = {"precenter": True} if precenter else {}  # which is going, in SciPy
-    given |= {"weights": weights} if weights is not None else {}
-    given |= {"floating_mean": True} if floating_mean else {}
-    composed = fitted(x, y, freqs, precenter, normalize, weights, floating_mean)
-    if SQUEEZES and composed.shape == (1,):
-        composed = composed[0]
-    # At frequencies close to 0 the order of rounding is seen in SciPy's value
-    return with_value(composed, None, lombscargle, (x, y, freqs), {"normalize": normalize, **given})
+    if isinstance(window, (str, tuple)):
+        length = 256 if nperseg is None else int(nperseg)
+        if length < 1:
+            raise ValueError("nperseg must be a positive integer")
+        if length > n:
+            warnings.warn(
+                f"nperseg = {length} is greater than the length of the signal {n}, "
+                f"using nperseg = {n}",
+                stacklevel=6,
+            )
+            length = n
+        return get_window(window, length), length
+    window = as_array(joined(window))
+    if window.ndim != 1 or nperseg not in (None, window.shape[0]):
+        raise ShapeError(f"{name}: a window of {nperseg} weights, got shape {window.shape}")
+    if window.shape[0] > n:
+        raise ShapeError(f"{name}: a window of {window.shape[0]} weights for {n} samples")
+    return window, window.shape[0]
 
 
-def fitted(
-    x: Any, y: Any, freqs: Any, precenter: bool, normalize: Any, weights: Any, floating_mean: bool
+def overlap_of(name: str, noverlap: int | None, nperseg: int, default: int) -> int:
+    """Tell by how much segments overlap.
+
+    Raises
+    ------
+    ValueError
+        When they stand still.
+    """
+    overlap = default if noverlap is None else int(noverlap)
+    if overlap >= nperseg:
+        raise ValueError(f"{name}: noverlap must be less than nperseg.")
+    return overlap
+
+
+def framed(x: Array, nperseg: int, step: int) -> Array:
+    """Cut the last axis into segments: (..., n) -> (..., segments, nperseg)."""
+    count = (x.shape[-1] - nperseg) // step + 1
+    if step == nperseg:
+        return x[..., : count * nperseg].reshape((*x.shape[:-1], count, nperseg))
+    parts = -(-nperseg // step)
+    if parts > MANY_PARTS:
+        return np.lib.stride_tricks.sliding_window_view(x, nperseg, axis=-1)[..., ::step, :]
+    # Side by side from steps that are whole, so that what comes back is no larger than the segments
+    short = (count + parts - 1) * step - x.shape[-1]
+    if short > 0:
+        x = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, short)])
+    blocks = x[..., : (count + parts - 1) * step]
+    blocks = blocks.reshape((*x.shape[:-1], count + parts - 1, step))
+    shifted = [blocks[..., i : i + count, :] for i in range(parts)]
+    return np.concatenate(shifted, axis=-1)[..., :nperseg]
+
+
+def spectra(
+    x: Array, window: Array, step: int, nfft: int, trend: Any, axis: int, onesided: bool
 ) -> Array:
-    """Fit a sine and a cosine of each frequency."""
-    x, y, freqs = (as_array(each).astype(np.float64) for each in (x, y, freqs))
-    weights = np.ones(y.shape) if weights is None else as_array(weights).astype(np.float64)
-    if not (x.ndim == 1 and x.size and x.shape == y.shape == weights.shape and freqs.ndim == 1):
-        raise ShapeError(
-            "lombscargle takes times, samples and weights of one axis and length, and frequencies "
-            f"of one axis, got shapes {x.shape}, {y.shape}, {weights.shape} and {freqs.shape}"
-        )
-    if not bool((weights >= 0).all()) or not bool(np.sum(weights) > 0):
-        raise ValueError("weights must not be negative, and sum to a positive value")
-    kind = NORMALISED.get(normalize, normalize)
-    if kind not in ("power", "normalize", "amplitude"):
-        raise ValueError(f"normalize must be one of 'power', 'normalize', 'amplitude': {kind!r}")
-    weights = weights / np.sum(weights)
-    total = np.sum(weights * y * y)  # before the mean is gone, in the oldest release
-    if precenter:
-        y = y - np.mean(y)
-        total = total if OLDEST else np.sum(weights * y * y)
-    mean = weights @ y if floating_mean else 0.0
-    angles = freqs[:, None] * x
-    tau = turned_by(*second_moments(np.cos(angles), np.sin(angles), weights, floating_mean))
-    angles = angles - tau[:, None]
-    cos, sin = np.cos(angles), np.sin(angles)
-    cs, cc, ss = second_moments(cos, sin, weights, floating_mean)
-    cc, ss = (np.where(each < TINY, TINY, each) for each in (cc, ss))
-    yc, ys = cos @ (weights * y), sin @ (weights * y)
-    if floating_mean:
-        yc, ys = yc - mean * (cos @ weights), ys - mean * (sin @ weights)
-    area = cc * ss - cs * cs
-    a, b = (yc * ss - ys * cs) / area, (ys * cc - yc * cs) / area
-    if kind == "amplitude":
-        return (a + 1j * b) * np.exp(1j * tau)
-    power = 2.0 * (a * yc + b * ys)
-    if kind == "power":
-        return power * (x.shape[0] / 4.0)
-    return power * (0.5 / (total - mean * mean))
-
-
-SQUEEZES = asked(lambda: scipy.signal.lombscargle(np.arange(2.0), np.ones(2), np.ones(1)).ndim) == 0
-"""Whether what one frequency has is a number, as in newer releases."""
-
-OLDEST = not scipy.signal.freqz_sos
-"""Whether it is a release that normalizes by the samples as they came."""
-
-
-def second_moments(
-    cos: Array, sin: Array, weights: Array, centred: bool
-) -> tuple[Array, Array, Array]:
-    """Compute the weighted means of products: of both, of the cosine's and of the sine's square."""
-    cs, cc = (cos * sin) @ weights, (cos * cos) @ weights
-    ss = 1.0 - cc
-    if not centred:
-        return cs, cc, ss
-    c, s = cos @ weights, sin @ weights
-    return cs - c * s, cc - c * c, ss - s * s
-
-
-@scipy_composition(UNEVENLY, scipy.signal.vectorstrength, "events period")
-def vectorstrength(events: Array, period: Any) -> tuple[Array, Array]:
-    """Tell how strongly events keep to a period, as `scipy.signal.vectorstrength` does.
+    """Transform the segments of the last axis: (..., n) -> (..., segments, frequencies).
 
     Parameters
     ----------
-    events : array or Tensor, shape (n,)
-        Their times.
-    period : number or Tensor, or an array of them, shape (k,)
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The strength, from 0 to 1, and the phase in radians.
+    x, window : array or Tensor
+    step, nfft : int
+    trend : str, callable or False
+        What is taken off each segment.
+    axis : int
+        Where a callable expects the samples.
+    onesided : bool
     """
-    events, period = as_array(events), as_array(period)
-    if events.ndim > 1 or period.ndim > 1:
-        raise ValueError("events and period cannot have more than one axis")
-    if not bool((period > 0).all()):
-        raise ValueError("periods must be positive")
-    turns = (2j * np.pi / period.reshape((-1, 1))) * events.reshape((-1,))
-    mean = np.mean(np.exp(turns), axis=-1)
-    mean = mean[0] if period.ndim == 0 else mean
-    like, _ = scipy.signal.vectorstrength(
-        np.ones(1, events.dtype), np.ones(period.shape, period.dtype)
-    )
-    return np.abs(mean).astype(like.dtype), np.angle(mean).astype(like.dtype)
+    x = framed(x, window.shape[-1], step)
+    if callable(trend):
+        x = trend(x) if axis == -1 else np.moveaxis(trend(np.moveaxis(x, -1, axis)), axis, -1)
+    elif trend:
+        x = detrended(x, axis=-1, type=trend)
+    transform = np.fft.rfft if onesided else np.fft.fft
+    return transform(x * window, nfft)
+
+
+def scale_of(window: Array, fs: Any, scaling: str) -> Any:
+    """Compute what a power spectrum is multiplied with.
+
+    Raises
+    ------
+    ValueError
+        When there is no such scaling.
+    """
+    if scaling == "density":
+        return 1.0 / (fs * np.sum(window * window))
+    if scaling == "spectrum":
+        return 1.0 / np.sum(window) ** 2
+    raise ValueError(f"Unknown scaling: {scaling!r}")
+
+
+def frequencies(nfft: int, fs: Any, onesided: bool) -> Array:
+    """List the frequencies of a transform."""
+    own = np.fft.rfftfreq if onesided else np.fft.fftfreq
+    return own(nfft) * fs if is_handle(fs) else own(nfft, 1 / fs)

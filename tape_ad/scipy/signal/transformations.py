@@ -1,24 +1,17 @@
-"""Filters moved to other bands, and made digital, by their zeros and poles."""
+"""Filters made of others: with another cutoff, and digital ones of analog ones."""
 
 from typing import Any
 
 import numpy as np
 
 from tape_ad.extend.arrays import Array, as_array
-from tape_ad.extend.rules import Entry
+from tape_ad.extend.rules import Entry, add_facts
 from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.signal.filters import coefficients
+from tape_ad.scipy.signal.roots import normalize, without_zeros
 
-__all__ = [
-    "TRANSFORMATIONS",
-    "Zpk",
-    "bilinear_zpk",
-    "lp2bp_zpk",
-    "lp2bs_zpk",
-    "lp2hp_zpk",
-    "lp2lp_zpk",
-    "weak",
-]
+__all__ = ["TRANSFORMATIONS", "bilinear", "lp2hp_zpk", "lp2lp_zpk"]
 
 TRANSFORMATIONS: dict[Any, Entry] = {}
 
@@ -87,71 +80,32 @@ def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     return zeros, weak(wo, p) / p, gain
 
 
-@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2bp_zpk, f"{SMOOTH} bw")
-def lp2bp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0, bw: Any = 1.0) -> Zpk:
-    """Make a bandpass filter of a lowpass one, as `scipy.signal.lp2bp_zpk` does.
+@scipy_composition(TRANSFORMATIONS, scipy.signal.bilinear, "b a fs")
+def bilinear(b: Array, a: Array, fs: Any = 1.0) -> tuple[Array, Array]:
+    """Make a digital filter of an analog one, as `scipy.signal.bilinear` does.
 
     Parameters
     ----------
-    z, p, k, wo
-        As for `lp2lp_zpk`.
-    bw : number or Tensor
-        The width of the band.
+    b, a : array or Tensor, shapes (k,) and (l,)
+    fs : number or Tensor
+        The sampling frequency.
 
     Returns
     -------
     tuple of array or Tensor
-        The zeros, the poles and the gain.
+        The numerator and the denominator.
     """
-    z, p, degree = roots_of(z, p)
-    zeros, poles = split(z * bw / 2, wo), split(p * bw / 2, wo)
-    return np.concatenate((zeros, np.zeros(degree))), poles, k * weak(bw, k) ** degree
+    b, a = coefficients("bilinear", b), coefficients("bilinear", a)
+    order = max(b.shape[0], a.shape[0]) - 1
+    # Row q is (z + 1)^(order - q) (z - 1)^q, the highest power first
+    rows = np.stack(
+        [np.atleast_1d(np.poly([-1] * (order - q) + [1] * q)) for q in range(order + 1)]
+    )
+    factors = (2 * as_array(fs)) ** (np.arange(order + 1) - order / 2)
+    both = [
+        (c[::-1] * factors[: c.shape[0]]) @ rows[: c.shape[0]].astype(np.float64) for c in (b, a)
+    ]
+    return normalize(both[0], without_zeros(both[1]))
 
 
-@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2bs_zpk, f"{SMOOTH} bw")
-def lp2bs_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0, bw: Any = 1.0) -> Zpk:
-    """Make a bandstop filter of a lowpass one, as `scipy.signal.lp2bs_zpk` does.
-
-    Parameters
-    ----------
-    z, p, k, wo, bw
-        As for `lp2bp_zpk`.
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The zeros, the poles and the gain.
-    """
-    z, p, degree = roots_of(z, p)
-    zeros, poles = split(bw / 2 / z, wo), split(bw / 2 / p, wo)
-    middle = 1j * wo * np.repeat([1.0, -1.0], degree)
-    gain = k * np.real(np.prod(-z) / np.prod(-p))
-    return np.concatenate((zeros, middle)), poles, gain
-
-
-def split(roots: Array, wo: Any) -> Array:
-    """Move roots to both sides of a band."""
-    roots = roots.astype(np.complex128)
-    away = np.sqrt(roots**2 - wo**2)
-    return np.concatenate((roots + away, roots - away))
-
-
-@scipy_composition(TRANSFORMATIONS, scipy.signal.bilinear_zpk, "z p k fs")
-def bilinear_zpk(z: Array, p: Array, k: Any, fs: Any) -> Zpk:
-    """Make a digital filter of an analog one, as `scipy.signal.bilinear_zpk` does.
-
-    Parameters
-    ----------
-    z, p : array or Tensor, shapes (m,) and (n,)
-    k, fs : number or Tensor
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The zeros, the poles and the gain.
-    """
-    z, p, degree = roots_of(z, p)
-    of_zeros, of_poles = 2.0 * weak(fs, z), 2.0 * weak(fs, p)
-    gain = k * np.real(np.prod(of_zeros - z) / np.prod(of_poles - p))
-    zeros = np.concatenate(((of_zeros + z) / (of_zeros - z), -np.ones(degree)))
-    return zeros, (of_poles + p) / (of_poles - p), gain
+add_facts(TRANSFORMATIONS, (bilinear,), shape_by_values=True)

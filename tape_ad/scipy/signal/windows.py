@@ -1,9 +1,7 @@
-"""Windows: functions of `scipy.signal.windows` on handles.
+"""Windows: functions of `scipy.signal.windows` on handles, with respect to their parameters."""
 
-Those with parameters can be differentiated with respect to these; all others are SciPy's own.
-"""
+import scipy.signal.windows  # noqa: F401 - whose names these are
 
-from tape_ad.extend.packages import published
-from tape_ad.scipy.signal.window_functions import EVERY
+from tape_ad.scipy.faces import face
 
-__getattr__, __dir__ = published(__name__, EVERY)
+__getattr__, __dir__ = face(__name__)

@@ -17,7 +17,7 @@ from tape_ad.record.constants import prepare
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
 
-__all__ = ["FOR_COMPILED", "guarded", "is_compiled"]
+__all__ = ["FOR_COMPILED", "giving_plain_results", "guarded", "is_compiled"]
 
 KINDS = frozenset(
     {"builtin_function_or_method", "cython_function_or_method", "fortran", "pybind11_builtins"}
@@ -103,7 +103,8 @@ def by_rule(original: Any, counterpart: Any) -> Any:
         return counterpart
     if hasattr(counterpart, "__getitem__"):  # for functions that are compiled for several types
         return counterpart
-    if not isinstance(original, types.FunctionType) and not is_compiled(original):
+    called_by_name = isinstance(original, types.FunctionType) or is_dispatched(original)
+    if not called_by_name and not is_compiled(original):
         with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
             ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
         return counterpart
@@ -115,6 +116,11 @@ def by_rule(original: Any, counterpart: Any) -> Any:
         return as_array_constants(original(*given, **named))
 
     return functools.wraps(original)(calling)
+
+
+def is_dispatched(value: Any) -> bool:
+    """Tell whether something is one of SciPy's Fourier transforms, which ask handles themselves."""
+    return type(value).__name__ == "_Function" and type(value).__module__ == "uarray"
 
 
 FOR_COMPILED: dict[type, Callable[[Any], Any]] = {}

@@ -1,6 +1,8 @@
 """`differentiable`: the public face of the copies."""
 
+import functools
 import importlib
+import inspect
 import types
 from typing import Any, ClassVar
 
@@ -8,7 +10,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import BATCHES
-from tape_ad.base.errors import TapeError
+from tape_ad.base.errors import TapeError, UnsupportedArgumentError
+from tape_ad.base.naming import called
 from tape_ad.record.array_constants import ArrayConstant, borrowed, given_away
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
@@ -22,6 +25,7 @@ from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
 from tape_ad.transforms.differentiable.copying import (
     converted,
     converted_in_scipy,
+    copied_function,
     is_copy,
 )
 from tape_ad.transforms.differentiable.explanation import explain
@@ -30,7 +34,7 @@ from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
 from tape_ad.transforms.transformed import Transformed
 
-__all__ = ["differentiable"]
+__all__ = ["copied", "differentiable"]
 
 
 @define(eq=False, repr=False)
@@ -44,17 +48,54 @@ class Differentiable(Transformed):
         function = self.function
         if not (reaches((args, kwargs)) or reaches(function)):
             return function(*args, **kwargs)
-        given = [given_in(each) for each in args]
-        named = {name: given_in(kwargs[name]) for name in kwargs}
-        try:
-            return given_out(converted(function)(*given, **named))
-        except Exception as error:
-            for batch in BATCHES:  # what cannot be done at once is done for one after the other
-                batch.asked = True
-            reason = reason_of(error)
-            if reason is None:
-                raise
-            raise reason from error
+        return call_copy(converted(function), args, kwargs)
+
+
+def call_copy(copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a copy with what users give, and give them what they know.
+
+    What an error of ours was the reason of is that error.
+    """
+    try:
+        found = copy(*map(given_in, args), **{name: given_in(kwargs[name]) for name in kwargs})
+    except Exception as error:
+        for batch in BATCHES:  # what cannot be done at once is done for one after the other
+            batch.asked = True
+        reason = reason_of(error) or refused_number(copy, args, kwargs, error)
+        if reason is None:
+            raise
+        raise reason from error
+    return given_out(found)
+
+
+def refused_number(copy: Any, args: Any, kwargs: Any, error: Exception) -> Exception | None:
+    """Make the error for a handle where Python wants a whole number, if that is what went wrong."""
+    if isinstance(error, TypeError) and any(words in str(error) for words in WHOLE):
+        arguments = inspect.signature(copy).bind(*args, **kwargs).arguments
+        names = [name for name, x in arguments.items() if is_array_like(x) and x.ndim == 0]
+        if names:
+            wanted = " or ".join(f"{name}=" for name in names)
+            return UnsupportedArgumentError(
+                f"{called(copy)}: a whole number is wanted for {wanted}, for which a handle is "
+                "given; pass its value, .data"
+            )
+    return None
+
+
+WHOLE = ("interpreted as an integer", "indices must be integers")
+"""What Python says of numbers that are none."""
+
+
+def copied(function: Any) -> Any:
+    """Give the copy of a function itself, which is called though a rule stands for it in copies."""
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if not reaches((args, kwargs)):
+            return function(*args, **kwargs)
+        return call_copy(copied_function(function), args, kwargs)
+
+    return calling
 
 
 def reason_of(error: BaseException) -> BaseException | None:

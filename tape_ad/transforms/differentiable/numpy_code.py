@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import unwrapped
-from tape_ad.transforms.differentiable.copying import make_function
+from tape_ad.transforms.differentiable.copying import MAKERS, converted, make_function
+from tape_ad.transforms.differentiable.numpy_names import Elementwise
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import note_stand_in
 
@@ -29,5 +30,8 @@ def copying_own_code(function: Callable[..., Any]) -> None:
     note_stand_in(function, calling)
 
 
-for _function in (np.poly, np.polydiv):
-    copying_own_code(_function)
+MAKERS[np.vectorize] = lambda function: Elementwise(
+    converted(function.pyfunc), function, function.excluded
+)
+
+copying_own_code(np.polydiv)

@@ -254,7 +254,9 @@ for _function in each_of(
     np.atleast_1d, np.atleast_2d, np.atleast_3d, np.reshape, np.squeeze, np.expand_dims
 ):
     joining_lists(_function)
-for _function in each_of(np.flip, np.roll, np.interp, np.tensordot, np.polyval, np.where, np.kron):
+for _function in each_of(np.flip, np.roll, np.interp, np.tensordot, np.where, np.kron):
+    joining_lists(_function)
+for _function in each_of(np.polyval, np.poly, np.roots):
     joining_lists(_function)
 for _function in each_of(np.any, np.all, np.isclose, np.allclose, np.trapezoid):
     joining_lists(_function)
@@ -277,7 +279,7 @@ def where(condition: Any, *args: Any) -> Any:
 @stands_in_for(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **options: Any) -> Any:
     """Stand in for `numpy.clip`, whose ``out=`` may stand in its place."""
-    given = [as_array_handle(each) if holds(each) else each for each in (a, a_min, a_max)]
+    given: Any = [as_array_handle(each) if holds(each) else each for each in (a, a_min, a_max)]
     if out is None or type(out) is np.ndarray:
         return np.clip(*given, out=out, **options)
     out[...] = np.clip(*given, **options)
@@ -509,6 +511,12 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     found = gathered([func1d(rows[index], *args, **kwargs) for index in np.ndindex(outer)], outer)
     ends = found.ndim - len(outer)
     return np.moveaxis(found, range(len(outer), found.ndim), range(axis, axis + ends))
+
+
+@stands_in_for(np.lexsort)
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """Stand in for `numpy.lexsort`, whose keys may be a list of handles."""
+    return np.lexsort(as_array_handle(keys) if holds(keys) else unwrapped(keys), axis)
 
 
 @stands_in_for(np.lib.stride_tricks.sliding_window_view)
