@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 __all__ = ["KNOWN", "OBJECTS", "stands_for", "unwrapped"]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function")
+"""A function, or an object that gives one by the types that it is compiled for."""
 
 KNOWN: dict[int, tuple[Any, Any]] = {}
 """SciPy's objects and ours, by the identity of SciPy's."""

@@ -25,6 +25,7 @@ KEPT: Mapping[str, Mapping[str, str]] = {
         "`permutation_test` `monte_carlo_test`": "what is resampled is not recorded",
         "`tukey_hsd` `dunnett`": "p-values are computed when they are asked for",
         "`quantile_test` `binomtest` `poisson_means_test`": "levels of confidence may be handles",
+        "`scoreatpercentile`": "on an element SciPy's does not depend on the share",
         "`anderson`": "fits have derivatives, by what holds at the best",
         "`rv_discrete` `poisson_binom`": "SciPy keeps probabilities as keys of a dict",
         "distributions": (

@@ -20,7 +20,7 @@ MANY = 299
 """More nodes than any of these compositions records."""
 
 
-SHOWN = {
+SHOWN: dict[str, Any] = {
     "describe": slice(2, 6),
     **dict.fromkeys(("ttest_1samp", "ttest_ind", "ttest_rel", "pearsonr"), slice(2)),
     "chi2_contingency": slice(0, 4, 3),
@@ -38,7 +38,9 @@ SHOWN = {
 def shown(name: str, result: Any) -> Any:
     """Give the parts of a result that are compared."""
     parts = SHOWN.get(name)
-    if parts is None:  # SciPy's own may be a number of Python
+    if parts is None:  # SciPy's own may be numbers of Python
+        if isinstance(result, tuple):
+            return tuple(np.float64(x) if type(x) is float else x for x in result)
         return np.float64(result) if type(result) is float else result
     if isinstance(parts, slice):
         return tuple(result)[parts]

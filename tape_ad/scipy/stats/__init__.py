@@ -49,6 +49,7 @@ from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
     fits,
     goodness,
     kde,
+    percentiles,
     powers,
     resampling,
     shares,
