@@ -31,7 +31,10 @@ from tape_ad.scipy.signal.taps import *
 from tape_ad.scipy.signal.transformations import *
 from tape_ad.scipy.signal.trends import *
 
-findfreqs = scipy_function(scipy.signal.findfreqs, __name__)
+check_COLA, check_NOLA, findfreqs, square = (  # noqa: N816 - SciPy's names
+    scipy_function(getattr(scipy.signal, name), __name__)
+    for name in ("check_COLA", "check_NOLA", "findfreqs", "square")
+)
 remez = scipy_function(scipy.signal.remez, __name__)
 EXCHANGED = Refused(
     "exchanges of extreme points are not given a derivative by bands=, "
@@ -55,7 +58,7 @@ add_rules(
         SYSTEMS,
         TRANSFORMATIONS,
         TAPS,
-        constants(findfreqs),
+        constants(check_COLA, check_NOLA, findfreqs, square),
         {remez: EXCHANGED},
     )
 )
