@@ -26,7 +26,7 @@ def lsim(
     T: Any,  # noqa: N803 - SciPy's name
     X0: Any = None,  # noqa: N803 - SciPy's name
     interp: bool = True,
-) -> tuple[Array, Array, Array]:
+) -> Any:
     """Simulate a continuous system, as `scipy.signal.lsim` does.
 
     Parameters
