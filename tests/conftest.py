@@ -1,5 +1,6 @@
 """What tests in several files share."""
 
+import gc
 import os
 import sys
 import zlib
@@ -25,6 +26,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if zlib.crc32(item.nodeid.encode()) % 2 == int(half)]
         config.hook.pytest_deselected(items=list(set(items) - set(kept)))
         items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    """Let collections of garbage pass over what has been imported, which they never find any in."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -178,3 +178,18 @@ def test_11_bundle_adjustment(tmp_path: Path) -> None:
     (off,) = re.findall(r"(?m): (\S+) pixels off, noise 0\.3$", result.stdout)
     assert float(off) < 0.3
     assert (tmp_path / "bundle_adjustment.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_13_other_peoples_code(tmp_path: Path) -> None:
+    pytest.importorskip("fluids")
+    pytest.importorskip("numpy_financial")
+    result = run("13_other_peoples_code.py", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    slopes = re.search(r"in one diameter: (\S+); by differences (\S+)\n", result.stdout)
+    assert slopes is not None
+    np.testing.assert_allclose(float(slopes[1]), float(slopes[2]), rtol=1e-5)
+    costs = re.search(r"(?m)^cost (\S+) before, (\S+) after$", result.stdout)
+    assert costs is not None
+    assert float(costs[2]) < 0.95 * float(costs[1])
+    assert (tmp_path / "pipes.png").read_bytes().startswith(b"\x89PNG")

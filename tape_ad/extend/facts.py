@@ -15,6 +15,7 @@ True
 
 from tape_ad.rules.facts import (
     ELEMENTWISE,
+    SHAPED_BY_VALUES,
     UNKNOWN,
     Facts,
     along,
@@ -28,6 +29,7 @@ from tape_ad.rules.facts import (
 
 __all__ = [
     "ELEMENTWISE",
+    "SHAPED_BY_VALUES",
     "UNKNOWN",
     "Facts",
     "along",

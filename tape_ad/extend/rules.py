@@ -6,7 +6,6 @@ adds it. The functions are ufuncs, those that answer NEP 18, and one's own that 
 """
 
 from tape_ad.base.arrays.overridable import (
-    SHAPED_BY_VALUES,
     TYPED_BY_VALUES,
     declined,
     overridable,
@@ -30,6 +29,7 @@ from tape_ad.rules.base import (
     Refused,
     Rule,
     Signature,
+    add_facts,
     constants,
     each,
     jointly,
@@ -47,7 +47,6 @@ from tape_ad.rules.signatures import (
 __all__ = [
     "NO_VALUE",
     "RULES",
-    "SHAPED_BY_VALUES",
     "TYPED_BY_VALUES",
     "Call",
     "Constant",
@@ -59,6 +58,7 @@ __all__ = [
     "Refused",
     "Rule",
     "Signature",
+    "add_facts",
     "add_rules",
     "arguments_of",
     "call_signature",

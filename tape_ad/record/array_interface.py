@@ -562,6 +562,10 @@ def elements(handle: Any) -> Any:
     return handle[()] if handle.ndim == 0 else [elements(each) for each in handle]
 
 
+DIGITS = 2**50
+"""From where on an integer is the digits of a number, as `math.frexp` and a shift give them."""
+
+
 def as_it_is(key: Any) -> Any:
     """Copy the arrays in a key, which code that is not written for handles may write to later."""
     if type(key) is tuple:
@@ -588,6 +592,12 @@ def number_of(handle: Any, kind: str) -> Any:
         raise ConversionError(
             f"a text made of a handle ({caller()}) has no gradient, and may become a number again; "
             "write t.data where it is only to be read"
+        )
+    if copied and kind == "int" and np.any(np.abs(handle.data) >= DIGITS):
+        raise ConversionError(
+            f"int(handle) of a number as large as {handle.data:.3g} ({caller()}) is no count but "
+            "the digits of the number, and would drop the gradient; write t.data if none is meant "
+            "to flow"
         )
     if read or (copied and kind == "int"):
         return handle.data.item()

@@ -191,7 +191,13 @@ def as_operand(value: Any) -> Any:
         )
     if not isinstance(value, np.ndarray) and hasattr(type(value), "__array_function__"):
         return value
-    return np.asarray(value)
+    array = np.asarray(value)
+    if array.dtype.hasobject and not isinstance(value, (np.ndarray, list, tuple)):
+        raise DtypeError(
+            f"a {type(value).__name__} is neither a number nor an array, and what it does with a "
+            "handle is not recorded; compute with the numbers in it"
+        )
+    return array
 
 
 def single_candidate(args: tuple[Any, ...]) -> int | None:

@@ -249,12 +249,15 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
             elif type(total) is not type(contribution) or type(total) is not ndarray:
                 contribution = total + contribution
                 owned[parent] = True
-            elif owned[parent]:
-                total += contribution
-                contribution = total
-            elif fresh:
-                contribution += total
-                owned[parent] = True
+            elif (owned[parent] or fresh) and total.strides == contribution.strides:
+                # Else it would lie in memory as a sum that is captured does not, of whose matrix
+                # products the last digits are others
+                if owned[parent]:
+                    total += contribution
+                    contribution = total
+                else:
+                    contribution += total
+                    owned[parent] = True
             else:
                 contribution = total + contribution
                 owned[parent] = True

@@ -4,6 +4,7 @@ Importing all of them takes half as long as importing NumPy. So those that most 
 imported here, and the others when a function is met that is not in these.
 """
 
+import functools
 import importlib
 import inspect
 import sys
@@ -40,6 +41,7 @@ __all__ = [
     "call_signature",
     "entry_of",
     "facts_of",
+    "known_facts",
     "load_lazy_tables",
     "load_scipy_rules",
 ]
@@ -49,6 +51,10 @@ RULES: dict[Callable[..., Any], Entry] = {}
 
 FAST_RULES: dict[Callable[..., Any], tuple[Maker, ...]] = {}
 """The makers of those functions that the dispatch records in straight lines."""
+
+
+WITH_THEIR_TABLES = frozenset({"tape_ad"}) | sys.stdlib_module_names
+"""Packages whose functions no table has that is still to be loaded: ours come with their tables."""
 
 
 def add_rules(table: Mapping[Any, Entry]) -> None:
@@ -86,6 +92,7 @@ def add_rules(table: Mapping[Any, Entry]) -> None:
             FAST_RULES[function] = entry.makers
 
 
+@functools.cache
 def load_lazy_tables() -> None:
     """Add the rules of the tables that `import tape_ad` leaves out, as most programs need none."""
     add_rules(importlib.import_module("tape_ad.rules.lazy_tables").LAZY_TABLES)
@@ -151,6 +158,35 @@ def facts_of(function: Callable[..., Any]) -> Facts:
         return entry.facts
     own = getattr(function, "tape_ad_rule", None)
     return UNKNOWN if own is None else own.facts
+
+
+def known_facts(function: Callable[..., Any]) -> Facts:
+    """Look up what is known of a function, and load the tables that may know it.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    Facts
+        `UNKNOWN` where nothing is said, or no table has the function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known_facts(np.unique).shape_by_values
+    True
+    """
+    entry = RULES.get(function)
+    if entry is not None:
+        return entry.facts
+    if str(getattr(function, "__module__", None)).partition(".")[0] in WITH_THEIR_TABLES:
+        return UNKNOWN
+    try:
+        return entry_of(function).facts
+    except NoRuleError:
+        return UNKNOWN
 
 
 def call_signature(function: Callable[..., Any]) -> inspect.Signature:

@@ -26,6 +26,7 @@ __all__ = [
     "Refused",
     "Rule",
     "Signature",
+    "add_facts",
     "along",
     "as_array",
     "as_constant",
@@ -357,6 +358,29 @@ def stated(facts: Facts, table: dict[Any, Any]) -> dict[Any, Any]:
     True
     """
     return {function: evolve(entry, facts=facts) for function, entry in table.items()}
+
+
+def add_facts(table: dict[Any, Any], functions: Iterable[Callable[..., Any]], **known: Any) -> None:
+    """Say more of some functions of a table than stands beside their rules.
+
+    Parameters
+    ----------
+    table : dict
+        The entries of the functions are replaced in it.
+    functions : iterable of callable
+    **known
+        Attributes of `Facts`.
+
+    Examples
+    --------
+    >>> table = constants(np.nonzero, np.sign)
+    >>> add_facts(table, [np.nonzero], shape_by_values=True)
+    >>> table[np.nonzero].facts.shape_by_values, table[np.sign].facts.shape_by_values
+    (True, False)
+    """
+    for function in functions:
+        entry = table[function]
+        table[function] = evolve(entry, facts=entry.facts.also(**known))
 
 
 def merged(*tables: dict[Callable[..., Any], Entry]) -> dict[Callable[..., Any], Entry]:

@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 
 __all__ = [
     "ELEMENTWISE",
+    "SHAPED_BY_VALUES",
     "UNKNOWN",
     "Core",
     "Facts",
@@ -108,10 +109,16 @@ class Facts:
     by : callable or None
         ``by(arguments)``: the facts for a call, where they depend on its arguments. These are a
         mapping of names to values, with defaults.
+    shape_by_values : bool
+        Whether a result's shape depends on values, for some arguments at least.
     dtype_by_values : bool
         Whether the result's dtype depends on values.
     writes : bool
         Whether it writes to its first argument.
+    may_raise : bool or None
+        Whether it raises for some values, so that a program keeps a call of it though nobody needs
+        the result. None where that is not said: then a function of NumPy's or of elements does not,
+        and one of another package may.
 
     Examples
     --------
@@ -127,8 +134,10 @@ class Facts:
     body: Callable[..., Any] | None = None
     beside: tuple[str, ...] = ()
     by: Callable[[Mapping[str, Any]], "Facts"] | None = None
+    shape_by_values: bool = False
     dtype_by_values: bool = False
     writes: bool = False
+    may_raise: bool | None = None
     inputs: tuple[Core, ...] = field(init=False)
     outputs: tuple[Core, ...] | None = field(init=False)
 
@@ -159,6 +168,9 @@ UNKNOWN = Facts()
 
 ELEMENTWISE = Facts("()->()")
 """The facts of a function of elements: all its arguments that are arrays are broadcast."""
+
+SHAPED_BY_VALUES = Facts(shape_by_values=True)
+"""The facts of a function of which nothing else is said: a program that replays it has to look."""
 
 
 def elementwise(*operands: str) -> Facts:

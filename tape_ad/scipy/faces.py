@@ -7,6 +7,7 @@ handles (`tape_ad.transforms.differentiable`), made when it is first asked for.
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from tape_ad import differentiable
@@ -16,7 +17,11 @@ __all__ = ["face"]
 
 
 def face(
-    module: str, *tables: Mapping[str, Any], packages: Iterable[str] = (), also: Iterable[str] = ()
+    module: str,
+    *tables: Mapping[str, Any],
+    packages: Iterable[str] = (),
+    also: Iterable[str] = (),
+    around: Mapping[str, Callable[[Any], Any]] = MappingProxyType({}),
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Publish what a module has in common with SciPy's, what tables have, and copies of the rest.
 
@@ -33,6 +38,8 @@ def face(
         The modules in it that are public.
     also : iterable of str
         Public names that are not SciPy's.
+    around : mapping of str to callable
+        For some of the copies, by their names, what makes of one the function that is public.
 
     Returns
     -------
@@ -53,7 +60,8 @@ def face(
         if name not in copied:
             return rest(name)
         if name not in copies:
-            copies[name] = differentiable(getattr(theirs, name))
+            copy = differentiable(getattr(theirs, name))
+            copies[name] = around[name](copy) if name in around else copy
         return copies[name]
 
     return __getattr__, listed(names)

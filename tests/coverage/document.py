@@ -18,6 +18,7 @@ from tape_ad.base.naming import function_name
 from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
 from tests.calls.page import section
+from tests.coverage import kept
 from tests.coverage.conventions import CONVENTIONS
 from tests.coverage.topics import NEWER, OURS, PACKAGES, SPOKEN, TOPICS
 from tests.rules.makers import makers_met
@@ -44,7 +45,10 @@ HEAD = """\
 <!-- Written by `python -m tests.coverage`; do not edit. -->
 
 Every function that handles answer to, grouped as in NumPy's reference. A function of NumPy or
-SciPy that is not listed here raises `NoRuleError` on a handle.
+SciPy that is not listed here raises `NoRuleError` on a handle. `ta.scipy.stats` and its like have
+more functions, under SciPy's names: what SciPy writes in Python is its own code there, and takes
+handles as any code does under `ta.differentiable` ([other-libraries.md](other-libraries.md)). The
+tests check those that they have rows for in the same manner.
 
 - **kind**: a *rule* records one node or a few; a *composition* is written in functions that have
   rules, and records theirs; a *piecewise constant* function gives plain data, and so does one that
@@ -247,7 +251,7 @@ def document() -> str:
     for line in lines():
         by_topic[line.topic].append(line)
     order = [*TOPICS, METHODS, OTHERS, *OURS.values(), HANDLES, INNER]
-    parts = [HEAD, f"{counted()}\n", *section()]
+    parts = [HEAD, f"{counted()}\n", *section(), *kept.section()]
     header, rule = table_row(*COLUMNS), "|---" * len(COLUMNS) + "|"
     for topic in filter(by_topic.__contains__, order):
         body = map(str, sorted(by_topic[topic], key=lambda line: line.name.lower()))

@@ -14,9 +14,9 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.base.errors import CaptureError
-from tape_ad.programs.capture import contents
-from tape_ad.programs.capture.contents import contents as contents_of
-from tape_ad.programs.capture.contents import fingerprint
+from tape_ad.programs.capture import constants
+from tape_ad.programs.capture.constants import contents as contents_of
+from tape_ad.programs.capture.constants import fingerprint
 from tape_ad.programs.replay.checking import check_alike
 from tests.programs.comparing import counting
 
@@ -349,7 +349,7 @@ def test_every_change_changes_the_fingerprint(layout: str, tmp_path: Path) -> No
 def test_signs_order_and_pieces_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     array = np.arange(60.0).reshape(3, 4, 5)
     assert len({fingerprint(each) for each in (array, -array, array[::-1], array + 0.0)}) == 3
-    monkeypatch.setattr(contents, "BLOCK", 16)
+    monkeypatch.setattr(constants, "BLOCK", 16)
     strided = np.arange(120.0)[::2]
     before = fingerprint(strided)
     strided[-1] += 1

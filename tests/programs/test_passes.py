@@ -13,6 +13,8 @@ from tape_ad.programs.passes.dead_code import eliminate_dead_code
 from tape_ad.programs.passes.identities import IDENTITIES
 from tape_ad.programs.passes.rewriting import rewritten
 from tape_ad.programs.program.program import Program
+from tape_ad.rules.base import Constant
+from tape_ad.rules.facts import ELEMENTWISE, UNKNOWN, Facts
 from tape_ad.rules.numpy.updates import updated
 from tests.programs.simplifying import PARTS, TURNED, X, Z, assert_same, builder, functions
 
@@ -53,6 +55,29 @@ def test_constants_that_nothing_depends_on_go_and_inputs_stay() -> None:
     to.constant(np.ones(3))
     program = eliminate_dead_code(to.program([to.inputs[1]]))
     assert (len(program.inputs), len(program.constants)) == (2, 0)
+
+
+def described(facts: Facts) -> Any:
+    """Make a function of which something is known."""
+    function: Any = lambda x: x  # noqa: E731 - it gets an attribute
+    function.tape_ad_rule = Constant(facts)
+    return function
+
+
+@pytest.mark.parametrize(
+    ("facts", "stays"),
+    [
+        (UNKNOWN, True),
+        (ELEMENTWISE, False),
+        (UNKNOWN.also(may_raise=False), False),
+        (ELEMENTWISE.also(may_raise=True), True),
+    ],
+)
+def test_a_call_that_may_raise_stays(facts: Facts, stays: bool) -> None:
+    to = builder(X)
+    to(described(facts), to.inputs[0])
+    program = to.program([to(np.cos, to.inputs[0])])
+    assert len(eliminate_dead_code(program).steps) == 1 + stays
 
 
 # Calls that change nothing

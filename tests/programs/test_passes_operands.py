@@ -8,9 +8,13 @@ import pytest
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.constant_folding import fold_constants, literals_of
 from tape_ad.programs.passes.dead_code import eliminate_dead_code
-from tape_ad.programs.passes.products import UNIT_ROWS
 from tape_ad.programs.passes.rewriting import rewritten
-from tape_ad.programs.passes.strength_reduction import NEUTRAL_OPERANDS, SQUARES, has_squares
+from tape_ad.programs.passes.strength_reduction import (
+    NEUTRAL_OPERANDS,
+    SQUARES,
+    UNIT_ROWS,
+    has_squares,
+)
 from tape_ad.programs.program.program import Program
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tests.programs.building import Builder

@@ -44,8 +44,8 @@ ALIKE: set[str] = {
 }
 """Functions of a table of constants that are of shapes, dtypes and memory alone."""
 
-UNCAPTURED: set[str] = {"binned_statistic_2d", "tape_ad.scipy.signal.find_peaks"}
-"""Functions that cannot be captured: they count, or give a dict."""
+UNCAPTURED: set[str] = {"tape_ad.scipy.signal.find_peaks"}
+"""Functions that cannot be captured: they give a dict."""
 
 REFUSED: set[str] = {"np.min_scalar_type", "np.einsum_path"}
 """Functions of a table of constants that cannot be captured: a dtype, and a list with a text."""

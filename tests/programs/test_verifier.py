@@ -7,11 +7,10 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.base.naming import called
-from tape_ad.programs.engines import engine_named, liveness
-from tape_ad.programs.engines.liveness import LiveRanges
+from tape_ad.programs.engines import engine_named, plans
 from tape_ad.programs.engines.native.fusion import in_place
-from tape_ad.programs.engines.native.lowering import cache
-from tape_ad.programs.engines.plans import Plan
+from tape_ad.programs.engines.native.lowering.passes import LoweringCache
+from tape_ad.programs.engines.plans import LiveRanges, Plan
 from tape_ad.programs.engines.verifier import (
     StorageError,
     verify_owners,
@@ -32,7 +31,7 @@ def by_name(value: Value) -> Value:
 @pytest.fixture
 def blind_to_views(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let liveness be by value."""
-    monkeypatch.setattr(liveness, "root_of", by_name)
+    monkeypatch.setattr(plans, "root_of", by_name)
 
 
 def seen_by_a_view() -> Program:
@@ -88,7 +87,7 @@ def natively(function: Any) -> None:
 def test_a_loop_that_reads_another_operand(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
 
-    found = cache.LoweringCache.find
+    found = LoweringCache.find
 
     def careless(self: Any, key: Any, call: Any) -> Any:
         nest = found(self, key, call)
@@ -96,7 +95,7 @@ def test_a_loop_that_reads_another_operand(monkeypatch: pytest.MonkeyPatch) -> N
             nest.reads = nest.reads[:1] * len(nest.reads)
         return nest
 
-    monkeypatch.setattr(cache.LoweringCache, "find", careless)
+    monkeypatch.setattr(LoweringCache, "find", careless)
     with pytest.raises(StorageError, match=r"the loop for np\.multiply does not read"):
         natively(mixed)
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg
 
 from tape_ad.base.naming import called
-from tape_ad.rules import call_signature, entry_of
+from tape_ad.rules import call_signature, known_facts
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
 from tests.rules.grouping import for_each
 from tests.rules.rows import CONSTANTS, ROWS
@@ -32,9 +32,9 @@ MEMBERS = range(3)
 
 
 def facts_of(case: Case) -> Facts:
-    """Give what is said of the function of a case; of ufuncs NumPy says it."""
+    """Give what is said of the function of a case; of ufuncs NumPy says it, of copies nobody."""
     function = case.row.function
-    return Facts() if isinstance(function, np.ufunc) else entry_of(function).facts
+    return Facts() if isinstance(function, np.ufunc) else known_facts(function)
 
 
 def is_stated(facts: Facts) -> bool:
@@ -268,3 +268,76 @@ X = np.arange(1.0, 13.0).reshape(3, 4)
 def test_a_wrong_fact_is_found(function: Function, facts: Facts, given: dict[str, Any]) -> None:
     with pytest.raises((AssertionError, *REFUSED)):
         check(function, facts, given)
+
+
+# Shapes, and what is written to
+
+OTHER_VALUES: list[Callable[[Array], Array]] = [
+    np.zeros_like,
+    lambda x: np.full_like(x, x.flat[0]) if x.size else x,
+    lambda x: np.where(np.arange(x.size).reshape(x.shape) == 0, -x, x).astype(x.dtype),
+]
+
+
+def shapes_of(out: Any) -> Any:
+    """Give the shapes of results, nested as they are."""
+    return list(map(shapes_of, out)) if isinstance(out, (tuple, list)) else np.shape(out)
+
+
+def changes_of_shape(function: Function, given: dict[str, Any]) -> int:
+    """Count the other values of the arrays of a call for which there is a result of other shape."""
+    count = 0
+    for change in OTHER_VALUES:
+        inexact = {
+            n for n, x in given.items() if isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+        }
+        others = {name: change(x) if name in inexact else x for name, x in given.items()}
+        try:
+            shapes = [shapes_of(by_name(function, each)) for each in (given, others)]
+        except (*REFUSED, ArithmeticError, RuntimeError):  # which other values may be met with
+            continue
+        count += shapes[0] != shapes[1]
+    return count
+
+
+@for_each(some(cases(ROWS + CONSTANTS), 2))
+@np.errstate(all="ignore")
+def test_a_shape_depends_on_values_where_facts_say_so_alone(case: Case) -> None:
+    if isinstance(case.row.function, np.ufunc) or facts_of(case).shape_by_values:
+        return
+    for given in calls_of(case):
+        assert changes_of_shape(case.row.function, given) == 0
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (np.unique, {"ar": X}),
+        (np.nonzero, {"a": X}),
+        (np.roots, {"p": X[0]}),
+        (np.trim_zeros, {"filt": X[0]}),
+        (np.setdiff1d, {"ar1": X, "ar2": np.ones(2)}),
+        (np.compress, {"condition": X[0], "a": X[0]}),
+    ],
+)
+def test_a_shape_that_depends_on_values_is_found(function: Function, given: Any) -> None:
+    assert known_facts(function).shape_by_values
+    assert changes_of_shape(function, given)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (np.copyto, (0.0,)),
+        (np.fill_diagonal, (0.0,)),
+        (np.place, (X > 2, [0.0])),
+        (np.put, ([0, 1], [0.0])),
+        (np.put_along_axis, (np.zeros((3, 1), int), 0.0, 1)),
+        (np.putmask, (X > 2, 0.0)),
+    ],
+)
+def test_a_function_that_is_said_to_write_does(function: Function, args: tuple[Any, ...]) -> None:
+    assert known_facts(function).writes
+    written = X.copy()
+    function(written, *args)
+    assert not np.array_equal(written, X)

@@ -205,20 +205,25 @@ def test_plain_samples_give_scipys_density() -> None:
     )
 
 
+def test_what_is_drawn_of_kernels_moves_with_the_sample() -> None:
+    gradients_agree(
+        lambda sample: stats.gaussian_kde(sample).resample(4, seed=3)[0], [POINTS[:, 0]]
+    )
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda h: stats.multivariate_normal.logpdf(h, allow_singular=True), "allow_singular=True"),
+        (
+            lambda h: stats.multivariate_normal.logpdf(h, cov=np.ones((2, 2)), allow_singular=True),
+            "allow_singular=True",
+        ),
         (stats.multivariate_normal.cdf, "multivariate_normal.cdf does not take handl"),
         (lambda h: stats.multivariate_normal(h).rvs(), "multivariate_normal.rvs does not take han"),
         (lambda h: stats.multinomial.logpmf(h, 5, [0.5, 0.5]), "with respect to x; pass x.data"),
         (lambda h: stats.multinomial.pmf([1, 1], h[0], [0.5, 0.5]), "with respect to n; pass n.da"),
         (lambda h: stats.dirichlet_multinomial.pmf([1, 1], [1.0, 2.0], h[0]), "with respect to n"),
         (lambda h: stats.multinomial.entropy(5, h), "multinomial.entropy does not take handles"),
-        (
-            lambda h: stats.gaussian_kde(h).resample(3),
-            "gaussian_kde.resample does not take handles",
-        ),
     ],
 )
 def test_what_is_refused_says_what_to_write(call: Any, says: str) -> None:

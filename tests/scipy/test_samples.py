@@ -10,6 +10,7 @@ import scipy.stats
 import tape_ad as ta
 from tape_ad.base.errors import TieError, UnsupportedArgumentError
 from tape_ad.scipy import stats
+from tape_ad.testing import check_grads
 
 Array = Any
 
@@ -174,3 +175,28 @@ def test_pearsons_statistic_has_a_slope_in_the_power() -> None:
 
     difference = (statistic(1 + 1e-6) - statistic(1 - 1e-6)) / 2e-6
     np.testing.assert_allclose(ta.grad(statistic)(1.0), difference, rtol=1e-8)
+
+
+def test_two_samples_are_compared_by_their_order_and_at_a_place_of_one() -> None:
+    handle = ta.ComputationRecord().tensor(SAMPLE)
+    assert tuple(stats.kstest(handle, OTHER)) == tuple(scipy.stats.kstest(SAMPLE, OTHER))
+
+
+def test_a_plot_shows_the_values_and_gives_handles() -> None:
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    handle = ta.ComputationRecord().tensor(SAMPLE)
+    (_, ordered), _ = stats.probplot(handle, plot=axes)
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), np.sort(SAMPLE))
+    np.testing.assert_array_equal(ordered[0].grad().wrt(handle), np.eye(8)[np.argmin(SAMPLE)])
+
+
+def test_a_frozen_distribution_is_one_in_scipys_own_code() -> None:
+    scale = 1.5
+
+    def distance(x: Any) -> Any:
+        return stats.cramervonmises(x, scipy.stats.norm(0.5, scale).cdf).statistic
+
+    check_grads(distance, (SAMPLE,), order=2)
+    assert distance(SAMPLE) == pytest.approx(
+        scipy.stats.cramervonmises((SAMPLE - 0.5) / scale, "norm").statistic, rel=1e-13
+    )

@@ -14,7 +14,6 @@ from tape_ad.base.arrays.adapters import adapter, operand_of
 
 __all__ = [
     "BATCHES",
-    "SHAPED_BY_VALUES",
     "SYMBOLS",
     "TRACERS",
     "TYPED_BY_VALUES",
@@ -52,10 +51,6 @@ TRACERS: set[type] = set()
 SYMBOLS: set[type] = set()
 """Types of arrays of which only shape and dtype are known, with which a compiler looks into a
 function; `tape_ad.programs` adds its own. No derivative is taken through them."""
-
-SHAPED_BY_VALUES: set[Any] = set()
-"""Functions whose results have shapes that depend on values, which what notes calls has to guard.
-Rules add their own, and `tape_ad.programs` adds NumPy's."""
 
 TYPED_BY_VALUES: set[Any] = set()
 """Functions whose results are real or complex, or of another type, depending on values."""

@@ -14,7 +14,7 @@ from tape_ad.programs.capture.writing import assign as written
 from tape_ad.programs.capture.writing import change as changed
 from tape_ad.programs.capture.writing import defers
 
-__all__ = ["defers"]
+__all__ = []
 
 Function = Callable[..., Any]
 
@@ -29,7 +29,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any:
 
 
 def answer(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any:
-    """Do what `call` does; NotImplemented where a handle is among the arguments."""
+    """Compute and note a call; NotImplemented where a handle is among the arguments."""
     return call(function, args, kwargs) if all(map(defers, args)) else NotImplemented
 
 

@@ -12,7 +12,7 @@ from attrs import define, evolve, field
 
 from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
+from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
@@ -20,10 +20,9 @@ from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.programs.capture import answering  # noqa: F401 - which says how captured arrays answer
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
-from tape_ad.programs.capture.memories import is_index, is_of_memory, tracers_in
 from tape_ad.programs.capture.op_facts import (
     SHAPE_QUERIES,
-    WRITING,
+    SHAPED_BY_VALUES,
     by_name,
     check_capturable,
     check_warnings,
@@ -39,9 +38,10 @@ from tape_ad.programs.capture.opaque_calls import call_opaque
 from tape_ad.programs.capture.traced_arrays import TracedArray, as_index, holds_tracer, is_tracer
 from tape_ad.programs.capture.traced_scalars import TracedScalar
 from tape_ad.programs.capture.tracers import NUMBERS, Tracer, failure_of
-from tape_ad.programs.capture.writing import call_into
+from tape_ad.programs.capture.writing import call_into, is_index, is_of_memory, tracers_in
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
+from tape_ad.rules import known_facts
 
 __all__ = ["Capture"]
 
@@ -161,7 +161,8 @@ class Capture:
             args, kwargs = by_name(function, args, kwargs)
         if kwargs and kwargs.get("out") is not None:
             return call_into(self, function, args, kwargs)
-        if function in WRITING or overwrites(function, args, kwargs):
+        facts = known_facts(function)
+        if facts.writes or overwrites(function, args, kwargs):
             raise self.refusal(
                 f"{called(function)} ({caller()}) writes to its argument; write x[...] = value"
             )
@@ -195,10 +196,12 @@ class Capture:
             result = out._make(boxes) if hasattr(out, "_make") else type(out)(boxes)
         several = type(result) is not TracedArray and type(result) is not TracedScalar
         self.note(Call(function, noted_args, noted_kwargs, values, several, self.errors()))
-        shaped = function in SHAPED_BY_VALUES or masked(function, args, kwargs)
+        shaped = facts.shape_by_values or function in SHAPED_BY_VALUES
         self.rely_on(
             np.shape,
-            shaped or (deciding and any(map(holds_traced_integer, (*args, *kwargs.values())))),
+            shaped
+            or masked(function, args, kwargs)
+            or (deciding and any(map(holds_traced_integer, (*args, *kwargs.values())))),
             result,
             several,
         )
@@ -294,7 +297,7 @@ class Capture:
         )
 
     def unwrap_all(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Do what `unwrap` does for the arguments of a call, in fewer steps for most of them."""
+        """Give arguments with concrete arrays in place of tracers, and with values in place."""
         concrete, noted = [], []
         for arg in args:
             kind = type(arg)

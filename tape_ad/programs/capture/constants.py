@@ -1,17 +1,136 @@
 """The arrays that a function finds elsewhere."""
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from attrs import define, field
 
 from tape_ad.base.errors import CaptureError
-from tape_ad.programs.capture.contents import fingerprint
-from tape_ad.programs.program.program import Constant, Program, Value
+from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.programs.program.keys import content_of
+from tape_ad.programs.program.program import Call, Constant, Program, Value
 from tape_ad.record.messages.callers import caller
 
-__all__ = ["Constants", "same_memory"]
+__all__ = ["Constants", "contents", "fingerprint", "has_derived", "same_memory", "same_program"]
+
+BLOCK = 2**20
+"""How many bytes of an array that is not contiguous are copied at once."""
+
+PADDED = frozenset("gG")
+"""The dtypes whose bytes are not all theirs, by their characters: the extended precisions."""
+
+
+def contents(array: Any) -> bytes:
+    """Give the contents of a small array."""
+    if array.dtype.char in PADDED:
+        return b"".join([each.tobytes() for each in unpadded(array)])
+    return bytes(array.tobytes())
+
+
+def fingerprint(array: Any) -> bytes:
+    """Sum up the contents of an array, without a copy of a large one.
+
+    Examples
+    --------
+    >>> x = np.arange(6.0).reshape(2, 3)
+    >>> fingerprint(x) == fingerprint(x.copy()), fingerprint(x) == fingerprint(x + 1)
+    (True, False)
+    """
+    digest = hashlib.sha1(usedforsecurity=False)  # the quickest of those that depend on order
+    for piece in pieces(np.asarray(array)):
+        digest.update(piece)
+    return digest.digest()
+
+
+def pieces(array: Any) -> Iterator[Any]:
+    """Give the bytes of an array, in an order that depends on its layout only."""
+    if array.dtype.hasobject:
+        yield array.tobytes()  # the addresses of the objects
+    elif array.dtype.char in PADDED:
+        for part in unpadded(array):
+            yield from pieces(part)
+    elif array.flags.c_contiguous:
+        yield array.reshape(-1).view(np.uint8)
+    elif array.flags.f_contiguous:
+        yield from pieces(array.T)
+    else:
+        rows = max(1, BLOCK * len(array) // array.nbytes)
+        for start in range(0, len(array), rows):
+            yield from pieces(np.ascontiguousarray(array[start : start + rows]))
+
+
+def unpadded(array: Any) -> Iterator[Any]:
+    """Give the numbers of an extended precision, whose bytes hold what has been left in memory.
+
+    Each is written as a sum of two numbers in double precision, which hold 106 bits of it.
+    """
+    for part in (array.real, array.imag) if array.dtype.char == "G" else (array,):
+        with np.errstate(all="ignore"):
+            high = part.astype(np.float64)
+            low = (part - high).astype(np.float64)
+        yield from (high, low)
+
+
+def has_derived(program: Program, arrays: Iterable[Any]) -> bool:
+    """Tell whether some number in a program may have been computed of arrays outside of it.
+
+    Parameters
+    ----------
+    program : Program
+    arrays : iterable of ndarray
+        Those that the function finds; a constant that shows their memory is read where it is.
+    """
+    known = list(arrays)
+    for constant in program.constants:
+        read = any(np.may_share_memory(constant.data, each) for each in known)
+        if not read and not is_plain(constant.data):
+            return True
+    calls = (step for step in program.steps if isinstance(step, Call))
+    leaves = (leaf for call in calls for leaf in flatten((call.args, dict(call.kwargs))))
+    return any(isinstance(leaf, (float, complex, np.inexact)) for leaf in leaves)
+
+
+def is_plain(array: Any) -> bool:
+    """Tell whether an array is nothing but zeros or ones, as seeds of sweeps are."""
+    if array.dtype.kind not in "biufc":  # records, texts and dates are no seeds
+        return False
+    first = array.ravel()[:1]
+    return bool(np.all(array == first) and first in (0, 1)) if array.size else True
+
+
+def same_program(one: Program, two: Program) -> bool:
+    """Tell whether two captures differ in nothing but what is in arrays that are read in place."""
+    if len(one.constants) != len(two.constants):
+        return False
+    read_alike = all(map(same_constant, one.constants, two.constants))
+    return read_alike and described(one) == described(two)
+
+
+def same_constant(one: Constant, two: Constant) -> bool:
+    """Tell whether two constants are read in one place, or hold the same."""
+    return same_memory(one.data, two.data) or one.mark == two.mark
+
+
+def described(program: Program) -> list[Any]:
+    """Describe the steps and the output of a program, with numbers in place of values."""
+    numbers = program.numbers()
+    steps: list[Any] = []
+    for step in program.steps:
+        if isinstance(step, Call):
+            function = getattr(step.function, "__code__", step.function)
+            steps.append((function, numbered((step.args, dict(step.kwargs)), numbers)))
+        else:
+            steps.append((step.question, numbers[step.value], step.answer))
+    return [*steps, numbered(program.output, numbers)]
+
+
+def numbered(tree: Any, numbers: dict[Value, int]) -> Any:
+    """Describe a structure, with numbers in place of values."""
+    return content_of(
+        map_leaves(lambda leaf, _: ("%", numbers[leaf]) if type(leaf) is Value else leaf, tree)
+    )
 
 
 @define(eq=False, repr=False)

@@ -24,9 +24,7 @@ from attrs import define, field
 
 from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.trees import flatten, structure_of
-from tape_ad.programs.capture.contents import contents
-from tape_ad.programs.capture.derived import has_derived
-from tape_ad.programs.capture.names import Names, names_in
+from tape_ad.programs.capture.constants import contents, has_derived
 from tape_ad.programs.capture.variables import (
     ATTRIBUTE,
     BYTES,
@@ -38,15 +36,17 @@ from tape_ad.programs.capture.variables import (
     OBJECTS,
     PRESENT,
     VALUES,
+    Names,
     Variable,
     WatchedArray,
+    names_in,
     quick_test,
 )
 from tape_ad.programs.program.keys import varies
 from tape_ad.programs.program.program import Program
 from tape_ad.record.messages.callers import is_library_module, is_library_name
 
-__all__ = ["STALE", "FreeVariables", "objects_in"]
+__all__ = ["FreeVariables", "objects_in"]
 
 MOST = 1024
 """How many variables are looked at; beyond that, a function is too large to be followed."""

@@ -3,13 +3,14 @@
 import functools
 import inspect
 import operator
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TYPED_BY_VALUES
+from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
 from tape_ad.programs.capture.traced_arrays import TracedArray, is_tracer
@@ -17,12 +18,13 @@ from tape_ad.programs.capture.traced_scalars import TracedScalar
 from tape_ad.programs.capture.tracers import NUMBERS, failure_of, item_of
 from tape_ad.programs.program.program import Call
 from tape_ad.record.messages.callers import caller
+from tape_ad.rules import known_facts
 from tape_ad.rules.numpy.updates import updated, viewed
 
 __all__ = [
+    "SHAPED_BY_VALUES",
     "SHAPE_QUERIES",
     "VIEWS",
-    "WRITING",
     "by_name",
     "check_capturable",
     "check_warnings",
@@ -54,38 +56,8 @@ SHAPE_QUERIES: frozenset[Any] = frozenset(
 )
 """Functions about shapes and dtypes, which are the same at each replay."""
 
-SHAPED_BY_VALUES.update(
-    {
-        np.argwhere,
-        np.bincount,
-        np.compress,
-        np.delete,
-        np.extract,
-        np.flatnonzero,
-        np.insert,
-        np.intersect1d,
-        np.nonzero,
-        np.repeat,
-        np.setdiff1d,
-        np.setxor1d,
-        np.trim_zeros,
-        np.union1d,
-        np.unique,
-        np.unique_all,
-        np.unique_counts,
-        np.unique_inverse,
-        np.unique_values,
-        np.poly1d,
-        np.polyfit,  # with full=True, what is left over is empty where the rank is too low
-        np.roots,
-        np.polymul,
-        np.polydiv,
-        np.arange,
-        np.histogram,
-        np.histogram_bin_edges,
-        np.linalg.lstsq,
-    }
-)
+SHAPED_BY_VALUES: frozenset[Any] = frozenset({np.arange, np.poly1d, np.polydiv})
+"""Functions without a rule whose results have shapes that depend on values."""
 
 TYPED_BY_VALUES.update(
     {
@@ -130,11 +102,6 @@ FAILING: frozenset[Any] = frozenset(
 
 OVERWRITE = "overwrite_"
 """How the names of options begin by which a function may write to its arguments."""
-
-WRITING: frozenset[Any] = frozenset(
-    {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
-)
-"""Functions that write to their first argument."""
 
 
 VIEWS: frozenset[Any] = frozenset(
@@ -188,6 +155,12 @@ def holds_traced_integer(arg: Any) -> bool:
     return kind is TracedArray and arg.data.ndim == 0 and arg.data.dtype.kind in "iu"
 
 
+SILENT = frozenset({"numpy", "tape_ad"}) | sys.stdlib_module_names
+"""Packages whose functions raise for no values, but for those that are listed."""
+
+CHECKING = ("numpy.linalg", "tape_ad.scipy.")
+"""Packages in them of which any function may."""
+
 RAISING = frozenset({"raise", "call"})
 """The ways of `numpy.errstate` in which a call may raise."""
 
@@ -203,14 +176,18 @@ def may_fail(call: Call) -> bool:
     (True, False)
     """
     function = call.function
-    module = str(getattr(function, "__module__", None))
-    if module.startswith(("numpy.linalg", "scipy.linalg")):
-        return True
     if call.errors is not None and not RAISING.isdisjoint(call.errors.values()):
         return True
     if function in INDEXING:
         return len(call.operands) > 1
-    return function in FAILING
+    if function in FAILING or isinstance(function, np.ufunc):
+        return function in FAILING
+    facts = known_facts(function)
+    if facts.may_raise is not None:
+        return facts.may_raise
+    module = str(getattr(function, "__module__", None) or "numpy")  # of a method of a ufunc's
+    own = module.partition(".")[0] in SILENT
+    return not facts.is_elementwise and (not own or module.startswith(CHECKING))
 
 
 def masked(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:

@@ -19,7 +19,7 @@ from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.engines.reports import Report, reporting
 from tape_ad.programs.program.program import Program
 
-__all__ = ["ENGINES", "Engine", "Replay", "Report", "compiler_passes", "engine_named"]
+__all__ = ["ENGINES", "Report", "compiler_passes", "engine_named"]
 
 Replay = Any
 Engine = Callable[..., Replay]

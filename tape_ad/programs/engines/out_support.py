@@ -5,24 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.program.native import placed_number
-from tape_ad.programs.program.program import Call, Value, values_in
+from tape_ad.programs.program.program import Call, Value, root_of, values_in
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.rules.maps.places import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = [
-    "REDUCTIONS",
-    "added_in_place",
-    "added_once",
-    "fills",
-    "overwritten",
-    "size_of",
-    "span_of",
-]
+__all__ = ["REDUCTIONS", "fills", "overwritten", "size_of"]
 
 REDUCTIONS: dict[Any, tuple[np.ufunc, Any]] = {
     np.sum: (np.add, None),
@@ -52,7 +43,7 @@ def fills(call: Call) -> bool:
 
 
 def fills_by_table(call: Call, function: Any, out: Value) -> bool:
-    """Do what `fills` does, for what is no ufunc."""
+    """Tell whether a call of what is no ufunc can write its result into memory that it is given."""
     if function is scatter:
         return added_once(call)
     if function is added_at:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.engines.out_support import fills, is_c
-from tape_ad.programs.program.program import Call, Guard, Step, Value
+from tape_ad.programs.program.program import Call, Guard, Step, Value, root_of
 
 __all__ = ["LARGE", "Run", "is_one_element", "scheduled"]
 

@@ -13,9 +13,8 @@ from tape_ad.programs.passes.copy_outputs import copy_returned_constants
 from tape_ad.programs.passes.cse import eliminate_common_subexpressions
 from tape_ad.programs.passes.dead_code import eliminate_dead_code
 from tape_ad.programs.passes.identities import IDENTITIES
-from tape_ad.programs.passes.products import UNIT_ROWS
 from tape_ad.programs.passes.rewriting import Rule, rewritten
-from tape_ad.programs.passes.strength_reduction import NEUTRAL_OPERANDS, SQUARES
+from tape_ad.programs.passes.strength_reduction import NEUTRAL_OPERANDS, SQUARES, UNIT_ROWS
 from tape_ad.programs.program.program import Program
 
 __all__ = ["PASSES", "simplified"]

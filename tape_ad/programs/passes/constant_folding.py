@@ -12,7 +12,7 @@ import numpy as np
 from tape_ad.programs.passes.rewriting import Rewriting, alike
 from tape_ad.programs.program.program import COMPUTED, Call, Constant, Program, Value, replaced
 
-__all__ = ["fold_constants", "is_literal", "literals_of"]
+__all__ = ["fold_constants", "literals_of"]
 
 MOST = 2**16
 """How many bytes a result may have that is kept in place of its call."""

@@ -12,7 +12,7 @@ from tape_ad.rules.maps import clone
 from tape_ad.rules.numpy.updates import viewed
 from tape_ad.rules.numpy.windows import Window
 
-__all__ = ["copy_returned_constants", "returned_constants", "with_returned_copied"]
+__all__ = ["copy_returned_constants", "with_returned_copied"]
 
 
 def returned_constants(program: Program) -> list[Constant]:

@@ -90,19 +90,23 @@ def kind_of(arg: Any) -> Any:
     return np.asarray(arg).dtype
 
 
-def stand_in(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Make an array of these strides, whose elements nobody looks at."""
+def stand_in(
+    shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[Any, int]:
+    """Make an array of these strides, whose elements nobody looks at, and say where it begins."""
     few = math.prod(shape) <= FEW  # many would take memory for as long as they are kept
     return (kept_stand_in if few else new_stand_in)(shape, strides, dtype)
 
 
-def new_stand_in(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def new_stand_in(
+    shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[Any, int]:
     """Make a new one."""
     ways = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
     before = -sum(way for way in ways if way < 0)
     after = sum(way for way in ways if way > 0) + dtype.itemsize
     array: Any = np.ndarray(shape, dtype, np.empty(before + after, "u1"), before, strides)
-    return array
+    return array, array.__array_interface__["data"][0]
 
 
 kept_stand_in = functools.lru_cache(maxsize=256)(new_stand_in)
@@ -276,7 +280,7 @@ class Trace:
             (key,) = args
             key = key if type(key) is tuple else (key,)
             args = (key if any(each is Ellipsis for each in key) else (*key, Ellipsis),)
-        given = stand_in(source.shape, source.strides, array.dtype)
+        given, _ = stand_in(source.shape, source.strides, array.dtype)
         shown = function(given, *args, **kwargs)
         if not np.may_share_memory(given, shown):
             raise NotInlined("a copy where a view was meant")

@@ -9,8 +9,9 @@ import numpy as np
 
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike
 from tape_ad.programs.program.program import Call, Value
+from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix
 
-__all__ = ["NEUTRAL_OPERANDS", "SQUARES", "has_squares"]
+__all__ = ["NEUTRAL_OPERANDS", "SQUARES", "UNIT_ROWS", "has_squares"]
 
 POWERS = frozenset("fd")
 """The dtypes whose power of 2 NumPy may compute as a product, by their codes."""
@@ -98,3 +99,26 @@ SQUARES: dict[Any, Rule] = {np.power: square}
 
 For complex x it takes another way, with another rounding.
 """
+
+
+def scale_by_unit_rows(call: Call, rewriting: Rewriting) -> Call | None:
+    """Write a product of known unit vectors, as a Jacobian starts with, as what it picks."""
+    if len(call.args) != 2 or call.kwargs:
+        return None
+    rows, right = call.args
+    known = rewriting.literals.get(rows) if type(rows) is Value else None
+    if type(known) is not np.ndarray or type(right) is not Value or right.kind is not np.ndarray:
+        return None
+    found = one_in_each(known) if known.ndim == len(right.shape) == 2 else None
+    if found is None:
+        return None
+    factors, columns = found
+    begin = int(columns[0])
+    if (columns != np.arange(begin, begin + len(columns))).any():
+        return None
+    args = (rows, right, factors, begin)
+    return Call(scaled_rows, args, {}, call.outputs, errors=call.errors)
+
+
+UNIT_ROWS: dict[Any, Rule] = {times_matrix: scale_by_unit_rows}
+"""What finds products that only scale the rows of a matrix, for arrays that nobody can change."""

@@ -21,6 +21,7 @@ __all__ = [
     "Value",
     "listed",
     "replaced",
+    "root_of",
     "values_in",
 ]
 
@@ -260,6 +261,13 @@ class Program:
         lines += [listed(step, numbers) for step in self.steps]
         lines.append(f"return {shown(self.output, numbers)}")
         return "\n".join(lines)
+
+
+def root_of(value: Value) -> Value:
+    """Find what owns the memory of a value."""
+    while value.owner is not None:
+        value = value.owner
+    return value
 
 
 def values_in(tree: Any) -> list[Value]:

@@ -1,6 +1,7 @@
 """A function that is captured by its first calls and replayed by all later ones."""
 
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -11,17 +12,48 @@ from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import global_name
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.program.program import Program
-from tape_ad.programs.replay.bound import Bound
-from tape_ad.programs.replay.capturing import is_capturing
 from tape_ad.programs.replay.checking import check_alike
-from tape_ad.programs.replay.eager_context import run_eagerly
 from tape_ad.programs.replay.explaining import counted, explained, title
 from tape_ad.programs.replay.paths import Search
-from tape_ad.programs.replay.replaying import PATIENCE, Replayer
+from tape_ad.programs.replay.replaying import PATIENCE, Replayer, is_capturing
+from tape_ad.programs.replay.verifying import run_eagerly
 from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 
 __all__ = ["Compiled"]
+
+
+@define(eq=False, repr=False, slots=False)
+class Bound:
+    """A compiled method of an instance.
+
+    Attributes
+    ----------
+    compiled : Compiled
+    instance : any
+        Its first argument.
+    """
+
+    compiled: Any
+    instance: Any
+
+    def __attrs_post_init__(self) -> None:
+        functools.update_wrapper(self, types.MethodType(self.compiled, self.instance), updated=())
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the method."""
+        return self.compiled(self.instance, *args, **kwargs)
+
+    def check(self, /, *args: Any, **kwargs: Any) -> None:
+        """Compare a replay with the function itself; see `Compiled.check`."""
+        self.compiled.check(self.instance, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.compiled, name)
+
+    def __repr__(self) -> str:
+        return f"<method of {self.instance!r}: {self.compiled!r}>"
+
 
 Function = Callable[..., Any]
 

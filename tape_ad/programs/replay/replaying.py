@@ -11,15 +11,20 @@ from typing import Any
 
 from attrs import define, evolve, field
 
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.base.memory import uncollected
-from tape_ad.programs.capture.derived import same_program
+from tape_ad.base.trees import map_leaves, structure_of
+from tape_ad.programs.capture.capture import Capture
+from tape_ad.programs.capture.comparison import Comparison
+from tape_ad.programs.capture.constants import Constants, same_program
 from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
+from tape_ad.programs.capture.traced_arrays import plain, with_plain_keys
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.passes import simplified
+from tape_ad.programs.passes.copy_outputs import with_returned_copied
 from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
 from tape_ad.programs.program.program import Program
-from tape_ad.programs.replay.capturing import capture, is_capturing
 from tape_ad.programs.replay.explaining import asked, title
 from tape_ad.programs.replay.matching import builder, matcher
 from tape_ad.programs.replay.paths import Path, Paths, Search, replayed
@@ -27,9 +32,97 @@ from tape_ad.programs.replay.trust import still_untested, untested_inputs, witho
 from tape_ad.programs.replay.verifying import Verification, may_draw
 from tape_ad.record.messages.callers import is_library
 
-__all__ = ["Replayer"]
+__all__ = ["Replayer", "capture", "is_capturing"]
 
 Function = Callable[..., Any]
+
+
+def capture(
+    function: Function,
+    name: str,
+    rebuild: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]],
+    leaves: Sequence[Any],
+    names: Sequence[str],
+    earlier: Sequence[Program],
+    parameters: Sequence[str] = (),
+) -> tuple[Program, Any, Program | None]:
+    """Run a function on captured arrays.
+
+    Parameters
+    ----------
+    function : callable
+    name : str
+        What to call it.
+    rebuild : callable
+        Makes the arguments, positional and by name, out of the leaves.
+    leaves : sequence of array and number
+    names : sequence of str
+        What the user calls each of them.
+    earlier : sequence of Program
+        What earlier captures gave, on this path or others, to be compared; the likeliest first.
+    parameters : sequence of str
+        The names of the positional arguments.
+
+    Returns
+    -------
+    program : Program
+    result : any
+        What the function returned, with plain arrays.
+    same : Program or None
+        The earlier program that this is once more.
+    """
+    constants = Constants(name, earlier)
+    trace = Capture(name, Comparison(list(earlier)), constants)
+    args, kwargs = rebuild([trace.input(x, of) for x, of in zip(leaves, names, strict=True)])
+    trace.comparison.begin(trace)
+    before = map_leaves(lambda leaf, path: leaf, (args, kwargs))
+    output = with_plain_keys(trace.run(function, args, kwargs))
+    program = trace.program(output)
+    check_left_alone(name, before, (args, kwargs), parameters)
+    constants.check_untouched()
+    result = map_leaves(lambda leaf, path: plain(leaf), output)
+    same = trace.comparison.finished(trace, program)
+    if same is not None:
+        program = with_returned_copied(trace.comparison.with_own(program))
+    return program, result, same
+
+
+def check_left_alone(name: str, before: Any, after: Any, parameters: Sequence[str]) -> None:
+    """Refuse a function that puts something else into a dict, list or object that it is given.
+
+    Raises
+    ------
+    CaptureError
+    """
+    for place, pair in enumerate(zip(before[0], after[0], strict=True)):
+        called = parameters[place] if place < len(parameters) else f"args[{place}]"
+        check_same(name, called, *pair)
+    for called, one in before[1].items():
+        check_same(name, called, one, after[1][called])
+
+
+def check_same(name: str, path: str, one: Any, two: Any) -> None:
+    """Refuse a structure in which something has changed; the leaves are the very same ones."""
+    structure = structure_of(one.__class__)
+    if one is two:
+        return
+    same = structure is not None and structure is structure_of(two.__class__)
+    if structure is None or not same or [*structure.steps(one)] != [*structure.steps(two)]:
+        raise CaptureError(
+            f"{name} cannot be compiled: it changes its argument {path}, which no replay does; "
+            "make a copy and change that, as by dict(p) or list(p), and return it"
+        )
+    steps = zip(structure.steps(one), structure.values(one), structure.values(two), strict=True)
+    for step, ours, theirs in steps:
+        check_same(name, path + step, ours, theirs)
+
+
+def is_capturing() -> bool:
+    """Tell whether a function is being captured; an asyncio task may outlive what started it."""
+    current = ACTIVE.get().capture
+    return current is not None and not current.ended
+
+
 PATIENCE = 4
 """How often a path may be another than before until its function is given up."""
 RECENT = 4

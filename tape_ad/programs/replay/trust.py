@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.programs.capture.contents import contents, fingerprint
+from tape_ad.programs.capture.constants import contents, fingerprint
 from tape_ad.programs.capture.tracers import NUMBERS, complex_code, exact_question, float_code
 from tape_ad.programs.program.program import Guard, Program
 

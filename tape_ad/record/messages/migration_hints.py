@@ -158,6 +158,10 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
             "draw which samples with NumPy, i = rng.integers(x.size, size=...), and calculate the "
             "statistic of x[i] with handles",
         ),
+        **dict.fromkeys(
+            ("fit", "goodness_of_fit"),
+            "write -np.sum(logpdf(data, ...)), and minimise it by ta.scipy.optimize.minimize",
+        ),
     },
     "tape_ad.scipy.stats.qmc": {
         "scale": "the sample is plain: lower + (upper - lower) * sample keeps the gradient",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, constants, outputs, rule
 from tape_ad.rules.linalg.triangles import diagonal_of, ill_conditioned
@@ -97,9 +97,6 @@ def borders(a: Array) -> tuple[Array, Array, Array]:
     return columns, vh[..., first:, :] * weights[..., None], corner.astype(a.dtype)
 
 
-SHAPED_BY_VALUES.add(borders)
-
-
 def det_and_adjugate(e: Array) -> tuple[Array, Array]:
     """Compute both as polynomials, by the algorithm of Faddeev and LeVerrier."""
     k = e.shape[-1]
@@ -159,5 +156,5 @@ DETERMINANTS: dict[Any, Entry] = {
         signature=arguments_of(np.linalg.slogdet, "a", ""),
         facts=facts.cores("(n,n)->(),()"),
     ),
-    **constants(borders, facts=facts.cores("(n,n)->...")),
+    **constants(borders, facts=facts.cores("(n,n)->...").also(shape_by_values=True)),
 }

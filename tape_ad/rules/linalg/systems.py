@@ -363,7 +363,7 @@ LINALG: dict[Any, Entry] = {
         lstsq_matrix,
         lstsq_right,
         signature=arguments_of(np.linalg.lstsq, "a b", "rcond"),
-        facts=facts.composed(least_squares),
+        facts=facts.composed(least_squares).also(shape_by_values=True),
     ),
     **constants(np.linalg.matrix_rank, facts=facts.cores("(m,n)->()")),
 }

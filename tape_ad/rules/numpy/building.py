@@ -303,7 +303,8 @@ BUILDING: dict[Any, Entry] = {
     np.fill_diagonal: Refused(
         "it writes to its first argument, and would drop the gradient; write "
         "np.where(np.eye(n, dtype=bool), value, t), or t = t.copy() and t[i, i] = value with "
-        "i = np.arange(n)"
+        "i = np.arange(n)",
+        facts.Facts(writes=True),
     ),
     np.vander: rule(
         powers, signature=arguments_of(np.vander, "x", "N increasing"), body=bodies.vander

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, TRACERS, overridable, takes_over
+from tape_ad.base.arrays.overridable import TRACERS, overridable, takes_over
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
-from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, rule
+from tape_ad.rules import facts
+from tape_ad.rules.base import Call, Constant, Derivation, Entry, as_array, constants, rule
 from tape_ad.rules.maps import Adjoint, Array, Index, LinearMap
 
 __all__ = ["HISTOGRAMS", "binned"]
@@ -67,9 +68,6 @@ def binned_along_line(a: Any, bins: Any, limits: Any) -> tuple[Any, Any]:
     """Say the same for the bins of `numpy.histogram`, which takes names of methods too."""
     edges = np.histogram_bin_edges(a, bins, limits)
     return binned(np.reshape(a, (-1, 1)), [edges], None)[0], edges
-
-
-SHAPED_BY_VALUES.add(binned_along_line)  # for a name of a method
 
 
 def refuse_handles(name: str, **arguments: Any) -> None:
@@ -192,11 +190,12 @@ def histogram2d(
 
 
 HISTOGRAMS: dict[Any, Entry] = {
-    np.bincount: rule(None, bincount_partial, signature=bincount_signature),
-    np.histogram: Derivation(histogram),
+    np.bincount: rule(
+        None, bincount_partial, signature=bincount_signature, facts=facts.SHAPED_BY_VALUES
+    ),
+    np.histogram: Derivation(histogram, facts=facts.SHAPED_BY_VALUES),  # for a name of a method
     np.histogramdd: Derivation(histogramdd),
     np.histogram2d: Derivation(histogram2d),
-    np.histogram_bin_edges: Constant(),
     binned: Constant(),
-    binned_along_line: Constant(),
+    **constants(np.histogram_bin_edges, binned_along_line, facts=facts.SHAPED_BY_VALUES),
 }

@@ -10,8 +10,8 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
-from tape_ad.rules.facts import Facts
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -312,8 +312,12 @@ def polyfit(
 
 
 POLYNOMIALS: dict[Any, Entry] = {
-    np.roots: rule(root_partial, signature=arguments_of(np.roots, "p", "")),
-    np.poly: rule(product_partial, signature=poly_signature, facts=Facts(dtype_by_values=True)),
+    np.roots: rule(
+        root_partial, signature=arguments_of(np.roots, "p", ""), facts=facts.SHAPED_BY_VALUES
+    ),
+    np.poly: rule(
+        product_partial, signature=poly_signature, facts=facts.Facts(dtype_by_values=True)
+    ),
     np.polyval: rule(
         lambda out, p, x: Values(x, p.size),
         slope,
@@ -325,7 +329,11 @@ POLYNOMIALS: dict[Any, Entry] = {
         added(0), added(1, Negate()), signature=two_polynomials("polysub"), body=bodies.polysub
     ),
     np.polymul: rule(
-        multiplied(0), multiplied(1), signature=two_polynomials("polymul"), body=bodies.polymul
+        multiplied(0),
+        multiplied(1),
+        signature=two_polynomials("polymul"),
+        facts=facts.SHAPED_BY_VALUES,
+        body=bodies.polymul,
     ),
     np.polyder: rule(
         derived,
@@ -339,5 +347,6 @@ POLYNOMIALS: dict[Any, Entry] = {
         compute=lambda p, *k, m: np.polyint(p, m, *k),
         body=bodies.polyint,
     ),
-    np.polyfit: Derivation(polyfit),
+    # With full=True, what is left over is empty where the rank is too low
+    np.polyfit: Derivation(polyfit, facts=facts.SHAPED_BY_VALUES),
 }

@@ -95,7 +95,9 @@ def resized(out: Array, a: Array, new_shape: Any) -> LinearMap:
 
 REPEATING: dict[Any, Entry] = {
     np.repeat: rule(
-        repeated, signature=arguments_of(np.repeat, "a", "repeats axis"), facts=facts.along()
+        repeated,
+        signature=arguments_of(np.repeat, "a", "repeats axis"),
+        facts=facts.along().also(shape_by_values=True),
     ),
     np.tile: rule(tiled, signature=arguments_of(np.tile, "A", "reps")),
     np.resize: rule(resized, signature=arguments_of(np.resize, "a", "new_shape")),

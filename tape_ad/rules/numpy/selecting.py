@@ -194,7 +194,7 @@ def written(name: str, instead: str, body: Any = None) -> Refused:
     """Refuse a function that writes to its first argument."""
     return Refused(
         f"{name} writes to its first argument, and would drop the gradient; {instead}",
-        facts.Facts(writes=True, body=body),
+        facts.Facts(body=body, writes=True),
     )
 
 
@@ -203,11 +203,17 @@ SELECTING: dict[Any, Entry] = {
     np.take_along_axis: rule(
         taken_along_axis, signature=arguments_of(np.take_along_axis, "arr", "indices axis")
     ),
-    np.compress: rule(None, compressed, signature=arguments_of(np.compress, "condition a", "axis")),
+    np.compress: rule(
+        None,
+        compressed,
+        signature=arguments_of(np.compress, "condition a", "axis"),
+        facts=facts.SHAPED_BY_VALUES,
+    ),
     np.extract: rule(
         None,
         lambda out, condition, arr: compressed(out, condition, arr, None),
         signature=arguments_of(np.extract, "condition arr", ""),
+        facts=facts.SHAPED_BY_VALUES,
     ),
     np.choose: each(
         chosen,
@@ -219,8 +225,8 @@ SELECTING: dict[Any, Entry] = {
     np.apply_along_axis: Derivation(apply_along_axis),
     np.apply_over_axes: Derivation(apply_over_axes),
     # Where elements are, as plain data
+    **constants(np.nonzero, np.flatnonzero, np.argwhere, facts=facts.SHAPED_BY_VALUES),
     **constants(
-        *(np.nonzero, np.flatnonzero, np.argwhere),
         *(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from),
     ),
     **constants(np.nanargmax, np.nanargmin, facts=facts.along()),

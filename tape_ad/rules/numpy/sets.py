@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import SHAPED_BY_VALUES, overridable
+from tape_ad.base.arrays.overridable import overridable
+from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.maps import Array
 
@@ -41,9 +42,6 @@ def places_of_common(ar1: Array, ar2: Array, assume_unique: bool) -> tuple[Integ
     """Find where the elements that are in both arrays first stand in each."""
     _, first, second = np.intersect1d(ar1, ar2, assume_unique, True)
     return first, second
-
-
-SHAPED_BY_VALUES.update((occurrences, places_of_values, places_of_common))
 
 
 def unique(
@@ -123,16 +121,15 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array:
 
 
 SETS: dict[Any, Entry] = {
-    np.unique: Derivation(unique),
-    np.unique_all: Derivation(unique_all),
-    np.unique_counts: Derivation(unique_counts),
-    np.unique_inverse: Derivation(unique_inverse),
-    np.unique_values: Derivation(unique_values),
-    np.union1d: Derivation(union1d),
-    np.intersect1d: Derivation(intersect1d),
-    np.setdiff1d: Derivation(setdiff1d),
-    np.setxor1d: Derivation(setxor1d),
-    **constants(
-        *(np.isin, occurrences, places_of_values, places_of_common),
-    ),
+    np.unique: Derivation(unique, facts=facts.SHAPED_BY_VALUES),
+    np.unique_all: Derivation(unique_all, facts=facts.SHAPED_BY_VALUES),
+    np.unique_counts: Derivation(unique_counts, facts=facts.SHAPED_BY_VALUES),
+    np.unique_inverse: Derivation(unique_inverse, facts=facts.SHAPED_BY_VALUES),
+    np.unique_values: Derivation(unique_values, facts=facts.SHAPED_BY_VALUES),
+    np.union1d: Derivation(union1d, facts=facts.SHAPED_BY_VALUES),
+    np.intersect1d: Derivation(intersect1d, facts=facts.SHAPED_BY_VALUES),
+    np.setdiff1d: Derivation(setdiff1d, facts=facts.SHAPED_BY_VALUES),
+    np.setxor1d: Derivation(setxor1d, facts=facts.SHAPED_BY_VALUES),
+    **constants(np.isin),
+    **constants(occurrences, places_of_values, places_of_common, facts=facts.SHAPED_BY_VALUES),
 }

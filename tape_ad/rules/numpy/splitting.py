@@ -169,15 +169,18 @@ SPLITTING: dict[Any, Entry] = {
     np.hsplit: Derivation(hsplit),
     np.vsplit: Derivation(vsplit),
     np.dsplit: Derivation(dsplit),
-    np.trim_zeros: Derivation(trim_zeros),
+    np.trim_zeros: Derivation(trim_zeros, facts=facts.SHAPED_BY_VALUES),
     np.delete: rule(
-        deleted, signature=arguments_of(np.delete, "arr", "obj axis"), facts=facts.along()
+        deleted,
+        signature=arguments_of(np.delete, "arr", "obj axis"),
+        facts=facts.along().also(shape_by_values=True),
     ),
     np.insert: rule(
         opened,
         inserted,
         signature=arguments_of(np.insert, "arr values", "obj axis"),
         compute=lambda arr, values, obj, axis: np.insert(arr, obj, values, axis),
+        facts=facts.SHAPED_BY_VALUES,
     ),
 }
 if hasattr(np, "unstack"):  # since NumPy 2.1

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.interpolate
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, in_double, primal
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.interpolate.shared import is_plain
@@ -247,4 +248,4 @@ def solutions(c: Array, x: Array, y: Array, jumps: bool, extrapolate: bool) -> A
     return np.where(jumped, x[np.argmin(np.abs(places[:, None] - x), axis=1)], roots)
 
 
-ROOTS_OF_PIECES: dict[Any, Entry] = constants(places_of)
+ROOTS_OF_PIECES: dict[Any, Entry] = constants(places_of, facts=facts.SHAPED_BY_VALUES)

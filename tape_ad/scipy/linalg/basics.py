@@ -9,7 +9,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.maps import adjoint
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 
@@ -56,8 +56,6 @@ polar = scipy_function(scipy.linalg.polar, MODULE, "a")
 qr = scipy_function(scipy.linalg.qr, MODULE, "a")
 rq = scipy_function(scipy.linalg.rq, MODULE, "a")
 solve = scipy_function(scipy.linalg.solve, MODULE, "a b")
-
-SHAPED_BY_VALUES.add(lstsq)
 
 
 def refuse(name: str, **given: Any) -> None:
@@ -293,3 +291,5 @@ BASICS: dict[Any, Entry] = {
     pivots: Constant(facts.cores("(m,n)->(n)")),
     reflections: Constant(facts.cores("(m,n)->(n)")),
 }
+
+add_facts(BASICS, (lstsq,), shape_by_values=True)

@@ -9,12 +9,12 @@ from tape_ad.extend.arrays import TRACERS, Array, as_array
 from tape_ad.extend.maps import Deferred, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
 from tape_ad.extend.rules import (
-    SHAPED_BY_VALUES,
     TYPED_BY_VALUES,
     Call,
     Constant,
     Derivation,
     Entry,
+    add_facts,
     outputs,
     overridable,
 )
@@ -47,7 +47,6 @@ subspace_angles = scipy_function(scipy.linalg.subspace_angles, MODULE, "A B")
 svd = scipy_function(scipy.linalg.svd, MODULE, "a")
 svdvals = scipy_function(scipy.linalg.svdvals, MODULE, "a")
 
-SHAPED_BY_VALUES.update((eigh, eigvalsh, subspace_angles))
 TYPED_BY_VALUES.update((eig, eigvals))
 
 
@@ -281,3 +280,5 @@ SPECTRAL: dict[Any, Entry] = {
     svd: with_scipy_value(svd, singular_parts, anchor=False),
     svdvals: with_scipy_value(svdvals, lambda a, *options: np.linalg.svdvals(as_array(a))),
 }
+
+add_facts(SPECTRAL, (eigh, eigvalsh, subspace_angles), shape_by_values=True)

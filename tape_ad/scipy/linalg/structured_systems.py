@@ -7,7 +7,7 @@ import numpy as np
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import adjoint
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Entry
+from tape_ad.extend.rules import Entry, add_facts
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.banded import solve_banded
@@ -53,8 +53,6 @@ eig_banded = scipy_function(scipy.linalg.eig_banded, MODULE, "a_band")
 eigvals_banded = scipy_function(scipy.linalg.eigvals_banded, MODULE, "a_band")
 eigh_tridiagonal = scipy_function(scipy.linalg.eigh_tridiagonal, MODULE, "d e")
 eigvalsh_tridiagonal = scipy_function(scipy.linalg.eigvalsh_tridiagonal, MODULE, "d e")
-
-SHAPED_BY_VALUES.update((eig_banded, eigvals_banded, eigh_tridiagonal, eigvalsh_tridiagonal))
 
 
 # Matrices of vectors
@@ -409,3 +407,9 @@ STRUCTURED_SYSTEMS: dict[Any, Entry] = {
     eig_banded: with_scipy_value(eig_banded, band_spectrum, axes={1: -2}),
     eigh_tridiagonal: with_scipy_value(eigh_tridiagonal, tridiagonal_spectrum, axes={1: -2}),
 }
+
+add_facts(
+    STRUCTURED_SYSTEMS,
+    (eig_banded, eigvals_banded, eigh_tridiagonal, eigvalsh_tridiagonal),
+    shape_by_values=True,
+)

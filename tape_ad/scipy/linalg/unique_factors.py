@@ -11,7 +11,7 @@ import numpy as np
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import adjoint
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE, as_assumed, pivots
@@ -40,8 +40,6 @@ null_space = scipy_function(scipy.linalg.null_space, MODULE, "A")
 orth = scipy_function(scipy.linalg.orth, MODULE, "A")
 qr_multiply = scipy_function(scipy.linalg.qr_multiply, MODULE, "a c")
 rsf2csf = scipy_function(scipy.linalg.rsf2csf, MODULE, "T Z")
-
-SHAPED_BY_VALUES.update((null_space, orth))
 
 
 # What SciPy finds, and what is constant around it
@@ -242,3 +240,5 @@ UNIQUE_FACTORS: dict[Any, Entry] = {
     null_vector: Constant(),
     rank: Constant(),
 }
+
+add_facts(UNIQUE_FACTORS, (null_space, orth), shape_by_values=True)

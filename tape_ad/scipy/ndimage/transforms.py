@@ -11,7 +11,7 @@ import numpy as np
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Derivation, Entry, overridable, rule, takes_over
+from tape_ad.extend.rules import Derivation, Entry, add_facts, overridable, rule, takes_over
 from tape_ad.scipy.counterparts import checked_call, joined, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.axes import one_axis, per_axis
@@ -51,8 +51,6 @@ geometric_transform = scipy_function(
 shift = scipy_function(where_finite(scipy.ndimage.shift, "shift"), MODULE, "input shift cval")
 zoom = scipy_function(scipy.ndimage.zoom, MODULE, "input cval")
 rotate = scipy_function(where_finite(scipy.ndimage.rotate, "angle"), MODULE, "input angle cval")
-
-SHAPED_BY_VALUES.add(rotate)
 
 
 def read_at(
@@ -295,3 +293,5 @@ TRANSFORMS: dict[Any, Entry] = {
         )
     },
 }
+
+add_facts(TRANSFORMS, (rotate,), shape_by_values=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, axis_of, primal
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Entry
+from tape_ad.extend.rules import Entry, add_facts
 from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.recursion import filtered, filtered_from
@@ -86,9 +86,6 @@ def lfilter_zi(b: Array, a: Array) -> Array:
     first = np.eye(1, order, dtype=np.result_type(a))
     delays = np.eye(order, dtype=first.dtype) - np.eye(order, k=1, dtype=first.dtype)
     return np.linalg.solve(delays + a[1:, None] * first, b[1:] - a[1:] * b[0])
-
-
-SHAPED_BY_VALUES.add(lfilter_zi)
 
 
 @scipy_composition(FILTERS, scipy.signal.sosfilt, "sos x zi")
@@ -240,3 +237,6 @@ def through_sections(sos: Array, x: Array, states: Array) -> tuple[Array, Array]
         x, zf = filtered_with_state(section[:3], section[3:], x, zi)
         ends.append(zf)
     return x, np.stack(ends)
+
+
+add_facts(FILTERS, (lfilter_zi,), shape_by_values=True)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import TRACERS, Array, as_array
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
 from tape_ad.scipy.counterparts import scipy_composition, scipy_function
 from tape_ad.scipy.installed import scipy
 
@@ -179,4 +179,4 @@ def measured(
     return right - left, heights, left, right
 
 
-SHAPED_BY_VALUES.add(find_peaks)
+add_facts(PEAKS, (find_peaks, find_peaks_cwt), shape_by_values=True)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import Array, as_array
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Entry
+from tape_ad.extend.rules import Entry, add_facts
 from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import coefficients
@@ -108,4 +108,4 @@ def bilinear(b: Array, a: Array, fs: Any = 1.0) -> Any:
     return normalize(both[0], without_zeros(both[1]))
 
 
-SHAPED_BY_VALUES.add(bilinear)
+add_facts(TRANSFORMATIONS, (bilinear,), shape_by_values=True)

@@ -18,9 +18,9 @@ import numpy as np
 
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, Maker, overridable, quiet, rule
+from tape_ad.extend.rules import Constant, Entry, Maker, add_facts, overridable, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
-from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
+from tape_ad.scipy.special.incomplete import NODES, WEIGHTS, betainc_slope, gammainc_slope
 from tape_ad.scipy.special.shared import in_double, sp
 
 __all__ = ["NONCENTRAL", "poisson_weight"]
@@ -50,9 +50,6 @@ def whole_numbers(one: Array, other: Array) -> Array:
     first = np.floor(np.maximum(low - width, 0))
     count = int(np.max(np.ceil(high + width) - first, initial=0)) + 1
     return np.arange(count).reshape(-1, *(1,) * first.ndim) + first
-
-
-SHAPED_BY_VALUES.add(whole_numbers)
 
 
 def added(terms: Array) -> Array:
@@ -140,9 +137,6 @@ def fisher_fourth(out: Array, n: Array, d: Array, nc: Array, f: Array) -> Array:
 # Student's: the integrals are over w = log s, in which the integrand of the density has one maximum
 
 NORMAL = 1 / math.sqrt(2 * math.pi)
-
-points, weights = np.polynomial.legendre.leggauss(64)
-NODES, WEIGHTS = ((each + shift) / 2 for each, shift in ((points, 1), (weights, 0)))
 
 
 def column(values: Array, like: Array) -> Array:
@@ -258,3 +252,5 @@ NONCENTRAL: dict[Any, Entry] = {
     sp.ncfdtr: flat_at_infinity(3, fisher_first, fisher_second, fisher_third, fisher_fourth),
     sp.nctdtr: flat_at_infinity(2, student_first, student_second, student_third),
 }
+
+add_facts(NONCENTRAL, (whole_numbers,), shape_by_values=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import SHAPED_BY_VALUES, Constant, Entry, overridable, quiet, rule
+from tape_ad.extend.rules import Constant, Entry, add_facts, overridable, quiet, rule
 from tape_ad.scipy.special.logarithms import power_slope
 from tape_ad.scipy.special.shared import in_double, no_partial, sp
 
@@ -72,9 +72,6 @@ def smirnov_numbers(n: Array, d: Array) -> Array:
     """List 1 to n - 1 along a new first axis, for the largest of the n."""
     count = int(np.max(n, initial=1))
     return np.arange(1.0, max(count, 1)).reshape(-1, *(1,) * max(np.ndim(n), np.ndim(d)))
-
-
-SHAPED_BY_VALUES.add(smirnov_numbers)
 
 
 def smirnov(out: Array, n: Array, d: Array) -> Array:
@@ -156,3 +153,5 @@ STATISTICS: dict[Any, Entry] = {
         facts=facts.elementwise("x", "sigma", "gamma"),
     ),
 }
+
+add_facts(STATISTICS, (smirnov_numbers,), shape_by_values=True)

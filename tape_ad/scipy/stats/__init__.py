@@ -13,9 +13,10 @@ integrated by a quadrature rule; where that does not give SciPy's value, they ar
 that does not exist has nan for its slope. `rv_discrete` and `rv_histogram` make distributions of
 tables; `Normal`, `Uniform`, `Mixture` and `make_distribution`, random variables.
 
-Functions of samples (`skew`, `pearsonr`, `ttest_ind`, `wasserstein_distance`; `FUNCTIONS` lists
-them) take SciPy's arguments, of which handles do not support all: an error names those. Functions
-of ranks alone (`rankdata`, `kendalltau`) are piecewise constant, and give plain results.
+Functions of samples (`skew`, `pearsonr`, `ttest_ind`, `wasserstein_distance`) are SciPy's own code,
+of which a copy takes handles; see `tape_ad.differentiable`. Some steps of it are ours, where they
+are compiled, or branch on values that are exactly equal. `FUNCTIONS` lists what is ours as a whole.
+Functions of ranks alone (`rankdata`, `kendalltau`) are piecewise constant, and give plain results.
 
 Examples
 --------
@@ -47,6 +48,7 @@ from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
     distances,
     fits,
     goodness,
+    kde,
     powers,
     resampling,
     shares,
@@ -57,10 +59,10 @@ from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution
 from tape_ad.scipy.stats.events import PoissonBinomial
 from tape_ad.scipy.stats.families import FORMULAS
-from tape_ad.scipy.stats.kde import *
 from tape_ad.scipy.stats.multivariate import DISTRIBUTED, MULTIVARIATE
 from tape_ad.scipy.stats.multivariate_distributions import Multivariate
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
+from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
 from tape_ad.scipy.stats.tabulated import *
 from tape_ad.scipy.stats.variables import VARIABLES
@@ -93,7 +95,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         if hasattr(scipy.stats, name)
     },
 }
-"""The functions of samples, and those that make random variables, by their names, each of which is
-an attribute of this module."""
+"""The functions that are not copies of SciPy's own, by their names, each of which is an attribute
+of this module."""
 
-__getattr__, __dir__ = face(__name__, DISTRIBUTIONS, FUNCTIONS, also=["DISTRIBUTIONS", "FUNCTIONS"])
+__getattr__, __dir__ = face(
+    __name__,
+    DISTRIBUTIONS,
+    FUNCTIONS,
+    also=["DISTRIBUTIONS", "FUNCTIONS"],
+    around=DRAWING,
+)

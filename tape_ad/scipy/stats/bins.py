@@ -38,3 +38,9 @@ def histogram(
         counts = share.astype(counts.dtype)
     low = given[0].astype(size.dtype) if any_handle(given[0]) else low
     return type(told)(counts, low, (edges[1] - edges[0]).astype(size.dtype), told[3])
+
+
+@stands_for(scipy.stats._binned_statistic._bin_numbers)
+def bin_numbers(*args: Any) -> Any:
+    """Number the bins that points are in, which is piecewise constant."""
+    return scipy.stats._binned_statistic._bin_numbers(*plain(args))

@@ -58,21 +58,10 @@ class Distribution:
 
     name: str
     parameters: tuple[str, ...] = field(init=False)
-    _signature: inspect.Signature = field(init=False)
 
     @parameters.default
     def _name_parameters(self) -> tuple[str, ...]:
         return parameter_names(self.name)
-
-    @_signature.default
-    def _sign(self) -> inspect.Signature:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return inspect.Signature(
-            [
-                inspect.Parameter(each, kind, default=DEFAULTS.get(each, inspect.Parameter.empty))
-                for each in self.parameters
-            ]
-        )
 
     @property
     def scipy(self) -> Any:
@@ -92,7 +81,14 @@ class Distribution:
         given = {**DEFAULTS, **kwargs}
         if len(args) <= len(self.parameters) and kwargs.keys() <= {*rest} <= given.keys():
             return (*args, *map(given.__getitem__, rest))
-        bound = self._signature.bind(*args, **kwargs)  # which raises the error, 30 calls later
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        signature = inspect.Signature(
+            [
+                inspect.Parameter(each, kind, default=DEFAULTS.get(each, inspect.Parameter.empty))
+                for each in self.parameters
+            ]
+        )
+        bound = signature.bind(*args, **kwargs)  # which raises the error, 30 calls later
         bound.apply_defaults()
         return bound.args
 

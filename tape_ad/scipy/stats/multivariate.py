@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.rules import Derivation, Entry
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import scipy
@@ -87,24 +87,28 @@ def log_determinant(factor: Array) -> Array:
     return 2 * np.sum(np.log(np.diagonal(factor)))
 
 
-def refuse_singular(allow_singular: bool) -> None:
-    """Refuse matrices that may be singular.
+def refuse_singular(allow_singular: bool, cov: Any) -> None:
+    """Refuse matrices that are singular; around any other the rank is the same.
 
     Raises
     ------
     UnsupportedArgumentError
     """
-    if allow_singular:
+    if not allow_singular:
+        return
+    sizes = np.linalg.eigvalsh(primal(cov))
+    if np.any(sizes <= 1e6 * np.finfo(float).eps * np.max(np.abs(sizes))):  # as SciPy has it
         raise UnsupportedArgumentError(
-            "scipy.stats.multivariate_normal: allow_singular=True is not supported on handles, as "
-            "the rank of a matrix does not move smoothly; write the density in fewer dimensions"
+            "scipy.stats.multivariate_normal: allow_singular=True is not supported with handles "
+            "and a singular matrix, as its rank does not move smoothly; write the density in fewer "
+            "dimensions"
         )
 
 
 def normal_logpdf(x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Array:
     """The logarithm of the density of a normal distribution."""
-    refuse_singular(allow_singular)
     mean, cov = matrix_and_centre(mean, cov)
+    refuse_singular(allow_singular, cov)
     factor = np.linalg.cholesky(cov)
     constant = mean.shape[0] * LOG_2PI + log_determinant(factor)
     return -0.5 * (constant + whitened(x, mean, factor))

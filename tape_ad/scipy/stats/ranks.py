@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.extend.arrays import plain
 from tape_ad.extend.rules import TYPED_BY_VALUES, Constant, Entry, overridable, takes_over
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.results import OutcomeResult, SignificanceResult
@@ -31,10 +32,11 @@ def of_ranks(name: str, result: Callable[..., Any] | None) -> Callable[..., Any]
 
     @functools.wraps(theirs)
     def public(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs = tuple(map(as_one, args)), {key: as_one(x) for key, x in kwargs.items()}
-        if not any(takes_over(type(x)) for x in (*args, *kwargs.values())):
-            return theirs(*args, **kwargs)
-        found = parts(*args, **kwargs)
+        given = tuple(map(as_one, plain(args)))
+        named = {key: as_one(x) for key, x in plain(kwargs).items()}
+        if not any(takes_over(type(x)) for x in (*given, *named.values())):
+            return theirs(*given, **named)
+        found = parts(*given, **named)
         return result(*found) if result else found
 
     RANKS[parts] = Constant()

@@ -59,11 +59,10 @@ def alexandergovern(*samples: Any, nan_policy: str = "propagate", axis: int = 0)
     free = np.array([x.shape[-1] - 1 for x in arrays], t.dtype)
     free = np.reshape(free, (-1, *(1,) * (t.ndim - 1)))
     ratio = t / np.sqrt(free)
-    c = ratio * np.sqrt((free - 0.5) * log_root(np.ones(()), ratio * ratio))
+    c = ratio * np.sqrt((free - 0.5) * log_root(np.ones((), ratio.dtype), ratio * ratio))
     b = 48 * (free - 0.5) ** 2
     high = (4 * c**7 + 33 * c**5 + 240 * c**3 + 855 * c) / (b**2 * 10 + 8 * b * c**4 + 1000 * b)
     z = c + (c**3 + 3 * c) / b - high
     statistic = np.sum(z * z, axis=0)
-    df = np.asarray(len(samples) - 1, statistic.dtype)
-    result = scipy.stats._stats_py.AlexanderGovernResult
-    return result(statistic, sf(statistic, df, 0.0, 1.0, name="chi2"))
+    p = sf(statistic, np.float64(len(samples) - 1), 0.0, 1.0, name="chi2")
+    return scipy.stats._stats_py.AlexanderGovernResult(statistic, p.astype(statistic.dtype))

@@ -11,7 +11,7 @@ import numpy as np
 
 from tape_ad.base.errors import NoRuleError
 from tape_ad.transforms.differentiable import copying
-from tape_ad.transforms.differentiable.compiled import plain_call
+from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
 from tape_ad.transforms.differentiable.kinds import KNOWN
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, original_of
@@ -138,6 +138,8 @@ def make_class(kind: type) -> Any:
             own = attribute(name, value)
             if own is not value and type(value) in (list, dict):
                 own = Live(kind, name)
+            if name == "__array__" and own is not value:
+                own = giving_an_array(own)
             if name in COMPARISONS and type(own) is types.FunctionType:
                 own = comparing(own, kind, made)
             if own is not value or name in ("__hash__", "__eq__"):
@@ -187,6 +189,17 @@ def class_of(maker: Any, meta: Any, kind: type, bases: tuple[type, ...], body: A
 
 COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 """Methods that may ask whether both objects are of one class, as those of dataclasses do."""
+
+
+def giving_an_array(method: Any) -> Any:
+    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot."""
+    plain = giving_plain_results(method)
+
+    @functools.wraps(method)
+    def array(*args: Any, **kwargs: Any) -> Any:
+        return np.asarray(plain(*args, **kwargs))
+
+    return array
 
 
 def comparing(method: Any, original: type, made: type) -> Any:

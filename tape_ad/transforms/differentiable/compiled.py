@@ -17,7 +17,7 @@ from tape_ad.record.constants import prepare
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
 
-__all__ = ["FOR_COMPILED", "guarded", "is_compiled"]
+__all__ = ["FOR_COMPILED", "giving_plain_results", "guarded", "is_compiled"]
 
 KINDS = frozenset(
     {"builtin_function_or_method", "cython_function_or_method", "fortran", "pybind11_builtins"}
@@ -100,6 +100,8 @@ def by_rule(original: Any, counterpart: Any) -> Any:
     """
     if isinstance(original, type):
         ORIGINALS[counterpart] = original
+        return counterpart
+    if hasattr(counterpart, "__getitem__"):  # for functions that are compiled for several types
         return counterpart
     called_by_name = isinstance(original, types.FunctionType) or is_dispatched(original)
     if not called_by_name and not is_compiled(original):

@@ -60,6 +60,9 @@ NOT_COPIED = frozenset(
 NEVER_COPIED = NOT_COPIED | sys.stdlib_module_names | {"numpy"}
 """Packages whose functions are never copied, though NumPy's and Python's have stand-ins."""
 
+WRAPPERS = ("autograd.numpy", "autograd.scipy")
+"""The modules of such packages that have NumPy's functions and SciPy's, wrapped."""
+
 COPIED = ("numpy.polynomial", "statistics", "autograd.numpy.numpy_wrapper")
 """What is copied of packages of which nothing else is."""
 
@@ -250,7 +253,7 @@ def adapted(function: Any) -> Any:
     """Give a function that is not copied, or what stands for a few of the standard library's."""
     if hasattr(function, "dispatch") and hasattr(function, "registry"):
         return memoized(function, single_dispatch)
-    if str(function.__module__).startswith("autograd.") and hasattr(function, "fun"):
+    if hasattr(function, "fun") and hasattr(function, "_is_autograd_primitive"):
         return converted(function.fun)  # NumPy's, of which it is a primitive
     return function
 
@@ -408,7 +411,7 @@ def copied_module(module: types.ModuleType) -> Any:
     package = name.partition(".")[0]
     if package in sys.stdlib_module_names and name not in STANDARD:
         return module
-    if package in NOT_COPIED:
+    if package in NOT_COPIED and not name.startswith(WRAPPERS):
         return module
     return memoized(module, view_of)
 

@@ -277,8 +277,12 @@ def issubdtype(one: Any, other: Any) -> bool:
 
 @stands_in_for(np.isscalar)
 def isscalar(element: Any) -> bool:
-    """Stand in for `numpy.isscalar`."""
-    return is_number(element) if is_handle(element) else np.isscalar(element)
+    """Stand in for `numpy.isscalar`; a leaf of no axes stands for a number of the user's."""
+    if not is_handle(element):
+        return np.isscalar(element)
+    functions = getattr(getattr(element, "record", None), "functions", None)
+    is_leaf = functions is not None and functions[element.index] is None
+    return element.ndim == 0 if is_leaf else is_number(element)
 
 
 for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_), (super, Super)):

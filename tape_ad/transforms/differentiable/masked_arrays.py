@@ -46,10 +46,8 @@ def making(function: Callable[..., Any]) -> None:
     note_stand_in(function, calling)
 
 
-for _function in (np.ma.array, np.ma.asarray, np.ma.asanyarray):
-    making(_function)
-for _function in (np.ma.atleast_1d, np.ma.atleast_2d, np.ma.atleast_3d):
-    making(_function)
+for _name in ("array", "asarray", "asanyarray", "atleast_1d", "atleast_2d", "atleast_3d"):
+    making(getattr(np.ma, _name))
 
 
 def asking(function: Callable[..., Any], answer: Callable[[Any], Any]) -> None:

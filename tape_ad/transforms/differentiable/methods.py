@@ -164,7 +164,7 @@ class FlatOfHandle(Absent):
 
     __slots__ = ()
 
-    def __set__(self, handle: Any, values: Any) -> None:
+    def __set__(self, handle: Any, values: Any) -> None:  # type: ignore[override]  # others refuse
         Flat(handle)[:] = values
 
 

@@ -176,9 +176,11 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
         if not any(map(is_handle, args)):
             return original(*args, **kwargs)
         given = [as_number(each) if is_handle(each) else each for each in args]
-        plain = [kind(primal(each)) if is_handle(each) else each for each in given] if kind else ()
-        if plain:
-            original(*plain, **kwargs)
+        plain = [primal(each) if is_handle(each) else each for each in given]
+        if kind and all(
+            isinstance(each, (int, float, complex, np.generic, np.ndarray)) for each in plain
+        ):
+            original(*map(kind, plain), **kwargs)  # a batch has no one number to try
         if kind is complex:  # NumPy's functions of real numbers give nan where these are complex
             given = [each.astype(complex) if is_handle(each) else each for each in given]
         return function(*given, **kwargs)

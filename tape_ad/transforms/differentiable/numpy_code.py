@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import unwrapped
-from tape_ad.transforms.differentiable.copying import make_function
+from tape_ad.transforms.differentiable.copying import MAKERS, converted, make_function
+from tape_ad.transforms.differentiable.numpy_names import Elementwise
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import note_stand_in
 
@@ -28,5 +29,9 @@ def copying_own_code(function: Callable[..., Any]) -> None:
     copy = functools.cache(lambda: make_function(code))
     note_stand_in(function, calling)
 
+
+MAKERS[np.vectorize] = lambda function: Elementwise(
+    converted(function.pyfunc), function, function.excluded
+)
 
 copying_own_code(np.polydiv)

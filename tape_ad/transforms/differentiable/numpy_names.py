@@ -293,7 +293,7 @@ def where(condition: Any, *args: Any) -> Any:
 @stands_in_for(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **options: Any) -> Any:
     """Stand in for `numpy.clip`, whose ``out=`` may stand in its place."""
-    given = [as_array_handle(each) if holds(each) else each for each in (a, a_min, a_max)]
+    given: Any = [as_array_handle(each) if holds(each) else each for each in (a, a_min, a_max)]
     if out is None or type(out) is np.ndarray:
         return np.clip(*given, out=out, **options)
     out[...] = np.clip(*given, **options)

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import types
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ __all__ = ["Call", "calls_of_library"]
 
 TEXTS = Path(__file__).with_name("texts")
 CALLS_PER_NAME = 3
-CALLS_PER_LIBRARY = 48
+CALLS_PER_LIBRARY = 96
 
 
 @frozen(eq=False)
@@ -87,17 +88,27 @@ class PackageListener(Listener):
 
 
 def calls_of_library(library: Library) -> list[Call]:
-    """Run a package's examples, and give some of the different calls that they make of it."""
+    """Run a package's examples, and give some calls of docstrings and all of its text."""
+    return [
+        *some_of(different(heard(library, examples_in_docstrings(library)))),
+        *different(heard(library, lines_of_text(library))),
+    ]
+
+
+def heard(
+    library: Library, examples: Iterator[tuple[str, dict[str, Any]]]
+) -> list[tuple[Any, tuple[Step, ...]]]:
+    """Run examples, and give the calls that they make of the package."""
     listener = PackageListener(library.package)
-    for source, space in examples_of(library):
+    for source, space in examples:
         space |= {"__call__": listener.call, "__operate__": listener.operate}
         space["__attribute__"] = listener.attribute
         run(source, space)
-    return chosen(listener.kept)
+    return listener.kept
 
 
-def examples_of(library: Library) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give each example of a package, and the namespace that it is run in."""
+def examples_in_docstrings(library: Library) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give each example of a package's docstrings, and the namespace that it is run in."""
     for module in map(importlib.import_module, library.modules.split()):
         for name, thing in [*vars(module).items()]:
             if name[0] == "_" or getattr(thing, "__module__", "") != module.__name__:
@@ -108,13 +119,16 @@ def examples_of(library: Library) -> Iterator[tuple[str, dict[str, Any]]]:
                 space = {**vars(module), "__name__": "__main__", "np": np}
                 for source in sources_of(each):
                     yield source, space
+
+
+def lines_of_text(library: Library) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give each line of what was taken from a package's readme and documentation."""
     text = TEXTS / f"{library.package}.txt"
-    if text.exists():
-        np.random.seed(0)  # noqa: NPY002 - the same
-        space = {"__name__": "__main__", "np": np}
-        for line in text.read_text("utf-8").splitlines():
-            if line.strip() and not line.startswith("#"):
-                yield line, space
+    np.random.seed(0)  # noqa: NPY002 - what examples draw from
+    space = {"__name__": "__main__", "np": np}
+    for line in text.read_text("utf-8").splitlines() if text.exists() else ():
+        if line.strip() and not line.startswith("#"):
+            yield line, space
 
 
 def sources_of(thing: Any) -> list[str]:
@@ -126,19 +140,29 @@ def sources_of(thing: Any) -> list[str]:
         return []
 
 
-def chosen(kept: list[tuple[Any, tuple[Step, ...]]]) -> list[Call]:
-    """Take a few calls of each name, and as many names as there is time for, evenly."""
-    by_name: dict[str, dict[str, tuple[Any, tuple[Step, ...]]]] = {}
+def different(kept: list[tuple[Any, tuple[Step, ...]]]) -> list[Call]:
+    """Take each call once, however often it is made."""
+    found: dict[str, tuple[str, Any, tuple[Step, ...]]] = {}
     for thing, steps in kept:
         name = name_of(thing, steps)
-        by_name.setdefault(name, {}).setdefault("|".join(map(described, steps)), (thing, steps))
-    found = [
+        key = "|".join([name, *map(described, steps)])
+        found.setdefault(key, (name, thing, steps))
+    return [
         Call(thing, Unit(name, number, steps))
-        for name, different in by_name.items()
-        for number, (thing, steps) in enumerate([*different.values()][:CALLS_PER_NAME])
+        for number, (name, thing, steps) in enumerate(found.values())
     ]
-    count = min(len(found), CALLS_PER_LIBRARY)
-    return [found[i * len(found) // count] for i in range(count)]
+
+
+def some_of(calls: list[Call]) -> list[Call]:
+    """Take a few calls of each name, and as many names as there is time for, evenly."""
+    met: Counter[str] = Counter()
+    few = []
+    for call in calls:
+        met[call.unit.name] += 1
+        if met[call.unit.name] <= CALLS_PER_NAME:
+            few.append(call)
+    count = min(len(few), CALLS_PER_LIBRARY)
+    return [few[i * len(few) // count] for i in range(count)]
 
 
 def name_of(thing: Any, steps: tuple[Step, ...]) -> str:

@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.programs.engines.native.codegen.ir_builder import ComplexVector, IRBuilder, VectorValue
-from tape_ad.programs.engines.native.codegen.notation import element_type, vector_type
+from tape_ad.programs.engines.native.codegen.ir_builder import (
+    ComplexVector,
+    IRBuilder,
+    VectorValue,
+    element_type,
+    vector_type,
+)
 from tape_ad.programs.engines.native.codegen.vectors import LIBMVEC, addresses
 from tape_ad.programs.engines.native.runtime.compiling import Module, compiled
 

@@ -8,8 +8,12 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from tape_ad.programs.engines.native.codegen.elementwise import Failing, can_lower, lowered
-from tape_ad.programs.engines.native.codegen.failures import FAILURES
+from tape_ad.programs.engines.native.codegen.elementwise import (
+    FAILURES,
+    Failing,
+    can_lower,
+    lowered,
+)
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, IRBuilder, VectorValue
 from tape_ad.programs.engines.native.codegen.vectors import LIBMVEC
 from tests.programs.native.looping import looped

@@ -97,6 +97,7 @@ def test_axes_of_one_element_are_left_out(shape: tuple[int, ...]) -> None:
 def test_what_stands_in_has_these_strides_and_room_for_them(
     shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> None:
-    array = stand_in(shape, strides, np.dtype(float))
+    array, start = stand_in(shape, strides, np.dtype(float))
     assert (array.shape, array.strides) == (shape, strides)
+    assert array.__array_interface__["data"][0] == start
     array[...] = 1.0  # which NumPy would have refused to make beyond its memory

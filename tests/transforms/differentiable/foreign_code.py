@@ -239,3 +239,73 @@ WEIGHTS: dict[Any, float] = {Mark: 2.0, add_step: 3.0}
 def by_marks(x: Any) -> Any:
     same = MARKS[0] is MARK and Mark(1) == MARK
     return x * (WEIGHTS[Mark] * WEIGHTS[add_step] if same else 0.0)
+
+
+class Registered:
+    """Tells its subclasses apart, and has slots."""
+
+    __slots__ = ("value",)
+
+    names: ClassVar[list[str]] = []
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Registered.names.append(cls.__name__)
+
+    def __init__(self, value: Any) -> None:
+        self.value = float(value)
+
+
+class Squared(Registered):
+    __slots__ = ()
+
+    def result(self) -> Any:
+        return math.pow(self.value, 2)
+
+
+class Titled(type):
+    @property
+    def title(cls) -> str:
+        return cls.__name__.lower()
+
+
+class Cube(metaclass=Titled):
+    @property
+    def title(self) -> str:
+        return f"a {type(self).title}"
+
+    def volume(self, x: Any) -> Any:
+        return float(x) ** 3
+
+
+HANDLERS: dict[type, Any] = {Mark: lambda mark, x: mark.level * float(x)}
+
+
+def by_type(mark: Mark, x: Any) -> Any:
+    return HANDLERS[type(mark)](mark, x)
+
+
+def with_an_own_version(x: Any) -> Any:
+    return with_an_own_version.factor * float(x)  # type: ignore[attr-defined]  # set below
+
+
+with_an_own_version.factor = 3.0  # type: ignore[attr-defined]  # a function may have any
+
+
+def halved_in_place(x: Any) -> Any:
+    x = np.asarray(x)
+    x[0] = x[1] / 2
+    return x
+
+
+class Holding:
+    """Gives an array to code in C that asks for one."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = np.asarray(values)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.values)
+
+    def total(self) -> Any:
+        return np.asarray(self.values).sum()

@@ -226,3 +226,72 @@ def test_a_list_of_a_class_is_that_of_now(monkeypatch: pytest.MonkeyPatch) -> No
 def test_keys_and_objects_in_containers_are_those_of_the_copies() -> None:
     np.testing.assert_array_equal(slopes(ta.differentiable(foreign.by_marks)), [6, 6, 6])
     assert [*foreign.WEIGHTS] == [foreign.Mark, foreign.add_step]
+
+
+def test_classes_with_slots_tell_nobody_of_their_copies() -> None:
+    before = list(foreign.Registered.names)
+
+    np.testing.assert_allclose(
+        ta.grad(lambda x: ta.differentiable(foreign.Squared)(x).result())(3.0), 6
+    )
+    assert foreign.Registered.names == before
+
+
+def test_properties_of_a_metaclass_and_of_a_class_under_one_name() -> None:
+    cube = ta.differentiable(foreign.Cube)
+
+    np.testing.assert_allclose(ta.grad(cube().volume)(2.0), 12)
+    assert (cube.title, cube().title) == ("cube", "a cube")
+
+
+def test_a_copied_class_is_its_original_as_a_key_and_when_it_is_pickled() -> None:
+    mark = ta.differentiable(foreign.Mark)
+
+    assert mark == foreign.Mark
+    assert {foreign.Mark: 1}[mark] == 1
+    assert pickle.loads(pickle.dumps(mark)) is mark
+    f = ta.differentiable(lambda x: foreign.by_type(foreign.MARK, x))
+    np.testing.assert_allclose(ta.grad(f)(2.0), 1)
+
+
+def test_attributes_of_a_function_are_seen_in_its_own_code() -> None:
+    np.testing.assert_allclose(ta.grad(ta.differentiable(foreign.with_an_own_version))(2.0), 3)
+
+
+def test_a_refusal_that_the_code_has_turned_into_another_error_is_told() -> None:
+    with pytest.raises(TypeError, match="unhashable"):
+        ta.grad(ta.differentiable(lambda x: hash(x[0])))(X)
+
+    def hiding(x: Any) -> Any:
+        try:
+            return round(x[0], 2)
+        except ta.errors.NoRuleError:
+            raise ValueError("did not converge")  # noqa: B904 - as it is often written
+
+    with pytest.raises(ta.errors.NoRuleError, match="constant between its steps"):
+        ta.grad(ta.differentiable(hiding))(X)
+
+
+def test_handles_are_not_assigned_to_arrays_that_the_caller_has() -> None:
+    given = np.ones(3)
+    f = ta.differentiable(lambda x: np.sum(foreign.halved_in_place(given)) * x[0])
+    g = ta.differentiable(lambda x, a: np.sum(filled(a, x)))
+
+    def filled(a: Any, x: Any) -> Any:
+        a[0] = x[1]
+        return a
+
+    assert np.isfinite(slopes(f)).all()
+    assert given[0] == 0.5  # as NumPy's own would be
+    with pytest.raises(ta.errors.InPlaceError, match="array of plain numbers"):
+        ta.grad(g)(X, given)
+
+
+def test_code_in_c_gets_arrays_from_copied_objects() -> None:
+    f = ta.differentiable(lambda x: np.sin(foreign.Holding(np.ones(2))).sum() * x[0])
+    holding = ta.differentiable(foreign.Holding)
+
+    assert np.isfinite(slopes(f)).all()
+    np.testing.assert_allclose(slopes(lambda x: holding(x).total()), [1, 1, 1])
+    with pytest.raises(ta.errors.ConversionError):
+        ta.grad(lambda x: np.sum(np.sin(holding(x))))(X)

@@ -47,6 +47,92 @@ def viewed(x: Any) -> Any:
     return same.sum() ** 2
 
 
+def sorted_in_place(x: Any) -> Any:
+    a = np.array(x)
+    a.sort()
+    return np.sum(a * np.arange(4.0) ** 2)
+
+
+def partitioned(x: Any) -> Any:
+    a = x.copy()
+    a.partition(1)
+    return a[0] + 2 * a[1]
+
+
+def by_flat(x: Any) -> Any:
+    a, b = np.zeros((2, 2)), x.reshape(2, 2).copy()
+    a.flat[1] = x[0]
+    a.flat[2:] = x[1:3]
+    b.flat[::3] = 1.0
+    b.flat[1] = a.flat[2] ** 2
+    return sum(each**2 for each in a.flat) + np.sum(b * [[1.0, 2.0], [3.0, 4.0]]) + len(b.flat)
+
+
+def filled_and_put(x: Any) -> Any:
+    a, b = x.copy(), np.zeros(3)
+    a.put([0, 2], x[1] ** 2)
+    b.fill(x[3])
+    return np.sum(a**2) + np.sum(b**2)
+
+
+TABLE = np.array([1.0, 2.0])
+
+
+def of_a_table(x: Any) -> Any:
+    own = TABLE.copy()
+    own[0] = x[1]
+    own += x[0]
+    return np.sum(own**2) + TABLE.dot(x[:2])
+
+
+def drawn(name: str, *parameters: Any) -> Function:
+    def draw(x: Any) -> Any:
+        given = [x[each] if isinstance(each, int) else each for each in parameters]
+        np.random.seed(1)  # noqa: NPY002 - as other people's code does
+        sources = np.random.default_rng(3), np.random.RandomState(4), np.random
+        return sum(np.sum(getattr(each, name)(*given) ** 2) for each in sources)
+
+    return draw
+
+
+def drawn_in_several_dimensions(x: Any) -> Any:
+    cov = np.array([[2.0, x[0]], [x[0], 1.0]])
+    rng, older = np.random.default_rng(2), np.random.RandomState(2)
+    return np.sum(rng.multivariate_normal(x[1:3], cov, 3) ** 2) + np.sum(
+        older.multivariate_normal(x[1:3], cov) ** 2
+    )
+
+
+def chosen(x: Any) -> Any:
+    rng = np.random.RandomState(2)
+    return np.sum(rng.choice(x, 3) * [1.0, 2.0, 3.0]) + np.sum(rng.permutation(x) * np.arange(4.0))
+
+
+def as_matrix(x: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.sum(np.matrix([[x[0], 1.0]]) * 2)
+
+
+def masked(x: Any) -> Any:
+    a, plain = np.ma.asarray(x), np.ma.array([1.0, 2.0, 3.0, 4.0])
+    assert not np.any(np.ma.getmask(a))
+    assert not np.ma.is_masked(a)
+    return np.sum((plain - a) * np.ma.filled(a) * a) + np.sum(plain.dot(np.ones(4)))
+
+
+def number_matched(x: Any) -> Any:
+    match x[0]:
+        case float():
+            return x[0] * 2
+    return x[0] * 3
+
+
+def dispatched_by_namespace(x: Any) -> Any:
+    xp = x.__array_namespace__()
+    return xp.sum(xp.asarray([x[0], 1.0]) ** 2)
+
+
 def matched(x: Any) -> Any:
     match x:
         case np.ndarray():
@@ -66,7 +152,7 @@ ROWS: dict[str, Function] = {
     "asfortranarray": lambda x: np.sum(np.asfortranarray(x) ** 2),
     "asarray_chkfinite": lambda x: np.sum(np.asarray_chkfinite(x) ** 2),
     "require": lambda x: np.sum(np.require(x, float, "C") ** 2),
-    "atleast_1d": lambda x: np.sum(np.atleast_1d(x[0]) ** 2),
+    "atleast_1d of a number": lambda x: np.sum(np.atleast_1d(x[0]) ** 2),
     "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
     "zeros": filled(np.zeros, 3),
     "ones": filled(np.ones, 3),
@@ -120,6 +206,32 @@ ROWS: dict[str, Function] = {
     "c_": lambda x: np.sum(np.c_[x, np.ones(4)] @ [2.0, 1.0]),
     "Polynomial": lambda x: np.polynomial.Polynomial(x)(1.5),
     "Polynomial.fit": lambda x: np.polynomial.Polynomial.fit(np.arange(4.0), x, 2)(0.3),
+    "sort": sorted_in_place,
+    "partition": partitioned,
+    "flat": by_flat,
+    "fill and put": filled_and_put,
+    "a table": of_a_table,
+    **{name: drawn(name, 0, 1) for name in ("normal", "laplace", "gumbel", "logistic", "uniform")},
+    "lognormal": drawn("lognormal", 0, 1, (2, 3)),
+    **{name: drawn(name, 0) for name in ("exponential", "rayleigh", "weibull", "pareto")},
+    "gamma": drawn("gamma", 2.0, 1),
+    "multivariate_normal": drawn_in_several_dimensions,
+    "choice": chosen,
+    "masked arrays": masked,
+    "match": number_matched,
+    "namespace": dispatched_by_namespace,
+    "round": lambda x: round(x[0] * 10) * x[1] + np.round(x[2] * 10) * x[1],
+    "clip": lambda x: np.sum(np.clip(x, 0.25, x[1], np.zeros(4)) ** 2),
+    "copy modes": lambda x: np.sum(np.array(x, copy=None) ** 2),
+    "initial": lambda x: np.sum(x, initial=x[0] ** 2) + np.max(x, initial=x[1] * 3),
+    "atleast_1d": lambda x: np.sum(np.atleast_1d([x[0], 1.0]) ** 2),
+    "diag": lambda x: np.sum(np.diag([x[0]] * 3) * x[1]),
+    "poly": lambda x: np.sum(np.poly(x) ** 2),
+    "polydiv": lambda x: np.sum(np.polydiv([1.0, x[0], x[1]], [1.0, x[2]])[0] ** 2),
+    "histogram": lambda x: np.sum(np.histogram(x, 3)[1] ** 2),
+    "vectorize with a signature": lambda x: np.sum(
+        np.vectorize(np.dot, signature="(n),(n)->()")(np.stack([x, x**2]), x)
+    ),
     "np.linalg": lambda x: np.linalg.norm([x[0], x[1]]),
     "a rule of SciPy's": lambda x: np.sum(scipy.signal.lfilter([x[0], 1.0], [1.0, x[1]], x)),
     "a class of SciPy's": lambda x: scipy.interpolate.CubicSpline(np.arange(4.0), x)(1.3),
@@ -153,6 +265,9 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
         (lambda x: float("%.6f" % x[0]), ta.errors.ConversionError, "text made of a handle"),  # noqa: UP031 - the form itself is tried
         (lambda x: float("{:.6f}".format(x[0])), ta.errors.ConversionError, "text made"),  # noqa: UP032 - the same
         (lambda x: float(np.array2string(x[0])), ta.errors.NoRuleError, "text of a handle"),
+        (as_matrix, ta.errors.ConversionError, "gradient"),
+        (lambda x: np.add.at(np.zeros(2), [0, 0], x[:2]), ta.errors.InPlaceError, "bincount"),
+        (lambda x: np.ma.array([1.0, 2.0], mask=[False, True]) * x[0], ta.errors.TapeError, "mask"),
         (lambda x: np.nditer(x, flags=["multi_index"]), ta.errors.NoRuleError, "ndindex"),
         (lambda x: scipy.linalg.lapack.dgetrf(np.eye(2) * x[0]), ta.errors.NoRuleError, "compiled"),
         (lambda x: np.random.default_rng(0).poisson(x[0]), ta.errors.NoRuleError, "rng.poisson"),
@@ -160,7 +275,11 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
         (lambda x: np.round(x, 3).sum(), ta.errors.NoRuleError, "constant between its steps"),
         (lambda x: round(x[0], 3), ta.errors.NoRuleError, "constant between its steps"),
         (lambda x: x.view(np.int64), ta.errors.NoRuleError, "reads the bytes"),
-        (lambda x: np.ma.array(x, mask=[1, 0, 0, 0]).sum(), ta.errors.NoRuleError, "with a mask"),
+        (
+            lambda x: np.ma.array(x, mask=[True, False, False, False]).sum(),
+            ta.errors.NoRuleError,
+            "with a mask",
+        ),
     ],
 )
 def test_what_has_no_meaning_is_an_error(function: Function, error: Any, match: str) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.numpy.names import Names
+from tape_ad.programs.engines.numpy.arguments import Names
 from tape_ad.programs.engines.out_support import is_c
-from tape_ad.programs.engines.storage import ALIGNED
+from tape_ad.programs.engines.plans import ALIGNED
 from tape_ad.programs.program.program import Value
 
 __all__ = ["Workspace"]

@@ -4,6 +4,7 @@ Our own helpers look at whole arrays first, to find the quickest way that is rig
 elements. Here each element goes the way that is right for it.
 """
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +15,13 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.engines.native.codegen import floats
-from tape_ad.programs.engines.native.codegen.complex import COMPLEX
 from tape_ad.programs.engines.native.codegen.floats import (
     FLOATING,
+    Formula,
     absolute,
     is_finite,
     is_nan,
+    itself,
 )
 from tape_ad.programs.engines.native.codegen.integers import known_power
 from tape_ad.programs.engines.native.codegen.ir_builder import (
@@ -29,11 +31,92 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     cast,
     select,
 )
+from tape_ad.programs.engines.native.runtime.compiling import host
 from tape_ad.rules.maps.elementwise import selected_plainly
 from tape_ad.rules.numpy import continued
 from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
 
-__all__ = ["COMPOSITIONS", "SCIPY", "Composition", "composition_of"]
+__all__ = ["COMPLEX", "COMPOSITIONS", "SCIPY", "composition_of"]
+
+of_parts = ComplexVector.of
+
+
+@functools.cache
+def fuses() -> bool:
+    """Tell whether the processor adds a product without rounding it before, as NumPy has it do."""
+    features = host().features
+    return bool(features.get("fma") or features.get("neon"))
+
+
+def product_and(x: VectorValue, y: VectorValue, rest: VectorValue) -> VectorValue:
+    """Give x * y + rest, rounded once where it can be."""
+    return x.builder.intrinsic("fma", x, y, rest) if fuses() else x * y + rest
+
+
+def multiply(x: Any, y: Any) -> VectorValue:
+    """Multiply by the four products of parts, of which NumPy rounds two."""
+    re = product_and(x.re, y.re, -(x.im * y.im))
+    return of_parts(re, product_and(x.re, y.im, x.im * y.re))
+
+
+def divide(x: Any, y: Any) -> Any:
+    """Divide by Smith's method, which divides by the larger part of `y` first, as NumPy does.
+
+    R. L. Smith, "Algorithm 116: complex division", Communications of the ACM 5 (8), 1962.
+    """
+    straight = floats.absolute(y.re) >= floats.absolute(y.im)
+    large, small = select(straight, y.re, y.im), select(straight, y.im, y.re)
+    one, other = select(straight, x.re, x.im), select(straight, x.im, x.re)
+    ratio = small / large
+    scale = 1.0 / (large + small * ratio)
+    product = one * ratio
+    turned = select(straight, other - product, product - other)
+    found = of_parts((one + other * ratio) * scale, turned * scale)
+    zero = (y.re == 0.0) & (y.im == 0.0)
+    size = floats.absolute(y.re)
+    return select(zero, of_parts(x.re / size, x.im / size), found)
+
+
+def reciprocal(x: Any) -> Any:
+    """Divide 1 by the larger part first."""
+    straight = floats.absolute(x.im) <= floats.absolute(x.re)
+    large, small = select(straight, x.re, x.im), select(straight, x.im, x.re)
+    ratio = small / large
+    scale = large + small * ratio
+    one, other = 1.0 / scale, ratio / scale
+    return of_parts(select(straight, one, other), -select(straight, other, one))
+
+
+def truth(x: Any) -> Any:
+    """Tell which elements are not zero."""
+    return x != 0.0
+
+
+COMPLEX: Mapping[Any, Formula] = MappingProxyType(
+    {
+        np.add: lambda x, y: x + y,
+        np.subtract: lambda x, y: x - y,
+        np.multiply: multiply,
+        np.divide: divide,
+        np.negative: lambda x: -x,
+        np.positive: itself,
+        np.conjugate: lambda x: of_parts(x.re, -x.im),
+        np.square: lambda x: multiply(x, x),
+        np.reciprocal: reciprocal,
+        np.equal: lambda x, y: x == y,
+        np.not_equal: lambda x, y: x != y,
+        np.logical_and: lambda x, y: truth(x) & truth(y),
+        np.logical_or: lambda x, y: truth(x) | truth(y),
+        np.logical_xor: lambda x, y: truth(x) ^ truth(y),
+        np.logical_not: lambda x: ~truth(x),
+        np.isnan: lambda x: floats.is_nan(x.re) | floats.is_nan(x.im),
+        np.isfinite: lambda x: floats.is_finite(x.re) & floats.is_finite(x.im),
+        np.isinf: lambda x: (floats.absolute(x.re) == np.inf) | (floats.absolute(x.im) == np.inf),
+        np.rint: lambda x: of_parts(floats.rint(x.re), floats.rint(x.im)),
+    }
+)
+"""Of complex64 and complex128."""
+
 
 exp, log, log1p, expm1 = (FLOATING[f] for f in (np.exp, np.log, np.log1p, np.expm1))
 
@@ -63,18 +146,6 @@ class Composition:
         """Tell whether it is for operands of these dtypes."""
         fits = len(dtypes) == self.operands and len(set(dtypes[self.alike :])) < 2
         return fits and {dtype.kind for dtype in dtypes} <= set(self.kinds)
-
-
-def promoted(x: VectorValue, y: VectorValue) -> tuple[VectorValue, VectorValue]:
-    """Cast two operands to the dtype that NumPy computes in."""
-    dtype = np.result_type(x.dtype, y.dtype)
-    return cast(x, dtype), cast(y, dtype)
-
-
-def divide(x: VectorValue, y: VectorValue) -> VectorValue:
-    """Divide, complex numbers too."""
-    x, y = promoted(x, y)
-    return COMPLEX[np.divide](x, y) if x.dtype.kind == "c" else x / y
 
 
 def where(condition: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:

@@ -7,7 +7,7 @@ operation, its order is kept, and what it does with nan, infinities and zeros of
 
 import functools
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -17,12 +17,11 @@ from attrs import field, frozen
 from tape_ad.programs.capture.op_facts import VIEWS
 from tape_ad.programs.capture.tracers import cast as cast_array
 from tape_ad.programs.engines.native.codegen import floats, integers
-from tape_ad.programs.engines.native.codegen.complex import COMPLEX
-from tape_ad.programs.engines.native.codegen.compositions import composition_of
-from tape_ad.programs.engines.native.codegen.failures import failing
-from tape_ad.programs.engines.native.codegen.floats import CLIP, FLOATING, Formula
+from tape_ad.programs.engines.native.codegen.compositions import COMPLEX, composition_of
+from tape_ad.programs.engines.native.codegen.floats import CLIP, FLOATING, ORDER, Formula, is_finite
 from tape_ad.programs.engines.native.codegen.integers import INTEGRAL, LOGICAL
 from tape_ad.programs.engines.native.codegen.ir_builder import (
+    BOOL,
     IRBuilder,
     Library,
     VectorValue,
@@ -40,6 +39,114 @@ from tape_ad.programs.passes.inlining import (
 from tape_ad.programs.program.program import Call, Value
 
 __all__ = ["BY_KIND", "UFUNCS", "Bound", "Failing", "can_lower", "lowered", "operands_of"]
+
+LEAST = int(np.iinfo(np.int64).min)
+EXACT = 2**53
+"""Up to where floats hold every integer, so that their quotient is rounded once."""
+
+
+def never(result: VectorValue, *args: VectorValue) -> VectorValue:
+    """Tell that no operands fail."""
+    return result.builder.constant(False, BOOL)
+
+
+def by_zero(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
+    """Tell whether a float is divided by zero."""
+    return y == 0.0
+
+
+def no_power(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
+    """Tell whether a power is infinite or complex, or a root that NumPy computes otherwise."""
+    lost = is_finite(x) & is_finite(y) & ~is_finite(result)
+    return lost | ((x <= 0.0) & (y == 0.5))
+
+
+def no_sum(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
+    """Tell whether the sum has another sign than both operands."""
+    return ((x ^ result) & (y ^ result)) < 0
+
+
+def no_difference(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
+    """Tell whether x - y has left its bounds: what is y + (x - y) then."""
+    return ((x ^ y) & (x ^ result)) < 0
+
+
+def no_product(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
+    """Tell whether the high half of the product is more than a sign."""
+    builder = x.builder
+    if builder.lanes > 1:
+        raise NotImplementedError("Python's integers are single ones")
+    name = "@llvm.smul.with.overflow.i64"
+    builder.declarations[name] = f"declare {{i64, i1}} {name}(i64, i64)"
+    both = builder.emit(f"call {{i64, i1}} {name}(i64 {x.name}, i64 {y.name})")
+    return VectorValue(builder, builder.emit(f"extractvalue {{i64, i1}} {both}, 1"), BOOL)
+
+
+def no_quotient(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
+    """Tell whether an integer is divided by zero, or the least one by -1."""
+    return (y == 0) | ((x == LEAST) & (y == -1))
+
+
+def no_float(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
+    """Tell whether a quotient of integers may be no quotient of floats."""
+    inexact = [(z > EXACT) | (z < -EXACT) for z in (x, y)]
+    return (y == 0) | inexact[0] | inexact[1]
+
+
+FAILURES: Mapping[str, Mapping[Any, Callable[..., VectorValue]]] = MappingProxyType(
+    {
+        "f": {
+            **dict.fromkeys((operator.add, operator.sub, operator.mul, operator.neg), never),
+            **dict.fromkeys((operator.pos, operator.abs, operator.eq, operator.ne), never),
+            **dict.fromkeys((operator.lt, operator.le, operator.gt, operator.ge), never),
+            **dict.fromkeys((operator.truediv, operator.floordiv, operator.mod), by_zero),
+            divmod: by_zero,
+            operator.pow: no_power,
+        },
+        "i": {
+            **dict.fromkeys((operator.pos, operator.eq, operator.ne), never),
+            **dict.fromkeys((operator.lt, operator.le, operator.gt, operator.ge), never),
+            **dict.fromkeys((operator.and_, operator.or_, operator.xor), never),
+            operator.invert: never,
+            operator.add: no_sum,
+            operator.sub: no_difference,
+            operator.mul: no_product,
+            operator.neg: lambda result, x: x == LEAST,
+            operator.abs: lambda result, x: x == LEAST,
+            operator.truediv: no_float,
+            operator.floordiv: no_quotient,
+            operator.mod: no_quotient,
+            divmod: no_quotient,
+        },
+    }
+)
+"""By the kind of the operands' dtype, float64 or int64, and the function."""
+
+
+def failing(function: Any, *args: VectorValue) -> VectorValue:
+    """Tell where what `elementwise.lowered` gives is not what Python gives of its own numbers.
+
+    Parameters
+    ----------
+    function : callable
+        One of `operator`, of Python's floats or integers.
+    *args : Lane
+        The operands, of one dtype, and what the instructions give.
+
+    Returns
+    -------
+    VectorValue
+        Bools.
+
+    Raises
+    ------
+    LookupError
+        The function has to be left to Python.
+    """
+    *operands, result = args
+    found: VectorValue = FAILURES[operands[0].dtype.kind][function](result, *operands)
+    return found
+
 
 BY_KIND = MappingProxyType(
     {"f": FLOATING, "i": INTEGRAL, "u": INTEGRAL, "b": LOGICAL, "c": COMPLEX}
@@ -77,17 +184,6 @@ UFUNCS: Mapping[Any, Any] = MappingProxyType(
     }
 )
 """The ufuncs that operators and functions stand for."""
-
-ORDER: Mapping[Any, Any] = MappingProxyType(
-    {
-        np.equal: operator.eq,
-        np.not_equal: operator.ne,
-        np.less: operator.lt,
-        np.less_equal: operator.le,
-        np.greater: operator.gt,
-        np.greater_equal: operator.ge,
-    }
-)
 
 UINT64 = np.dtype(np.uint64)
 WIDTHS = frozenset({1, 2, 4, 8})

@@ -1,6 +1,7 @@
 """Formulas of float32 and float64, one line per function."""
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -13,21 +14,18 @@ from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, VectorValue
 __all__ = [
     "CLIP",
     "FLOATING",
+    "ORDER",
     "SECOND",
     "Formula",
     "absolute",
     "always",
-    "clipped",
     "is_finite",
     "is_nan",
     "itself",
-    "larger",
     "never",
     "of_library",
     "power",
     "power_by_one",
-    "smaller",
-    "square_root",
 ]
 
 Formula = Callable[..., VectorValue]
@@ -69,17 +67,17 @@ exp2 = of_library("exp2")
 
 
 def itself(x: VectorValue) -> VectorValue:
-    """Give what is given."""
+    """Give the operand itself."""
     return x
 
 
 def never(x: VectorValue) -> VectorValue:
-    """Say no."""
+    """Give False for every element."""
     return x.builder.constant(False, BOOL)
 
 
 def always(x: VectorValue) -> VectorValue:
-    """Say yes."""
+    """Give True for every element."""
     return x.builder.constant(True, BOOL)
 
 
@@ -234,6 +232,18 @@ def add_in_logarithms(
     return select(x == y, x + one, select(is_nan(gap), gap, apart))
 
 
+ORDER: Mapping[Any, Any] = MappingProxyType(
+    {
+        np.equal: operator.eq,
+        np.not_equal: operator.ne,
+        np.less: operator.lt,
+        np.less_equal: operator.le,
+        np.greater: operator.gt,
+        np.greater_equal: operator.ge,
+    }
+)
+"""Comparisons, which the operators of values write."""
+
 FLOATING: Mapping[Any, Formula] = MappingProxyType(
     {
         np.add: lambda x, y: x + y,
@@ -270,12 +280,7 @@ FLOATING: Mapping[Any, Formula] = MappingProxyType(
         np.fmax: lambda x, y: select((x > y) | is_nan(y), x, y),
         np.fmin: lambda x, y: select((x < y) | is_nan(y), x, y),
         CLIP: clipped,
-        np.equal: lambda x, y: x == y,
-        np.not_equal: lambda x, y: x != y,
-        np.less: lambda x, y: x < y,
-        np.less_equal: lambda x, y: x <= y,
-        np.greater: lambda x, y: x > y,
-        np.greater_equal: lambda x, y: x >= y,
+        **ORDER,
         # Truth
         np.logical_and: lambda x, y: (x != 0.0) & (y != 0.0),
         np.logical_or: lambda x, y: (x != 0.0) | (y != 0.0),

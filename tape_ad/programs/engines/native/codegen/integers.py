@@ -4,15 +4,28 @@ Integers wrap around, as NumPy's do. What would be undefined in C is what NumPy 
 division by zero gives 0, and a shift by more than there are bits leaves none.
 """
 
+import operator
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.codegen.floats import CLIP, Formula, always, itself, never
-from tape_ad.programs.engines.native.codegen.ir_builder import FLOAT64, VectorValue, cast, select
-from tape_ad.programs.engines.native.codegen.notation import width_of
+from tape_ad.programs.engines.native.codegen.floats import (
+    CLIP,
+    ORDER,
+    Formula,
+    always,
+    itself,
+    never,
+)
+from tape_ad.programs.engines.native.codegen.ir_builder import (
+    FLOAT64,
+    VectorValue,
+    cast,
+    select,
+    width_of,
+)
 
 __all__ = ["INTEGRAL", "LOGICAL", "SECOND", "known_power"]
 
@@ -139,6 +152,15 @@ def known_power(x: VectorValue, exponent: int) -> VectorValue:
     return x.like(1) if found is None else found
 
 
+BITWISE: Mapping[Any, Any] = MappingProxyType(
+    {
+        np.bitwise_and: operator.and_,
+        np.bitwise_or: operator.or_,
+        np.bitwise_xor: operator.xor,
+        np.invert: operator.invert,
+    }
+)
+
 INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
     {
         np.add: lambda x, y: x + y,
@@ -163,12 +185,7 @@ INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
         np.fmax: larger,
         np.fmin: smaller,
         CLIP: clipped,
-        np.equal: lambda x, y: x == y,
-        np.not_equal: lambda x, y: x != y,
-        np.less: lambda x, y: x < y,
-        np.less_equal: lambda x, y: x <= y,
-        np.greater: lambda x, y: x > y,
-        np.greater_equal: lambda x, y: x >= y,
+        **ORDER,
         # Truth
         np.logical_and: lambda x, y: (x != 0) & (y != 0),
         np.logical_or: lambda x, y: (x != 0) | (y != 0),
@@ -178,10 +195,7 @@ INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
         np.isinf: never,
         np.isfinite: always,
         # Bits
-        np.bitwise_and: lambda x, y: x & y,
-        np.bitwise_or: lambda x, y: x | y,
-        np.bitwise_xor: lambda x, y: x ^ y,
-        np.invert: lambda x: ~x,
+        **BITWISE,
         np.left_shift: left_shift,
         np.right_shift: right_shift,
         np.bitwise_count: count_of_bits,
@@ -206,12 +220,8 @@ LOGICAL: Mapping[Any, Formula] = MappingProxyType(
         np.fmax: lambda x, y: x | y,
         np.fmin: lambda x, y: x & y,
         CLIP: lambda x, low, high: (x | low) & high,
-        np.equal: lambda x, y: x == y,
+        **ORDER,
         np.not_equal: lambda x, y: x ^ y,
-        np.less: lambda x, y: x < y,
-        np.less_equal: lambda x, y: x <= y,
-        np.greater: lambda x, y: x > y,
-        np.greater_equal: lambda x, y: x >= y,
         np.logical_and: lambda x, y: x & y,
         np.logical_or: lambda x, y: x | y,
         np.logical_xor: lambda x, y: x ^ y,
@@ -219,10 +229,7 @@ LOGICAL: Mapping[Any, Formula] = MappingProxyType(
         np.isnan: never,
         np.isinf: never,
         np.isfinite: always,
-        np.bitwise_and: lambda x, y: x & y,
-        np.bitwise_or: lambda x, y: x | y,
-        np.bitwise_xor: lambda x, y: x ^ y,
-        np.invert: lambda x: ~x,
+        **BITWISE,
         np.floor: itself,
         np.ceil: itself,
         np.trunc: itself,

@@ -1,24 +1,227 @@
 """Building typed LLVM instructions, for one element or for a vector of them at once."""
 
 import platform
-from typing import Any, ClassVar
+import struct
+from collections.abc import Sequence
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from attrs import define, field
 
-from tape_ad.programs.engines.native.codegen.calling import Library, call, call_of_library
-from tape_ad.programs.engines.native.codegen.notation import (
-    COMPARISONS,
-    FAMILY,
-    INSTRUCTIONS,
-    element_type,
-    literal,
-    part_of,
-    vector_type,
-    width_of,
-)
+__all__ = [
+    "ComplexVector",
+    "IRBuilder",
+    "Library",
+    "VectorValue",
+    "cast",
+    "element_type",
+    "part_of",
+    "select",
+    "vector_type",
+    "width_of",
+]
 
-__all__ = ["ComplexVector", "IRBuilder", "Library", "VectorValue", "cast", "select"]
+WIDTHS = (2, 4, 8, 16)
+
+
+class Library(Protocol):
+    """Where compiled functions of vectors and of single elements are found."""
+
+    @property
+    def convention(self) -> str:
+        """Say how functions of vectors are called; mostly nothing."""
+
+    def vector_symbol(self, name: str, dtype: Any, lanes: int, /) -> str | None:
+        """Give the symbol of a function that takes so many elements at once."""
+
+    def __hash__(self) -> int: ...
+
+    def scalar_symbol(self, name: str, dtype: Any, /) -> str | None:
+        """Give the symbol of a function of single elements."""
+
+
+class Writer(Protocol):
+    """What writes instructions: `IRBuilder`."""
+
+    lanes: int
+    library: Library
+    declarations: dict[str, str]
+
+    def emit(self, instruction: str) -> str:
+        """Write an instruction, and give its result a name."""
+
+
+def call(writer: Writer, name: str, kind: str, kinds: Sequence[str], names: Sequence[str]) -> str:
+    """Call a function.
+
+    Parameters
+    ----------
+    writer : Writer
+    name : str
+    kind : str
+        The result's type, with the convention before it, if there is one.
+    kinds, names : sequence of str
+        The operands' types, and the operands.
+
+    Returns
+    -------
+    str
+        The result's name.
+    """
+    if name not in writer.declarations:
+        writer.declarations[name] = f"declare {kind} {name}({', '.join(kinds)})"
+    given = ", ".join([f"{each} {x}" for each, x in zip(kinds, names, strict=True)])
+    return writer.emit(f"call {kind} {name}({given})")
+
+
+def call_of_library(writer: Writer, name: str, dtype: np.dtype[Any], args: Sequence[str]) -> str:
+    """Call a function of the library; in parts, where it takes fewer elements at once.
+
+    Parameters
+    ----------
+    writer : Writer
+    name : str
+        As C has it: ``exp``, ``atan2``, also for single precision.
+    dtype : dtype
+    args : sequence of str
+        Floats of that dtype.
+
+    Returns
+    -------
+    str
+        The result's name.
+
+    Raises
+    ------
+    LookupError
+        The library has no such function.
+    """
+    width = writer.lanes
+    while width > 1 and not writer.library.vector_symbol(name, dtype, width):
+        width //= 2
+    if width == 1 and not writer.library.scalar_symbol(name, dtype):
+        return single_in_a_vector(writer, name, dtype, args)
+    found = []
+    for start in range(0, writer.lanes, width):
+        parts = [part(writer, x, dtype, start, width) for x in args]
+        found.append(call_at_once(writer, name, dtype, width, parts))
+    return joined(writer, found, dtype, width)
+
+
+def call_at_once(
+    writer: Writer, name: str, dtype: np.dtype[Any], width: int, args: Sequence[str]
+) -> str:
+    """Call the function that takes so many elements."""
+    kind, library = vector_type(element_type(dtype), width), writer.library
+    if width == 1:
+        symbol, how = library.scalar_symbol(name, dtype), kind
+    else:
+        symbol, how = library.vector_symbol(name, dtype, width), f"{library.convention} {kind}"
+    return call(writer, f"@{symbol}", how, [kind] * len(args), args)
+
+
+def single_in_a_vector(writer: Writer, name: str, dtype: np.dtype[Any], args: Sequence[str]) -> str:
+    """Call a function of a single element that the library has for vectors alone."""
+    element = element_type(dtype)
+    for width in WIDTHS:
+        if writer.lanes == 1 and writer.library.vector_symbol(name, dtype, width):
+            kind = vector_type(element, width)
+            wide = [
+                writer.emit(f"insertelement {kind} zeroinitializer, {element} {x}, i32 0")
+                for x in args
+            ]
+            found = call_at_once(writer, name, dtype, width, wide)
+            return writer.emit(f"extractelement {kind} {found}, i32 0")
+    raise LookupError(f"the library has no {name} of {dtype}")
+
+
+def part(writer: Writer, x: str, dtype: np.dtype[Any], start: int, width: int) -> str:
+    """Take some of a vector's elements."""
+    if width == writer.lanes:
+        return x
+    whole = vector_type(element_type(dtype), writer.lanes)
+    if width == 1:
+        return writer.emit(f"extractelement {whole} {x}, i32 {start}")
+    return writer.emit(
+        f"shufflevector {whole} {x}, {whole} poison, {shuffle_mask(start, start + width)}"
+    )
+
+
+def joined(writer: Writer, parts: Sequence[str], dtype: np.dtype[Any], width: int) -> str:
+    """Make one vector of several."""
+    if len(parts) == 1:
+        return parts[0]
+    element = element_type(dtype)
+    if width == 1:
+        whole, found = vector_type(element, writer.lanes), "poison"
+        for i, one in enumerate(parts):
+            found = writer.emit(f"insertelement {whole} {found}, {element} {one}, i32 {i}")
+        return found
+    kind, every = vector_type(element, width), shuffle_mask(0, 2 * width)
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    wider = [writer.emit(f"shufflevector {kind} {a}, {kind} {b}, {every}") for a, b in pairs]
+    return joined(writer, wider, dtype, 2 * width)
+
+
+FLOAT_TYPES = {4: "float", 8: "double"}
+
+INSTRUCTIONS: dict[str, tuple[str, str, str]] = {
+    "+": ("fadd", "add", "add"),
+    "-": ("fsub", "sub", "sub"),
+    "*": ("fmul", "mul", "mul"),
+    "/": ("fdiv", "sdiv", "udiv"),
+    "%": ("frem", "srem", "urem"),
+    "&": ("", "and", "and"),
+    "|": ("", "or", "or"),
+    "^": ("", "xor", "xor"),
+    "<<": ("", "shl", "shl"),
+    ">>": ("", "ashr", "lshr"),
+    "<": ("fcmp olt", "icmp slt", "icmp ult"),
+    "<=": ("fcmp ole", "icmp sle", "icmp ule"),
+    ">": ("fcmp ogt", "icmp sgt", "icmp ugt"),
+    ">=": ("fcmp oge", "icmp sge", "icmp uge"),
+    "==": ("fcmp oeq", "icmp eq", "icmp eq"),
+    "!=": ("fcmp une", "icmp ne", "icmp ne"),
+}
+"""What an operator is for floats, for signed integers, and for unsigned ones and bools."""
+
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+FAMILY = {"f": 0, "i": 1, "u": 2, "b": 2}
+
+
+def literal(value: Any, dtype: np.dtype[Any]) -> str:
+    """Write a number as LLVM does."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind == "f":  # by its bits; those of the double, in single precision too
+        return f"0x{struct.unpack('<Q', struct.pack('<d', dtype.type(value)))[0]:016X}"
+    return str(int(value))
+
+
+def element_type(dtype: np.dtype[Any]) -> str:
+    """Write the type of one element, as a value."""
+    return FLOAT_TYPES[dtype.itemsize] if dtype.kind == "f" else f"i{width_of(dtype)}"
+
+
+def width_of(dtype: np.dtype[Any]) -> int:
+    """Count the bits of an element, as a value."""
+    return 1 if dtype.kind == "b" else 8 * dtype.itemsize
+
+
+def part_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Give the dtype of a complex number's parts."""
+    return np.dtype(f"f{dtype.itemsize // 2}")
+
+
+def vector_type(element: str, lanes: int) -> str:
+    """Write the type of so many elements."""
+    return element if lanes == 1 else f"<{lanes} x {element}>"
+
+
+def shuffle_mask(start: int, stop: int) -> str:
+    """Write which elements a shuffle takes."""
+    return f"<{stop - start} x i32> <{', '.join(f'i32 {i}' for i in range(start, stop))}>"
+
 
 BOOL, FLOAT32, FLOAT64 = np.dtype(bool), np.dtype(np.float32), np.dtype(np.float64)
 INT32, INT64, UINT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint64)

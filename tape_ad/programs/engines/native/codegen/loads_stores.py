@@ -5,8 +5,13 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.programs.engines.native.codegen.ir_builder import ComplexVector, IRBuilder, VectorValue
-from tape_ad.programs.engines.native.codegen.notation import element_type, part_of
+from tape_ad.programs.engines.native.codegen.ir_builder import (
+    ComplexVector,
+    IRBuilder,
+    VectorValue,
+    element_type,
+    part_of,
+)
 from tape_ad.programs.engines.native.codegen.vectors import library
 
 __all__ = ["ANY", "SAME", "UNIT", "LoadsStores", "load_element", "store_element"]

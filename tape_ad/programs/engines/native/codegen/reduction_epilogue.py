@@ -11,10 +11,11 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     ComplexVector,
     IRBuilder,
     VectorValue,
+    element_type,
+    part_of,
     select,
 )
 from tape_ad.programs.engines.native.codegen.loads_stores import SAME, load_element, store_element
-from tape_ad.programs.engines.native.codegen.notation import element_type, part_of
 from tape_ad.programs.engines.native.codegen.vectors import library
 from tape_ad.programs.engines.native.ir.loop_nests import Argument
 

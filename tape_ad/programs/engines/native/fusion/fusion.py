@@ -6,7 +6,6 @@ from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.engines import verifier
-from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.engines.native.ir.listing import Listing
 from tape_ad.programs.engines.native.ir.loop_nests import (
     Argument,
@@ -20,7 +19,7 @@ from tape_ad.programs.engines.native.ir.loop_nests import (
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.lowering import Work
 from tape_ad.programs.engines.native.lowering.passes import Lowered, LoweredStep
-from tape_ad.programs.program.program import Call, Guard, Value
+from tape_ad.programs.program.program import Call, Guard, Value, root_of
 
 __all__ = ["Fused", "FusedNest", "Slot", "eliminate_dead_stores", "fuse"]
 
@@ -261,8 +260,9 @@ def eliminate_dead_stores(fused: Fused) -> Fused:
             if not (writes or slot.nest.reductions):
                 continue
             needed |= slot.read_roots
-            kept.append(FusedNest(evolve(slot.nest, writes=writes)))
-            continue
+            if len(writes) < len(slot.nest.writes):
+                kept.append(FusedNest(evolve(slot.nest, writes=writes)))
+                continue
         else:
             needed |= slot.read_roots
         kept.append(slot)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.programs.engines.liveness import LiveRanges, root_of
 from tape_ad.programs.engines.native.ir.loop_nests import (
     ExternalCall,
     LoopNest,
@@ -21,11 +20,12 @@ from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.lowering.lowering import Work
 from tape_ad.programs.engines.native.lowering.passes import Lowered, LoweredStep
 from tape_ad.programs.engines.out_support import overwritten
-from tape_ad.programs.program.program import Call, Program, Value
+from tape_ad.programs.engines.plans import LiveRanges
+from tape_ad.programs.program.program import Call, Program, Value, root_of
 from tape_ad.rules.maps.indexing import added_at
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["last_uses", "reuse_memory"]
+__all__ = ["reuse_memory"]
 
 IN_PLACE: frozenset[Any] = frozenset({updated, added_at})
 
@@ -116,8 +116,13 @@ class Renaming:
             known = self._known[ref] = MemRef(name, ref.offset, ref.shape, ref.strides, ref.dtype)
         return known
 
-    def work(self, work: Work) -> Work:
-        """Give a loop nest, an external call or a runtime check under the new names."""
+    def work(self, work: Work, *, reuses: bool) -> Work:
+        """Give a loop nest, an external call or a runtime check under the new names.
+
+        Where it is of a call that reuses memory, others touch what it writes.
+        """
+        if not reuses and not any(ref.root in self.names for ref in work.refs):
+            return work
         if isinstance(work, RuntimeCheck):
             return evolve(work, ref=self.ref(work.ref))
         reads = list(map(self.ref, work.reads))
@@ -128,9 +133,10 @@ class Renaming:
             reads,
             work.ops,
             [(arg, self.ref(ref)) for arg, ref in work.writes],
-            [Reduction(each.ufunc, each.arg, self.ref(each.ref)) for each in work.reductions],
+            work.reductions
+            and [Reduction(each.ufunc, each.arg, self.ref(each.ref)) for each in work.reductions],
             work.callee,
-            work.apart,
+            work.apart and not reuses,
             work.ordered,
         )
 
@@ -139,12 +145,10 @@ def in_place(each: LoweredStep, homes: Mapping[Value, Value], renaming: Renaming
     """Give a step with its memory under the new names, without copies of an array to itself."""
     if not each.work:
         return each
-    work = [renaming.work(part) for part in each.work]
-    if isinstance(each.step, Call) and each.step.outputs[0] in homes:
+    reuses = isinstance(each.step, Call) and each.step.outputs[0] in homes
+    work = [renaming.work(part, reuses=reuses) for part in each.work]
+    if reuses:
         work = [part for part in work if not is_copy_to_itself(part)]
-        for part in work:
-            if isinstance(part, LoopNest):
-                part.apart = False
     return LoweredStep(each.step, work)
 
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from attrs import field, frozen
+from attrs import define, field
 
 from tape_ad.programs.capture.op_facts import VIEWS
 from tape_ad.programs.passes.inlining import stand_in
 from tape_ad.programs.program.program import Call, Constant, Value
 
-__all__ = ["MemRef", "MemoryMap", "viewed_at"]
+__all__ = ["MemRef", "MemoryMap"]
 
 SIMPLE = frozenset("?bBhHiIlLqQfdFD")
 """The characters of dtypes that native code computes with."""
@@ -20,9 +20,9 @@ SHOWING = VIEWS | {np.einsum}
 """What shows memory of its operand, if it does, whatever the values are."""
 
 
-@frozen(cache_hash=True)
+@define(unsafe_hash=True, cache_hash=True)
 class MemRef:
-    """A strided reference to elements in the memory of a value.
+    """A strided reference to elements in the memory of a value; it is never changed.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class MemRef:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: np.dtype[Any]
-    _narrow: list["MemRef"] = field(factory=list, init=False, eq=False, repr=False)
+    _narrow: "MemRef | None" = field(default=None, init=False, eq=False, repr=False)
 
     @classmethod
     def whole(cls, value: Value) -> Self:
@@ -71,18 +71,18 @@ class MemRef:
         """Leave out the axes of one element."""
         if 1 not in self.shape:
             return self
-        if not self._narrow:  # which is asked often
+        if self._narrow is None:  # which is asked often
             kept = [axis for axis, length in enumerate(self.shape) if length != 1]
             shape = tuple([self.shape[axis] for axis in kept])
             strides = tuple([self.strides[axis] for axis in kept])
-            self._narrow.append(MemRef(self.root, self.offset, shape, strides, self.dtype))
-        return self._narrow[0]
+            self._narrow = MemRef(self.root, self.offset, shape, strides, self.dtype)
+        return self._narrow
 
     def seen(self, view: Callable[[Any], Any]) -> "MemRef":
         """Give the reference to a view, which a function makes of an array."""
-        array = stand_in(self.shape, self.strides, self.dtype)
+        array, start = stand_in(self.shape, self.strides, self.dtype)
         part = view(array)
-        offset = part.__array_interface__["data"][0] - array.__array_interface__["data"][0]
+        offset = part.__array_interface__["data"][0] - start
         return MemRef(self.root, self.offset + offset, part.shape, part.strides, part.dtype)
 
     def part(self, key: Any) -> "MemRef":

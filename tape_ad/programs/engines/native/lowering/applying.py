@@ -39,7 +39,7 @@ WAYS: Mapping[Any, np.ufunc] = {-1: np.reciprocal, 2: np.square}
 
 
 def operated(lowering: Lowering) -> None:
-    """Do what an operator does, of arrays or of Python's numbers."""
+    """Lower an operator between arrays or Python numbers."""
     call = lowering.call
     if call.kwargs:
         raise NotLowerable("it has options")
@@ -52,7 +52,7 @@ def operated(lowering: Lowering) -> None:
 
 
 def raised(lowering: Lowering) -> None:
-    """Do what ``**`` does, which NumPy does by other functions where the exponent is one number."""
+    """Lower ``**``, for which NumPy calls other functions where the exponent is one number."""
     base, exponent = lowering.call.args
     one = getattr(exponent, "shape", ()) == () and getattr(base, "kind", None) is np.ndarray
     kind = lowering.out.dtype.kind
@@ -70,7 +70,7 @@ def raised(lowering: Lowering) -> None:
 
 
 def as_if(lowering: Lowering, ufunc: Any, args: tuple[Any, ...]) -> None:
-    """Do what a ufunc does; powers by a number have NumPy's shorter ways here too."""
+    """Lower a call as that of a ufunc; powers by a whole number are products, as in NumPy."""
     dtypes = resolved(ufunc, tuple(map(kind_of, args)))
     if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
         raise NotLowerable("of such dtypes")
@@ -83,7 +83,7 @@ def as_if(lowering: Lowering, ufunc: Any, args: tuple[Any, ...]) -> None:
 
 
 def of_python(lowering: Lowering) -> None:
-    """Do what Python does of its own numbers, but for where only Python can do it."""
+    """Lower an operator between Python numbers, with a check that Python has such a result."""
     call = lowering.call
     kinds = {arg.kind if type(arg) is Value else type(arg) for arg in call.args}
     wanted = PYTHONS.get(call.outputs[0].kind)
@@ -112,7 +112,7 @@ def fits(arg: Any) -> bool:
 
 
 def composed(lowering: Lowering) -> None:
-    """Do a function of several operations."""
+    """Lower a function of elements that is several operations."""
     call = lowering.call
     count = operands_of(call.function) or 0
     args, rest = call.args[:count], call.args[count:]
@@ -136,7 +136,7 @@ def dtype_of(arg: Any, out: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def clipped(lowering: Lowering) -> None:
-    """Do what `numpy.clip` does, of which a bound may be missing."""
+    """Lower `numpy.clip`, of which a bound may be missing."""
     found = lowering.options("a", "a_min", "a_max", "min", "max")
     low, high = (found.get(f"a_{side}", found.get(side)) for side in ("min", "max"))
     if low is None and high is None:

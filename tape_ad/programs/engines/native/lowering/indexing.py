@@ -1,29 +1,197 @@
-"""Calls that pick elements by keys, and add them there."""
+"""Parts and elements that keys select: reading them, adding to them and assigning to them."""
 
+import inspect
 import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 
 from tape_ad.programs.engines.native.codegen.gathers import (
     ADD,
     GATHER,
     MIXED,
     PUT,
+    collecting,
     gathering,
     marking,
 )
-from tape_ad.programs.engines.native.ir.loop_nests import Callee, LoopNest, RuntimeCheck
+from tape_ad.programs.engines.native.ir.loop_nests import Callee, Literal, LoopNest, RuntimeCheck
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
-from tape_ad.programs.engines.native.lowering.copying import assignable, copy, fill
-from tape_ad.programs.engines.native.lowering.lowering import Lowering, NotLowerable
-from tape_ad.programs.engines.native.lowering.picking import Picked, around, has_arrays, picked
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.engines.native.lowering.lowering import (
+    Lowering,
+    NotLowerable,
+    assignable,
+    copy,
+    fill,
+)
+from tape_ad.programs.program.program import Value, values_in
 from tape_ad.rules.maps.indexing import Index, added_at, pushed_plainly, scatter
+from tape_ad.rules.numpy import updates
 
-__all__ = ["LOWERINGS", "flattened", "gathered", "led", "same_boxes"]
+__all__ = ["LOWERINGS", "Picked", "led"]
+
+
+@frozen
+class Picked:
+    """Elements that integers lead to.
+
+    Attributes
+    ----------
+    base : MemRef
+        What they are picked from, of the shape of what is picked: with strides of 0 along the axes
+        that the integers are for.
+    arrays : list of MemRef
+        The integers, each array as it is.
+    indices : list of MemRef
+        The same, of the shape of what is picked.
+    geometry : list of int
+        For each of them the length of their axis, and its stride.
+    """
+
+    base: MemRef
+    arrays: list[MemRef]
+    indices: list[MemRef]
+    geometry: list[int]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of what is picked."""
+        return self.base.shape
+
+
+def entries_of(key: Any) -> tuple[Any, ...]:
+    """List the entries of a key."""
+    return key if type(key) is tuple else (key,)
+
+
+def is_basic(entry: Any) -> bool:
+    """Tell whether an entry of a key is one of basic indexing, without values in it."""
+    if entry is None or entry is Ellipsis:
+        return True
+    if type(entry) is slice:
+        return not values_in((entry,))
+    return isinstance(entry, (int, np.integer)) and not isinstance(entry, bool)
+
+
+def has_arrays(key: Any) -> bool:
+    """Tell whether a key is more than basic indexing."""
+    return not all(map(is_basic, entries_of(key)))
+
+
+def integers(lowering: Lowering, entry: Any) -> MemRef:
+    """Give the memory reference of an entry's integers, as int64."""
+    if type(entry) is Value:
+        ref = lowering.ref(entry)
+    elif isinstance(entry, (list, np.ndarray)) and not values_in((entry,)):
+        ref = lowering.constant(np.array(entry))
+    else:
+        raise NotLowerable(f"{type(entry).__name__} in a key")
+    if ref.dtype.kind not in "iu":
+        raise NotLowerable(f"{ref.dtype} in a key")
+    if ref.dtype == np.int64:
+        return ref
+    wide = lowering.temporary(ref.shape, np.int64)
+    nest = lowering.nest(ref.shape)
+    nest.write(nest.read(ref), wide)
+    return wide
+
+
+def picked(lowering: Lowering, ref: MemRef, key: Any) -> Picked:
+    """Find out what a key with arrays of integers selects.
+
+    Parameters
+    ----------
+    lowering : Lowering
+    ref : MemRef
+        Of the array.
+    key : any
+    """
+    entries = list(entries_of(key))
+    axes = sum(entry is not None and entry is not Ellipsis for entry in entries)
+    if not any(entry is Ellipsis for entry in entries):
+        entries.append(Ellipsis)
+    where = next(k for k, entry in enumerate(entries) if entry is Ellipsis)
+    missing = len(ref.shape) - axes
+    if missing < 0:
+        raise NotLowerable("a key for more axes")
+    arrays = {k: integers(lowering, e) for k, e in enumerate(entries) if not is_basic(e)}
+    basic = tuple([slice(None) if k in arrays else entry for k, entry in enumerate(entries)])
+    part = ref.part(basic)
+    advanced: list[int] = []  # the positions of what NumPy takes for arrays among the entries
+    mine: list[int] = []  # the axes of `part` that integers are for
+    axis = rest = 0
+    before: int | None = None
+    for k, entry in enumerate(entries):
+        if k in arrays or isinstance(entry, (int, np.integer)):
+            advanced.append(k)
+            before = rest if before is None else before
+        if k in arrays:
+            mine.append(axis)
+            axis += 1
+        elif not isinstance(entry, (int, np.integer)):
+            count = missing if k == where else 1
+            axis, rest = axis + count, rest + count
+    together = advanced[-1] - advanced[0] == len(advanced) - 1
+    found = np.broadcast_shapes(*(index.shape for index in arrays.values()))
+    first = (before or 0) if together else 0
+    others = [k for k in range(len(part.shape)) if k not in mine]
+    geometry = [n for k in mine for n in (part.shape[k], part.strides[k])]
+    lengths = [part.shape[k] for k in others]
+    shape = (*lengths[:first], *found, *lengths[first:])
+    strides = [part.strides[k] for k in others]
+    base = part.along(shape, (*strides[:first], *(0 for _ in found), *strides[first:]))
+    behind = len(others) - first
+    given = list(arrays.values())
+    indices = [spread_index(each.broadcast(found), first, behind, shape) for each in given]
+    return Picked(base, given, indices, geometry)
+
+
+def spread_index(ref: MemRef, first: int, behind: int, shape: tuple[int, ...]) -> MemRef:
+    """Give the memory reference of integers for each element that they lead to."""
+    return ref.along(shape, (*(0,) * first, *ref.strides, *(0,) * behind))
+
+
+def around(ref: MemRef, key: Any) -> list[MemRef] | None:
+    """Divide what a basic key leaves out of an array; None where that is not a few boxes.
+
+    Parameters
+    ----------
+    ref : MemRef
+    key : any
+        A basic key.
+    """
+    entries = [entry for entry in entries_of(key) if entry is not None]
+    if Ellipsis not in entries:
+        entries.append(Ellipsis)
+    at = entries.index(Ellipsis)
+    missing = len(ref.shape) - len(entries) + 1
+    entries[at : at + 1] = [slice(None)] * missing
+    spans = [span_of(entry, length) for entry, length in zip(entries, ref.shape, strict=True)]
+    if any(span is None for span in spans):
+        return None
+    boxes: list[MemRef] = []
+    done: list[slice] = []
+    for span, length in zip(spans, ref.shape, strict=True):
+        assert span is not None  # noqa: S101 - for mypy
+        for start, stop in ((0, span[0]), (span[1], length)):
+            if start < stop:
+                boxes.append(ref.part((*done, slice(start, stop))))
+        done.append(slice(*span))
+    return boxes
+
+
+def span_of(entry: Any, length: int) -> tuple[int, int] | None:
+    """Give the bounds of what an entry of a basic key selects of an axis, if it has no gaps."""
+    if type(entry) is slice:
+        start, stop, step = entry.indices(length)
+        return (start, max(start, stop)) if step == 1 else None
+    index = operator.index(entry)
+    index += length if index < 0 else 0
+    return index, index + 1
+
 
 BOOL = np.dtype(bool)
 
@@ -205,6 +373,167 @@ def same_boxes(
     return list(zip(boxes, around(other, key) or (), strict=True))
 
 
+def as_updated(lowering: Lowering) -> None:
+    """Lower `updated`: a copy, to which something is assigned."""
+    given = lowering.options("a", "value", "key", "window")
+    base, out, window = lowering.ref(given["a"]), lowering.out, given.get("window")
+    if base.dtype != out.dtype or base.shape != out.shape:
+        raise NotLowerable("a base of another layout")
+    key, target = given["key"], out
+    if window is not None:
+        target = out.seen(window.on)
+        if any(n > 1 and not way for n, way in zip(target.shape, target.strides, strict=True)):
+            raise NotLowerable("a view that shows elements many times")
+    if is_mask(key):
+        if window is not None:
+            copy(lowering, base, out)
+        before = base if window is None else target
+        assigned_by_mask(lowering, lowering.ref(key), given["value"], before, target)
+        return
+    value = assignable(lowering, given["value"], target.dtype)
+    if has_arrays(key):
+        at = picked(lowering, target, key)
+        copy(lowering, base, out)
+        led(lowering, PUT, at, fitted(value, at.shape), at.base)
+        return
+    boxes = around(out, key) if window is None else None
+    new = boxes is not None and out.root is not base.root
+    for box, before in [(out, base)] if boxes is None else same_boxes(boxes, out, base, key):
+        copy(lowering, before, box, apart=new)
+    part = target.part(key)
+    copy(lowering, fitted(value, part.shape), part, apart=new)
+
+
+def fitted(value: MemRef, shape: tuple[int, ...]) -> MemRef:
+    """Broadcast what is assigned, whose first axes of one element do not matter."""
+    extra = len(value.shape) - len(shape)
+    if extra > 0:
+        value = value.along(value.shape[extra:], value.strides[extra:])
+    return value.broadcast(shape)
+
+
+def is_mask(key: Any) -> bool:
+    """Tell whether a key is one array of bools."""
+    entries = [entry for entry in entries_of(key) if entry is not Ellipsis]
+    one = entries[0] if len(entries) == 1 else None
+    return type(one) is Value and type(key) is Value and one.dtype == BOOL
+
+
+def assigned_by_mask(
+    lowering: Lowering, mask: MemRef, value: Any, before: MemRef, target: MemRef
+) -> None:
+    """Choose between a value, the same for all elements of the mask, and what was there."""
+    deep = len(mask.shape)
+    if mask.shape != target.shape[:deep]:
+        raise NotLowerable("a mask of another shape")
+    rest = len(target.shape) - deep
+    given = assignable(lowering, value, target.dtype)
+    if len(given.shape) > rest:
+        if len(given.shape) > rest + 1 or given.shape[0] != 1:
+            raise NotLowerable("as many values as a mask has of truths")
+        given = given.along(given.shape[1:], given.strides[1:])
+    nest = lowering.nest(target.shape)
+    where = nest.read(mask.along(target.shape, mask.strides + (0,) * rest))
+    dtype = target.dtype
+    one, other = nest.read(given.broadcast(target.shape)), nest.read(before)
+    nest.write(nest.op(np.where, (BOOL, dtype, dtype, dtype), where, one, other), target)
+
+
+def as_outside(lowering: Lowering) -> None:
+    """Lower `outside`: ones, and zeros where a key selects."""
+    _, key = lowering.call.args
+    out = lowering.out
+    if is_mask(key):
+        mask = lowering.ref(key)
+        deep = len(mask.shape)
+        if mask.shape != out.shape[:deep]:
+            raise NotLowerable("a mask of another shape")
+        nest = lowering.nest(out.shape)
+        where = nest.read(mask.along(out.shape, mask.strides + (0,) * (len(out.shape) - deep)))
+        nest.write(nest.op(np.logical_not, (BOOL, BOOL), where), out)
+        return
+    fill(lowering, True, out)
+    assigned_false(lowering, out, key)
+
+
+def assigned_false(lowering: Lowering, target: MemRef, key: Any) -> None:
+    """Mark what a key without a mask selects."""
+    if not has_arrays(key):
+        fill(lowering, False, target.part(key))
+        return
+    at = picked(lowering, target, key)
+    no = assignable(lowering, False, BOOL)
+    led(lowering, PUT, at, no.broadcast(at.shape), at.base)
+
+
+def as_outside_window(lowering: Lowering) -> None:
+    """Lower `outside_window`: ones, and zeros where a key selects from a view."""
+    window, key = lowering.call.args
+    if is_mask(key) or len(lowering.call.outputs) != 1:
+        raise NotLowerable("such a key of a view")
+    (out,) = lowering.outs
+    marks = lowering.temporary(window.array.shape, BOOL)
+    target = in_marks(marks, window)
+    fill(lowering, True, marks)
+    assigned_false(lowering, target, key)
+    copy(lowering, marks, out)
+
+
+def as_picked(lowering: Lowering) -> None:
+    """Lower `picked`: an array of the shape that a key selects."""
+    shape, key = lowering.call.args
+    no = assignable(lowering, False, BOOL).broadcast(tuple(shape))
+    gathered(lowering, no, key, lowering.out)
+
+
+def as_landed(lowering: Lowering) -> None:
+    """Lower `landed`: which elements of a value are there after an assignment, and where.
+
+    How many those are depends on the integers; NumPy takes over where there are not as many as
+    when the program was captured.
+    """
+    window, key = lowering.call.args
+    numbers, positions = lowering.outs
+    if is_mask(key) or not has_arrays(key):
+        raise NotLowerable("a key without integers")
+    marks = lowering.temporary(window.array.shape, np.int64)
+    target = in_marks(marks, window)
+    fill(lowering, -1, marks)
+    at = picked(lowering, target, key)
+    order = np.arange(math.prod(at.shape)).reshape(at.shape)
+    led(lowering, PUT, at, lowering.constant(order), at.base)
+    state = lowering.temporary((2,), np.int64)
+    fill(lowering, 0, state)
+    shape, count = (math.prod(marks.shape),), math.prod(numbers.shape)
+    most = lowering.constant(np.array(count))
+    flat = marks.along(shape, (marks.dtype.itemsize,))
+    nest = LoopNest(
+        shape,
+        [most.along(shape, (0,)), flat],
+        callee=Callee(collecting(), 0, "collect marks"),
+        ordered=True,
+    )
+    nest.writes = [(-1, each.along(shape, (0,))) for each in (numbers, positions, state)]
+    lowering.work.append(nest)
+    other = lowering.temporary((), BOOL)
+    look = lowering.nest(())
+    found = look.read(state.along((), ()))
+    expected = Literal.of(count, state.dtype)
+    look.write(look.op(np.not_equal, (state.dtype, state.dtype, BOOL), found, expected), other)
+    lowering.work.append(RuntimeCheck(other, 0))
+
+
+def in_marks(marks: MemRef, window: Any) -> MemRef:
+    """Show a view of an array in as many integers."""
+    array, view, size = window.array, window.view, window.array.dtype.itemsize
+    plain = MemRef.new(array.shape, array.dtype).strides == array.strides
+    if not plain or view.dtype != array.dtype or any(each % size for each in view.strides):
+        raise NotLowerable("such a view")
+    wide = marks.dtype.itemsize
+    strides = tuple(stride // size * wide for stride in view.strides)
+    return MemRef(marks.root, view.offset // size * wide, view.shape, strides, marks.dtype)
+
+
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     operator.getitem: as_getitem,
     np.take: as_take,
@@ -212,4 +541,9 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     pushed_plainly: as_pushed,
     scatter: as_scatter,
     added_at: as_added_at,
+    updates.updated: as_updated,
+    inspect.unwrap(updates.outside): as_outside,
+    inspect.unwrap(updates.outside_window): as_outside_window,
+    inspect.unwrap(updates.picked): as_picked,
+    inspect.unwrap(updates.landed): as_landed,
 }

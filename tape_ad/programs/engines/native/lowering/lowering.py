@@ -28,9 +28,14 @@ __all__ = [
     "NotLowerable",
     "Work",
     "as_ufunc",
+    "assignable",
     "check_numbers",
+    "converted",
+    "copy",
     "elementwise_call",
-    "written_or_found",
+    "fill",
+    "moved",
+    "with_axis",
 ]
 
 Work = LoopNest | ExternalCall | RuntimeCheck
@@ -192,3 +197,82 @@ def written_or_found(function: Any, dtypes: tuple[np.dtype[Any], ...], size: int
     if not ours and found is None:
         raise NotLowerable("neither native code nor a loop of NumPy's for it")
     return found or function
+
+
+def copy(lowering: Lowering, source: MemRef, target: MemRef, *, apart: bool = False) -> None:
+    """Copy elements from another memory reference."""
+    if source == target:
+        return
+    nest = lowering.nest(target.shape)
+    nest.apart = apart
+    nest.write(nest.read(source.broadcast(target.shape)), target)
+
+
+def fill(lowering: Lowering, number: Any, target: MemRef, *, apart: bool = False) -> None:
+    """Store one number everywhere."""
+    nest = lowering.nest(target.shape)
+    nest.apart = apart
+    nest.write(Literal.of(number, target.dtype), target)
+
+
+def assignable(lowering: Lowering, value: Any, dtype: np.dtype[Any]) -> MemRef:
+    """Give the memory of what is assigned to elements of a dtype, converted if need be."""
+    if type(value) is Value:
+        ref = lowering.ref(value)
+        weak = value.dtype is None
+        if not np.can_cast(ref.dtype, dtype, "same_kind") or (weak and dtype.kind in "iu"):
+            raise NotLowerable(f"{value} assigned to {dtype}")
+        if ref.dtype == dtype:
+            return ref
+        there = lowering.temporary(ref.shape, dtype)
+        copy(lowering, ref, there)
+        return there
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        if not can_be_stored(value, dtype):
+            raise NotLowerable(f"{value!r} assigned to {dtype}")
+        there = lowering.temporary((), dtype)
+        fill(lowering, value, there)
+        return there
+    if isinstance(value, np.ndarray) and np.can_cast(value.dtype, dtype, "same_kind"):
+        return lowering.constant(value.astype(dtype))
+    raise NotLowerable(f"{type(value).__name__} assigned")
+
+
+def can_be_stored(number: Any, dtype: np.dtype[Any]) -> bool:
+    """Tell whether a number can be assigned to elements of a dtype without any complaint."""
+    whole = type(number) in (bool, int)
+    if whole and dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return bool(limits.min <= number <= limits.max)
+    if whole:
+        return bool(abs(number) < 2**63)
+    return bool(np.can_cast(np.asarray(number).dtype, dtype, "same_kind"))
+
+
+def converted(lowering: Lowering, ref: MemRef, dtype: np.dtype[Any]) -> MemRef:
+    """Give elements the dtype and the strides that NumPy's loops take; keep the axes' order."""
+    if ref.dtype == dtype and not any(stride % dtype.alignment for stride in ref.strides):
+        return ref
+    order = sorted(range(len(ref.shape)), key=lambda axis: -abs(ref.strides[axis]))
+    packed = lowering.temporary(tuple(ref.shape[axis] for axis in order), dtype)
+    strides = [0] * len(order)
+    for axis, stride in zip(order, packed.strides, strict=True):
+        strides[axis] = stride
+    target = MemRef(packed.root, 0, ref.shape, tuple(strides), dtype)
+    nest = lowering.nest(ref.shape)
+    nest.write(nest.read(ref), target)
+    return target
+
+
+def moved(ref: MemRef, key: Sequence[int], strides: Sequence[int]) -> MemRef:
+    """Give the memory reference at one iteration."""
+    offset = sum(i * stride for i, stride in zip(key, strides, strict=True))
+    return MemRef(ref.root, ref.offset + offset, ref.shape, ref.strides, ref.dtype)
+
+
+def with_axis(ref: MemRef, axis: int, length: int = 1, stride: int = 0) -> MemRef:
+    """Insert an axis, by default of one element."""
+    shape, strides = list(ref.shape), list(ref.strides)
+    shape.insert(axis, length)
+    strides.insert(axis, stride)
+    return MemRef(ref.root, ref.offset, tuple(shape), tuple(strides), ref.dtype)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.runtime.callables import builtin
-from tape_ad.programs.engines.native.runtime.compiling import compiled, python_symbols
+from tape_ad.programs.engines.native.runtime.compiling import builtin, compiled, python_symbols
 from tape_ad.programs.program.program import Value
 
 __all__ = ["fits", "layouts_of"]

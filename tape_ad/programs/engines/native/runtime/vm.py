@@ -26,14 +26,13 @@ import ctypes
 import functools
 import sys
 
-from tape_ad.programs.engines.native.runtime.callables import builtin
 from tape_ad.programs.engines.native.runtime.compiling import (
     Module,
     address_of,
+    builtin,
     compiled,
     python_symbols,
 )
-from tape_ad.programs.engines.native.runtime.vm_ir import WAIT, WALK
 
 __all__ = ["CALL", "END", "GUARD", "NEST", "RELEASE", "virtual_machine"]
 
@@ -144,3 +143,304 @@ def virtual_machine() -> VirtualMachine:
     )
     symbols["rest_for"] = address_of(system.Sleep if windows else system.usleep)
     return VirtualMachine(compiled(text, DECLARATIONS, symbols))
+
+
+WALK = """
+define internal i64 @walk(ptr %bases, ptr %table, ptr %task_board) {
+start:
+  %most.at = getelementptr i64, ptr %table, i64 1
+  %most = load i64, ptr %most.at
+  %args = alloca ptr, i64 %most
+  %deep.at = getelementptr i64, ptr %table, i64 2
+  %deep = load i64, ptr %deep.at
+  %index = alloca i64, i64 %deep
+  %n.at = alloca i64
+  %first = getelementptr i64, ptr %table, i64 3
+  %many = icmp ne ptr %task_board, null
+  br i1 %many, label %among, label %begin
+among:
+  %task_board.most = load i64, ptr %task_board
+  br label %begin
+begin:
+  %tickets.most = phi i64 [1, %start], [%task_board.most, %among]
+  %task_board.first = getelementptr i64, ptr %task_board, i64 1
+  br label %next
+next:
+  %entry = phi ptr [%first, %begin], [%call.next, %called], [%nest.next, %nested],
+                   [%guard.next, %guarded]
+  %taken = phi ptr [%task_board.first, %begin], [%taken.next, %called], [%taken.next, %nested],
+                   [%taken.next, %guarded]
+  %finished = getelementptr i64, ptr %taken, i64 1
+  %answer.at = getelementptr i64, ptr %taken, i64 2
+  %taken.next = getelementptr i64, ptr %taken, i64 3
+  %kind = load i64, ptr %entry
+  switch i64 %kind, label %ended [i64 1, label %call i64 2, label %nest i64 3, label %guard]
+ended:
+  ret i64 0
+
+call:
+  %c1 = getelementptr i64, ptr %entry, i64 1
+  %call.words = load i64, ptr %c1
+  %call.next = getelementptr i64, ptr %entry, i64 %call.words
+  br i1 %many, label %call.ask, label %call.mine
+call.ask:
+  %call.before = atomicrmw add ptr %taken, i64 1 acq_rel
+  %call.first = icmp eq i64 %call.before, 0
+  br i1 %call.first, label %call.mine, label %call.wait
+call.mine:
+  %c2 = getelementptr i64, ptr %entry, i64 2
+  %call.loop = load ptr, ptr %c2
+  %c3 = getelementptr i64, ptr %entry, i64 3
+  %call.data = load ptr, ptr %c3
+  %c4 = getelementptr i64, ptr %entry, i64 4
+  %call.ops = load i64, ptr %c4
+  %c5 = getelementptr i64, ptr %entry, i64 5
+  %call.lengths = load i64, ptr %c5
+  %call.at = getelementptr i64, ptr %entry, i64 6
+  %call.words2 = mul i64 %call.ops, 2
+  %call.dims = getelementptr i64, ptr %call.at, i64 %call.words2
+  %call.steps = getelementptr i64, ptr %call.dims, i64 %call.lengths
+  br label %call.op
+call.op:
+  %co = phi i64 [0, %call.mine], [%co.next, %call.op]
+  %co2 = mul i64 %co, 2
+  %co.at = getelementptr i64, ptr %call.at, i64 %co2
+  %co.base = load i64, ptr %co.at
+  %co.off.at = getelementptr i64, ptr %co.at, i64 1
+  %co.off = load i64, ptr %co.off.at
+  %co.base.at = getelementptr ptr, ptr %bases, i64 %co.base
+  %co.memory = load ptr, ptr %co.base.at
+  %co.ptr = getelementptr i8, ptr %co.memory, i64 %co.off
+  %co.arg = getelementptr ptr, ptr %args, i64 %co
+  store ptr %co.ptr, ptr %co.arg
+  %co.next = add i64 %co, 1
+  %co.more = icmp ult i64 %co.next, %call.ops
+  br i1 %co.more, label %call.op, label %call.go
+call.go:
+  call void %call.loop(ptr %args, ptr %call.dims, ptr %call.steps, ptr %call.data)
+  br i1 %many, label %call.said, label %called
+call.said:
+  store atomic i64 1, ptr %finished release, align 8
+  br label %called
+call.wait:
+  call void @wait(ptr %finished, i64 1)
+  br label %called
+called:
+  br label %next
+
+nest:
+  %n1 = getelementptr i64, ptr %entry, i64 1
+  %nest.words = load i64, ptr %n1
+  %nest.next = getelementptr i64, ptr %entry, i64 %nest.words
+  %n2 = getelementptr i64, ptr %entry, i64 2
+  %dims = load i64, ptr %n2
+  %n3 = getelementptr i64, ptr %entry, i64 3
+  %total = load i64, ptr %n3
+  %n4 = getelementptr i64, ptr %entry, i64 4
+  %length = load i64, ptr %n4
+  %n5 = getelementptr i64, ptr %entry, i64 5
+  %last = load i64, ptr %n5
+  %n6 = getelementptr i64, ptr %entry, i64 6
+  %loops = load i64, ptr %n6
+  %n7 = getelementptr i64, ptr %entry, i64 7
+  %unit = load i64, ptr %n7
+  %sizes = getelementptr i64, ptr %entry, i64 8
+  %body = getelementptr i64, ptr %sizes, i64 %dims
+  %inner = sub i64 %dims, 1
+  %inner.at = getelementptr i64, ptr %sizes, i64 %inner
+  %inner.size = load i64, ptr %inner.at
+  %inner.last = sub i64 %inner.size, 1
+  %units = udiv i64 %total, %unit
+  %few = icmp ult i64 %units, %tickets.most
+  %tickets = select i1 %few, i64 %units, i64 %tickets.most
+  br i1 %many, label %ticket, label %turns
+ticket:
+  %number = atomicrmw add ptr %taken, i64 1 acq_rel
+  %left = icmp ult i64 %number, %tickets
+  br i1 %left, label %ticket.mine, label %ticket.wait
+ticket.mine:
+  %begin.share = mul i64 %units, %number
+  %begin.units = udiv i64 %begin.share, %tickets
+  %begin.mine = mul i64 %begin.units, %unit
+  %stop.share = add i64 %begin.share, %units
+  %stop.units = udiv i64 %stop.share, %tickets
+  %stop.mine = mul i64 %stop.units, %unit
+  br label %turns
+turns:
+  %from = phi i64 [0, %nest], [%begin.mine, %ticket.mine]
+  %stop = phi i64 [%total, %nest], [%stop.mine, %ticket.mine]
+  br label %split
+split:
+  %sd = phi i64 [%inner, %turns], [%sd.next, %split]
+  %rest = phi i64 [%from, %turns], [%rest.next, %split]
+  %sd.at = getelementptr i64, ptr %sizes, i64 %sd
+  %sd.size = load i64, ptr %sd.at
+  %sd.index = urem i64 %rest, %sd.size
+  %rest.next = udiv i64 %rest, %sd.size
+  %sd.index.at = getelementptr i64, ptr %index, i64 %sd
+  store i64 %sd.index, ptr %sd.index.at
+  %sd.next = sub i64 %sd, 1
+  %sd.more = icmp sge i64 %sd.next, 0
+  br i1 %sd.more, label %split, label %turn
+turn:
+  %t = phi i64 [%from, %split], [%t.next, %stepped]
+  %t.more = icmp ult i64 %t, %stop
+  br i1 %t.more, label %turn.go, label %nest.done
+turn.go:
+  %i.at = getelementptr i64, ptr %index, i64 %inner
+  %i = load i64, ptr %i.at
+  %is.last = icmp eq i64 %i, %inner.last
+  %n = select i1 %is.last, i64 %last, i64 %length
+  store i64 %n, ptr %n.at
+  br label %loop
+loop:
+  %l = phi i64 [0, %turn.go], [%l.next, %loop.done]
+  %head = phi ptr [%body, %turn.go], [%head.next, %loop.done]
+  %fn = load ptr, ptr %head
+  %h1 = getelementptr i64, ptr %head, i64 1
+  %data = load ptr, ptr %h1
+  %h2 = getelementptr i64, ptr %head, i64 2
+  %ops = load i64, ptr %h2
+  %places = getelementptr i64, ptr %head, i64 3
+  %dims2 = add i64 %dims, 2
+  br label %op
+op:
+  %o = phi i64 [0, %loop], [%o.next, %op.done]
+  %place = phi ptr [%places, %loop], [%place.next, %op.done]
+  %base = load i64, ptr %place
+  %off.at = getelementptr i64, ptr %place, i64 1
+  %off0 = load i64, ptr %off.at
+  %strides = getelementptr i64, ptr %place, i64 2
+  br label %dim
+dim:
+  %d = phi i64 [0, %op], [%d.next, %dim]
+  %off = phi i64 [%off0, %op], [%off.next, %dim]
+  %d.index.at = getelementptr i64, ptr %index, i64 %d
+  %d.index = load i64, ptr %d.index.at
+  %d.stride.at = getelementptr i64, ptr %strides, i64 %d
+  %d.stride = load i64, ptr %d.stride.at
+  %d.way = mul i64 %d.index, %d.stride
+  %off.next = add i64 %off, %d.way
+  %d.next = add i64 %d, 1
+  %d.more = icmp ult i64 %d.next, %dims
+  br i1 %d.more, label %dim, label %op.done
+op.done:
+  %base.at = getelementptr ptr, ptr %bases, i64 %base
+  %memory = load ptr, ptr %base.at
+  %ptr = getelementptr i8, ptr %memory, i64 %off.next
+  %arg.at = getelementptr ptr, ptr %args, i64 %o
+  store ptr %ptr, ptr %arg.at
+  %place.next = getelementptr i64, ptr %place, i64 %dims2
+  %o.next = add i64 %o, 1
+  %o.more = icmp ult i64 %o.next, %ops
+  br i1 %o.more, label %op, label %loop.go
+loop.go:
+  call void %fn(ptr %args, ptr %n.at, ptr %place.next, ptr %data)
+  br label %loop.done
+loop.done:
+  %head.next = getelementptr i64, ptr %place.next, i64 %ops
+  %l.next = add i64 %l, 1
+  %l.more = icmp ult i64 %l.next, %loops
+  br i1 %l.more, label %loop, label %step
+step:
+  %s = phi i64 [%inner, %loop.done], [%s.next, %carried]
+  %s.at = getelementptr i64, ptr %index, i64 %s
+  %s.index = load i64, ptr %s.at
+  %s.more = add i64 %s.index, 1
+  %s.size.at = getelementptr i64, ptr %sizes, i64 %s
+  %s.size = load i64, ptr %s.size.at
+  %carry = icmp uge i64 %s.more, %s.size
+  %s.new = select i1 %carry, i64 0, i64 %s.more
+  store i64 %s.new, ptr %s.at
+  %s.next = sub i64 %s, 1
+  %s.left = icmp sge i64 %s.next, 0
+  %again = and i1 %carry, %s.left
+  br i1 %again, label %carried, label %stepped
+carried:
+  br label %step
+stepped:
+  %t.next = add i64 %t, 1
+  br label %turn
+nest.done:
+  br i1 %many, label %ticket.done, label %nested
+ticket.done:
+  %ignored = atomicrmw add ptr %finished, i64 1 acq_rel
+  br label %ticket
+ticket.wait:
+  call void @wait(ptr %finished, i64 %tickets)
+  br label %nested
+nested:
+  br label %next
+
+guard:
+  %g1 = getelementptr i64, ptr %entry, i64 1
+  %guard.base = load i64, ptr %g1
+  %g2 = getelementptr i64, ptr %entry, i64 2
+  %guard.off = load i64, ptr %g2
+  %g3 = getelementptr i64, ptr %entry, i64 3
+  %expected = load i64, ptr %g3
+  %g4 = getelementptr i64, ptr %entry, i64 4
+  %guard.number = load i64, ptr %g4
+  %guard.next = getelementptr i64, ptr %entry, i64 5
+  br i1 %many, label %guard.ask, label %guard.look
+guard.ask:
+  %guard.before = atomicrmw add ptr %taken, i64 1 acq_rel
+  %guard.first = icmp eq i64 %guard.before, 0
+  br i1 %guard.first, label %guard.look, label %guard.wait
+guard.look:
+  %guard.base.at = getelementptr ptr, ptr %bases, i64 %guard.base
+  %guard.memory = load ptr, ptr %guard.base.at
+  %guard.at = getelementptr i8, ptr %guard.memory, i64 %guard.off
+  %byte = load i8, ptr %guard.at
+  %answer = zext i8 %byte to i64
+  %same = icmp eq i64 %answer, %expected
+  %guard.said = select i1 %same, i64 0, i64 %guard.number
+  br i1 %many, label %guard.say, label %guard.known
+guard.say:
+  store i64 %guard.said, ptr %answer.at
+  store atomic i64 1, ptr %finished release, align 8
+  br label %guard.known
+guard.wait:
+  call void @wait(ptr %finished, i64 1)
+  %guard.heard = load i64, ptr %answer.at
+  br label %guard.known
+guard.known:
+  %end = phi i64 [%guard.said, %guard.look], [%guard.said, %guard.say], [%guard.heard, %guard.wait]
+  %on = icmp eq i64 %end, 0
+  br i1 %on, label %guarded, label %turned
+turned:
+  ret i64 %end
+guarded:
+  br label %next
+}
+"""
+
+WAIT = """
+define internal void @wait(ptr %finished, i64 %wanted) {{
+start:
+  br label %look
+look:
+  %tries = phi i64 [0, %start], [%tries.next, %spin], [%tries.next, %yield], [%tries.next, %rest]
+  %tries.next = add i64 %tries, 1
+  %now = load atomic i64, ptr %finished acquire, align 8
+  %done = icmp uge i64 %now, %wanted
+  br i1 %done, label %over, label %again
+again:
+  %short = icmp ult i64 %tries, 2000
+  br i1 %short, label %spin, label %longer
+spin:
+  br label %look
+longer:
+  %long = icmp ugt i64 %tries, 10000
+  br i1 %long, label %rest, label %yield
+yield:
+  %yielded = call i32 @yield_processor()
+  br label %look
+rest:
+  %rested = call i32 @rest_for(i32 {rest})
+  br label %look
+over:
+  ret void
+}}
+"""
+"""How to wait for others: for some microseconds at once, then with ever less of the processor."""

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from tape_ad.programs.engines.liveness import root_of
 from tape_ad.programs.engines.native.codegen.library import compiled_loops, text_of
 from tape_ad.programs.engines.native.codegen.loops import Loop
 from tape_ad.programs.engines.native.fusion.fusion import (
@@ -23,9 +22,9 @@ from tape_ad.programs.engines.native.lowering.passes import lower
 from tape_ad.programs.engines.native.runtime.layouts import fits, layouts_of
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
 from tape_ad.programs.program.native import Segment, element, placed_number, python_number
-from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
+from tape_ad.programs.program.program import Call, Guard, Program, Step, Value, root_of
 
-__all__ = ["Assembled", "Schedule", "assembled", "compile_schedule", "passes", "schedule"]
+__all__ = ["Assembled", "assembled", "passes", "schedule"]
 
 
 @define(eq=False)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.programs.engines.liveness import LiveRanges
 from tape_ad.programs.engines.native.ir.loop_nests import (
     Argument,
     Literal,
@@ -20,7 +19,7 @@ from tape_ad.programs.engines.native.ir.loop_nests import (
     is_external,
 )
 from tape_ad.programs.engines.native.ir.memory_map import MemRef
-from tape_ad.programs.engines.storage import Block, placed
+from tape_ad.programs.engines.plans import Block, LiveRanges, placed
 from tape_ad.programs.program.program import Value
 
 __all__ = ["StripMined"]

@@ -1,0 +1,23 @@
+"""A few packages of other people: nothing is wrong, lost or unclear, and most is right.
+
+All of them are counted by ``python -m tests.calls.libraries``, for docs/other-libraries.md.
+"""
+
+import pytest
+
+from tests.calls.libraries.__main__ import counts_of, lines_of
+from tests.calls.libraries.packages import LIBRARIES
+
+pytest.importorskip("scipy")
+
+
+@pytest.mark.parametrize("package", ["fluids", "numpy-financial", "pymanopt"])
+def test_the_examples_of_a_package(package: str) -> None:
+    pytest.importorskip(LIBRARIES[package].package)
+    lines = lines_of(package)
+    counts = counts_of(lines)
+
+    assert [line for line in lines if line.get("kind") in ("wrong", "detached", "cryptic")] == []
+    assert [line for line in lines if "/" in line.get("plain", "")] == []
+    assert counts["right"] > 20
+    assert counts["right"] > 0.85 * (counts["right"] + counts["clear"])

@@ -1,0 +1,114 @@
+"""Copies of other people's code within and around the other transforms."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import tape_ad as ta
+
+X = np.array([0.3, 0.5, 0.7])
+
+
+def decay(x: Any) -> Any:
+    """Fill a plain array with what a loop and `math` give."""
+    left = np.zeros(4)
+    left[0] = float(x[0])
+    for i in range(3):
+        left[i + 1] = left[i] * math.exp(-float(x[1])) + math.sin(x[2]) ** 2
+    return np.asarray(left)
+
+
+def total(x: Any) -> Any:
+    return np.sum(decay(x) ** 2)
+
+
+def steps(function: Callable[[Any], Any], x: Any, h: float = 1e-5) -> Any:
+    """Give central differences, the last axis being that of the argument."""
+    return np.stack([(function(x + d) - function(x - d)) / (2 * h) for d in np.eye(3) * h], axis=-1)
+
+
+copied = ta.differentiable(decay)
+copied_total = ta.differentiable(total)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_jacobians(mode: Any) -> None:
+    found = ta.jacobian(copied, mode=mode)(X)
+
+    np.testing.assert_allclose(found, steps(decay, X), rtol=1e-8, atol=1e-10)
+
+
+def test_sparse_jacobians() -> None:
+    found = ta.sparse_jacobian(copied)(X)
+
+    np.testing.assert_allclose(found.toarray(), steps(decay, X), rtol=1e-8, atol=1e-10)
+
+
+def test_second_derivatives() -> None:
+    expected = steps(ta.grad(copied_total), X)
+
+    np.testing.assert_allclose(ta.hessian(copied_total)(X), expected, rtol=1e-7)
+    np.testing.assert_allclose(
+        ta.grad(lambda x: np.sum(ta.grad(copied_total)(x) * X))(X), expected @ X, rtol=1e-7
+    )
+
+
+def test_checkpoints_and_copies_of_what_has_them() -> None:
+    expected = steps(total, X)
+
+    np.testing.assert_allclose(ta.grad(ta.checkpoint(copied_total))(X), expected, rtol=1e-8)
+    np.testing.assert_allclose(
+        ta.grad(ta.differentiable(ta.checkpoint(copied_total)))(X), expected, rtol=1e-8
+    )
+
+
+def test_compiled() -> None:
+    slopes = ta.compile(ta.grad(copied_total))
+    expected = ta.grad(copied_total)
+
+    for x in (X, 2 * X, X + 1):
+        np.testing.assert_allclose(slopes(x), expected(x), rtol=1e-12)
+
+
+def test_batched() -> None:
+    xs = np.stack([X, 2 * X, X + 1])
+    mean = ta.differentiable(lambda x: np.asarray(x).sum() ** 2 + np.float64(x[0]) * math.pi)
+
+    np.testing.assert_allclose(ta.batched(mean)(xs), [mean(x) for x in xs])
+    np.testing.assert_allclose(
+        ta.batched(ta.grad(copied_total))(xs), [ta.grad(copied_total)(x) for x in xs], rtol=1e-12
+    )
+
+
+def test_a_copy_within_a_copy() -> None:
+    both = ta.differentiable(lambda x: copied_total(x) * math.cos(x[0]))
+
+    np.testing.assert_allclose(
+        ta.grad(both)(X), steps(lambda x: total(x) * math.cos(x[0]), X), rtol=1e-8
+    )
+
+
+@pytest.mark.parametrize("method", ["BFGS", "L-BFGS-B", "Newton-CG", "trust-constr"])
+def test_an_optimum_moves_as_the_implicit_function_theorem_says(method: str) -> None:
+    def lowest(x: Any) -> Any:
+        def height(z: Any) -> Any:
+            return (z[0] - x[0]) ** 2 + math.exp(z[1] - x[1]) - z[1] * x[2] + 0.1 * z[0] ** 4
+
+        def slopes(z: Any) -> Any:
+            return np.array(
+                [2 * (z[0] - x[0]) + 0.4 * z[0] ** 3, math.exp(z[1] - x[1]) - x[2]], dtype=float
+            )
+
+        start = np.array([0.2, 0.2])
+        return scipy.optimize.minimize(height, start, method=method, jac=slopes, tol=1e-12).x
+
+    z = lowest(X)
+    by_hand = np.zeros((2, 3))
+    by_hand[0, 0] = 2 / (2 + 1.2 * z[0] ** 2)
+    by_hand[1, 1:] = 1.0, 1 / X[2]
+
+    np.testing.assert_allclose(ta.jacobian(ta.differentiable(lowest))(X), by_hand, atol=1e-7)
