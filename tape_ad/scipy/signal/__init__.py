@@ -4,9 +4,9 @@ They have SciPy's names and arguments. SciPy's own turn what they get into plain
 SciPy's results for plain arrays, and record what they do for handles. ``import
 tape_ad.scipy.signal`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
 
-What stands here is what SciPy compiles (recursions, convolutions, ranks, peaks, spline filters), and
-what has a better derivative than its steps: `lfilter_zi`, `lsim`, `sos2tf`, `tf2sos`, `tf2zpk` and
-`residue`, where SciPy asks whether numbers are exactly equal, or roots are not simple; `csd`,
+What stands here is what SciPy compiles (recursions, convolutions, ranks, peaks, spline filters),
+and what has a better derivative than its steps: `lfilter_zi`, `lsim`, `sos2tf`, `tf2sos`, `tf2zpk`
+and `residue`, where SciPy asks whether numbers are exactly equal, or roots are not simple; `csd`,
 `detrend` and `ShortTimeFFT`, which go through many segments at once; and `bilinear`, `firwin`,
 `lp2lp_zpk` and `lp2hp_zpk`, whose operands would be lost or change their precision. All else is
 SciPy's own code.
