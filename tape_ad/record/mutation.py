@@ -35,6 +35,7 @@ __all__ = [
     "assign",
     "change",
     "check_fit",
+    "commit",
     "has_alone",
     "link",
     "linked",

@@ -3,6 +3,13 @@
 They have SciPy's names and arguments. SciPy's own turn what they get into plain arrays; these give
 SciPy's results for plain arrays, and record what they do for handles. ``import
 tape_ad.scipy.signal`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+
+What stands here is what SciPy compiles (recursions, convolutions, ranks, peaks, spline filters),
+and what has a better derivative than its steps: `lfilter_zi`, `lsim`, `sos2tf`, `tf2sos`, `tf2zpk`
+and `residue`, where SciPy asks whether numbers are exactly equal, or roots are not simple; `csd`,
+`detrend` and `ShortTimeFFT`, which go through many segments at once; and `bilinear`, `firwin`,
+`lp2lp_zpk` and `lp2hp_zpk`, whose operands would be lost or change their precision. All else is
+SciPy's own code.
 """
 
 from tape_ad.extend.packages import extra
@@ -31,7 +38,10 @@ from tape_ad.scipy.signal.taps import *
 from tape_ad.scipy.signal.transformations import *
 from tape_ad.scipy.signal.trends import *
 
-findfreqs = scipy_function(scipy.signal.findfreqs, __name__)
+check_COLA, check_NOLA, findfreqs, square = (  # noqa: N816 - SciPy's names
+    scipy_function(getattr(scipy.signal, name), __name__)
+    for name in ("check_COLA", "check_NOLA", "findfreqs", "square")
+)
 remez = scipy_function(scipy.signal.remez, __name__)
 EXCHANGED = Refused(
     "exchanges of extreme points are not given a derivative by bands=, "
@@ -55,7 +65,7 @@ add_rules(
         SYSTEMS,
         TRANSFORMATIONS,
         TAPS,
-        constants(findfreqs),
+        constants(check_COLA, check_NOLA, findfreqs, square),
         {remez: EXCHANGED},
     )
 )

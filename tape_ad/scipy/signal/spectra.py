@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad import differentiable
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, axis_of
+from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition
 from tape_ad.scipy.installed import scipy
@@ -238,3 +239,20 @@ def frequencies(nfft: int, fs: Any, onesided: bool) -> Array:
     """List the frequencies of a transform."""
     own = np.fft.rfftfreq if onesided else np.fft.fftfreq
     return own(nfft) * fs if is_handle(fs) else own(nfft, 1 / fs)
+
+
+def least_squares_periodogram(x: Array, y: Array, freqs: Array) -> Array:
+    """Fit a sine and a cosine of each frequency, as the compiled loop of older releases does."""
+    angles = freqs[:, None] * x
+    cos, sin = np.cos(angles), np.sin(angles)
+    yc, ys = cos @ y, sin @ y
+    cc, ss, cs = (np.sum(product, axis=1) for product in (cos * cos, sin * sin, cos * sin))
+    phase = np.arctan2(2 * cs, cc - ss) / 2
+    c, s = np.cos(phase), np.sin(phase)
+    one = (c * yc + s * ys) ** 2 / (c * c * cc + 2 * c * s * cs + s * s * ss)
+    other = (c * ys - s * yc) ** 2 / (c * c * ss - 2 * c * s * cs + s * s * cc)
+    return 0.5 * (one + other)
+
+
+if scipy.signal._spectral._lombscargle:  # until SciPy 1.14
+    note_stand_in(scipy.signal._spectral._lombscargle, least_squares_periodogram)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.arrays import as_array
 from tape_ad.extend.packages import copied
 from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import is_handle, scipy_composition
@@ -26,7 +26,7 @@ def lsim(
     T: Any,  # noqa: N803 - SciPy's name
     X0: Any = None,  # noqa: N803 - SciPy's name
     interp: bool = True,
-) -> tuple[Array, Array, Array]:
+) -> Any:
     """Simulate a continuous system, as `scipy.signal.lsim` does.
 
     Parameters

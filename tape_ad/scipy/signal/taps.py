@@ -45,4 +45,4 @@ def firwin(
     if handle is not None and not is_handle(cutoff):
         cutoff = constant_beside(cutoff, handle)
     options = {"pass_zero": pass_zero, "scale": scale, "fs": fs}
-    return multiplied_in_place(numtaps, cutoff, width=width, window=window, **options)  # type: ignore[no-any-return]  # it is SciPy's
+    return multiplied_in_place(numtaps, cutoff, width=width, window=window, **options)

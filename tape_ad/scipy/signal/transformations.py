@@ -81,7 +81,7 @@ def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
 
 
 @scipy_composition(TRANSFORMATIONS, scipy.signal.bilinear, "b a fs")
-def bilinear(b: Array, a: Array, fs: Any = 1.0) -> tuple[Array, Array]:
+def bilinear(b: Array, a: Array, fs: Any = 1.0) -> Any:
     """Make a digital filter of an analog one, as `scipy.signal.bilinear` does.
 
     Parameters

@@ -1,13 +1,17 @@
 """Attributes of arrays that handles have in copies alone: `x.flat`, `x.sort()`, `x.fill(v)`."""
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import NoRuleError
+from tape_ad.base.errors import InPlaceError, NoRuleError
 from tape_ad.record.array_constants import ArrayConstant
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
+from tape_ad.record.constants import CONSTANTS
+from tape_ad.record.messages.callers import is_copied
+from tape_ad.record.mutation import commit, live_views
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.copying import copied_module
 from tape_ad.transforms.differentiable.kinds import real
@@ -112,6 +116,34 @@ def setting_flags(handle: Any) -> Any:
     """Give ``handle.setflags``, which leaves the user's array as it is."""
     array = primal(handle)
     return (array if flags_of(handle).writeable else array.view()).setflags
+
+
+def reshaping(handle: Any, shape: Any) -> None:
+    """Stand in for ``handle.shape = shape`` in copies, of an array that has no views.
+
+    Raises
+    ------
+    AttributeError
+        For users, as before.
+    InPlaceError
+        When another array would have to see it.
+    """
+    if not is_copied(sys._getframe(1)):
+        raise AttributeError("the shape of a handle is not assigned to; write x = x.reshape(shape)")
+    if type(handle) in CONSTANTS:
+        handle.data.shape = shape
+        return
+    record = handle.record
+    leaf = getattr(record, "functions", None) is None or record.functions[handle.index] is None
+    if leaf or handle.index in record.bases or live_views(handle):
+        raise InPlaceError(
+            "x.shape = shape, of an array that is a view, or has views, would be seen by one alone "
+            "of them; write x = x.reshape(shape)"
+        )
+    commit(handle, np.copy(np.reshape(handle, shape)), [])
+
+
+ArrayInterface.shape = property(ArrayInterface.shape.fget, reshaping)  # type: ignore[assignment, attr-defined]  # it gets what it did
 
 
 IN_COPIES.update(

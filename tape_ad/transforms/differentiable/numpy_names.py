@@ -256,7 +256,7 @@ for _function in each_of(
     joining_lists(_function)
 for _function in each_of(np.flip, np.roll, np.interp, np.tensordot, np.where, np.kron):
     joining_lists(_function)
-for _function in each_of(np.polyval, np.poly, np.roots):
+for _function in each_of(np.poly, np.roots):
     joining_lists(_function)
 for _function in each_of(np.any, np.all, np.isclose, np.allclose, np.trapezoid):
     joining_lists(_function)
@@ -266,6 +266,20 @@ for _function in each_of(
     joining_lists(_function)
 for _function in each_of(np.isfinite, np.isnan, np.atleast_1d, np.atleast_2d):
     joining_lists(_function)
+
+
+@stands_in_for(np.polyval)
+def polyval(p: Any, x: Any) -> Any:
+    """Stand in for `numpy.polyval`, also of coefficients that are rows of an array."""
+    if not (holds(p) or holds(x)):
+        return np.polyval(unwrapped(p), unwrapped(x))
+    p, x = (as_array_handle(each) if holds(each) else np.asarray(each) for each in (p, x))
+    if p.ndim < 2:
+        return np.polyval(p, x)
+    value = 0.0 * x
+    for row in p:
+        value = value * x + row
+    return value
 
 
 @stands_in_for(np.where)

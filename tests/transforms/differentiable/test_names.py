@@ -353,3 +353,24 @@ def test_methods_of_generators_may_be_defaults() -> None:
         return np.sum(scale * draw(size=3))
 
     assert np.shape(ta.grad(ta.differentiable(drawn))(2.0)) == ()
+
+
+def test_the_shape_of_an_array_without_views_is_assigned_to() -> None:
+    def columns(x: Any) -> Any:
+        y = np.asarray(x) * 1.0
+        y.shape = (2, 1)
+        z = np.zeros(2)
+        z.shape = (1, 2)
+        y[0] = 3 * y[0]
+        return np.sum(y * np.array([[1.0], [2.0]])) + np.sum(z)
+
+    np.testing.assert_array_equal(ta.grad(ta.differentiable(columns))(np.ones(2)), [3.0, 2.0])
+
+    def seen_by_two(x: Any) -> Any:
+        y = x * 1.0
+        z = y[:1]
+        y.shape = (2, 1)
+        return np.sum(y) + np.sum(z)
+
+    with pytest.raises(ta.errors.InPlaceError, match="reshape"):
+        ta.grad(ta.differentiable(seen_by_two))(np.ones(2))
