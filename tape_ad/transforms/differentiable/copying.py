@@ -85,13 +85,13 @@ class Globals(dict[str, Any]):
     own: bool
 
     def __missing__(self, name: str) -> Any:
-        if len(self) != len(self.fixed):
-            self.write_back()
         value = self.original.get(name, ABSENT)
-        if value is ABSENT:
-            return dict.__getitem__(self, "__builtins__")[name]
         if type(value) in PLAIN:
             return value
+        if len(self) != len(self.fixed):
+            self.write_back()
+        if value is ABSENT:
+            return dict.__getitem__(self, "__builtins__")[name]
         if type(value) is np.ndarray:
             return borrowed(value)
         known = self.memo.get(name)
