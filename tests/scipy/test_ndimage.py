@@ -279,7 +279,7 @@ def test_a_line_that_a_handle_is_to_be_written_to_is_one_of_a_constant() -> None
     def into(line: Any, out: Any) -> None:
         out[...] = t * line[1:-1]
 
-    with pytest.raises(ConversionError, match=r"generic_filter1d calls.*rec\.constant\(array\)$"):
+    with pytest.raises(ConversionError, match=r"rec\.constant\(array\) to fill an array"):
         ndimage.generic_filter1d(IMAGE, into, 3)
     out: Any = ndimage.generic_filter1d(t.record.constant(IMAGE), into, 3)
     np.testing.assert_allclose(np.sum(out).grad().wrt(t), np.sum(IMAGE))
