@@ -114,6 +114,8 @@ class ArrayMethods:
 
     def round(self, decimals: int = 0, out: Any = None) -> Any:
         """Round, as plain data; see `numpy.round`."""
+        if decimals > 0 and "round" in IN_COPIES and is_copied(sys._getframe(1)):
+            return IN_COPIES["round"](self)(decimals, out)
         return self._call(np.round, (self, decimals), {"out": out} if out is not None else {})
 
     def reshape(self, *shape: Any, **options: Any) -> Self:

@@ -4,7 +4,8 @@ import functools
 import importlib
 import inspect
 import types
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from attrs import define
@@ -28,7 +29,7 @@ from tape_ad.transforms.differentiable.copying import (
     copied_function,
     is_copy,
 )
-from tape_ad.transforms.differentiable.explanation import explain
+from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
@@ -128,6 +129,21 @@ def given_out(result: Any) -> Any:
     return result
 
 
+class Decorator(Protocol):
+    """A decorator with a second function under its name."""
+
+    explain: Callable[[Any], Explanation]
+
+    def __call__(self, thing: Any) -> Any: ...
+
+
+def explaining(decorator: Callable[[Any], Any]) -> Decorator:
+    """Put `explain` under the name of a decorator."""
+    decorator.explain = explain  # type: ignore[attr-defined]  # which makes it what is returned
+    return cast(Decorator, decorator)
+
+
+@explaining
 def differentiable(thing: Any) -> Any:
     """Let code that nobody wrote for this library take handles: a copy of it keeps gradients.
 
@@ -199,6 +215,5 @@ def import_module(name: str, package: str | None = None) -> Any:
     return converted(importlib.import_module(name, package))
 
 
-differentiable.explain = explain  # type: ignore[attr-defined]  # a second function, under its name
 BUILTINS["__import__"] = import_
 note_stand_in(importlib.import_module, import_module)

@@ -1,5 +1,6 @@
 """Attributes of arrays that handles have in copies alone: `x.flat`, `x.sort()`, `x.fill(v)`."""
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +16,7 @@ from tape_ad.record.mutation import commit, live_views
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.copying import copied_module
 from tape_ad.transforms.differentiable.kinds import real
-from tape_ad.transforms.differentiable.numpy_names import assign_flat, put
+from tape_ad.transforms.differentiable.numpy_names import assign_flat, put, round_
 
 __all__ = ["Flat"]
 
@@ -152,6 +153,7 @@ IN_COPIES.update(
     flat=Flat,
     fill=filling,
     put=putting,
+    round=lambda handle: functools.partial(round_, handle),
     sort=sorting,
     partition=partitioning,
     view=viewing,

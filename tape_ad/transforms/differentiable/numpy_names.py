@@ -295,12 +295,12 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **option
     """Stand in for `numpy.clip`, whose ``out=`` may stand in its place."""
     given: Any = [as_array_handle(each) if holds(each) else each for each in (a, a_min, a_max)]
     if out is None or type(out) is np.ndarray:
-        return np.clip(*given, out=out, **options)
+        return np.clip(*given, out=out, **options)  # type: ignore[type-var]  # None is no array
     out[...] = np.clip(*given, **options)
     return out
 
 
-def rounded(function: Function) -> None:
+def rounded(function: Function) -> Function:
     """Let a function that rounds refuse to do so at decimals, where it would end the gradient.
 
     Raises
@@ -318,10 +318,10 @@ def rounded(function: Function) -> None:
         return function(as_array_handle(a) if holds(a) else a, decimals, out)
 
     note_stand_in(function, calling)
+    return calling
 
 
-for _function in each_of(np.round, np.around):
-    rounded(_function)
+round_, _ = map(rounded, each_of(np.round, np.around))
 
 
 @stands_in_for(np.histogram)

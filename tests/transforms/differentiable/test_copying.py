@@ -185,7 +185,7 @@ def test_what_cannot_be_copied_is_said() -> None:
 
 
 def test_explain_lists_what_is_copied() -> None:
-    told = ta.differentiable.explain(foreign.counted)  # type: ignore[attr-defined]  # a second function
+    told = ta.differentiable.explain(foreign.counted)
 
     assert told.copied == (
         "tests.transforms.differentiable.foreign_code.counted",

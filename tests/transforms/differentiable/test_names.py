@@ -374,3 +374,11 @@ def test_the_shape_of_an_array_without_views_is_assigned_to() -> None:
 
     with pytest.raises(ta.errors.InPlaceError, match="reshape"):
         ta.grad(ta.differentiable(seen_by_two))(np.ones(2))
+
+
+def test_a_method_that_rounds_at_decimals_is_refused_in_copies() -> None:
+    def rounded(x: Any) -> Any:
+        return np.sum(x.round(2) * x)
+
+    with pytest.raises(ta.errors.NoRuleError, match="to 2 decimals is constant"):
+        ta.grad(ta.differentiable(rounded))(np.array([0.123, 0.456]))
