@@ -185,10 +185,12 @@ def test_scipys_own_functions_say_what_they_were_given() -> None:
     t: Any = ta.ComputationRecord().tensor(VECTOR)
     with pytest.raises(TypeError, match=r"must be numpy.ndarray, not tape_ad\.Tensor"):
         own.splu(MATRIX.tocsc()).solve(t)
-    with pytest.raises(ConversionError, match=r"scipy\.sparse\.linalg\.svds (takes|turns)"):
+    with pytest.raises(TypeError, match="type not understood"):
         own.svds(t[:, None] * t, k=2)
     for solve in (own.lsqr, own.lsmr):  # which give plain zeros for zeros
-        with pytest.raises(ConversionError, match=rf"{solve.__name__} gives a solution of plain"):
+        with pytest.raises(
+            ConversionError, match=rf"{solve.__name__} of \S+ gives a solution of plain"
+        ):
             solve(MATRIX, 0 * t)
 
 
