@@ -129,8 +129,8 @@ def test_an_array_of_another_package_is_refused_as_ever(site: Path) -> None:
         *error_of("other.halved(x)", "NoRuleError"),
         "print('acme_rules' in sys.modules)",
     ) == [
-        "the data of a leaf has dtype object, which has no derivative; pass numbers, of a floating "
-        "or complex dtype",
+        "the data of a leaf cannot be differentiated: a Grid is neither a number nor an array, and "
+        "what it does with a handle is not recorded; compute with the numbers in it",
         "halved has no rule, so its gradient would be lost; write it with functions that have one, "
         "or apply it to t.data if no gradient is meant to flow",
         "False",

@@ -281,7 +281,7 @@ def test_bind_names_the_entry_without_a_derivative() -> None:
 def test_bind_names_the_masked_entry() -> None:
     rec: Any = ta.ComputationRecord()
     with pytest.raises(DtypeError, match=r"\['b'\].*MaskedArray"):
-        rec.bind({"a": 1.0, "b": np.ma.masked_array([1.0])})
+        rec.bind({"a": 1.0, "b": np.ma.masked_array([1.0], [True])})
     assert len(rec) == 0
 
 

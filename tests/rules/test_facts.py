@@ -13,6 +13,7 @@ import scipy.linalg
 from tape_ad.base.naming import called
 from tape_ad.rules import call_signature, known_facts
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
+from tape_ad.transforms.transformed import Transformed
 from tests.rules.grouping import for_each
 from tests.rules.rows import CONSTANTS, ROWS
 from tests.rules.table import Case, cases
@@ -303,10 +304,13 @@ def changes_of_shape(function: Function, given: dict[str, Any]) -> int:
 @for_each(some(cases(ROWS + CONSTANTS), 2))
 @np.errstate(all="ignore")
 def test_a_shape_depends_on_values_where_facts_say_so_alone(case: Case) -> None:
-    if isinstance(case.row.function, np.ufunc) or facts_of(case).shape_by_values:
+    function = case.row.function
+    if isinstance(function, np.ufunc) or facts_of(case).shape_by_values:
+        return
+    if isinstance(function, Transformed):  # a copy, of whose steps each has facts of its own
         return
     for given in calls_of(case):
-        assert changes_of_shape(case.row.function, given) == 0
+        assert changes_of_shape(function, given) == 0
 
 
 @pytest.mark.parametrize(

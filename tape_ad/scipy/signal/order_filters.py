@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import DtypeError, ShapeError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry, constants
 from tape_ad.scipy.counterparts import scipy_composition, scipy_function
@@ -26,7 +27,9 @@ argrelextrema, argrelmax, argrelmin = (
     for function in (scipy.signal.argrelextrema, scipy.signal.argrelmax, scipy.signal.argrelmin)
 )
 
-ORDER: dict[Any, Entry] = constants(argrelextrema, argrelmax, argrelmin)
+ORDER: dict[Any, Entry] = constants(
+    argrelextrema, argrelmax, argrelmin, facts=facts.SHAPED_BY_VALUES
+)
 
 
 @scipy_composition(ORDER, scipy.signal.order_filter, "a")

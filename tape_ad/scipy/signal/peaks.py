@@ -179,4 +179,4 @@ def measured(
     return right - left, heights, left, right
 
 
-add_facts(PEAKS, (find_peaks, find_peaks_cwt), shape_by_values=True)
+add_facts(PEAKS, (find_peaks, find_peaks_cwt, found), shape_by_values=True)

@@ -41,6 +41,7 @@ def detrend(
 
     Examples
     --------
+    >>> import numpy as np
     >>> detrend(np.array([1.0, 3.0, 2.0]), type="constant")
     array([-1.,  1.,  0.])
     """

@@ -209,7 +209,7 @@ def symmetric_second(x: Array, y: Array, z: Array) -> Array:
     x, y = np.where(root, 1, x), np.where(root, 1, y)
     product = np.where(zero, 0, z * sp.elliprd(x, y, np.where(zero, 1, z)))
     slope = 0.25 * (sp.elliprf(x, y, z) - product * (1 / 3))
-    return np.where(root, 0.25 / np.sqrt(np.where(root, z, 1)), slope) if root.any() else slope
+    return np.where(root, 0.25 / np.sqrt(np.where(root, z, 1)), slope)
 
 
 def degenerate_first(out: Array, x: Array, y: Array) -> Array:

@@ -105,7 +105,7 @@ def viewing(handle: Any) -> Callable[..., Any]:
 def flags_of(handle: Any) -> Any:
     """Give the flags of a handle, which is read-only where it stands for the user's array."""
     array = primal(handle)
-    array = array.view() if type(array) is np.ndarray else np.broadcast_to(array, np.shape(array))
+    array = array.view() if type(array) is np.ndarray else np.empty(np.shape(array))
     record, index = getattr(handle, "record", None), getattr(handle, "index", -1)
     functions = getattr(record, "functions", None)
     if functions is None or functions[record.bases.get(index, index)] is None:  # type: ignore[union-attr]  # a record has bases
