@@ -80,7 +80,7 @@ def test_data_without_a_derivative_is_refused(data: Any) -> None:
     rec: Any = ta.ComputationRecord()
     with pytest.raises(
         DtypeError,
-        match=r"the data of a leaf (has dtype .*no derivative|cannot be differentiated: a NoneType is)",
+        match=r"the data of a leaf (has dtype|cannot be differentiated)",
     ):
         rec.tensor(data)
     assert len(rec) == 0
