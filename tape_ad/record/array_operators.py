@@ -1,5 +1,7 @@
 """An ndarray's operators, in terms of one dispatch."""
 
+import math
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -28,6 +30,8 @@ from numpy import (
     subtract,
 )
 
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.record.messages.callers import is_copied
 from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
 
 __all__ = ["ArrayOperators", "BitsInPlace", "Shifts"]
@@ -93,6 +97,8 @@ class ArrayOperators:
         return self._two(np.divmod, other, self)
 
     def __pow__(self, other: Any) -> Self:
+        if type(other) is float and not self.data.shape and is_copied(sys._getframe(1)):
+            refuse_complex_power(self.data, other)
         return self._two(power, self, other)
 
     def __rpow__(self, other: Any) -> Self:
@@ -236,3 +242,19 @@ class BitsInPlace(Shifts):
 def comparable(other: Any) -> bool:
     """Tell whether something is numbers; equality with all else is for NumPy's arrays to decide."""
     return isinstance(other, (np.ndarray, np.generic, int, float, complex, ArrayOperators))
+
+
+def refuse_complex_power(base: Any, exponent: float) -> None:
+    """Refuse what is a complex number of a Python number, in copies of code that expects it.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+    """
+    plain = isinstance(base, (np.ndarray, np.generic))
+    fraction = math.isfinite(exponent) and not exponent.is_integer()
+    if fraction and plain and base.dtype.kind == "f" and base < 0:
+        raise UnsupportedArgumentError(
+            f"{float(base):g} ** {exponent:g} is a complex number where the code computes with "
+            "Python's floats, and a handle stands for one of these; give it a complex handle"
+        )

@@ -382,3 +382,12 @@ def test_a_method_that_rounds_at_decimals_is_refused_in_copies() -> None:
 
     with pytest.raises(ta.errors.NoRuleError, match="to 2 decimals is constant"):
         ta.grad(ta.differentiable(rounded))(np.array([0.123, 0.456]))
+
+
+def test_a_power_that_is_complex_of_pythons_floats_is_refused_in_copies() -> None:
+    def root(x: Any) -> Any:
+        return x**0.5
+
+    with pytest.raises(ta.errors.UnsupportedArgumentError, match=r"-4 \*\* 0.5 is a complex"):
+        ta.grad(ta.differentiable(root))(-4.0)
+    assert ta.grad(ta.differentiable(root))(4.0) == 0.25
