@@ -97,7 +97,7 @@ class ArrayOperators:
         return self._two(np.divmod, other, self)
 
     def __pow__(self, other: Any) -> Self:
-        if type(other) is float and not self.data.shape and is_copied(sys._getframe(1)):
+        if type(other) is float and is_copied(sys._getframe(1)) and hasattr(self, "record"):
             refuse_complex_power(self.data, other)
         return self._two(power, self, other)
 
@@ -253,7 +253,7 @@ def refuse_complex_power(base: Any, exponent: float) -> None:
     """
     plain = isinstance(base, (np.ndarray, np.generic))
     fraction = math.isfinite(exponent) and not exponent.is_integer()
-    if fraction and plain and base.dtype.kind == "f" and base < 0:
+    if fraction and plain and base.shape == () and base.dtype.kind == "f" and base < 0:
         raise UnsupportedArgumentError(
             f"{float(base):g} ** {exponent:g} is a complex number where the code computes with "
             "Python's floats, and a handle stands for one of these; give it a complex handle"

@@ -4,6 +4,7 @@ As to compile them takes long, each run tries a part of the functions, and of fu
 rows a part of those (`tests.sampling`).
 """
 
+import contextlib
 import functools
 import zlib
 from collections import Counter
@@ -15,8 +16,9 @@ import pytest
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError
+from tape_ad.base.errors import CaptureError, TapeError
 from tape_ad.base.naming import called
+from tape_ad.transforms.transformed import Transformed
 from tests.programs.bits import all_same, nearly_same, replayed
 from tests.rules.checks import pairing
 from tests.rules.grouping import for_each
@@ -168,6 +170,16 @@ def orders(one: Checked) -> Callable[..., Any]:
     return function
 
 
+@contextlib.contextmanager
+def refused_copies(one: Checked) -> Iterator[None]:
+    """Let a copy of SciPy's own code be refused by an error of ours, as code that fills arrays."""
+    try:
+        yield
+    except TapeError:
+        if not isinstance(one.case.row.function, Transformed):
+            raise
+
+
 @for_each(CASES, by=name_of)
 @np.errstate(all="ignore")
 def test_replays_give_the_bits_of_eager_calls(one: Checked) -> None:
@@ -177,7 +189,8 @@ def test_replays_give_the_bits_of_eager_calls(one: Checked) -> None:
         return
     same = nearly_same if name_of(one) in ALIGNED else all_same
     points = one.operands(0), one.operands(7)
-    replayed(orders(one), *points, same=same, natively=one.natively)
+    with refused_copies(one):
+        replayed(orders(one), *points, same=same, natively=one.natively)
 
 
 @for_each([*CONSTANTS, *FILLED])

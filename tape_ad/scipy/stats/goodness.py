@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, primal
 from tape_ad.extend.rules import takes_over
-from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stand_ins import stands_for, unwrapped
 from tape_ad.scipy.stats.methods import sf
@@ -101,6 +101,13 @@ def fit_to_normal(x: Array) -> tuple[Array, Array]:
 # Epps & Singleton
 
 
+SAMPLE = np.array([0.1, 0.5, 0.2, 0.9, 0.3, 0.4], np.float32)
+ALWAYS_DOUBLE = asked(
+    lambda: scipy.stats.epps_singleton_2samp(SAMPLE, SAMPLE**2)[0].dtype == np.float64
+)
+"""Whether this release computes in double precision."""
+
+
 @stands_for(unwrapped(scipy.stats.epps_singleton_2samp))
 def epps_singleton_2samp(x: Any, y: Any, t: Any = (0.4, 0.8), *, axis: int = 0) -> Any:
     """Compare two samples by their characteristic functions.
@@ -138,6 +145,8 @@ def epps_singleton_2samp(x: Any, y: Any, t: Any = (0.4, 0.8), *, axis: int = 0) 
     statistic = n * np.sum(difference * solved, axis=-1)
     if max(sizes) < 25:
         statistic = statistic * (1.0 / (1.0 + n**-0.45 + 10.1 * (nx**-1.7 + ny**-1.7)))
+    if ALWAYS_DOUBLE:
+        statistic = statistic.astype(np.float64)
     result = scipy.stats._hypotests.Epps_Singleton_2sampResult
     p = sf(statistic, 2.0 * t.size, 0.0, 1.0, name="chi2")
     return result(statistic, p.astype(statistic.dtype))
