@@ -18,7 +18,11 @@ from tests.sampling import some
 
 Array = Any
 
-pytestmark = pytest.mark.usefixtures("memory_used_again")
+pytestmark = [
+    pytest.mark.usefixtures("memory_used_again"),
+    # SciPy 1.14 casts memory that it has not written yet.
+    pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning"),
+]
 
 EXAMPLES = settings(
     deadline=None,
