@@ -37,6 +37,10 @@ class OneByOneError(UnbatchableError):
     """The whole function has to be called for one after the other, and not just the latest call."""
 
 
+SQUARING = (int, float) if (np.ones(1, bool) ** 2.0).dtype.kind == "i" else (int,)
+"""The types of a 2 that NumPy squares truth values for; NumPy 2.0 does for 2.0 too."""
+
+
 @boxes("batch_here")
 @define(eq=False, repr=False, weakref_slot=True)
 class BatchedArray(ArrayInterface, BitsInPlace):
@@ -187,7 +191,7 @@ class BatchedArray(ArrayInterface, BitsInPlace):
 
     def __pow__(self, other: Any) -> Any:
         """Raise to a power; NumPy squares truth values by another function than `numpy.power`."""
-        square = type(other) is int and other == 2 and self.dtype.kind == "b"
+        square = type(other) in SQUARING and other == 2 and self.dtype.kind == "b"
         return np.square(self) if square else super().__pow__(other)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
