@@ -18,13 +18,7 @@ from tests.sampling import some
 
 Array = Any
 
-pytestmark = [
-    pytest.mark.usefixtures("memory_used_again"),
-    # SciPy 1.14 casts memory that it has not written yet.
-    pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning"),
-    # scipy.linalg.rsf2csf rotates what has overflowed.
-    pytest.mark.filterwarnings("ignore:invalid value encountered in scalar:RuntimeWarning"),
-]
+pytestmark = pytest.mark.usefixtures("memory_used_again")
 
 EXAMPLES = settings(
     deadline=None,
