@@ -98,6 +98,10 @@ def sizes(case: Case) -> list[float]:
     ]
 
 
+EXTENDED = (np.dtype(np.longdouble), np.dtype(np.clongdouble))
+"""What linear algebra does not take; sqrtm of SciPy 1.14 gives it where complex roots are real."""
+
+
 def run(
     program: Sequence[Step],
     leaves: Sequence[Array],
@@ -119,7 +123,11 @@ def run(
             value = values[-1 - step.operands[turn % 2] % len(values)]
             operands[position] = moved(operands[position], value)
         outputs = case.row.apply(operands, counterpart(case.row))
-        values += [out / size for out, size in zip(outputs, sizes(case), strict=True) if size > 0]
+        values += [
+            out / size
+            for out, size in zip(outputs, sizes(case), strict=True)
+            if size > 0 and out.dtype not in EXTENDED
+        ]
     return sum(weighted(value) for value in values)
 
 
