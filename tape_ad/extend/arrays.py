@@ -9,6 +9,7 @@ from tape_ad.base.arrays.overridable import (
     TRACERS,
     foreign,
     lies_below,
+    possibly,
     whole,
 )
 from tape_ad.record.handles import (
@@ -70,6 +71,7 @@ __all__ = [
     "lies_below",
     "over_square",
     "plain",
+    "possibly",
     "primal",
     "ratio",
     "refuse_handles",

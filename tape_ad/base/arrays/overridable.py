@@ -35,6 +35,7 @@ __all__ = [
     "lift",
     "lift_number",
     "overridable",
+    "possibly",
     "relies_on_shape",
     "takes_over",
     "whole",
@@ -300,6 +301,14 @@ def anywhere(condition: Any) -> bool:
     while getattr(condition, "batch_here", None) is not None:
         condition = condition.stack
     return bool(np.any(condition))
+
+
+def possibly(condition: Any) -> bool:
+    """Tell whether a condition may hold anywhere, which it may in an array that is computed later.
+
+    It is for a branch that is right for all elements and only takes longer.
+    """
+    return is_later(condition) or anywhere(condition)
 
 
 def is_differentiated(value: Any) -> bool:

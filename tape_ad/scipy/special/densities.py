@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, primal, ratio
+from tape_ad.extend.arrays import Array, possibly, primal, ratio
 from tape_ad.extend.rules import Entry, overridable, quiet, rule
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
 from tape_ad.scipy.special.shared import in_double, sp
@@ -181,7 +181,7 @@ def beta_density_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
 def gamma_density_second(out: Array, a: Array, x: Array) -> Array:
     """Differentiate by x; where x is 0 and a above 1, by the density of a - 1."""
     edge = np.equal(primal(x), 0) & np.greater(a, 1)
-    if not edge.any():
+    if not possibly(edge):
         return out * (ratio(a - 1, x) - 1)
     at_zero = gamma_density(np.where(edge, a - 1, 1), np.where(edge, x, 0)) - out
     return np.where(edge, at_zero, out * (ratio(a - 1, np.where(edge, 1, x)) - 1))
@@ -192,7 +192,7 @@ def beta_density_third(out: Array, a: Array, b: Array, x: Array) -> Array:
     low = np.equal(primal(x), 0) & np.greater(a, 1)
     high = np.equal(primal(x), 1) & np.greater(b, 1)
     edge = low | high
-    if not edge.any():
+    if not possibly(edge):
         return out * (ratio(a - 1, x) - ratio(b - 1, 1 - x))
     inner = np.where(edge, 0.5, x)
     inside = out * (ratio(a - 1, inner) - ratio(b - 1, 1 - inner))

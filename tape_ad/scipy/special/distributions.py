@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array, primal
+from tape_ad.extend.arrays import Array, possibly, primal
 from tape_ad.extend.rules import Entry, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
@@ -31,7 +31,7 @@ def fisher(n: Array, d: Array, x: Array) -> Array:
 def beta_over(a: Array, b: Array, x: Array) -> Array:
     """Multiply the density of the beta distribution by x, also where it is infinite, at 0."""
     edge = np.equal(primal(x), 0) & np.less(a, 1)
-    if not edge.any():
+    if not possibly(edge):
         return beta_density(a, b, x) * x
     inside = np.where(edge, 0.5, x)
     return np.where(edge, x**a / sp.beta(a, b), beta_density(a, b, inside) * inside)
@@ -40,7 +40,7 @@ def beta_over(a: Array, b: Array, x: Array) -> Array:
 def gamma_over(b: Array, a: Array, x: Array) -> Array:
     """Multiply the density of the gamma distribution at a x by x, also where it is infinite."""
     edge = np.equal(primal(a * x), 0) & np.less(b, 1)
-    if not edge.any():
+    if not possibly(edge):
         return gamma_density(b, a * x) * x
     inside = gamma_density(b, np.where(edge, 1, a) * np.where(edge, 1, x)) * x
     return np.where(edge, a ** (b - 1) * x**b / sp.gamma(b), inside)

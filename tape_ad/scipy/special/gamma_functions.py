@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, primal
+from tape_ad.extend.arrays import Array, possibly, primal
 from tape_ad.extend.rules import Derivation, Entry, arguments_of, overridable, quiet, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.special.shared import BERNOULLI, in_double, no_partial, sp
@@ -81,7 +81,7 @@ def step_in_double(a: Array, b: Array) -> Array:
 def first_step(out: Array, a: Array, b: Array) -> Array:
     """Subtract two values of the trigamma function, reflected where both are at poles."""
     poles = is_pole(primal(a)) & is_pole(primal(a + b))
-    at = np.where(poles, 1 - a - b, a) if poles.any() else a
+    at = np.where(poles, 1 - a - b, a) if possibly(poles) else a
     return polygamma(1, at + b) - polygamma(1, at)
 
 
@@ -104,7 +104,7 @@ def rising_factorial(out: Array, z: Array, m: Array) -> Array:
     """
     end = z + m
     crosses = is_pole(primal(z)) & ~is_pole(primal(end))
-    if not crosses.any():
+    if not possibly(crosses):
         return out * digamma_step(z, m)
     reciprocal = sp.rgamma(z)
     crossing = reciprocal_gamma(reciprocal, z) + sp.digamma(end) * reciprocal
@@ -115,7 +115,7 @@ def beta_first(out: Array, a: Array, b: Array) -> Array:
     """B(a, b) (digamma(a) - digamma(a + b)), by a; where 1 / gamma(a + b) is 0, by its slope."""
     end = a + b
     crosses = is_pole(primal(end)) & ~is_pole(primal(a)) & ~is_pole(primal(b))
-    if not crosses.any():
+    if not possibly(crosses):
         return -out * digamma_step(a, b)
     reciprocal = sp.rgamma(end)
     crossing = reciprocal_gamma(reciprocal, end) + sp.digamma(a) * reciprocal
