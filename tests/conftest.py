@@ -6,10 +6,10 @@ import sys
 import zlib
 from collections.abc import Iterator
 
-import hypothesis
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tape_ad.programs.engines import verifier
 from tape_ad.record import spaces, sweeps
@@ -31,9 +31,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """Let collections of garbage pass over what has been imported, which they never find any in."""
-    if hypothesis.__version_info__ >= (6, 150):  # older ones find their examples unreliable then
-        gc.collect()
-        gc.freeze()
+    nothing()  # Hypothesis looks for what refers to its generator, and finds nothing frozen
+    gc.collect()
+    gc.freeze()
+
+
+@given(st.none())
+def nothing(_: None) -> None:
+    """Let Hypothesis set up what it does once in a process."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -278,7 +278,8 @@ def known(page: str) -> list[str]:
 
 def uncounted(page: str) -> str:
     """Leave out of a page the numbers of checks, which other releases may have more or less of."""
-    return re.sub(r" \(\d+ of \d+\)|^Counted with .*$", "", page, flags=re.MULTILINE)
+    of_this_release = r" \(\d+ of \d+\)|^Counted with .*$|^\| `[^|]*\| differentiable \|.*\n"
+    return re.sub(of_this_release, "", page, flags=re.MULTILINE)
 
 
 def changes(page: str) -> list[str]:

@@ -79,6 +79,7 @@ NEWER: Mapping[str, str] = {
     "tape_ad.scipy.interpolate.make_splrep": "SciPy 1.15",
     "tape_ad.scipy.signal.firwin_2d": "SciPy 1.17",
     "tape_ad.scipy.signal.freqz_sos": "SciPy 1.15",
+    "tape_ad.scipy.special.softplus": "SciPy 1.15",
     "tape_ad.scipy.stats.quantile": "SciPy 1.15",
     **{
         f"tape_ad.scipy.special.{name}{every}": "SciPy 1.15"

@@ -111,10 +111,38 @@ def test_gaps_are_left_out_before_clipping() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda x: stats.boxcox(x, 0.5, nan_policy="omit"),
-        lambda x: stats.yeojohnson(x, 0.5, nan_policy="omit"),
-        lambda x: stats.yeojohnson_normmax(x, nan_policy="omit"),
-        lambda x: stats.obrientransform(x, nan_policy="omit"),
+        lambda s, x: s.boxcox(np.exp(x), 0.5, nan_policy="omit"),
+        lambda s, x: s.yeojohnson(x, 0.5, nan_policy="omit"),
+        lambda s, x: s.obrientransform(x, nan_policy="omit")[0],
+    ],
+)
+def test_gaps_in_samples_that_are_transformed_stay(call: Any) -> None:
+    sample = np.append(SAMPLE, np.nan)
+    handle = ta.ComputationRecord().tensor(sample)
+    found, expected = call(stats, handle), call(scipy.stats, sample)
+    np.testing.assert_allclose(found.data, expected, rtol=1e-14)
+    slopes = np.sum(np.where(np.isnan(expected), 0.0, found) ** 2).grad().wrt(handle)
+    direction = np.cos(np.arange(SAMPLE.size)).reshape(SAMPLE.shape)
+    (change,) = central_difference(
+        lambda at: [np.nansum(call(scipy.stats, np.append(at[0], np.nan)) ** 2)],
+        [SAMPLE],
+        [direction],
+    )
+    np.testing.assert_allclose(np.sum(slopes[:-1] * direction), change, rtol=1e-7)
+    assert slopes[-1] == 0.0
+
+
+@pytest.mark.skipif(not NEWER, reason="SciPy has them since 1.18")
+def test_a_gap_does_not_move_an_optimum() -> None:
+    slopes = ta.grad(lambda x: stats.yeojohnson_normmax(x, nan_policy="omit"))
+    without = ta.grad(stats.yeojohnson_normmax)(SAMPLE)
+    np.testing.assert_allclose(slopes(np.append(SAMPLE, np.nan)), np.append(without, 0.0))
+
+
+@pytest.mark.skipif(not NEWER, reason="SciPy has them since 1.18")
+@pytest.mark.parametrize(
+    "call",
+    [
         lambda x: stats.quantile_test(x, axis=0),
         lambda x: interpolate.griddata(CORNERS, x[:3], CORNERS, simplex_tolerance=2.0),
         lambda x: interpolate.LinearNDInterpolator(CORNERS, x[:3])(CORNERS, simplex_tolerance=2.0),

@@ -23,7 +23,10 @@ def membership(a: Array, edges: Any) -> Any:
 def histogram(
     a: Any, numbins: int = 10, defaultlimits: Any = None, weights: Any = None, **options: Any
 ) -> Any:
-    """Count what is in bins of one size, which SciPy's function does; their edges are handles."""
+    """Count what is in bins of one size, which SciPy's function does; their edges are handles.
+
+    Since SciPy 1.18 it also takes ``density`` and ``cumulative``, for `relfreq` and `cumfreq`.
+    """
     told = scipy.stats._stats_py._histogram(*plain((a, numbins, defaultlimits, weights)), **options)
     counts, low, size, _ = told
     a = np.reshape(floating(a), -1).astype(size.dtype)
@@ -35,7 +38,9 @@ def histogram(
     edges = np.linspace(given[0], given[1], numbins + 1)
     if weights is not None:
         share = np.matmul(membership(primal(a), primal(edges)), np.reshape(weights, -1))
-        counts = share.astype(counts.dtype)
+        if options.get("density"):
+            share = share / np.sum(weights)
+        counts = (np.cumsum(share) if options.get("cumulative") else share).astype(counts.dtype)
     low = given[0].astype(size.dtype) if any_handle(given[0]) else low
     return type(told)(counts, low, (edges[1] - edges[0]).astype(size.dtype), told[3])
 

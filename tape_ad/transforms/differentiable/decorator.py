@@ -11,9 +11,13 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import BATCHES
-from tape_ad.base.errors import TapeError, UnsupportedArgumentError
+from tape_ad.base.errors import InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
+from tape_ad.base.trees import map_leaves
 from tape_ad.record.array_constants import ArrayConstant, borrowed, given_away
+from tape_ad.record.constants import CONSTANTS
+from tape_ad.record.record import ComputationRecord
+from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
     masked_arrays,
@@ -59,6 +63,8 @@ def call_copy(copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """
     try:
         found = copy(*map(given_in, args), **{name: given_in(kwargs[name]) for name in kwargs})
+    except InPlaceError as error:
+        return in_a_record(copy, args, kwargs, error)
     except Exception as error:
         for batch in BATCHES:  # what cannot be done at once is done for one after the other
             batch.asked = True
@@ -67,6 +73,43 @@ def call_copy(copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             raise
         raise reason from error
     return given_out(found)
+
+
+KNOWN = (np.ndarray, np.generic, int, float, complex, str)
+"""What has no handles in it."""
+
+
+def in_a_record(
+    copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: InPlaceError
+) -> Any:
+    """Call a copy that assigns to parts of arrays with handles for what is captured.
+
+    A record follows what is assigned to a part of an array that was a plain one.
+
+    Raises
+    ------
+    InPlaceError
+        The one that is given, where there are handles already, and where the result is an object.
+    """
+    record = ComputationRecord()
+
+    def noted(leaf: Any, path: str) -> Any:
+        kind: Any = type(leaf)
+        if kind is Tensor or kind in CONSTANTS or not is_array_like(leaf):
+            return leaf
+        return record.tensor(leaf) if leaf.dtype.kind in "fc" else leaf
+
+    def value(leaf: Any, path: str) -> Any:
+        if type(leaf) is Tensor and leaf.record is record:
+            return leaf.data
+        if is_array_like(leaf) or leaf is None or isinstance(leaf, KNOWN):
+            return leaf
+        raise error  # for there may be handles in it
+
+    noted_args, noted_kwargs = map_leaves(noted, args), map_leaves(noted, kwargs)
+    if not len(record):
+        raise error
+    return map_leaves(value, call_copy(copy, noted_args, noted_kwargs))
 
 
 def refused_number(copy: Any, args: Any, kwargs: Any, error: Exception) -> Exception | None:

@@ -138,15 +138,20 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
     return array_of(np.asarray, a, dtype, order)
 
 
+CLEARED: dict[Any, Function] = {np.empty: np.zeros, np.empty_like: np.zeros_like}
+"""What leaves in an array what memory held, which no replay finds again, and what does not."""
+
+
 def filling(function: Function) -> Function:
     """Let a function that makes an array give one that handles may be assigned to."""
+    making = CLEARED.get(function, function)
 
     @functools.wraps(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
         if any(map(holds, args)) or any(map(holds, kwargs.values())):
             args = tuple(as_array_handle(each) if holds(each) else each for each in args)
-            return function(*args, **kwargs)
-        out = function(*unwrapped(args), **unwrapped(kwargs))
+            return making(*args, **kwargs)
+        out = making(*unwrapped(args), **unwrapped(kwargs))
         if type(out) is not np.ndarray or not out.flags.writeable:
             return out
         return as_array_constants(out if out.flags.owndata else out.copy())  # as that of np.tile
@@ -165,13 +170,14 @@ for _function in each_of(np.tile, np.repeat, np.linspace, np.diag, np.diagflat, 
 
 def like(function: Function) -> Function:
     """Let ``zeros_like`` and its kind give arrays that handles may be assigned to."""
+    making = CLEARED.get(function, function)
 
     @functools.wraps(function)
     def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
         model = primal(as_array_handle(a)) if holds(a) else unwrapped(a)
         if is_handle(model) or hasattr(model, "batch_here"):
-            return function(model, *args, **kwargs)
-        return as_array_constants(function(model, *args, **kwargs))
+            return making(model, *args, **kwargs)
+        return as_array_constants(making(model, *args, **kwargs))
 
     note_stand_in(function, calling)
     return calling

@@ -1,0 +1,68 @@
+"""Copies that fill arrays which they have made, where arrays are captured or batched."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.base.errors import BatchWarning
+
+
+@ta.differentiable
+def halves(x: Any) -> Any:
+    """Fill an array that is not cleared, in two parts, and read it."""
+    out = np.empty(len(x))
+    part = out[: len(x) // 2]
+    part[:] = np.exp(x[: len(x) // 2])
+    out[len(x) // 2 :] = x[len(x) // 2 :] ** 2
+    return out, out.sum()
+
+
+X = np.array([0.3, -0.2, 1.1, 0.7])
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_the_values_of_a_compiled_one_are_those_of_the_original(engine: Any) -> None:
+    compiled = ta.compile(halves, engine=engine)
+    for scale in (1.0, 1.5, 0.5, 2.0):
+        for found, expected in zip(compiled(scale * X), halves(scale * X), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+def test_a_batch_is_right_one_after_the_other() -> None:
+    points = np.stack([X, 2 * X, -X])
+    with pytest.warns(BatchWarning):
+        found, sums = ta.batched(halves)(points)
+    np.testing.assert_array_equal(found, [halves(x)[0] for x in points])
+    np.testing.assert_allclose(sums, [halves(x)[1] for x in points], rtol=1e-15)
+
+
+def test_gradients_of_compiled_and_batched_ones() -> None:
+    def loss(x: Any) -> Any:
+        filled, total = halves(x)
+        return np.sum(filled**2) * total
+
+    compiled = ta.compile(ta.grad(loss))
+    for scale in (1.0, 1.5, 0.5, 2.0):
+        np.testing.assert_allclose(compiled(scale * X), ta.grad(loss)(scale * X), rtol=1e-13)
+    points = np.stack([X, 2 * X])
+    expected = [ta.grad(loss)(x) for x in points]
+    with pytest.warns(BatchWarning):
+        np.testing.assert_allclose(ta.batched(ta.grad(loss))(points), expected, rtol=1e-13)
+
+
+def test_a_handle_within_an_object_is_not_given_away() -> None:
+    class Result:
+        def __init__(self, total: Any) -> None:
+            self.total = total
+
+    @ta.differentiable
+    def told(x: Any) -> Any:
+        out = np.zeros(2)
+        out[:] = x[:2]
+        return Result(out.sum())
+
+    assert told(X).total == X[:2].sum()
+    with pytest.raises(ta.errors.InPlaceError, match="traced array is assigned"):
+        ta.compile(lambda x: told(x).total)(X)
