@@ -66,13 +66,18 @@ def call_copy(copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     except InPlaceError as error:
         return in_a_record(copy, args, kwargs, error)
     except Exception as error:
-        for batch in BATCHES:  # what cannot be done at once is done for one after the other
-            batch.asked = True
+        ask_for_one_by_one()
         reason = reason_of(error) or refused_number(copy, args, kwargs, error)
         if reason is None:
             raise
         raise reason from error
     return given_out(found)
+
+
+def ask_for_one_by_one() -> None:
+    """Let batches call for one after the other what cannot be done at once."""
+    for batch in BATCHES:
+        batch.asked = True
 
 
 KNOWN = (np.ndarray, np.generic, int, float, complex, str)
@@ -108,6 +113,7 @@ def in_a_record(
 
     noted_args, noted_kwargs = map_leaves(noted, args), map_leaves(noted, kwargs)
     if not len(record):
+        ask_for_one_by_one()
         raise error
     return map_leaves(value, call_copy(copy, noted_args, noted_kwargs))
 
