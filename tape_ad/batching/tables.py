@@ -53,7 +53,7 @@ from tape_ad.batching.shapes import (
 from tape_ad.rules.maps.indexing import added_at, scatter
 from tape_ad.rules.maps.matrix_products import times_matrix
 from tape_ad.rules.numpy.building import filled_like, geomspace, linspace
-from tape_ad.rules.numpy.contractions import contract
+from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.updates import updated, viewed
 
 __all__ = ["HANDLERS"]
