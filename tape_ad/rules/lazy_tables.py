@@ -1,18 +1,15 @@
 """The rule tables that are loaded when a function is met that no other table has."""
 
 from tape_ad.rules.base import merged
-from tape_ad.rules.linalg.decompositions import DECOMPOSITIONS
-from tape_ad.rules.linalg.determinants import DETERMINANTS
-from tape_ad.rules.linalg.norms import NORMS
-from tape_ad.rules.linalg.singular_values import SINGULAR_VALUES
+from tape_ad.rules.linalg.decompositions import DECOMPOSITIONS, SINGULAR_VALUES
+from tape_ad.rules.linalg.norms import DETERMINANTS, NORMS
 from tape_ad.rules.linalg.spectra import SPECTRA
 from tape_ad.rules.linalg.systems import LINALG
 from tape_ad.rules.nn.attention import ATTENTION
 from tape_ad.rules.nn.images import IMAGES
-from tape_ad.rules.nn.normal import NORMAL
 from tape_ad.rules.nn.normalization import NORMALIZATION
 from tape_ad.rules.nn.pooling import POOLING
-from tape_ad.rules.nn.rectifiers import RECTIFIERS
+from tape_ad.rules.nn.rectifiers import NORMAL, RECTIFIERS
 from tape_ad.rules.nn.recurrent import RECURRENT
 from tape_ad.rules.numpy.differences import DIFFERENCES
 from tape_ad.rules.numpy.fft import FFT

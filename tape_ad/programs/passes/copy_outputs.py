@@ -9,8 +9,8 @@ from tape_ad.programs.passes.rewriting import Rewriting
 from tape_ad.programs.program.program import Call, Constant, Program, Value
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps import clone
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import viewed
-from tape_ad.rules.numpy.windows import Window
 
 __all__ = ["copy_returned_constants", "with_returned_copied"]
 

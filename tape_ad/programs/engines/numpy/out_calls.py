@@ -10,7 +10,7 @@ from tape_ad.programs.engines.out_support import REDUCTIONS, is_c
 from tape_ad.programs.program.native import placed_number
 from tape_ad.programs.program.program import Call, Value
 from tape_ad.rules.maps.indexing import added_at, scatter
-from tape_ad.rules.maps.places import names_each_once
+from tape_ad.rules.maps.memory import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated
