@@ -29,7 +29,6 @@ from tape_ad.rules import call_signature
 from tape_ad.rules.facts import Core, Facts
 
 __all__ = [
-    "ABOUT_ONE",
     "Along",
     "cast",
     "derived",
@@ -96,15 +95,6 @@ def filled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
 def like_one(x: Any, path: str = "") -> Any:
     """Give an array of the shape and dtype of one, without its values."""
     return np.broadcast_to(np.empty((), x.dtype), x.shape) if type(x) is BatchedArray else x
-
-
-ABOUT_ONE = frozenset(
-    (
-        *(np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj),
-        np.common_type,
-    )
-)
-"""Functions that tell the same of each."""
 
 
 @frozen
@@ -234,8 +224,6 @@ NOWHERE = 99
 def derived(function: Function, facts: Facts) -> Handler | None:
     """Find how a function is computed for all by what is known of it; None if nothing is."""
     handler: Handler | None = None
-    if facts.dtype_by_values:
-        return None  # the results of some may be complex, and those of others not
     if facts.by is not None:
         handler = depending_on_call(facts.by)
     elif facts.axis:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+import numpy as np
 from attrs import evolve, field, frozen
 
 __all__ = [
@@ -113,12 +114,19 @@ class Facts:
         Whether a result's shape depends on values, for some arguments at least.
     dtype_by_values : bool
         Whether the result's dtype depends on values.
+    about_shapes : bool
+        Whether the result depends on shapes and dtypes alone, as that of ``np.shape`` does.
+    view : bool
+        Whether the result shows the memory of the first operand, where it can.
+    reduces : ufunc or None
+        The ufunc whose ``reduce`` it is.
     writes : bool
         Whether it writes to its first argument.
-    may_raise : bool or None
+    may_raise : bool, "indexed" or None
         Whether it raises for some values, so that a program keeps a call of it though nobody needs
-        the result. None where that is not said: then a function of NumPy's or of elements does not,
-        and one of another package may.
+        the result; "indexed" if only where there is an array of indices, as those may be out of
+        range. None where that is not said: then a function of NumPy's or of elements does not, and
+        one of another package may.
 
     Examples
     --------
@@ -136,8 +144,11 @@ class Facts:
     by: Callable[[Mapping[str, Any]], "Facts"] | None = None
     shape_by_values: bool = False
     dtype_by_values: bool = False
+    about_shapes: bool = False
+    view: bool = False
+    reduces: np.ufunc | None = None
     writes: bool = False
-    may_raise: bool | None = None
+    may_raise: bool | Literal["indexed"] | None = None
     inputs: tuple[Core, ...] = field(init=False)
     outputs: tuple[Core, ...] | None = field(init=False)
 

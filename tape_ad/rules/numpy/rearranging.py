@@ -246,7 +246,7 @@ REPEATING: dict[Any, Entry] = {
     np.repeat: rule(
         repeated,
         signature=arguments_of(np.repeat, "a", "repeats axis"),
-        facts=facts.along().also(shape_by_values=True),
+        facts=facts.along().also(shape_by_values=True, may_raise=True),
     ),
     np.tile: rule(tiled, signature=arguments_of(np.tile, "A", "reps")),
     np.resize: rule(resized, signature=arguments_of(np.resize, "a", "new_shape")),
@@ -419,7 +419,7 @@ SPLITTING: dict[Any, Entry] = {
         inserted,
         signature=arguments_of(np.insert, "arr values", "obj axis"),
         compute=lambda arr, values, obj, axis: np.insert(arr, obj, values, axis),
-        facts=facts.SHAPED_BY_VALUES,
+        facts=facts.SHAPED_BY_VALUES.also(may_raise="indexed"),
     ),
 }
 if hasattr(np, "unstack"):  # since NumPy 2.1

@@ -17,6 +17,7 @@ from tape_ad.rules.base import (
     Filled,
     Makers,
     Signature,
+    add_facts,
     as_array,
     axes_of,
     constants,
@@ -194,11 +195,23 @@ SHAPING: dict[Any, Entry] = {
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
         *(np.iscomplexobj, np.isrealobj, np.common_type),
+        facts=facts.Facts(about_shapes=True),
+    ),
+    **constants(
         *(np.min_scalar_type, np.array2string, np.array_repr, np.array_str),
         *(np.shares_memory, np.may_share_memory),
     ),
     **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like), Filled()),
 }
+
+add_facts(
+    SHAPING,
+    (
+        *(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.broadcast_to),
+        *(np.transpose, np.matrix_transpose, np.swapaxes, np.moveaxis),
+    ),
+    view=True,
+)
 
 
 # One axis

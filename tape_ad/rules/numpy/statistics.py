@@ -22,6 +22,7 @@ from tape_ad.rules.base import (
     Derivation,
     Entry,
     Maker,
+    add_facts,
     as_array,
     axes_of,
     constants,
@@ -401,6 +402,8 @@ HISTOGRAMS: dict[Any, Entry] = {
     binned: Constant(),
     **constants(np.histogram_bin_edges, binned_along_line, facts=facts.SHAPED_BY_VALUES),
 }
+
+add_facts(HISTOGRAMS, (np.bincount, np.histogram), may_raise=True)
 
 
 def without_nan(maker: Maker) -> Maker:

@@ -4,12 +4,10 @@ import operator
 from typing import Any
 
 import numpy as np
-from attrs import evolve
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
-from tape_ad.extend.rules import TYPED_BY_VALUES, Entry, Refused, takes_over
+from tape_ad.extend.rules import Entry, Refused, add_facts, takes_over
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
@@ -49,8 +47,6 @@ funm = scipy_function(scipy.linalg.funm, MODULE, "A")
 ordqz = scipy_function(scipy.linalg.ordqz, MODULE)
 qz = scipy_function(scipy.linalg.qz, MODULE)
 schur = scipy_function(scipy.linalg.schur, MODULE)
-
-TYPED_BY_VALUES.update((funm, signm, tanm, tanhm))
 
 
 def waves(a: Array) -> tuple[Array, Array]:
@@ -142,9 +138,7 @@ COMPOSED_FUNCTIONS: dict[Any, Entry] = {
     sinhm: with_scipy_value(sinhm, lambda a: hyperbolic(a)[1]),
     tanhm: with_scipy_value(tanhm, lambda a: quotient(hyperbolic(a))),
     signm: with_scipy_value(signm, sign),
-    fractional_matrix_power: evolve(
-        with_scipy_value(fractional_matrix_power, power), facts=facts.Facts(dtype_by_values=True)
-    ),
+    fractional_matrix_power: with_scipy_value(fractional_matrix_power, power),
     expm_frechet: with_scipy_value(expm_frechet, frechet),
     **{function: Refused(BASES) for function in (ordqz, qz, schur)},
     funm: with_scipy_value(
@@ -152,3 +146,9 @@ COMPOSED_FUNCTIONS: dict[Any, Entry] = {
     ),  # its function may close over handles
     expm_cond: with_scipy_value(expm_cond, condition),
 }
+
+add_facts(
+    COMPOSED_FUNCTIONS,
+    (funm, signm, tanm, tanhm, fractional_matrix_power),
+    dtype_by_values=True,
+)

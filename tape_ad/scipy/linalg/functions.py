@@ -18,7 +18,7 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.maps import LinearMap, adjoint
 from tape_ad.extend.patterns import batched
-from tape_ad.extend.rules import TYPED_BY_VALUES, Call, Entry, overridable, refuse, rule
+from tape_ad.extend.rules import Call, Entry, add_facts, overridable, refuse, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, outer
 
@@ -233,9 +233,6 @@ def logm_derivative(a: Array, e: Array) -> Array:
     return one_by_one(one, double(a), double(e))
 
 
-TYPED_BY_VALUES.add(logm_derivative)
-
-
 def native(a: Array) -> Array:
     """Bring an array to the machine's byte order; of any other SciPy's `sqrtm` makes nonsense."""
     return a if a.dtype.isnative else a.astype(a.dtype.newbyteorder("="))
@@ -397,3 +394,5 @@ FUNCTIONS: dict[Any, Entry] = {
         for function in (expm_derivative, logm_derivative)
     },
 }
+
+add_facts(FUNCTIONS, (logm_derivative,), dtype_by_values=True)

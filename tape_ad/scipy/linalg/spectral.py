@@ -9,7 +9,6 @@ from tape_ad.extend.arrays import TRACERS, Array, as_array
 from tape_ad.extend.maps import Deferred, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
 from tape_ad.extend.rules import (
-    TYPED_BY_VALUES,
     Call,
     Constant,
     Derivation,
@@ -47,8 +46,6 @@ subspace_angles = scipy_function(scipy.linalg.subspace_angles, MODULE, "A B")
 svd = scipy_function(scipy.linalg.svd, MODULE, "a")
 svdvals = scipy_function(scipy.linalg.svdvals, MODULE, "a")
 
-TYPED_BY_VALUES.update((eig, eigvals))
-
 
 @overridable
 def hermitian_vectors(
@@ -85,9 +82,6 @@ def singular_vectors(
 ) -> Any:
     """Compute SciPy's `svd` with vectors; see above."""
     return scipy.linalg.svd(a, full_matrices=full_matrices, lapack_driver=driver)
-
-
-TYPED_BY_VALUES.add(vectors)
 
 
 def hermitian_spectrum(
@@ -282,3 +276,4 @@ SPECTRAL: dict[Any, Entry] = {
 }
 
 add_facts(SPECTRAL, (eigh, eigvalsh, subspace_angles), shape_by_values=True)
+add_facts(SPECTRAL, (eig, eigvals, vectors), dtype_by_values=True)

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.numpy.arguments import Arguments
-from tape_ad.programs.engines.out_support import REDUCTIONS
+from tape_ad.programs.engines.out_support import dtype_of_reduction
 from tape_ad.programs.program.native import element, python_number
 from tape_ad.programs.program.program import Call, Value
 from tape_ad.record.gradients import through_buffer
+from tape_ad.rules import known_facts
 
-__all__ = ["EXPRESSIONS"]
+__all__ = ["expression_of"]
 
 Expression = Callable[[Arguments, Call], str | None]
 """Gives None for a call that has to be written by its name."""
@@ -68,12 +69,12 @@ def item(arguments: Arguments, call: Call) -> str:
     return f"{arguments.one(array)}[{arguments.key(key)}]"
 
 
-def reduction(ufunc: np.ufunc, dtype: Any, arguments: Arguments, call: Call) -> str | None:
+def reduction(ufunc: np.ufunc, arguments: Arguments, call: Call) -> str | None:
     """Write `np.sum` and its kind as the ``ufunc.reduce`` that they call."""
     options = named(call, "a", "axis", "dtype", "out", "keepdims")
     if options is None or not is_array(options["a"]) or options.get("out") is not None:
         return None
-    given = options.get("dtype", dtype)
+    given = options.get("dtype", dtype_of_reduction(ufunc))
     words = [options["a"], options.get("axis")]
     keepdims = bool(options.get("keepdims", False))
     if given is not None or keepdims:
@@ -238,8 +239,14 @@ EXPRESSIONS: dict[Any, Expression] = {
     **table(infix, INFIX),
     **table(prefix, {np.negative: "-{}", np.absolute: "abs({})"}),
     **table(pythons, PYTHONS),
-    **table(reduction, REDUCTIONS),
     **table(method, METHODS),
     **table(attribute, {np.real: "real", np.imag: "imag"}),
 }
 """How calls of a function are written."""
+
+
+def expression_of(function: Any) -> Expression | None:
+    """Find how calls of a function are written, if it is in a form of their own."""
+    form = EXPRESSIONS.get(function)
+    ufunc = known_facts(function).reduces if form is None else None
+    return form if ufunc is None else functools.partial(reduction, ufunc)

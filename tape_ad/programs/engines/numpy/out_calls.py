@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.numpy.arguments import Arguments
-from tape_ad.programs.engines.out_support import REDUCTIONS, is_c
+from tape_ad.programs.engines.out_support import dtype_of_reduction, is_c
 from tape_ad.programs.program.native import placed_number
 from tape_ad.programs.program.program import Call, Value
+from tape_ad.rules import known_facts
 from tape_ad.rules.maps.indexing import added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
@@ -85,13 +86,13 @@ def operand(arguments: Arguments, one: Any, other: Any) -> str:
 
 def reduced(arguments: Arguments, call: Call, target: str) -> list[str]:
     """Write a reduction by a ufunc."""
-    ufunc, dtype = REDUCTIONS.get(call.function, (None, None))
+    ufunc = known_facts(call.function).reduces
     reduce = call.function if ufunc is None else ufunc.reduce
     names = ("a", "axis", "dtype", "out", "keepdims")
     given = dict(zip(names, call.args, strict=False)) | dict(call.kwargs)
     array = given.pop("array", given.get("a"))
     axis = given.get("axis", 0 if ufunc is None else None)
-    dtype = given.get("dtype", dtype)
+    dtype = given.get("dtype", None if ufunc is None else dtype_of_reduction(ufunc))
     words = [*map(arguments.one, (array, axis, dtype)), target]
     if given.get("keepdims", False) is True:
         words.append("True")
