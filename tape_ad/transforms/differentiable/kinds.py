@@ -33,10 +33,12 @@ def is_array_like(value: Any) -> bool:
 
 def model_of(handle: Any) -> Any:
     """Give an array or a number of the kind that a handle stands for."""
-    dtype = np.dtype(handle.dtype)
     if isinstance(handle, ArrayOperators) and is_number(handle):
-        return dtype.type(0)
-    return np.broadcast_to(np.zeros((), dtype), handle.shape).view(np.ndarray)
+        return np.dtype(handle.dtype).type(0)
+    return AN_ARRAY
+
+
+AN_ARRAY = np.zeros(())
 
 
 def real(kinds: Any) -> Any:
