@@ -9,16 +9,17 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.engines.native.codegen.unit_rows import row_selecting_product
-from tape_ad.programs.engines.native.ir.loop_nests import (
+from tape_ad.programs.engines.native.ir import (
+    SIMPLE,
     Argument,
     Callee,
     ExternalCall,
     Literal,
+    MemRef,
     RuntimeCheck,
     iteration_space,
 )
-from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, MemRef
-from tape_ad.programs.engines.native.lowering.lowering import (
+from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     converted,

@@ -1,4 +1,4 @@
-"""Functions of NumPy's that take nested lists of handles, and some more that programs call.
+"""NumPy's functions that take nested lists of handles, and its types of whole numbers.
 
 NumPy makes an array of a list before it asks what is in it, which handles refuse.
 """
@@ -11,8 +11,8 @@ import numpy as np
 
 from tape_ad import Tensor
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.interop.autograd.primitives import notrace_primitive
-from tape_ad.interop.autograd.values import holds_handles
+from tape_ad.interop.autograd.extend import notrace_primitive
+from tape_ad.interop.autograd.spaces import holds_handles, plain
 
 __all__ = [
     "append",
@@ -223,3 +223,41 @@ row_stack = joining(np.vstack)
 
 vars().update({name: taking_lists(getattr(np, name)) for name in TAKING_LISTS})
 vars().update({name: joining(getattr(np, name)) for name in JOINING})
+
+
+class OfIntegers(type):
+    """Lets NumPy's own numbers be instances of these types."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.__base__)  # type: ignore[arg-type]  # which is NumPy's
+
+
+def taking_handles(kind: Any) -> Any:
+    """Make a type like one of NumPy's, also as a dtype, which is called on handles as well."""
+
+    def converted(cls: type, *args: Any) -> Any:
+        return kind(*map(plain, args))
+
+    return OfIntegers(kind.__name__, (kind,), {"__new__": converted, "__slots__": ()})
+
+
+int8: Any = taking_handles(np.int8)
+int16: Any = taking_handles(np.int16)
+int32: Any = taking_handles(np.int32)
+int64: Any = taking_handles(np.int64)
+int_: Any = {np.int32: int32, np.int64: int64}[np.int_]
+
+
+class LinearAlgebra:
+    """What `numpy.linalg` has here in a form of its own."""
+
+    norm = staticmethod(taking_lists(np.linalg.norm))
+
+
+def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
+    """Copy the public names of a module into another: handles answer its functions themselves."""
+    new.update({name: value for name, value in old.items() if not name.startswith("_")})
+
+
+ArrayBox = Tensor
+_array_from_scalar_or_array = array_from_scalar_or_array

@@ -8,19 +8,19 @@ from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.engines import verifier
-from tape_ad.programs.engines.native.ir.listing import Listing
-from tape_ad.programs.engines.native.ir.loop_nests import (
+from tape_ad.programs.engines.native.ir import (
     Argument,
     ExternalCall,
+    Listing,
     LoopNest,
+    MemRef,
     Op,
     Reduction,
     RuntimeCheck,
     is_external,
 )
-from tape_ad.programs.engines.native.ir.memory_map import MemRef
-from tape_ad.programs.engines.native.lowering.lowering import Work
-from tape_ad.programs.engines.native.lowering.passes import Lowered, LoweredStep
+from tape_ad.programs.engines.native.lowering import Lowered, LoweredStep
+from tape_ad.programs.engines.native.lowering.calls import Work
 from tape_ad.programs.engines.out_support import overwritten
 from tape_ad.programs.engines.plans import LiveRanges
 from tape_ad.programs.program.program import Call, Guard, Program, Value, root_of

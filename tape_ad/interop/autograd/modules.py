@@ -1,9 +1,10 @@
-"""`install_as_autograd`: a package that imports autograd gets what stands here."""
+"""HIPS autograd's tree of modules: how it is published here, and installed under its own name."""
 
 import importlib
 import importlib.util
+import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -11,10 +12,78 @@ from typing import Any, Self
 
 from attrs import define, field
 
-__all__ = ["Installed", "install_as_autograd", "uninstall_autograd"]
+__all__ = ["Installed", "falling_back", "install_as_autograd", "publish", "uninstall_autograd"]
 
 OURS = "tape_ad.interop.autograd"
 NAME = "autograd"
+
+
+KEPT = frozenset({"__all__", "__path__", "__file__", "__getattr__", "__dir__", "__wrapped__"})
+"""What a module has of its own, or not at all."""
+
+
+def found_in(sources: Sequence[str]) -> Iterator[tuple[Any, list[str] | None]]:
+    """Yield modules and other objects by their names, each with what is taken of it, if not all."""
+    for source in sources:
+        name, _, taken = source.partition(":")
+        yield pkgutil.resolve_name(name), taken.split() or None
+
+
+def falling_back(namespace: dict[str, Any], *sources: str) -> Callable[[str], Any]:
+    """Make a module's ``__getattr__``, which looks in other modules and keeps what it finds.
+
+    Parameters
+    ----------
+    namespace : dict
+        The module's ``globals()``.
+    *sources : str
+        Where to look, in that order: the names of modules, or of objects in them; ``"module:a b"``
+        has `a` and `b` alone. They are imported when they are first looked into.
+
+    Returns
+    -------
+    callable
+    """
+
+    def look_up(name: str) -> Any:
+        if name not in KEPT:
+            for source, taken in found_in(sources):
+                if (taken is None or name in taken) and hasattr(source, name):
+                    found = namespace[name] = getattr(source, name)
+                    return found
+        elif name == "__all__":
+            return sorted(names())
+        raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+
+    def names() -> set[str]:
+        """List what there is: the names that are given, and those of modules."""
+        found: set[str] = set()
+        for source, taken in found_in(sources):
+            found.update(getattr(source, "__all__", ()) if taken is None else taken)
+        return found
+
+    return look_up
+
+
+def publish(package: str, rows: Mapping[str, Sequence[str]]) -> None:
+    """Make modules below another one, which have no files: all their names are those of others.
+
+    Parameters
+    ----------
+    package : str
+    rows : mapping of str to (sequence of str)
+        The sources of each: see `falling_back`. A row for a package stands above its modules.
+    """
+    for name, sources in rows.items():
+        full = f"{package}.{name}"
+        parent, _, last = full.rpartition(".")
+        module: Any = ModuleType(full, f"The names of {', '.join(sources) or 'none'}.")
+        module.__spec__ = ModuleSpec(full, None)
+        module.__package__ = parent
+        module.__getattr__ = falling_back(vars(module), *sources)
+        module.__dir__ = lambda module=module: sorted({*vars(module), *module.__all__})
+        sys.modules[full] = module
+        vars(sys.modules[parent]).setdefault(last, module)
 
 
 def is_named_so(name: str) -> bool:
@@ -38,7 +107,10 @@ class Alias(MetaPathFinder, Loader):
         """Find a module of that name, if there is one here."""
         if not is_named_so(fullname):
             return None
-        ours = importlib.util.find_spec(OURS + fullname.removeprefix(NAME))
+        name = OURS + fullname.removeprefix(NAME)
+        if name != OURS:
+            importlib.import_module(name.rpartition(".")[0])  # which may publish it
+        ours = importlib.util.find_spec(name)
         if ours is None:
             return None
         return ModuleSpec(fullname, self, is_package=ours.submodule_search_locations is not None)
