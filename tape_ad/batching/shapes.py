@@ -272,6 +272,4 @@ def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     ndim = max(ndim_of(start), ndim_of(stop))
     options["axis"] = as_axis(options.get("axis", 0), ndim + 1)
     refuse_batched(batch, list(options.values()))
-    if options.get("retstep"):
-        raise Looped
     return function(all_of(batch, start, ndim), all_of(batch, stop, ndim), **options)

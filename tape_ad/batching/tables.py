@@ -15,6 +15,7 @@ from tape_ad.batching.derived import (
     derived,
     differences,
     filled,
+    first_of,
     listed,
     norm,
     quantiles,
@@ -38,6 +39,7 @@ from tape_ad.batching.products import (
     crossed,
     einsum,
     picked,
+    sparse_product,
 )
 from tape_ad.batching.shapes import (
     blocks,
@@ -65,6 +67,7 @@ from tape_ad.rules.maps.matrix_products import times_matrix
 from tape_ad.rules.numpy.building import filled_like, geomspace, linspace
 from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.updates import updated, viewed
+from tape_ad.rules.sparse_products import matmul_sparse, sparse_matmul
 
 __all__ = ["HANDLERS", "handler_of"]
 
@@ -117,9 +120,11 @@ HANDLERS: dict[Any, Handler] = {
     np.cross: crossed,
     np.linalg.cross: crossed,
     np.linalg.norm: norm,
+    sparse_matmul: sparse_product,
+    matmul_sparse: sparse_product,
 }
 
-KNOWN: dict[Any, Handler] = dict(HANDLERS)
+KNOWN: dict[Any, Handler] = {}
 """The handlers of the table, and those that have been derived."""
 
 
@@ -128,6 +133,9 @@ def handler_of(function: Function) -> Handler | None:
     handler = KNOWN.get(function)
     if handler is None:
         handler = derived(function, entry_of(function).facts)
+        own = HANDLERS.get(function)
+        if own is not None:
+            handler = own if handler is None else first_of(own, handler)
         if handler is not None and function in RULES:
             KNOWN[function] = handler
     return handler

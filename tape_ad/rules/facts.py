@@ -25,6 +25,7 @@ __all__ = [
     "elementwise",
     "leading",
     "letters",
+    "moves",
 ]
 
 TERM = re.compile(r"\(([^()]*)\)(!?)")
@@ -118,6 +119,9 @@ class Facts:
         Whether the result depends on shapes and dtypes alone, as that of ``np.shape`` does.
     view : bool
         Whether the result shows the memory of the first operand, where it can.
+    moves : tuple of str
+        The parameters whose elements, and constants beside them, are those of the result; which
+        ones depends on shapes and on the other parameters alone.
     reduces : ufunc or None
         The ufunc whose ``reduce`` it is.
     writes : bool
@@ -146,6 +150,7 @@ class Facts:
     dtype_by_values: bool = False
     about_shapes: bool = False
     view: bool = False
+    moves: tuple[str, ...] = ()
     reduces: np.ufunc | None = None
     writes: bool = False
     may_raise: bool | Literal["indexed"] | None = None
@@ -245,6 +250,29 @@ def along(
     'axis'
     """
     return Facts(axis=axis, none=none, lengths=lengths, beside=beside)
+
+
+def moves(*operands: str) -> Facts:
+    """Say that each element of the result is one of those of some operands, or a constant.
+
+    Which one depends on shapes and on the other parameters alone. An operand may be a list of
+    arrays; ``*`` stands for all arguments of a function of any number.
+
+    Parameters
+    ----------
+    *operands : str
+        The names of the parameters.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
+    >>> moves("v").moves  # of np.diagflat
+    ('v',)
+    """
+    return Facts(moves=operands)
 
 
 def depending(by: Callable[[Mapping[str, Any]], Facts]) -> Facts:

@@ -14,6 +14,7 @@ import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.rules import call_signature, known_facts
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
+from tape_ad.scipy.linalg import toeplitz
 from tape_ad.transforms.transformed import Transformed
 from tests.rules.grouping import for_each
 from tests.rules.rows import CONSTANTS, ROWS
@@ -421,3 +422,61 @@ def test_a_function_that_is_said_to_raise_for_some_values_does(
     assert known_facts(function).may_raise
     with pytest.raises((*REFUSED, np.linalg.LinAlgError)):
         function(*args)
+
+
+# Functions that move elements
+
+
+def moving(case: Case) -> Facts:
+    """Give what is said of a case that moves elements, in some of its calls at least."""
+    facts = facts_of(case)
+    return facts.also(moves=("?",)) if case.row.function in (np.pad, toeplitz) else facts
+
+
+def facts_of_call(function: Function, facts: Facts, given: dict[str, Any]) -> Facts:
+    """Give what is said of one call."""
+    if facts.by is None:
+        return facts
+    known = {n: x for n, x in given.items() if n in call_signature(function).parameters}
+    return facts.by({"mode": "constant", "r": None, "kwargs": given} | known)
+
+
+def check_moves(function: Function, moved: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Check that numbers of the elements are moved to where these are."""
+    names = [name for name in given if name in moved or (moved == ("*",) and name.startswith("*"))]
+    arrays = {name: np.asarray(given[name]) for name in names if given[name] is not None}
+    starts = np.cumsum([1, *(x.size for x in arrays.values())])
+    numbers = {
+        name: np.arange(start, start + x.size).reshape(x.shape)
+        for start, (name, x) in zip(starts, arrays.items(), strict=False)
+    }
+    zeros = {name: np.zeros_like(x) for name, x in arrays.items()}
+    expected, places, fill = (by_name(function, {**given, **x}) for x in (arrays, numbers, zeros))
+    elements = np.concatenate([[0], *(x.ravel() for x in arrays.values())])
+    found = np.where(places > 0, elements[places].astype(fill.dtype), fill)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+MOVING = [case for case in cases(ROWS) if moving(case).moves]
+
+
+@for_each(some(MOVING, 2))
+def test_elements_are_moved_to_where_numbers_of_them_are(case: Case) -> None:
+    function = case.row.function
+    for given in calls_of(case):
+        if moved := facts_of_call(function, facts_of(case), given).moves:
+            check_moves(function, moved, given)
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (np.sort, {"a": -X}),
+        (np.cumsum, {"a": X}),
+        (np.conj, {"x": X * 1j}),
+    ],
+)
+def test_a_function_that_does_not_move_elements_is_found(function: Function, given: Any) -> None:
+    with pytest.raises((AssertionError, IndexError, KeyError)):
+        check_moves(function, ("a", "x"), given)

@@ -78,8 +78,10 @@ def convolved(a: Array, v: Array, mode: str = "full") -> Array:
 
 def correlated(a: Array, v: Array, mode: str = "valid") -> Array:
     """Slide one vector along another; see `numpy.correlate`."""
-    if any(np.ndim(x) != 1 for x in (a, v)) or not len(a) or not len(v) or len(v) > len(a):
-        raise NO_BODY  # of vectors that change places, the result is turned round
+    if any(np.ndim(x) != 1 for x in (a, v)) or not len(a) or not len(v):
+        raise NO_BODY  # where it is refused
+    if len(v) > len(a):  # of vectors that change places, the result is turned round
+        return slid(np.conj(v), a, mode, len(a) // 2)[::-1]
     return slid(a, np.conj(v), mode, len(v) // 2)
 
 

@@ -249,7 +249,9 @@ REPEATING: dict[Any, Entry] = {
         facts=facts.along().also(shape_by_values=True, may_raise=True),
     ),
     np.tile: rule(tiled, signature=arguments_of(np.tile, "A", "reps")),
-    np.resize: rule(resized, signature=arguments_of(np.resize, "a", "new_shape")),
+    np.resize: rule(
+        resized, signature=arguments_of(np.resize, "a", "new_shape"), facts=facts.moves("a")
+    ),
 }
 
 

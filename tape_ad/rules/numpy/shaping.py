@@ -160,11 +160,14 @@ def as_method(a: Array, shape: Any, order: str, copy: bool | None = None) -> Arr
 
 
 SHAPING: dict[Any, Entry] = {
-    np.reshape: rule(reshaped, signature=reshape_signature, compute=as_method),
+    np.reshape: rule(
+        reshaped, signature=reshape_signature, compute=as_method, facts=facts.moves("a")
+    ),
     np.ravel: rule(
         reshaped,
         signature=ravel_signature,
         compute=lambda a, shape, order: np.ravel(a, order),  # a copy unless it is contiguous
+        facts=facts.moves("a"),
     ),
     np.squeeze: rule(same_elements, signature=arguments_of(np.squeeze, "a", "axis")),
     np.expand_dims: rule(same_elements, signature=arguments_of(np.expand_dims, "a", "axis")),

@@ -416,7 +416,7 @@ def without_nan(maker: Maker) -> Maker:
 
 
 NAN_REDUCTIONS: dict[Any, Entry] = stated(
-    facts.along(none="all"),
+    facts.along(none="all", beside=("where", "mean")),
     {
         np.nansum: rule(without_nan(sum_partial), signature=sum_signature("nansum")),
         np.nanprod: rule(without_nan(product_partial), signature=sum_signature("nanprod")),
