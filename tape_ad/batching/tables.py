@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.batching.basics import Function, Handler, ndim_of
+from tape_ad.batching.basics import Function, Handler
 from tape_ad.batching.derived import (
     cast,
     derived,
@@ -34,7 +34,6 @@ from tape_ad.batching.indexing import (
     windows,
 )
 from tape_ad.batching.products import (
-    composed,
     contracted,
     crossed,
     einsum,
@@ -42,14 +41,10 @@ from tape_ad.batching.products import (
     sparse_product,
 )
 from tape_ad.batching.shapes import (
-    blocks,
     broadcast,
-    built,
     concatenated,
     diagonal_matrix,
     expanded,
-    inserted,
-    mirrored,
     on_matrices,
     padded,
     ravelled,
@@ -87,21 +82,11 @@ HANDLERS: dict[Any, Handler] = {
     np.trace: on_matrices,
     np.diag: diagonal_matrix,
     np.rot90: rotated,
-    np.flipud: mirrored(0),
-    np.fliplr: mirrored(1),
     np.tile: tiled,
     np.pad: padded,
     np.concatenate: concatenated,
     np.stack: stacked,
-    np.hstack: built(np.atleast_1d, lambda arrays: 0 if arrays and arrays[0].ndim == 1 else 1),
-    np.vstack: built(np.atleast_2d, lambda arrays: 0),
-    np.dstack: built(np.atleast_3d, lambda arrays: 2),
-    np.block: composed(blocks),
-    np.insert: composed(inserted),
     **dict.fromkeys((np.linspace, linspace, geomspace), spaced),
-    np.column_stack: built(
-        lambda x: np.reshape(x, (-1, 1)) if ndim_of(x) < 2 else x, lambda arrays: 1
-    ),
     np.take: taken,
     np.take_along_axis: taken_along,
     np.select: listed,

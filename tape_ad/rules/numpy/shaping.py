@@ -26,6 +26,7 @@ from tape_ad.rules.base import (
     rule,
 )
 from tape_ad.rules.maps import SAME, Array, Chain, Join, LinearMap, Part, Reshape, Shape, Transpose
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["JOINING", "SHAPING"]
@@ -386,3 +387,13 @@ JOINING: dict[Any, Entry] = {
     np.block: jointly(blocked, signature=block_signature, compute=block),
     np.append: Derivation(append),
 }
+
+BODIES: dict[Any, Any] = {
+    np.hstack: bodies.hstack,
+    np.vstack: bodies.vstack,
+    np.dstack: bodies.dstack,
+    np.column_stack: bodies.column_stack,
+    np.block: bodies.block,
+}
+for function, body in BODIES.items():
+    add_facts(JOINING, (function,), body=body)
