@@ -46,7 +46,7 @@ def is_stated(facts: Facts) -> bool:
 
 
 MOVERS = (np.pad, toeplitz)
-"""Functions of which it depends on the call whether they move elements, and nothing else is said."""
+"""Of these it depends on the call whether they move elements, and nothing else is said."""
 
 STATED = [
     case
