@@ -13,6 +13,7 @@ from attrs import define, evolve, field
 
 from tape_ad.base.arrays.active import ACTIVE, Active
 from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import NO_OPTIONS
 from tape_ad.base.arrays.overridable import below_records
 from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
 from tape_ad.base.naming import called
@@ -79,7 +80,7 @@ class BatchedFunction:
 
     def _at_once(self, tree: Any, fronts: list[Any], axes: list[Any], size: int) -> Any:
         """Call the function for some, of whose arguments the batch is in front."""
-        batch = Batch(size, answer_in_batch, self._told, spread_over)
+        batch = Batch(size, answer, self._told, spread_over)
         stacks = [
             front
             if axis is None
@@ -252,6 +253,33 @@ def is_batchable(leaf: Any) -> bool:
 def stacked(parts: tuple[Any, ...], axis: int) -> Any:
     """Stack the results of one after the other."""
     return from_front(np.stack(parts), axis)
+
+
+def answer(
+    batch: Batch, function: Function, args: tuple[Any, ...], kwargs: Any = NO_OPTIONS
+) -> Any:
+    """Compute a function for all of a batch, and record it as one node where that is one of one."""
+    over = None if isinstance(function, np.ufunc) else getattr(function, "over", None)
+    if over is None:
+        return answer_in_batch(batch, function, args, kwargs)
+    tree = args, dict(kwargs)
+    leaves = flatten(tree)
+    axes = tuple([0 if is_of(leaf, batch) else None for leaf in leaves])
+
+    def for_all(f: Function) -> Function:
+        def of_leaves(*each: Any) -> Any:
+            args, kwargs = unflatten(tree, each)
+            return f(*args, **kwargs)
+
+        return BatchedFunction(functools.update_wrapper(of_leaves, f), axes, 0)
+
+    node = over(for_all)
+    if node is None:
+        return answer_in_batch(batch, function, args, kwargs)
+    stacks = [leaf if axis is None else leaf.stack for leaf, axis in zip(leaves, axes, strict=True)]
+    return map_leaves(
+        lambda leaf, path: BatchedArray(leaf, batch) if is_batchable(leaf) else leaf, node(*stacks)
+    )
 
 
 def gathered(parts: tuple[Any, ...], axis: int | None, join: Function) -> Any:

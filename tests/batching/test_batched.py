@@ -700,3 +700,39 @@ def test_gradients_with_random_generators() -> None:
     children = np.random.default_rng(7).spawn(5)
     expected = [ta.grad(loss)(x, rng) for x, rng in zip(X, children, strict=True)]
     np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+# Checkpoints
+
+
+def remembered(x: Array, t: dict[str, Array], *, scale: float) -> dict[str, Array]:
+    return {"sum": np.sum(np.sin(x) * x) * scale, "rows": t["w"] * x}
+
+
+def loss_of_checkpoint(x: Array, t: dict[str, Array]) -> Array:
+    out = ta.checkpoint(remembered)(x, t, scale=2.0)
+    return out["sum"] ** 2 + np.sum(out["rows"] ** 2)
+
+
+def loss_without_checkpoint(x: Array, t: dict[str, Array]) -> Array:
+    out = remembered(x, t, scale=2.0)
+    return out["sum"] ** 2 + np.sum(out["rows"] ** 2)
+
+
+def test_a_checkpoint_is_batched_at_once_in_every_order() -> None:
+    t = {"w": np.array([0.5, -1.0, 2.0])}
+    for transform in (ta.grad, ta.hessian):
+        found = ta.batched(transform(loss_of_checkpoint), (0, None))
+        same(found(X, t), [transform(loss_without_checkpoint)(x, t) for x in X])
+        assert found.looped == {}
+
+
+def test_a_batch_of_a_checkpoint_is_one_node() -> None:
+    def wave(x: Array) -> Array:
+        return np.sin(np.cos(np.exp(x)))
+
+    record = ta.ComputationRecord()
+    out = ta.batched(ta.checkpoint(wave))(record.tensor(X))
+    assert len(record) == 2
+    slope = -np.exp(X) * np.sin(np.exp(X)) * np.cos(np.cos(np.exp(X)))
+    np.testing.assert_allclose(np.sum(out).grad().wrt(record[0]), slope, rtol=1e-12)
