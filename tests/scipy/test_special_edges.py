@@ -15,6 +15,7 @@ from tape_ad.scipy import special
 Array = Any
 
 LOG = math.log
+NORMAL = 1 / math.sqrt(2 * math.pi)
 
 
 def slopes(function: Callable[..., Array], *at: float) -> tuple[Array, Array]:
@@ -146,6 +147,12 @@ EDGES = [
         [-1.489727800175271, 0.001957946786997844],
         None,
     ),
+    (lambda n, d: sp.ncfdtr(n, d, 1.0, 0.0), (1.0, 1.0), [0.0, 0.0], None),
+    (sp.log_ndtr, (40.0,), [0.0], [[0.0]]),
+    (sp.log_ndtr, (30.5,), [NORMAL * math.exp(-(30.5**2) / 2)], None),
+    (lambda b: sp.agm(0.0, b), (3.0,), [0.0], [[0.0]]),
+    (lambda phi: sp.ellipeinc(phi, 1.0), (math.pi / 2,), [0.0], [[-1.0]]),
+    (lambda k: sp.binom(5.0, k), (-1.0,), [1 / 6], [[49 / 60]]),
     # An integral that is 0 for any of the others where one is infinite
     (lambda x: sp.elliprf(x, 1.0, math.inf), (0.0,), [0.0], [[0.0]]),
     (lambda x: sp.elliprc(x, math.inf), (0.0,), [0.0], [[0.0]]),

@@ -19,7 +19,7 @@ from tape_ad.scipy.special.incomplete import (
 )
 from tape_ad.scipy.special.shared import no_partial, sp
 
-__all__ = ["DISTRIBUTIONS", "poisson"]
+__all__ = ["DISTRIBUTIONS", "beta_over", "poisson"]
 
 
 def chi_square(v: Array, x: Array) -> Array:

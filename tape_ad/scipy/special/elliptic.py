@@ -333,9 +333,9 @@ def second_by_m_again(out: Array, phi: Array, m: Array) -> Array:
 
 
 def leftover(phi: Array, m: Array) -> Array:
-    """Give 1 - m sin(phi)**2."""
-    s = np.sin(phi)
-    return 1 - m * (s * s)
+    """Give 1 - m sin(phi)**2, without cancellation at the end of a quarter where m is 1."""
+    s, c = np.sin(phi), np.cos(phi)
+    return c * c + (1 - m) * (s * s)
 
 
 def jacobi(k: int, outs: tuple[Array, ...], u: Array, m: Array) -> Array:

@@ -20,6 +20,7 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.rules import Constant, Entry, Maker, add_facts, overridable, quiet, rule
 from tape_ad.scipy.special.densities import gamma_density
+from tape_ad.scipy.special.distributions import beta_over
 from tape_ad.scipy.special.incomplete import (
     NODES,
     WEIGHTS,
@@ -107,7 +108,7 @@ def fisher_terms(n: Array, d: Array, nc: Array, f: Array) -> tuple[Array, ...]:
 def fisher_density(n: Array, d: Array, nc: Array, f: Array) -> Array:
     """Differentiate with respect to y, and multiply by y (1 - y)."""
     weights, a, b, y, rest = fisher_terms(n, d, nc, f)
-    return added(weights * density_between(a, b, y, rest)) * (y * rest)
+    return added(weights * beta_over(a, b, y, rest))
 
 
 def fisher_first(out: Array, n: Array, d: Array, nc: Array, f: Array) -> Array:
