@@ -314,3 +314,13 @@ def test_a_view_keeps_no_more_alive_than_numpys() -> None:
     assert rec.is_held(index)
     del view
     assert not rec.is_held(index)
+
+
+def test_a_copy_of_a_number_is_a_number_in_any_record() -> None:
+    def f(x: Any) -> Any:
+        total = np.max(x).copy()
+        total += x  # as NumPy's scalars have it: no array is changed
+        return np.sum(total * total)
+
+    hessian = ta.hessian(f)(np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(hessian, [[2, 0, 2], [0, 2, 2], [2, 2, 12]])
