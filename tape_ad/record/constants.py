@@ -28,10 +28,10 @@ from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
-from tape_ad.record.messages.callers import hands_calls_on, is_at
+from tape_ad.record.messages.callers import hands_calls_on
 from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.refusals import no_implementation
-from tape_ad.record.mutation import Memory, has_alone, link
+from tape_ad.record.mutation import Memory, has_alone, link, refuse_moving
 from tape_ad.record.primals import is_view
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
@@ -385,12 +385,8 @@ class Eager:
                 "it, by np.zeros_like(x) or np.stack([...])"
             )
         memory = getattr(value, "memory", None) if type(value) in CONSTANTS else None
-        shared = memory is not None and memory is getattr(target, "memory", None)
-        if shared and not is_at(sys._getframe(2), "x[x] = x", "x[:] = x", "x[x:x] = x"):
-            raise InPlaceError(
-                "code in C moves parts of an array about, of which some would be lost; write "
-                "x = x[rng.permutation(len(x))] in place of rng.shuffle(x)"
-            )
+        if memory is not None:
+            refuse_moving(sys._getframe(2), lambda: memory is getattr(target, "memory", None))
         prepare(target)
         target.data[unwrapped(key)] = unwrapped(value)
 

@@ -1,5 +1,6 @@
 """Writing to captured arrays: what is noted is a new array, and new views of it."""
 
+import functools
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.tracers import TracedArray, TracedScalar, defers_ufuncs, is_tracer
 from tape_ad.programs.program.program import Call, Value
 from tape_ad.record.messages.callers import caller
-from tape_ad.record.mutation import Memory
+from tape_ad.record.mutation import Memory, assign_outputs, check_fit
 from tape_ad.rules.maps import clone
 from tape_ad.rules.numpy.updates import updated, viewed
 from tape_ad.rules.numpy.windows import Window
@@ -85,23 +86,11 @@ def call_into(
                 "function cannot replay; leave out= out, write a = a + x in place of a += x, or "
                 "make the array by np.zeros_like(x)"
             )
-    if not elementwise(function, options, outs):
-        result = capture.call(into, (function, out, args, options), {})
-        results = result if isinstance(result, tuple) else (result,)
-        for target, each in zip(outs, results, strict=True):
-            if target is not None:
-                assign(capture, target, ..., each)
-        filled = [new if old is None else old for old, new in zip(outs, results, strict=True)]
-        return tuple(filled) if isinstance(result, tuple) else filled[0]
-    result = capture.call(function, args, options)
-    results = result if isinstance(result, tuple) else (result,)
-    filled = []
-    for target, each in zip(outs, results, strict=True):
-        if target is not None:
-            check_cast(function, each, target)
-            assign(capture, target, ..., each)
-        filled.append(each if target is None else target)
-    return tuple(filled) if isinstance(result, tuple) else filled[0]
+    if elementwise(function, options, outs):
+        results = capture.call(function, args, options)
+    else:
+        results = capture.call(into, (function, out, args, options), {})
+    return assign_outputs(function, out, results, functools.partial(assign, capture))
 
 
 def change(capture: Any, function: Function, x: Any, other: Any) -> Any:
@@ -117,7 +106,7 @@ def change(capture: Any, function: Function, x: Any, other: Any) -> Any:
         result = x._two(function, x, other)
         if result is NotImplemented:
             return result
-        check_cast(function, result, x)
+        check_fit(x, result, function)
     assign(capture, x, ..., result)
     return x
 
@@ -208,20 +197,4 @@ def check_writeable(capture: Any, base: Value, x: TracedArray) -> None:
             x.data[...] = x.data  # raises what NumPy says
         raise capture.refusal(
             f"{capture.name} writes to an array from elsewhere ({caller()}); return the new value"
-        )
-
-
-def check_cast(function: Function, result: Any, target: Any) -> None:
-    """Refuse to write a result to an array that cannot hold it, as NumPy does."""
-    given = np.shape(result.data if is_tracer(result) else result)
-    kind = getattr(result, "dtype", None)
-    if kind is not None and not np.can_cast(kind, target.dtype, "same_kind"):
-        raise TypeError(
-            f"cannot cast {called(function)} output from {kind} to {target.dtype} with casting "
-            "rule 'same_kind'"
-        )
-    if given != target.shape and np.broadcast_shapes(given, target.shape) != target.shape:
-        raise ValueError(
-            f"non-broadcastable output operand with shape {target.shape} doesn't match the "
-            f"broadcast shape {given}"
         )
