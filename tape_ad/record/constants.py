@@ -6,7 +6,7 @@ record. Where it meets a handle of a record it is the plain array that it holds.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from operator import getitem
 from typing import Any
 from weakref import ref
@@ -46,7 +46,6 @@ __all__ = [
     "as_constants",
     "constant_of",
     "gives_constants",
-    "handles_in",
     "prepare",
     "promote",
 ]
@@ -164,11 +163,6 @@ def constant_of(array: Any, kind: Any) -> Any:
     handle.record, handle.index, handle.mark = None, -1, None
     handle.data = array
     return handle
-
-
-def handles_in(*trees: Any) -> Iterator[Tensor]:
-    """Iterate over the handles of records in nested structures."""
-    return (leaf for leaf in flatten(trees) if type(leaf) is Tensor)
 
 
 def gives_constants(args: Any, kwargs: Mapping[str, Any]) -> bool:

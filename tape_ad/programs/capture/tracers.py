@@ -530,7 +530,7 @@ def as_index(entry: Any) -> Any:
     return entry.__index__() if is_tracer(entry) else entry
 
 
-def plain(leaf: Any) -> Any:
+def plain(leaf: Any, path: str = "") -> Any:
     """Give the array or number behind what was captured."""
     return leaf.data if is_tracer(leaf) else leaf
 
@@ -542,7 +542,7 @@ def with_plain_keys(tree: Any) -> Any:
         return tree
     values = [with_plain_keys(value) for value in structure.values(tree)]
     if isinstance(tree, Mapping) and any(map(holds_key, tree)):
-        keys = [map_leaves(lambda leaf, path: plain(leaf), key) for key in tree]
+        keys = [map_leaves(plain, key) for key in tree]
         return dict(zip(keys, values, strict=True))
     return structure.rebuilt(tree, values)
 
