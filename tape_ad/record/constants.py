@@ -36,8 +36,8 @@ from tape_ad.record.primals import is_view
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
 from tape_ad.rules.maps import clone
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import viewed
-from tape_ad.rules.numpy.windows import Window
 
 __all__ = [
     "CONSTANTS",

@@ -27,9 +27,9 @@ from tape_ad.record.messages.callers import is_at
 from tape_ad.record.messages.refusals import batched_value
 from tape_ad.record.primals import PLAIN_TYPES, is_number, memory_of, primal
 from tape_ad.rules.maps import Chain, Index, LinearMap, Stretch, clone, rearranges
+from tape_ad.rules.maps.memory import Marks, Window
 from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
-from tape_ad.rules.numpy.windows import Marks, Window
 
 __all__ = [
     "Handle",

@@ -14,8 +14,8 @@ from tape_ad.programs.program.program import Call, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory, assign_outputs, check_fit
 from tape_ad.rules.maps import clone
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed
-from tape_ad.rules.numpy.windows import Window
 
 __all__ = ["assign", "call_into", "change", "defers", "is_index", "is_of_memory", "tracers_in"]
 

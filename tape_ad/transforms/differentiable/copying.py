@@ -414,6 +414,7 @@ def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) ->
     """Make the view of a module."""
     view = (kind or ModuleCopy)(module.__name__, module.__doc__)
     object.__setattr__(view, "_original", module)
+    object.__setattr__(view, "_memo", {})
     for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
         if hasattr(module, name):
             object.__setattr__(view, name, getattr(module, name))
@@ -425,13 +426,24 @@ class ModuleCopy(types.ModuleType):
     """A view of a module that gives copies of its functions and classes."""
 
     _original: types.ModuleType
+    _memo: dict[str, tuple[Any, Any]]
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(object.__getattribute__(self, "_original"), name)
+        own = object.__getattribute__
+        value = getattr(own(self, "_original"), name)
+        known = own(self, "_memo").get(name)
+        if known is not None and known[0] is value:
+            return known[1]
         try:
-            return converted(value)
+            found = own(self, "_converted")(value)
         except AttributeError as error:  # which Python would take for a name that is not there
             raise RuntimeError(f"no copy of {name} could be made") from error
+        if type(value) in KEPT:
+            own(self, "_memo")[name] = value, found
+        return found
+
+    def _converted(self, value: Any) -> Any:
+        return converted(value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._original, name, original_of(value))
@@ -462,8 +474,8 @@ class ModuleCopy(types.ModuleType):
 class OwnModuleCopy(ModuleCopy):
     """A view that SciPy's own code has of one of its modules."""
 
-    def __getattr__(self, name: str) -> Any:
-        return converted_in_scipy(getattr(object.__getattribute__(self, "_original"), name))
+    def _converted(self, value: Any) -> Any:
+        return converted_in_scipy(value)
 
 
 def bound(method: Any) -> Any:
