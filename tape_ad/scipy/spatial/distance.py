@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.spatial.distance
 
+from tape_ad import differentiable
 from tape_ad.extend.arrays import Array, as_array, in_double
 from tape_ad.extend.rules import Derivation, Entry, constants
 from tape_ad.scipy.counterparts import takes_lists
@@ -27,7 +28,8 @@ from tape_ad.scipy.spatial.pairs import *
 
 host = scipy.spatial.distance
 
-is_valid_dm, squareform = takes_lists(host.is_valid_dm), takes_lists(host.squareform)
+is_valid_dm, squareform, yule = map(takes_lists, (host.is_valid_dm, host.squareform, host.yule))
+counts = differentiable(host._nbool_correspond_all)
 
 METRICS: dict[str, Any] = {
     name: takes_lists(getattr(host, name)) for name in metrics.METRICS if getattr(host, name)
@@ -62,6 +64,15 @@ def divergence_root(
 ) -> Array:
     """Compute the distance of probabilities, along another axis than the metric's."""
     return metrics.jensenshannon(as_array(p), as_array(q), base, axis=axis, keepdims=keepdims)
+
+
+def yule_derivation(u: Array, v: Array, w: Array | None = None) -> Array:
+    """Compare the two ways to differ with those of agreeing; SciPy gives 0 without any slope."""
+    weights = None if w is None else metrics.weights_of(w)
+    neither, second, first, both = counts(vector(u), vector(v), w=weights)
+    crossed = second * first
+    whole = both * neither + crossed
+    return 2.0 * crossed / np.where(whole == 0, 1.0, whole)
 
 
 # Sets of points, and matrices of distances
@@ -133,6 +144,7 @@ VECTORS: dict[Any, Entry] = {
     **{METRICS[name]: of_vectors(metrics.METRICS[name]) for name in METRICS},
     directed_hausdorff: Derivation(directed_hausdorff_derivation),
     squareform: Derivation(squareform_derivation),
+    yule: Derivation(yule_derivation),
     **constants(hausdorff_pair, is_valid_dm),
 }
 
