@@ -32,7 +32,7 @@ def write(output: Array, value: Array) -> None:
             "rounds the result, which then has no derivative; pass array.astype(float), and round "
             "the result's .data"
         )
-    if not getattr(getattr(output, "mark", None), "owned", True):
+    if not getattr(getattr(output, "memory", None), "owned", True):
         raise UnsupportedArgumentError(
             "output= is an array, which cannot hold the gradient of a handle; leave it out, and "
             "use what the function returns"

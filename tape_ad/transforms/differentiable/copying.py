@@ -7,7 +7,6 @@ replaced. The original is untouched.
 
 import builtins
 import contextlib
-import dis
 import functools
 import sys
 import threading
@@ -22,6 +21,7 @@ from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.array_constants import borrowed
+from tape_ad.record.messages.callers import variables_bound
 from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
@@ -358,11 +358,7 @@ def closure_of(function: Any) -> Any:
 @functools.lru_cache(4096)
 def cells_assigned(code: types.CodeType) -> frozenset[str]:
     """Name the variables of enclosing functions that a function, or one in it, assigns to."""
-    names = {
-        each.argval
-        for each in dis.get_instructions(code)
-        if each.opname in ("STORE_DEREF", "DELETE_DEREF")
-    }
+    names = variables_bound(code, within=False)
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
             names |= cells_assigned(inner) & set(inner.co_freevars)
@@ -372,9 +368,7 @@ def cells_assigned(code: types.CodeType) -> frozenset[str]:
 @functools.lru_cache(4096)
 def writes_globals(code: types.CodeType) -> bool:
     """Tell whether a function, or one in it, assigns to globals."""
-    return any(
-        each.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for each in dis.get_instructions(code)
-    )
+    return not variables_bound(code, within=False) <= {*code.co_freevars, *code.co_cellvars}
 
 
 def writing_back(copy: Any, namespace: Globals) -> Any:

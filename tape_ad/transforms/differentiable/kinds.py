@@ -34,7 +34,8 @@ def is_array_like(value: Any) -> bool:
 def model_of(handle: Any) -> Any:
     """Give an array or a number of the kind that a handle stands for."""
     if isinstance(handle, ArrayOperators) and is_number(handle):
-        return np.dtype(handle.dtype).type(0)
+        dtype: np.dtype[Any] = getattr(handle, "dtype")  # noqa: B009 - operators alone declare none
+        return dtype.type(0)
     return AN_ARRAY
 
 
