@@ -64,10 +64,11 @@ def test_ways_to_differ_that_do_not_occur_have_a_slope() -> None:
     assert scipy_distance.yule(u, v, w) == 0
     for position in range(2):
         slope = ta.grad(lambda u, v: distance.yule(u, v, w), position)(u, v)
-        near = [u, v]
-        near[position] = near[position] + 1e-7 * np.arange(4)
-        expected = scipy_distance.yule(*near, w) / 1e-7
-        np.testing.assert_allclose(slope @ np.arange(4), expected, rtol=1e-6)
+        ends = [[u, v], [u, v]]
+        for end, step in zip(ends, (1e-5, -1e-5), strict=True):
+            end[position] = end[position] + step * np.arange(4)
+        high, low = (scipy_distance.yule(*end, w) for end in ends)
+        np.testing.assert_allclose(slope @ np.arange(4), (high - low) / 2e-5, rtol=1e-6)
 
 
 def test_metrics_of_truth_values_are_refused() -> None:
