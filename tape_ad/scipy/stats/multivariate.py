@@ -15,7 +15,7 @@ from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.rules import Derivation, Entry
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.solvers import solve_triangular
+from tape_ad.scipy.linalg.systems import solve_triangular
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.matrices import MATRICES
 from tape_ad.scipy.stats.samples import floating
