@@ -512,7 +512,7 @@ def deleted(q: Array, r: Array, k: int, p: int, which: str, *options: bool) -> t
     return joined_up(columns[p:], rows[p:])
 
 
-BOTH = {0: -2, 1: -1}
+BOTH: dict[int | None, int] = {0: -2, 1: -1}
 qr_update = counterpart(FACTORS, scipy.linalg.qr_update, "Q R u v", updated, axes=BOTH)
 qr_insert = counterpart(FACTORS, scipy.linalg.qr_insert, "Q R u", inserted, axes=BOTH)
 qr_delete = counterpart(FACTORS, scipy.linalg.qr_delete, "Q R", deleted, axes=BOTH)
