@@ -9,10 +9,18 @@ from attrs import field, frozen
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
-from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive, probability
 from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
 from tape_ad.nn.layers import FLOAT64, check_generator, dropout
-from tape_ad.nn.stores import Layer, Parameter
+from tape_ad.nn.stores import (
+    Layer,
+    Parameter,
+    as_dtype,
+    as_length,
+    floating,
+    named,
+    positive,
+    probability,
+)
 from tape_ad.rules.nn.affine import linear
 from tape_ad.rules.nn.attention import attend, takes, weights_of
 

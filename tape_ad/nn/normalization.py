@@ -9,7 +9,11 @@ from attrs import Attribute, field, frozen
 
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.extend.arrays import Array, primal, refuse_to_change
-from tape_ad.nn.checks import (
+from tape_ad.nn.initializers import ones, zeros
+from tape_ad.nn.layers import FLOAT64
+from tape_ad.nn.stores import (
+    Layer,
+    Parameter,
     as_dtype,
     as_length,
     check_eps,
@@ -19,9 +23,6 @@ from tape_ad.nn.checks import (
     not_negative,
     positive,
 )
-from tape_ad.nn.initializers import ones, zeros
-from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.nn.activations import real
 from tape_ad.rules.nn.normalization import normalize, standardize
 

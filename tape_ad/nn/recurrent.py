@@ -13,10 +13,9 @@ from attrs import Attribute, field, frozen
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
-from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter
+from tape_ad.nn.stores import Layer, Parameter, as_dtype, as_length, floating, named, positive
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.nn.recurrent import gru_gates, gru_hidden, lstm_cell, lstm_gates, lstm_hidden
