@@ -69,7 +69,7 @@ __all__ = [
     "vjp",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.1.0.dev0"
 
 _register_adapter("dask", "tape_ad.interop.dask.lazy")
 _register_adapter("array_api", "tape_ad.interop.array_api")

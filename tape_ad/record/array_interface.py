@@ -626,9 +626,10 @@ class Absent(MigrationHint):
                 f"handles have no .{self.name}(), which writes to the array; write "
                 "t[...] = value, with NumPy's function of that name where it has one, or use t.data"
             )
+        instead = "t.reshape(shape) is another shape, and " if self.name == "view" else ""
         raise AttributeError(
             f"handles do not have the ndarray attribute .{self.name}, for it has no rule; "
-            f"t.data.{self.name} is the primal's"
+            f"{instead}t.data.{self.name} is the primal's"
         )
 
 

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from attrs import define, field
@@ -324,6 +324,13 @@ class ComputationRecord(Shown):
         finally:
             if self.appending is self:
                 self.appending = None
+
+    def __enter__(self) -> Self:
+        """Give the record: ``with ComputationRecord() as rec``, which begins and ends nothing."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the record as it is: it lives as long as its handles."""
 
     def __len__(self) -> int:
         """Count the nodes of the record."""

@@ -19,7 +19,7 @@ from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.pages.figures import array_html, shown_by_repr
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.messages.libraries import answer_to_scipy
-from tape_ad.record.messages.migration_hints import there, with_hints
+from tape_ad.record.messages.migration_hints import CalledOnly, there, with_hints
 from tape_ad.record.spaces import seed_of
 from tape_ad.record.sweeps import reverse_sweep
 from tape_ad.rules.maps import Array
@@ -210,4 +210,9 @@ class Tensor(ArrayInterface):
         return [name for name in there(self) if name not in INNER and re.match("__|[^_]", name)]
 
 
+AS_A_VALUE = (
+    "t.grad is a method of what is differentiated, and no array: write grads = loss.grad() once, "
+    "and grads.wrt(p) for the gradients with respect to p, in its structure"
+)
+setattr(Tensor, "grad", CalledOnly(Tensor.grad, AS_A_VALUE))  # noqa: B010 - to mypy it stays a method
 Tensor.__name__ = "tape_ad.Tensor"  # C code says it: "argument 1 must be numpy.ndarray, not ..."
