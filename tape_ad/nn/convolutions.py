@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import attrs
@@ -13,7 +13,17 @@ from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter, as_dtype, as_length, floating, named, positive
+from tape_ad.nn.stores import (
+    Layer,
+    Parameter,
+    Rng,
+    Store,
+    as_dtype,
+    as_length,
+    floating,
+    named,
+    positive,
+)
 from tape_ad.rules.nn.activations import real
 from tape_ad.rules.nn.images import convolve_images, correlate_images
 from tape_ad.rules.nn.pooling import largest, sum_of_windows
@@ -335,14 +345,7 @@ class Convolution(Layer):
         channels = self.in_channels // self.groups
         return (self.out_channels, channels, *lengths(self.rank, self.kernel_size))
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Slide the kernels over the input; see `conv1d` and `conv2d`."""
         weight = self._read(store, f"{self.name}.weight", self._shape, rng)
         bias = None
@@ -608,8 +611,8 @@ def checked_kernel(name: str, rank: int, kernel_size: Lengths, padding: Lengths)
 
 
 @frozen
-class MaxPool(Layer):
-    """What `MaxPool1d` and `MaxPool2d` have in common."""
+class Pool(Layer):
+    """What layers of windows that slide over sequences or images have in common."""
 
     rank: ClassVar[int]
 
@@ -618,19 +621,18 @@ class MaxPool(Layer):
         default=None, converter=attrs.converters.optional(as_lengths), validator=at_least(1)
     )
     padding: Lengths = field(default=0, converter=as_lengths, validator=at_least(0))
-    dilation: Lengths = field(default=1, converter=as_lengths, validator=at_least(1))
 
     def __attrs_post_init__(self) -> None:
         checked_kernel(type(self).__name__, self.rank, self.kernel_size, self.padding)
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+
+@frozen
+class MaxPool(Pool):
+    """What `MaxPool1d` and `MaxPool2d` have in common."""
+
+    dilation: Lengths = field(default=1, converter=as_lengths, validator=at_least(1))
+
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Take the maximum of each window; see `max_pool1d` and `max_pool2d`."""
         return max_pool(self.rank, x, self.kernel_size, self.stride, self.padding, self.dilation)
 
@@ -662,29 +664,12 @@ class MaxPool2d(MaxPool):
 
 
 @frozen
-class AvgPool(Layer):
+class AvgPool(Pool):
     """What `AvgPool1d` and `AvgPool2d` have in common."""
 
-    rank: ClassVar[int]
-
-    kernel_size: Lengths = field(converter=as_lengths, validator=at_least(1))
-    stride: Lengths | None = field(
-        default=None, converter=attrs.converters.optional(as_lengths), validator=at_least(1)
-    )
-    padding: Lengths = field(default=0, converter=as_lengths, validator=at_least(0))
     count_include_pad: bool = True
 
-    def __attrs_post_init__(self) -> None:
-        checked_kernel(type(self).__name__, self.rank, self.kernel_size, self.padding)
-
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Average over each window; see `avg_pool1d` and `avg_pool2d`."""
         return avg_pool(
             self.rank, x, self.kernel_size, self.stride, self.padding, self.count_include_pad

@@ -1,7 +1,7 @@
 """Dense layers, embeddings, dropout, and layers composed of layers."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
+    Rng,
+    Store,
     as_dtype,
     as_length,
     check_probability,
@@ -92,14 +94,7 @@ class Linear(Layer):
             if which == "weight" or self.bias
         }
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Compute ``x @ weight + bias`` with the parameters that the store has.
 
         Parameters
@@ -188,14 +183,7 @@ class Embedding(Layer):
             table[self.padding_idx] = 0
         return table
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Look numbers up: int of any shape -> shape (..., embedding_dim); see `embedding`."""
         shape = (self.num_embeddings, self.embedding_dim)
         weight = self._read(store, f"{self.name}.weight", shape, rng)
@@ -279,14 +267,7 @@ class Dropout(Layer):
 
     p: float = field(default=0.5, validator=probability)
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Apply `dropout`; in training, to what the generator chooses."""
         return dropout(x, self.p, training, rng=rng)
 
@@ -302,9 +283,7 @@ def check_generator(name: str, rng: Any) -> None:
         raise TypeError(f"{name}: rng= is a numpy.random.Generator, not {rng!r}")
 
 
-def dropout(
-    x: Array, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None
-) -> Array:
+def dropout(x: Array, p: float = 0.5, training: bool = True, *, rng: Rng = None) -> Array:
     """Put zeros in place of randomly chosen elements, and divide the others by 1 - p.
 
     Parameters
@@ -369,14 +348,7 @@ class Flatten(Layer):
 
     start_dim: int = 1
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Reshape: (n, ...) -> (n, k)."""
         x = as_array(x)
         kept = x.shape[: self.start_dim]
@@ -388,9 +360,9 @@ Step = Layer | Callable[[Array], Array]
 
 def run(
     step: Step,
-    store: Mapping[str, Any],
+    store: Store,
     x: Array,
-    rng: np.random.Generator | None,
+    rng: Rng,
     training: bool,
 ) -> Array:
     """Call a layer, or a plain function of its input."""
@@ -427,14 +399,7 @@ class Sequential(Layer):
             check_step("Sequential takes", step)
         self.__attrs_init__(layers)
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Call each layer with what the one before gives."""
         for step in self.layers:
             x = run(step, store, x, rng, training)
@@ -465,13 +430,6 @@ class Residual(Layer):
     def __attrs_post_init__(self) -> None:
         check_step("Residual takes", self.layer)
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Add what the layer gives to its input."""
         return x + run(self.layer, store, x, rng, training)

@@ -1,7 +1,7 @@
 """Layers that bring what passes through them to mean 0 and variance 1."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,8 @@ from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
+    Rng,
+    Store,
     as_dtype,
     as_length,
     check_eps,
@@ -135,14 +137,7 @@ class LayerNorm(Layer):
         bias = {f"{self.name}.bias": Parameter(self.normalized_shape, self.dtype, zeros)}
         return {f"{self.name}.weight": weight, **(bias if self.bias else {})}
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Normalise: shape ``(..., *normalized_shape)``; see `layer_norm`."""
         weight, bias = (
             self._read(store, f"{self.name}.{which}", self.normalized_shape, rng) if there else None
@@ -195,14 +190,7 @@ class BatchNorm(Layer):
             if wanted.get(which, self.track_running_stats)
         }
 
-    def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
-    ) -> Array:
+    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
         """Normalise each channel.
 
         Parameters

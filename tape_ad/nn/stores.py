@@ -25,6 +25,8 @@ from tape_ad.record.inspection.pages.figures import Summary
 __all__ = [
     "Layer",
     "Parameter",
+    "Rng",
+    "Store",
     "as_dtype",
     "as_length",
     "check_eps",
@@ -41,6 +43,12 @@ __all__ = [
     "probability",
     "summary",
 ]
+
+Store = Mapping[str, Any]
+"""Parameters by their names: arrays, or handles."""
+
+Rng = np.random.Generator | None
+"""What a layer draws from, where it does."""
 
 
 def check_generator(rng: Any) -> None:
@@ -188,11 +196,11 @@ class Layer:
 
     def __call__(
         self,
-        store: Mapping[str, Any],
+        store: Store,
         x: Array,
         /,
         *,
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
         training: bool = False,
     ) -> Array:
         """Apply the layer to an input, with the parameters in a store.
@@ -286,9 +294,7 @@ class Layer:
         }
         store.update(absent)
 
-    def _read(
-        self, store: Mapping[str, Any], name: str, shape: Shape, rng: np.random.Generator | None
-    ) -> Array:
+    def _read(self, store: Store, name: str, shape: Shape, rng: Rng) -> Array:
         """Look a parameter up, drawing all of the layer's if none is in a plain store yet."""
         try:
             value = store.get(name)
@@ -355,7 +361,7 @@ def init(
     return into
 
 
-def partition(layer: Any, store: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def partition(layer: Any, store: Store) -> tuple[dict[str, Any], dict[str, Any]]:
     """Take what is trained apart from running statistics.
 
     Both parts hold the store's own arrays, so what updates a part updates the store.
@@ -478,7 +484,7 @@ def members(structure: Any) -> list[Any]:
     return list(structure) if isinstance(structure, CONTAINERS) else []
 
 
-def stored(layer: Any, store: Mapping[str, Any]) -> Iterator[tuple[str, Parameter, Any]]:
+def stored(layer: Any, store: Store) -> Iterator[tuple[str, Parameter, Any]]:
     """Yield the name, the description and the array of each parameter of a layer."""
     for name, parameter in Together(layer).parameters.items():
         if name not in store:
@@ -490,7 +496,7 @@ def stored(layer: Any, store: Mapping[str, Any]) -> Iterator[tuple[str, Paramete
         yield name, parameter, store[name]
 
 
-def holds_handles(store: Mapping[str, Any]) -> bool:
+def holds_handles(store: Store) -> bool:
     """Tell a bound store from a plain one."""
     return any(type(value) is Tensor for value in store.values())
 
