@@ -255,7 +255,7 @@ def test_a_list_of_objects_is_changed_as_the_code_says() -> None:
 
 
 def test_a_table_of_functions_is_changed_as_the_code_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = {"one": foreign.scaled, "other": foreign.counted, 3: 1.0}
+    table: Any = {"one": foreign.scaled, "other": foreign.counted, 3: 1.0}
     monkeypatch.setattr(foreign, "KERNELS", table)
 
     def change(x: Any) -> Any:
