@@ -11,7 +11,6 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.base.trees import flatten
 from tape_ad.rules.maps import Array
 
 __all__ = [
@@ -149,7 +148,11 @@ column_stack = joined(lambda x: np.reshape(x, (-1, 1)) if np.ndim(x) < 2 else x,
 
 def block(arrays: Any) -> Array:
     """Join arrays in nested lists; see `numpy.block`."""
-    ndim = max(depth_of(arrays), *map(np.ndim, flatten(arrays)))
+
+    def most_axes(part: Any) -> int:
+        return max(map(most_axes, part)) if isinstance(part, list) else int(np.ndim(part))
+
+    ndim = max(depth_of(arrays), most_axes(arrays))
 
     def joined(part: Any, axis: int) -> Any:
         if isinstance(part, list):

@@ -212,7 +212,8 @@ PARTS: dict[Any, Entry] = {
     ),
     # Piecewise constant
     **constants(np.fix, facts=facts.ELEMENTWISE),
-    **constants(np.spacing, np.nextafter),
+    **constants(np.spacing),
+    np.nextafter: rule(lambda out, x, y: SAME, None),  # x and its least step
     # Of integers only
     **dict.fromkeys(
         (
