@@ -397,7 +397,6 @@ def test_a_function_that_is_said_to_reduce_by_a_ufunc_gives_what_that_does(
 @pytest.mark.parametrize(
     ("function", "args", "others"),
     [
-        (np.linalg.eigvals, (np.eye(2),), (np.array([[0.0, 1.0], [-1.0, 0.0]]),)),
         (np.emath.sqrt, (X,), (-X,)),
         (np.real_if_close, (X + 0j,), (X + 1j,)),
         (np.roots, ([1.0, 0.0, -1.0],), ([1.0, 0.0, 1.0],)),
@@ -483,9 +482,9 @@ def test_elements_are_moved_to_where_numbers_of_them_are(case: Case) -> None:
     [
         (np.sort, {"a": -X}),
         (np.cumsum, {"a": X}),
-        (np.conj, {"x": X * 1j}),
+        (np.cumprod, {"a": X}),
     ],
 )
 def test_a_function_that_does_not_move_elements_is_found(function: Function, given: Any) -> None:
     with pytest.raises((AssertionError, IndexError, KeyError)):
-        check_moves(function, ("a", "x"), given)
+        check_moves(function, ("a",), given)
