@@ -72,9 +72,7 @@ def listed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
             else all_of(batch, x, ndim)
         )
 
-    if kwargs.get("mode", "raise") != "raise" or not any(
-        isinstance(x, (list, tuple)) for x in args
-    ):
+    if not any(isinstance(x, (list, tuple)) for x in args):
         raise Looped
     ndim = max(map(ndim_in, args))
     return function(*[aligned(x, ndim) for x in args], **kwargs)

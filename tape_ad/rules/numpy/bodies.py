@@ -240,7 +240,7 @@ def polyder(p: Array, m: int = 1) -> Array:
 def polyint(p: Array, m: int = 1, k: Any = None) -> Array:
     """Integrate a polynomial; see `numpy.polyint`."""
     k = np.zeros(m) if k is None else np.atleast_1d(k)
-    if m < 1 or np.ndim(p) != 1 or not len(p) or len(k) not in (1, m):
+    if m < 0 or np.ndim(p) != 1 or not len(p) or len(k) not in (1, m):
         raise NO_BODY
     for i in range(m):
         constant = k[i if len(k) == m else 0]

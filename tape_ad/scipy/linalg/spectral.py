@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import TRACERS, Array, as_array
 from tape_ad.extend.maps import Deferred, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
@@ -238,16 +239,18 @@ SPECTRAL: dict[Any, Entry] = {
         lambda output, outs, a, lower, options, ties: hermitian_partial(
             output, outs, a, "L" if lower else "U", ties
         ),
+        facts=facts.cores("(n,n)->(n),(n,n)"),
         signature=lambda a, *, lower=True, options=None, ties=np.nan: (
             (a,),
             {"lower": lower, "options": options, "ties": ties},
         ),
     ),
-    vectors: outputs(spectrum_partial, signature=one_matrix),
+    vectors: outputs(spectrum_partial, signature=one_matrix, facts=facts.cores("(n,n)->(n),(n,n)")),
     singular_vectors: outputs(
         lambda output, outs, a, driver, ties, full_matrices: triplets_partial(
             output, outs, a, hermitian=False, ties=ties
         ),
+        facts=facts.cores("(m,n)->..."),
         signature=lambda a, full_matrices, *, driver="gesdd", ties=np.nan: (
             (a,),
             {"full_matrices": full_matrices, "driver": driver, "ties": ties},
