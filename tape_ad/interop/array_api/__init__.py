@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, Any] = {
     **manipulation.FUNCTIONS,
     **reductions.FUNCTIONS,
     **{
-        name: getattr(linalg, name)
+        name: linalg.FUNCTIONS[name]
         for name in ("matmul", "matrix_transpose", "tensordot", "vecdot")
     },
 }

@@ -4,66 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.interop.array_api.wrapping import gives_handles
+from tape_ad.interop.array_api.wrapping import of_standard
 
 
-@gives_handles
 def broadcast_arrays(*arrays: Any) -> Any:
-    """Broadcast arrays against each other; see ``broadcast_arrays`` in the standard."""
+    """Broadcast arrays against each other."""
     shape = np.broadcast_shapes(*map(np.shape, arrays))
     return tuple([np.broadcast_to(each, shape) for each in arrays])
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """Broadcast shapes against each other; see ``broadcast_shapes`` in the standard."""
-    return np.broadcast_shapes(*shapes)
-
-
-@gives_handles
-def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """Broadcast an array to a shape; see ``broadcast_to`` in the standard."""
-    return np.broadcast_to(x, shape)
-
-
-@gives_handles
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Join arrays along an axis; see ``concat`` in the standard."""
-    return np.concatenate(arrays, axis=axis)
-
-
-@gives_handles
-def expand_dims(x: Any, /, axis: Any = 0) -> Any:
-    """Insert axes of length one; see ``expand_dims`` in the standard."""
-    return np.expand_dims(x, axis)
-
-
-@gives_handles
-def flip(x: Any, /, *, axis: Any = None) -> Any:
-    """Reverse axes; see ``flip`` in the standard."""
-    return np.flip(x, axis)
-
-
-@gives_handles
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """Move axes to other places; see ``moveaxis`` in the standard."""
-    return np.moveaxis(x, source, destination)
-
-
-@gives_handles
-def permute_dims(x: Any, /, axes: Any) -> Any:
-    """Permute axes; see ``permute_dims`` in the standard."""
-    return np.transpose(x, axes)
-
-
-@gives_handles
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
-    """Repeat each element; see ``repeat`` in the standard."""
-    return np.repeat(x, repeats, axis)
-
-
-@gives_handles
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
-    """Reshape an array; see ``reshape`` in the standard.
+    """Reshape an array.
 
     Raises
     ------
@@ -83,67 +34,35 @@ def plain_of(x: Any) -> Any:
     return x
 
 
-@gives_handles
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """Roll elements along axes; see ``roll`` in the standard."""
-    return np.roll(x, shift, axis)
-
-
-@gives_handles
-def squeeze(x: Any, /, axis: Any) -> Any:
-    """Remove axes of length one; see ``squeeze`` in the standard."""
-    return np.squeeze(x, axis)
-
-
-@gives_handles
-def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Join arrays along a new axis; see ``stack`` in the standard."""
-    return np.stack(arrays, axis)
-
-
-@gives_handles
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Take elements along an axis; see ``take`` in the standard."""
-    return np.take(x, indices, axis)
-
-
-@gives_handles
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """Take elements by an index for each; see ``take_along_axis`` in the standard."""
-    return np.take_along_axis(x, indices, axis)
-
-
-@gives_handles
-def tile(x: Any, repetitions: Any, /) -> Any:
-    """Repeat an array as a whole; see ``tile`` in the standard."""
-    return np.tile(x, repetitions)
-
-
-@gives_handles
-def unstack(x: Any, /, *, axis: int = 0) -> Any:
-    """Split an array along an axis; see ``unstack`` in the standard."""
-    return tuple(np.moveaxis(x, axis, 0))
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """Broadcast shapes against each other; see ``broadcast_shapes`` in the standard."""
+    return np.broadcast_shapes(*shapes)
 
 
 FUNCTIONS: dict[str, Any] = {
-    each.__name__: each
-    for each in (
-        broadcast_arrays,
-        broadcast_shapes,
-        broadcast_to,
-        concat,
-        expand_dims,
-        flip,
-        moveaxis,
-        permute_dims,
-        repeat,
-        reshape,
-        roll,
-        squeeze,
-        stack,
-        take,
-        take_along_axis,
-        tile,
-        unstack,
-    )
+    "broadcast_shapes": broadcast_shapes,
+    **of_standard(
+        {
+            "broadcast_arrays": broadcast_arrays,
+            "broadcast_to": lambda x, /, shape: np.broadcast_to(x, shape),
+            "concat": lambda arrays, /, *, axis=0: np.concatenate(arrays, axis=axis),
+            "expand_dims": lambda x, /, axis=0: np.expand_dims(x, axis),
+            "flip": lambda x, /, *, axis=None: np.flip(x, axis),
+            "moveaxis": lambda x, source, destination, /: np.moveaxis(x, source, destination),
+            "permute_dims": lambda x, /, axes: np.transpose(x, axes),
+            "repeat": lambda x, repeats, /, *, axis=None: np.repeat(x, repeats, axis),
+            "reshape": reshape,
+            "roll": lambda x, /, shift, *, axis=None: np.roll(x, shift, axis),
+            "squeeze": lambda x, /, axis: np.squeeze(x, axis),
+            "stack": lambda arrays, /, *, axis=0: np.stack(arrays, axis),
+            "take": lambda x, indices, /, *, axis=None: np.take(x, indices, axis),
+            "take_along_axis": lambda x, indices, /, *, axis=-1: np.take_along_axis(
+                x, indices, axis
+            ),
+            "tile": lambda x, repetitions, /: np.tile(x, repetitions),
+            "tril": lambda x, /, *, k=0: np.tril(x, k),
+            "triu": lambda x, /, *, k=0: np.triu(x, k),
+            "unstack": lambda x, /, *, axis=0: tuple(np.moveaxis(x, axis, 0)),
+        }
+    ),
 }

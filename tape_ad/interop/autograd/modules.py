@@ -59,7 +59,8 @@ def falling_back(namespace: dict[str, Any], *sources: str) -> Callable[[str], An
         """List what there is: the names that are given, and those of modules."""
         found: set[str] = set()
         for source, taken in found_in(sources):
-            found.update(taken or getattr(source, "__all__", ()))
+            public: Sequence[str] = getattr(source, "__all__", [])
+            found.update(taken or public)
         return found
 
     return look_up
