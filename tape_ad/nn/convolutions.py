@@ -25,9 +25,8 @@ from tape_ad.nn.stores import (
     positive,
 )
 from tape_ad.rules.nn.activations import real
-from tape_ad.rules.nn.images import convolve_images, correlate_images
+from tape_ad.rules.nn.images import Windows, convolve_images, correlate_images
 from tape_ad.rules.nn.pooling import largest, sum_of_windows
-from tape_ad.rules.nn.windows import Windows
 
 __all__ = [
     "AvgPool1d",

@@ -15,8 +15,8 @@ from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.program.interpreter import interpret
 from tape_ad.programs.program.program import Program, Value
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed
-from tape_ad.rules.numpy.windows import Window
 from tests.programs.building import Builder, same_bits
 
 UNARY = [np.tanh, np.exp, np.negative, np.square, np.absolute, np.sin, np.sqrt, np.conjugate]

@@ -59,8 +59,7 @@ def falling_back(namespace: dict[str, Any], *sources: str) -> Callable[[str], An
         """List what there is: the names that are given, and those of modules."""
         found: set[str] = set()
         for source, taken in found_in(sources):
-            public: Sequence[str] = getattr(source, "__all__", [])
-            found.update(taken or public)
+            found.update(getattr(source, "__all__", ()) if taken is None else taken)
         return found
 
     return look_up

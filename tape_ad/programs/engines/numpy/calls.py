@@ -20,7 +20,7 @@ from tape_ad.programs.program.native import element, placed_number, python_numbe
 from tape_ad.programs.program.program import Call, Value, replaced, values_in
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
-from tape_ad.rules.maps.places import names_each_once
+from tape_ad.rules.maps.memory import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated

@@ -31,7 +31,7 @@ from tape_ad.programs.program.program import Value
 from tape_ad.record.spaces import times_ones
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear
-from tape_ad.rules.numpy.contractions import contract
+from tape_ad.rules.numpy.einsum import contract
 
 __all__ = ["LOWERINGS"]
 
