@@ -9,7 +9,7 @@ if not getattr(_sys, "_is_gil_enabled", lambda: True)():
         "without it; start it with PYTHON_GIL=1 or -X gil=1, or take the usual build"
     )
 
-from tape_ad.base import errors
+from tape_ad import errors
 from tape_ad.base.arrays.adapters import register_adapter as _register_adapter
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.observing import debug_nans

@@ -8,7 +8,8 @@ from attrs import frozen
 
 from tape_ad import Tensor
 from tape_ad.base.arrays.interpreter import unwrapped
-from tape_ad.interop.array_api.wrapping import as_handle, check_device, gives_handles, holds_handle
+from tape_ad.extend.arrays import any_handle
+from tape_ad.interop.array_api.wrapping import as_handle, check_device, gives_handles
 from tape_ad.record.constants import as_constants
 from tape_ad.record.creation import joined, spread
 
@@ -190,7 +191,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
             refuse_copy(copy)
             return astype(obj, dtype)
         return copied(obj) if copy else obj
-    if isinstance(obj, (list, tuple)) and holds_handle(obj):
+    if isinstance(obj, (list, tuple)) and any_handle(obj):
         refuse_copy(copy)
         handle = joined(obj)
         return handle if dtype is None else astype(handle, dtype, copy=False)

@@ -155,3 +155,9 @@ def test_rows_of_a_product_are_looked_at_in_each_replay() -> None:
     right = numbers((8, 9), "f8")
     for rows in (np.eye(8), numbers((8, 8), "f8"), np.eye(8)[::-1], np.zeros((8, 8))) * 2:
         assert same_bits(fast(rows, right), times_matrix(rows, right))
+
+
+@pytest.mark.parametrize("product", [np.dot, np.inner])
+def test_a_product_of_two_elements_keeps_its_sign(product: Any) -> None:
+    agree_to_the_bit(lambda a, b: product(a * 2, b), np.zeros(1), -np.ones(1))
+    agree_to_the_bit(lambda a, b: product(a * 2, b), np.zeros((1, 1)), -np.ones(1))

@@ -168,7 +168,23 @@ def as_dot(lowering: Lowering) -> None:
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     if not x.shape or not y.shape or (len(y.shape) > 2 and len(x.shape) > 1):
         raise NotLowerable("a product of such arrays")
-    product_of(lowering, np.matmul, found["a"], found["b"], lowering.out)
+    if not elements_multiplied(lowering, (found["a"], found["b"]), (x, y)):
+        product_of(lowering, np.matmul, found["a"], found["b"], lowering.out)
+
+
+def elements_multiplied(lowering: Lowering, factors: Sequence[Any], refs: Sequence[MemRef]) -> bool:
+    """Lower the product of two elements, which NumPy does not add to 0.0: it may be -0.0."""
+    if any(math.prod(ref.shape) != 1 for ref in refs):
+        return False
+    dtypes = resolved(np.multiply, tuple(map(kind_of, factors)))
+    if dtypes is None:
+        raise NotLowerable("a product of such arrays")
+    out = lowering.out
+    nest = lowering.nest(out.shape)
+    seen = [ref.seen(lambda element: element.reshape(out.shape)) for ref in refs]
+    args = [nest.cast(nest.read(ref), d) for ref, d in zip(seen, dtypes, strict=False)]
+    nest.write(nest.op(np.multiply, dtypes, *args), out)
+    return True
 
 
 def as_outer(lowering: Lowering) -> None:
@@ -468,6 +484,8 @@ def over_last_axes(lowering: Lowering) -> None:
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     if not x.shape or not y.shape:
         raise NotLowerable("a product of such arrays")
+    if elements_multiplied(lowering, (found["a"], found["b"]), (x, y)):
+        return
     names = LETTERS[: len(x.shape)]
     others = LETTERS[len(x.shape) : len(x.shape) + len(y.shape) - 1]
     contracted(lowering, [x, y], [names, others + names[-1]], names[:-1] + others)
