@@ -573,7 +573,8 @@ def functions_of(found: Any) -> list[types.FunctionType]:
 
 def classes_of(value: Any) -> list[type]:
     """List the user's classes of an object, or those that a class is made of."""
-    kinds = type(value).__mro__
+    kind = type(value)
+    kinds = (value.__class__ if kind in weakref.ProxyTypes else kind).__mro__
     if isinstance(value, type):  # whose attributes are those of its own class as well
         kinds = (*value.__mro__, *kinds)
     return [each for each in kinds if not is_library_module(each)]
