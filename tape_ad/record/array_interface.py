@@ -409,8 +409,11 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         if answer is not OWN:
             return answer
         frame = sys._getframe(1)
-        if is_copied(frame) and method_called(frame) in GIVING_PLACES:
+        method = method_called(frame) if is_copied(frame) else ""
+        if method in GIVING_PLACES:
             return np.asarray(primal(self), dtype)
+        if method == "__array__":  # called by its name, and not by NumPy
+            return self if dtype is None else self.astype(dtype)
         raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
             f"turning a handle into an ndarray ({caller()}) would drop its gradient; write t.data "
             "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "

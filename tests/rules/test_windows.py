@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tape_ad.rules.maps import clone
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import viewed
-from tape_ad.rules.numpy.windows import Window
 
 Array = Any
 

@@ -16,7 +16,7 @@ from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
-from tape_ad.programs.capture import answering  # noqa: F401 - which says how captured arrays answer
+from tape_ad.programs.capture.answering import call_into
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.op_facts import (
@@ -42,9 +42,11 @@ from tape_ad.programs.capture.tracers import (
     as_index,
     failure_of,
     holds_tracer,
+    is_index,
+    is_of_memory,
     is_tracer,
+    tracers_in,
 )
-from tape_ad.programs.capture.writing import call_into, is_index, is_of_memory, tracers_in
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
