@@ -252,9 +252,9 @@ class FreeVariables:
 
         def guarded_by_numbers(*inputs: Any) -> Any:
             for each in numbers:
-                if not each.holds():
+                if each.now() != each.contents:  # as `holds`, without a call of ours
                     return STALE
-            return guarded(*inputs)
+            return replay(*inputs) if same() or self.hold() else STALE
 
         return guarded_by_numbers if numbers else guarded
 
