@@ -45,7 +45,7 @@ def to_the_end(f: Any, start: Any, bounds: Any) -> tuple[Any, Any]:
     return found.x, found.fun
 
 
-TIGHTER = {
+TIGHTER: dict[str, dict[str, Any]] = {
     "scipy.integrate.solve_bvp": {"tol": 1e-6},
     "scipy.integrate.solve_ivp": {"rtol": 1e-8, "atol": 1e-10},
     "scipy.optimize.fmin_bfgs": {"gtol": 1e-12},
