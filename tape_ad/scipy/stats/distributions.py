@@ -15,9 +15,10 @@ from tape_ad.extend.arrays import Array, any_handle, as_array
 from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.continuous import CONTINUOUS
+from tape_ad.scipy.stats.continuous import FAMILIES
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import by_counting, expectation, moment_of
+from tape_ad.scipy.stats.families import PLAIN
 from tape_ad.scipy.stats.methods import METHODS, FrozenDistribution
 from tape_ad.scipy.stats.moments import MOMENTS
 from tape_ad.scipy.stats.partials import parameter_names
@@ -338,7 +339,7 @@ class Distribution:
         """Give the expectation of a function in standard form."""
         if self.name in DISCRETE:
             return by_counting(function, shapes, self.name)
-        kink = CONTINUOUS[self.name].kink
+        kink = FAMILIES.get(self.name, PLAIN).kink
         at = None if kink is None else kink(*shapes)
         return expectation(function, shapes, self.name, at)
 
@@ -351,7 +352,7 @@ class Distribution:
         formula = MOMENTS[self.name].of(letter) if self.name in MOMENTS else None
         if formula is not None:
             return formula(*shapes)
-        kink = CONTINUOUS[self.name].kink if self.name in CONTINUOUS else None
+        kink = FAMILIES.get(self.name, PLAIN).kink
         at = None if kink is None else kink(*shapes)
         return moment_of(letter, [as_array(x) for x in shapes], self.name, at)
 
