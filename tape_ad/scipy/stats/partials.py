@@ -34,7 +34,7 @@ from tape_ad.scipy.stats.expectations import (
 from tape_ad.scipy.stats.families import DERIVED, PLAIN, Family, Shape
 from tape_ad.scipy.stats.methods import METHODS, isf, logpdf, pdf, pmf, ppf
 
-__all__ = ["DISTRIBUTIONS", "parameter_names"]
+__all__ = ["DISTRIBUTIONS", "body_of", "constant_shapes", "parameter_names", "refused"]
 
 
 def parameter_names(name: str) -> tuple[str, ...]:
@@ -50,6 +50,12 @@ def refused(name: str, method: str, argument: str) -> UnsupportedArgumentError:
         f"scipy.stats.{name}.{method} cannot be differentiated with respect to {argument}; pass "
         f"{argument}.data there if it is meant as a constant"
     )
+
+
+def constant_shapes(name: str) -> list[int]:
+    """List the shapes of a distribution that nothing is differentiated by."""
+    known = DISCRETE.get(name) or FAMILIES.get(name, PLAIN)
+    return [k for k, shape in enumerate(known.shapes) if shape is None]
 
 
 def in_double(x: Any) -> Array:
@@ -84,11 +90,12 @@ def body_of(name: str, method: str) -> Callable[..., Any] | None:
     None stands for what a distribution leaves to the classes that all have in common.
     """
     distribution = getattr(scipy.stats, name)
-    own, general = (getattr(kind, f"_{method}") for kind in (type(distribution), GENERAL))
+    general = next(kind for kind in GENERAL if isinstance(distribution, kind))
+    own, general = (getattr(kind, f"_{method}") for kind in (type(distribution), general))
     return None if own is general else getattr(copied_object(distribution), f"_{method}")
 
 
-GENERAL = scipy.stats.rv_continuous
+GENERAL = (scipy.stats.rv_continuous, scipy.stats.rv_discrete)
 
 WITHOUT: set[tuple[str, str]] = set()
 """The methods whose bodies have no derivative, as they call what is compiled."""
@@ -164,8 +171,8 @@ class At:
     def derived(self, method: str, x: Array, position: int) -> Array | None:
         """Differentiate SciPy's lines for a method by the variable, or by a shape."""
         if method not in self.found:
-            still = {k + 1 for k, shape in enumerate(self.family.shapes) if shape is None}
-            positions = [i for i in self.wanted if i not in still]
+            still = constant_shapes(self.name)
+            positions = [i for i in self.wanted if i - 1 not in still]
             slopes = slopes_of(self.name, method, positions, (x, *self.shapes))
             self.found[method] = slopes and dict(zip(positions, slopes, strict=True))
         slopes_by = self.found[method]
