@@ -179,7 +179,8 @@ class Gradients:
         if record is None:
             raise TypeError(
                 f"gradients are asked with a handle, got {type(handle).__name__}{where}; pass what "
-                "rec.tensor(...) or rec.bind(...) returned, not the array that it was made from"
+                "rec.tensor(...) or rec.bind(...) returned, grads.wrt(p) or grads.wrt(p['w']), not "
+                "the array that it was made from, nor a name"
             )
         if record is not arena:
             raise RecordMismatchError(

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from attrs import define, field
@@ -325,6 +325,13 @@ class ComputationRecord(Shown):
             if self.appending is self:
                 self.appending = None
 
+    def __enter__(self) -> Self:
+        """Give the record: ``with ComputationRecord() as rec``, which begins and ends nothing."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the record as it is: it lives as long as its handles."""
+
     def __len__(self) -> int:
         """Count the nodes of the record."""
         return len(self.functions)
@@ -387,9 +394,9 @@ class ComputationRecord(Shown):
             if type(data) is not np.ndarray:  # a number, or what is not NumPy's
                 continue
             if data.nbytes <= WHOLE:
-                noted.append((leaf.index, data, data.tobytes()))
+                noted.append((leaf.index, data, data.tobytes(), data))
             else:
-                noted += [(leaf.index, few, few.tobytes()) for few in few_of(data)]
+                noted += [(leaf.index, few, few.tobytes(), data) for few in few_of(data)]
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are

@@ -30,7 +30,7 @@ def chosen(
     bool(np.any(cond))  # which tells it
     parts = []
     for function, where in ((f1, cond), (f2, ~cond)):
-        shape = (np.count_nonzero(where),)
+        shape = (int(np.count_nonzero(where)),)
         if function is not None:
             parts.append(np.broadcast_to(function(*(x[where] for x in args)), shape))
         else:

@@ -1,5 +1,6 @@
 """What people write who come from other libraries: an error that says the way here."""
 
+import inspect
 import operator
 import subprocess
 import sys
@@ -149,3 +150,47 @@ def test_only_public_names_are_listed() -> None:
     assert not any(n[0] == "_" for n in names)
     assert {"data", "grad", "item", "dot", "sum", "T"} <= set(names)
     assert not {"mark", "earlier", "snapshot", "fill", "backward"} & set(names)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda grad: 0.1 * grad,
+        lambda grad: np.ones(2) - grad,
+        lambda grad: np.ones(2) * grad,
+        lambda grad: grad @ np.ones(2),
+        lambda grad: -grad,
+        lambda grad: grad[0],
+        np.asarray,
+        np.sum,
+    ],
+)
+def test_a_gradient_that_is_used_as_a_value_says_how_it_is_asked_for(
+    use: Callable[[Any], Any],
+) -> None:
+    with pytest.raises(TypeError, match=r"grads\.wrt\(p\)"):
+        use(X.grad)
+
+
+@pytest.mark.parametrize("name", ["data", "zero_", "shape"])
+def test_what_arrays_have_is_not_asked_of_the_method(name: str) -> None:
+    with pytest.raises(AttributeError, match=r"grads\.wrt\(p\)"):
+        getattr(X.grad, name)
+
+
+def test_the_method_is_a_method() -> None:
+    assert X.grad.__name__ == "grad"
+    assert list(inspect.signature(X.grad).parameters) == ["seed", "release"]
+    assert "bound method Tensor.grad" in repr(X.grad)
+
+
+def test_a_record_may_stand_in_a_with_statement() -> None:
+    with ta.ComputationRecord() as record:
+        t = record.tensor(3.0)
+    assert (t * t).grad().wrt(t) == 6.0
+
+
+def test_a_total_over_records_says_to_add_numbers() -> None:
+    other: Any = ta.ComputationRecord().tensor([1.0, 2.0])
+    with pytest.raises(RecordMismatchError, match=r"total \+= loss\.data"):
+        X + other

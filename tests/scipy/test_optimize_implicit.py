@@ -51,7 +51,8 @@ def test_root(method: str, closure: bool) -> None:
         x = found(p).x
         return x[0] * x[1]
 
-    theirs = scipy.optimize.root(meeting, [2.0, 2.5], (P,), method, tol=1e-9)
+    jac = ta.jacobian(meeting) if method in {"hybr", "lm"} else None
+    theirs = scipy.optimize.root(meeting, [2.0, 2.5], (P,), method, jac, tol=1e-9)
     ours = found(ta.ComputationRecord().bind(P))
     np.testing.assert_array_equal(ours.x.data, theirs.x)
     assert (ours.success, ours.nfev, ours.message) == (True, theirs.nfev, theirs.message)
@@ -122,7 +123,9 @@ def test_fsolve() -> None:
     x = optimize.fsolve(lambda x, a: x**2 - a, [1.0], args=a)
     close(x[0].grad().wrt(a), 0.25)
     x, info, code, message = optimize.fsolve(lambda x, a: x**2 - a, [1.0], a, full_output=True)
-    theirs = scipy.optimize.fsolve(lambda x, a: x**2 - a, [1.0], 4.0, full_output=True)
+    theirs = scipy.optimize.fsolve(
+        lambda x, a: x**2 - a, [1.0], 4.0, lambda x, a: np.diag(2 * x), full_output=True
+    )
     np.testing.assert_array_equal(x.data, theirs[0])
     assert (info["nfev"], code, message) == (theirs[1]["nfev"], *theirs[2:])
     np.testing.assert_array_equal(optimize.fsolve(lambda x: x**2 - 4, [1.0]), theirs[0])

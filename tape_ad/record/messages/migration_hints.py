@@ -7,12 +7,14 @@ error that is raised anyway goes on with what stands here.
 import importlib
 import inspect
 import sys
+import types
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType, ModuleType
 from typing import Any, NoReturn, TypeVar
 
 __all__ = [
     "MIGRATION_HINTS",
+    "CalledOnly",
     "MigrationHint",
     "attributes_of",
     "hint_for",
@@ -418,3 +420,53 @@ def there(thing: Any) -> list[str]:
         for name in object.__dir__(thing)
         if not isinstance(inspect.getattr_static(cls, name, None), MigrationHint)
     ]
+
+
+class CalledOnly:
+    """A method of which PyTorch has an attribute by that name; using it as a value says so.
+
+    Parameters
+    ----------
+    method : function
+    message : str
+        What a `TypeError` says where the bound method meets an operator, and an `AttributeError`
+        where something is asked of it.
+    """
+
+    def __init__(self, method: Callable[..., Any], message: str) -> None:
+        self.method, self.message = method, message
+
+    def __get__(self, thing: Any, owner: type) -> Callable[..., Any]:
+        return self.method if thing is None else BoundOnly(self, thing)
+
+
+class BoundOnly:
+    """What `CalledOnly` gives for an object: it can be called."""
+
+    __slots__ = ("__self__", "declared")
+
+    def __init__(self, declared: CalledOnly, thing: Any) -> None:
+        self.declared, self.__self__ = declared, thing
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.declared.method(self.__self__, *args, **kwargs)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(types.MethodType(self.declared.method, self.__self__))
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] == "__":
+            return getattr(types.MethodType(self.declared.method, self.__self__), name)
+        raise AttributeError(self.declared.message)
+
+    def __repr__(self) -> str:
+        return f"<bound method {self.declared.method.__qualname__} of {self.__self__!r}>"
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(self.declared.message)
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __pow__ = __rpow__ = _refuse
+    __neg__ = __abs__ = __getitem__ = __len__ = __iter__ = _refuse
+    __array__ = __array_ufunc__ = __array_function__ = _refuse

@@ -117,8 +117,8 @@ def unrelated_records(function: Function) -> RecordMismatchError:
     return RecordMismatchError(
         f"{called(function)} got handles of two records of which neither is within the other; use "
         "one record for the whole computation, write ComputationRecord(within=outer), or pass "
-        ".data of one of them as a constant; of a transform that has ended, return values and keep "
-        "no handles"
+        ".data of one of them as a constant, as in total += loss.data; of a transform that has "
+        "ended, return values and keep no handles"
     )
 
 

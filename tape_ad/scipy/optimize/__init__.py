@@ -36,7 +36,7 @@ else:
     from tape_ad.scipy.optimize.roots import *
     from tape_ad.scipy.optimize.rosenbrock import *
     from tape_ad.scipy.optimize.searches import *
-    from tape_ad.scipy.optimize.sparse_fits import *
+    from tape_ad.scipy.optimize.sparse_structure import *
 
     __getattr__, __dir__ = published(
         __name__,

@@ -1,5 +1,6 @@
 """Least squares that SciPy has found, as handles; see `stationary`."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,14 +18,25 @@ from tape_ad.extend.arrays import (
     refuse_handles,
 )
 from tape_ad.extend.solvers import on_plain_arrays, valued, warn_unconverged
-from tape_ad.extend.trees import is_leaf
+from tape_ad.scipy.optimize.constraints import Constraint, box, in_a_row
+from tape_ad.scipy.optimize.objectives import (
+    Equations,
+    check_option,
+    in_a_vector,
+    with_trees,
+)
 from tape_ad.scipy.optimize.roots import as_tuple
-from tape_ad.scipy.optimize.sparse_fits import fitted_over_tree
-from tape_ad.scipy.optimize.stationary import Constraint, box, stationary, warn_if_not
+from tape_ad.scipy.optimize.stationary import stationary, warn_if_not
 
 __all__ = ["curve_fit", "least_squares", "leastsq"]
 
 Function = Callable[..., Any]
+
+SMALL = 100, 1_000_000
+"""Up to how many unknowns, and entries, the Jacobian of a tree is a dense array, with which SciPy
+takes exact steps; with a sparse one it iterates."""
+
+DIFFERENCES = "2-point", "3-point", "cs"
 
 LOSSES: dict[str, Function] = {
     "linear": lambda z: z,
@@ -46,6 +58,7 @@ def least_squares(
     kwargs: Any = None,
     loss: Any = "linear",
     f_scale: Any = 1.0,
+    compile: bool = False,  # noqa: A002 - named as ta.compile is
     **options: Any,
 ) -> Any:
     """Minimize a sum of squares, as `scipy.optimize.least_squares` does.
@@ -58,9 +71,10 @@ def least_squares(
         Where to start. The minimum does not depend on it. With a tree, `fun` takes one and may
         return one, and `x` in the result is one.
     jac : {"2-point", "3-point", "cs", "sparse"} or callable, optional
-        As in SciPy; or "sparse", for the exact Jacobian by `tape_ad.sparse_jacobian`. Left out, it
-        is SciPy's "2-point"; with a tree it is the exact Jacobian, a dense matrix where that is
-        small, and a sparse one else. A function is called as `fun` is, and "cs" is not for trees.
+        Left out, it is the exact Jacobian: a dense matrix, but a sparse one for a large tree, or
+        with SciPy's option `jac_sparsity`. With "sparse" it is sparse, by
+        `tape_ad.sparse_jacobian`; the others are SciPy's differences, of which "cs" is not for
+        trees. A function is called as `fun` is, and gives a matrix.
     bounds : pair of array or Bounds
         May be handles. With a tree, `x0` with a pair (lower, upper) in place of each array.
     args, kwargs : tuple and dict
@@ -68,6 +82,8 @@ def least_squares(
     loss : str
         One of SciPy's. A function of one's own is not for handles.
     f_scale : float
+    compile : bool
+        Whether to compile `fun` and its Jacobian by `tape_ad.compile`, as `minimize` does.
     **options
         All others of SciPy's, by name.
 
@@ -94,25 +110,30 @@ def least_squares(
     array([0.5, 0.5])
     """
     kwargs = {} if kwargs is None else kwargs
+    args = as_tuple(args)
     refuse_handles("least_squares", {**options, "f_scale": f_scale, "loss": loss})
-    if (isinstance(jac, str) and jac == "sparse") or not is_vector(x0):
-        options |= {"f_scale": f_scale, "loss": loss}
-        return fitted_over_tree(fun, x0, jac, bounds, as_tuple(args), kwargs, **options)
-    searched = on_plain_arrays(fun)
+    function = functools.partial(fun, **plain(kwargs)) if kwargs else fun
+    searched = Equations(
+        function, plain(x0), plain(args), compile, name="least_squares", differences="jac='2-point'"
+    )
+    known = DIFFERENCES[:2] if searched.is_tree else DIFFERENCES
+    check_option("least_squares", "jac", jac, "sparse", *known)
+    if searched.is_tree and callable(options.get("callback")):
+        options["callback"] = with_trees(options["callback"], searched)
+    bounds = ends(bounds, x0) if searched.is_tree else bounds
     result = scipy.optimize.least_squares(
-        searched,
-        plain(joined(x0)),
-        on_plain_arrays(jac) if callable(jac) else "2-point" if jac is None else jac,
+        searched.values,
+        searched.x0,
+        slopes_for(searched, jac, plain(kwargs), options),
         plain_pair(bounds),
-        args=plain(args),
-        kwargs=plain(kwargs),
         loss=loss,
         f_scale=f_scale,
         **options,
     )
     limits = pair_of(bounds)
     handles = x0, args, kwargs, [(each.lower, each.upper) for each in limits]
-    if not (searched.found or any_handle(handles)):
+    x, result.x = result.x, searched.tree(result.x)
+    if not any_handle((handles, searched.found)):
         return result
     if callable(loss):
         raise UnsupportedArgumentError(
@@ -123,20 +144,53 @@ def least_squares(
         warn_unconverged("least_squares", result.message)
 
     def residual(x: Any) -> Any:
-        return joined(fun(x, *args, **kwargs)).reshape(-1)
+        return in_a_vector(fun(searched.tree(x), *args, **kwargs))
 
     def cost(x: Any) -> Any:
         return f_scale**2 * np.sum(LOSSES[loss]((residual(x) / f_scale) ** 2)) / 2
 
-    x = minimum("least_squares", cost, result.x, limits)
-    result.x = as_constant_handle(x, handles)
-    result.fun, result.cost = residual(result.x), cost(result.x)
+    x = as_constant_handle(minimum("least_squares", cost, x, limits), handles)
+    result.x = searched.tree(x)
+    result.fun, result.cost = residual(x), cost(x)
     return result
 
 
-def is_vector(x0: Any) -> bool:
-    """Tell whether SciPy takes something for a vector: an array, a number, a list of numbers."""
-    return is_leaf(x0) or (isinstance(x0, (list, tuple)) and all(map(is_leaf, x0)))
+def slopes_for(searched: Equations, jac: Any, kwargs: Any, options: dict[str, Any]) -> Any:
+    """Choose the Jacobian that SciPy is given."""
+    if callable(jac):
+        return searched.wrapped(lambda x: jac(searched.tree(x), *searched.args, **kwargs))
+    if jac is not None and jac != "sparse":
+        return jac
+    pattern = options.pop("jac_sparsity", None)
+    if jac is None and pattern is None and not searched.is_tree:
+        return searched.jac
+    exact = searched.sparse(pattern)
+    asked = options.get("method") == "lm" or options.get("tr_solver") == "exact"
+
+    def slopes(x: Array) -> Array:
+        found = exact(x)
+        return found.toarray() if jac is None and (asked or is_small(found)) else found
+
+    return slopes
+
+
+def is_small(matrix: Any) -> bool:
+    """Tell whether a Jacobian is worth no sparse steps."""
+    unknowns, entries = SMALL
+    rows, columns = matrix.shape
+    return bool(columns <= unknowns and rows * columns <= entries)
+
+
+def ends(bounds: Any, x0: Any) -> Any:
+    """Take bounds like a tree, with a pair in place of each array, to SciPy's pair of vectors."""
+    pairs = in_a_row(bounds, x0)
+    if pairs is bounds:
+        return bounds
+    lower, upper = zip(*pairs, strict=True)
+    return (
+        [-np.inf if bound is None else bound for bound in lower],
+        [np.inf if bound is None else bound for bound in upper],
+    )
 
 
 def leastsq(
@@ -145,9 +199,14 @@ def leastsq(
     args: Any = (),
     Dfun: Any = None,  # noqa: N803 - the name that SciPy gives it
     full_output: Any = False,
+    col_deriv: Any = False,
+    *,
+    compile: bool = False,  # noqa: A002 - named as ta.compile is
     **more: Any,
 ) -> Any:
     """Minimize a sum of squares, as `scipy.optimize.leastsq`; see `least_squares`.
+
+    Without `Dfun` the Jacobian is derived; ``Dfun=False`` takes SciPy's differences.
 
     Examples
     --------
@@ -155,17 +214,25 @@ def leastsq(
     array([1.5])
     """
     args = as_tuple(args)
-    searched = on_plain_arrays(func)
     refuse_handles("leastsq", more)
-    x, *rest = scipy.optimize.leastsq(
-        searched,
-        plain(joined(x0)),
+    searched = Equations(
+        func,
+        plain(x0),
         plain(args),
-        Dfun and on_plain_arrays(Dfun),
+        compile,
+        name="leastsq",
+        differences="Dfun=False",
+    )
+    x, *rest = scipy.optimize.leastsq(
+        searched.values,
+        searched.x0,
+        (),
+        searched.slopes("Dfun", Dfun, col_deriv),
         full_output,
+        col_deriv,
         **more,
     )
-    if searched.found or any_handle((x0, args)):
+    if any_handle((searched.found, x0, args)):
         cost = lambda x: np.sum(joined(func(x, *args)) ** 2) / 2  # noqa: E731 - it is short
         x = as_constant_handle(minimum("leastsq", cost, x, []), (x0, args))
     return x, *rest
@@ -210,6 +277,7 @@ def curve_fit(
     *,
     full_output: bool = False,
     nan_policy: str | None = None,
+    compile: bool = False,  # noqa: A002 - named as ta.compile is
     **kwargs: Any,
 ) -> Any:
     """Fit a curve to data, as `scipy.optimize.curve_fit` does.
@@ -226,10 +294,14 @@ def curve_fit(
         Where to start. The fit does not depend on it.
     sigma : number, array of shape (m,) or (m, m), optional
         Standard deviations, or covariances. May be a handle.
-    absolute_sigma, check_finite, bounds, method, jac, full_output
+    absolute_sigma, check_finite, bounds, method, full_output
         As in SciPy; bounds may be handles.
+    jac : {"2-point", "3-point", "cs"} or callable, optional
+        As in SciPy, but left out it is the exact Jacobian, with every method.
     nan_policy : str, optional
         As in SciPy; "omit" is not for handles.
+    compile : bool
+        Whether to compile `f` and its Jacobian by `tape_ad.compile`, as `minimize` does.
     **kwargs
         Options of `leastsq` or `least_squares`.
 
@@ -256,7 +328,27 @@ def curve_fit(
     array([-0.5,  0. ,  0.5])
     """
     refuse_handles("curve_fit", kwargs)
-    searched = on_plain_arrays(f)
+    check_option("curve_fit", "jac", jac, *DIFFERENCES)
+    curve = Equations(
+        lambda p, x: f(x, *p), (), (), compile, name="curve_fit", differences="jac='2-point'"
+    )
+
+    @functools.wraps(f)
+    def searched(x: Any, *p: Any) -> Any:
+        curve.args = (x,)
+        return curve.values(np.array(p))
+
+    def exact(x: Any, *p: Any) -> Any:
+        curve.args = (x,)
+        found = curve.jac(np.array(p))
+        return found.T if kwargs.get("col_deriv", False) else found
+
+    slopes: Any = exact
+    if callable(jac):
+        slopes = on_plain_arrays(jac)
+    elif jac is not None:  # but `leastsq` takes differences when it is told nothing
+        lm = method == "lm" or (method is None and not pair_of(bounds))
+        slopes = None if lm else jac
     popt, pcov, *rest = scipy.optimize.curve_fit(
         searched,
         *plain((xdata, ydata if not any_handle(ydata) else joined(ydata))),
@@ -266,14 +358,14 @@ def curve_fit(
         check_finite,
         plain_pair(bounds),
         method,
-        on_plain_arrays(jac) if callable(jac) else jac,
+        slopes,
         full_output=full_output,
         nan_policy=nan_policy,
         **kwargs,
     )
     limits = pair_of(bounds)
     handles = xdata, ydata, p0, sigma, [(each.lower, each.upper) for each in limits]
-    if not (searched.found or any_handle(handles)):
+    if not any_handle((curve.found, handles)):
         return popt, pcov, *rest
     if nan_policy == "omit" and np.isnan(plain(joined(ydata))).any():
         raise UnsupportedArgumentError(
@@ -294,10 +386,10 @@ def curve_fit(
     popt = minimum("curve_fit", lambda p: np.sum(residual(p) ** 2) / 2, popt, limits)
     popt = as_constant_handle(popt, handles)
     if np.all(np.isfinite(pcov)):
-        slopes = jacobian(residual)(popt)
-        covariance = np.linalg.inv(slopes.mT @ slopes)
+        at_best = jacobian(residual)(popt)
+        covariance = np.linalg.inv(at_best.mT @ at_best)
         if not absolute_sigma:
-            freedom = slopes.shape[0] - slopes.shape[1]
+            freedom = at_best.shape[0] - at_best.shape[1]
             covariance = covariance * (np.sum(residual(popt) ** 2) / freedom)
         pcov = as_constant_handle(valued(covariance, pcov), handles)
     return popt, pcov, *rest

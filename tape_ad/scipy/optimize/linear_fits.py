@@ -17,15 +17,9 @@ from tape_ad.extend.arrays import (
     refuse_handles,
 )
 from tape_ad.extend.solvers import valued, warn_unconverged
+from tape_ad.scipy.optimize.constraints import Constraint, box
 from tape_ad.scipy.optimize.fits import pair_of, plain_pair
-from tape_ad.scipy.optimize.stationary import (
-    NEGLIGIBLE,
-    Constraint,
-    box,
-    near,
-    stationary,
-    warn_if_not,
-)
+from tape_ad.scipy.optimize.stationary import NEGLIGIBLE, near, stationary, warn_if_not
 from tape_ad.scipy.sparse.linalg import spsolve
 
 __all__ = ["isotonic_regression", "lsq_linear", "nnls"]

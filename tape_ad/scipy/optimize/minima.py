@@ -1,16 +1,13 @@
 """SciPy's `minimize` over trees, with derivatives into it and through it."""
 
-import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import scipy.optimize
-from attrs import define, field
 
 from tape_ad import grad
 from tape_ad.extend.arrays import (
-    Array,
     any_handle,
     as_constant_handle,
     joined,
@@ -18,10 +15,22 @@ from tape_ad.extend.arrays import (
     refuse_handles,
 )
 from tape_ad.extend.solvers import check_callable, on_plain_arrays, warn_unconverged
-from tape_ad.extend.trees import flatten
-from tape_ad.scipy.optimize.objectives import ScipyObjective, in_a_row, searched
+from tape_ad.scipy.optimize.constraints import (
+    box,
+    constraints_of,
+    derived,
+    in_a_row,
+    plain_bounds,
+)
+from tape_ad.scipy.optimize.objectives import (
+    Plain,
+    ScipyObjective,
+    WithGradient,
+    check_option,
+    searched,
+)
 from tape_ad.scipy.optimize.roots import as_number, as_tuple
-from tape_ad.scipy.optimize.stationary import Constraint, box, boxed_in, stationary, warn_if_not
+from tape_ad.scipy.optimize.stationary import stationary, warn_if_not
 
 __all__ = ["brent", "fminbound", "golden", "minimize", "minimize_scalar"]
 
@@ -80,8 +89,8 @@ def minimize(
     ImportError
         When SciPy is not installed.
     TypeError
-        For ``jac=True`` with handles, with ``compile=True``, with a method that takes more than a
-        gradient, or with a function that returns no pair.
+        For ``jac=True`` with ``compile=True``, with a method that takes more than a gradient, or
+        with a function that returns no pair.
     DtypeError
         When `x0` has complex elements.
     SingularJacobianError
@@ -114,22 +123,22 @@ def minimize(
     kind = WithGradient if options.get("jac") is True else Plain
     if kind is WithGradient:
         del options["jac"]
-        refuse_handles("minimize, with jac=True,", {"x0": x0, "args": args})
     objective = kind(f, plain(x0), plain(args), compile)
     refuse_handles("minimize", {name: options.get(name) for name in ("tol", "options")})
-    result = searched(objective, method, without_handles(options, objective))
+    check_option("minimize", "jac", options.get("jac"), True, "2-point", "3-point", False)
+    result = searched(objective, method, without_handles(options, objective, method))
     x, result.x = result.x, objective.tree(result.x)
     constraints = constraints_of(options, objective.tree, x.size)
     limits = [(each.lower, each.upper) for each in constraints]
     given = x0, args, limits, objective.found, [each.found for each in objective.functions]
     if not any_handle(given):
         return result
-    if kind is WithGradient:
-        refuse_handles("minimize, with jac=True,", {"bounds or a closure": given})
     if not result.success:
         warn_unconverged("minimize", result.message)
+    both = kind is WithGradient
+    value: Any = (lambda tree: f(tree, *args)[0]) if both else lambda tree: f(tree, *args)
+    slopes: Any = (lambda tree: f(tree, *args)[1]) if both else grad(value)
     through = ScipyObjective(f, plain(x0), args)
-    slopes = grad(lambda tree: f(tree, *args))
     if any_handle(given[1:]):  # a start alone has no influence
         x, holds = stationary(
             lambda x: through.vector(slopes(through.tree(x))),
@@ -140,8 +149,22 @@ def minimize(
         )
         warn_if_not(holds or not result.success, "minimize")
     result.x = through.tree(as_constant_handle(x, given))
-    result.fun = f(result.x, *args)
+    result.fun = value(result.x)
     return result
+
+
+def without_handles(options: Mapping[str, Any], objective: Plain, method: Any) -> dict[str, Any]:
+    """Let SciPy have plain numbers for bounds, and functions that give them with derivatives."""
+    options = {
+        name: objective.wrapped(value) if name in {"jac", "hess", "hessp"} else value
+        for name, value in options.items()
+    }
+    if options.get("bounds") is not None:
+        options["bounds"] = plain_bounds(options["bounds"])
+    if "constraints" in options:
+        second = isinstance(method, str) and method.lower() == "trust-constr"
+        options["constraints"] = derived(options["constraints"], objective, second)
+    return options
 
 
 def row_of_numbers(x0: Any) -> Any:
@@ -153,144 +176,6 @@ def row_of_numbers(x0: Any) -> Any:
         return x0
     numbers = all(isinstance(each, (int, float, np.integer, np.floating)) for each in x0)
     return np.asarray(x0, float) if numbers else x0
-
-
-@define(eq=False)
-class Plain(ScipyObjective):
-    """An objective that gives plain numbers, whatever its function closes over.
-
-    Attributes
-    ----------
-    found : list
-        A handle that the function gave, if it ever did.
-    functions : list of callable
-        What else SciPy calls; each has such a list, too.
-    """
-
-    found: list[Any] = field(factory=list, init=False)
-    functions: list[Any] = field(factory=list, init=False)
-
-    def wrapped(self, function: Any) -> Any:
-        """Let a function give plain numbers; anything else stays as it is."""
-        if not callable(function) or isinstance(function, type):
-            return function
-        self.functions.append(on_plain_arrays(function))
-        return self.functions[-1]
-
-    def _settled(self, constraints: Any) -> Any:
-        if isinstance(constraints, (list, tuple)):
-            return [self._settled(each) for each in constraints]
-        if isinstance(constraints, Mapping):
-            functions = {name: self.wrapped(constraints[name]) for name in ("fun", "jac")}
-            return {**constraints, **functions}
-        for name in ("fun", "jac"):
-            if hasattr(constraints, name):
-                setattr(constraints, name, self.wrapped(getattr(constraints, name)))
-        return constraints
-
-    def _run(self, name: str, function: Function, *vectors: Array) -> Any:
-        return self._plain(ScipyObjective._run(self, name, function, *vectors))
-
-    def hessp(self, x: Array, p: Array) -> Array:
-        """Compute the product of the Hessian with a vector, shape (n,)."""
-        product: Array = self._plain(ScipyObjective.hessp(self, x, p))
-        return product
-
-    def _plain(self, value: Any) -> Any:
-        if any_handle(value):
-            self.found = [leaf for leaf in flatten(value) if any_handle(leaf)][:1]
-        return plain(value)
-
-
-@define(eq=False)
-class WithGradient(Plain):
-    """An objective whose function returns its gradient as well."""
-
-    def __attrs_post_init__(self) -> None:
-        super().__attrs_post_init__()
-        if self.compile:
-            raise TypeError("with jac=True a function is called as it is: leave compile=True out")
-
-    def _value(self, x: Array, *args: Any) -> Any:
-        return self._value_and_slopes(x, *args)[0]
-
-    def _value_and_slopes(self, x: Array, *args: Any) -> tuple[Any, Array]:
-        pair = self.f(self.tree(x), *args)
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(
-                f"with jac=True a function returns a number and its gradient, not a "
-                f"{type(pair).__name__}; leave jac=True out, and it is differentiated"
-            )
-        return pair[0], self.vector(pair[1])
-
-    def _pull(self, x: Array, args: tuple[Any, ...]) -> Function:
-        raise TypeError(
-            "this method takes second derivatives, and with jac=True there are none: take "
-            "another, such as L-BFGS-B, or give hess= or hessp="
-        )
-
-    def _hess(self, x: Array, *args: Any) -> Array:
-        self._pull(x, args)
-        raise AssertionError("which raises")
-
-
-def without_handles(options: Mapping[str, Any], objective: Plain) -> dict[str, Any]:
-    """Let SciPy have plain numbers for bounds, and functions that give them."""
-    options = {
-        name: objective.wrapped(value) if name in {"jac", "hess", "hessp"} else value
-        for name, value in options.items()
-    }
-    if options.get("bounds") is not None:
-        options["bounds"] = plain_bounds(options["bounds"])
-    if "constraints" in options:
-        options["constraints"] = plain_constraints(options["constraints"])
-    return options
-
-
-def plain_bounds(bounds: Any) -> Any:
-    """Give what SciPy takes for bounds without the handles in it."""
-    if not hasattr(bounds, "lb"):
-        return plain(bounds)
-    return type(bounds)(plain(joined(bounds.lb)), plain(joined(bounds.ub)), bounds.keep_feasible)
-
-
-def plain_constraints(constraints: Any) -> Any:
-    """Give constraints without the handles in their further arguments, matrices and bounds."""
-    if isinstance(constraints, (list, tuple)):
-        return [plain_constraints(each) for each in constraints]
-    if isinstance(constraints, Mapping):
-        return {**constraints, "args": plain(constraints.get("args", ()))}
-    own = copy.copy(constraints)
-    for name in ("A", "lb", "ub"):
-        if any_handle(getattr(own, name, None)):
-            setattr(own, name, plain(joined(getattr(own, name))))
-    return own
-
-
-def constraints_of(options: Mapping[str, Any], tree: Function, size: int) -> list[Constraint]:
-    """List bounds and constraints, with handles, as functions of a vector."""
-    given = options.get("constraints", ())
-    listed = given if isinstance(given, (list, tuple)) else [given]
-    return [
-        *boxed_in(options.get("bounds"), size),
-        *(constraint_of(each, tree) for each in listed),
-    ]
-
-
-def constraint_of(constraint: Any, tree: Function) -> Constraint:
-    """Read one of SciPy's constraints."""
-    fun: Function
-    if isinstance(constraint, Mapping):
-        fun, args = constraint["fun"], constraint.get("args", ())
-        upper = 0.0 if constraint["type"].lower() == "eq" else np.inf
-        return Constraint(lambda x: fun(tree(x), *args), 0.0, upper)
-    if hasattr(constraint, "A"):
-        matrix = constraint.A
-        dense = matrix.toarray() if hasattr(matrix, "toarray") else joined(matrix)
-        return Constraint(lambda x: dense @ x, joined(constraint.lb), joined(constraint.ub))
-    return Constraint(
-        lambda x: constraint.fun(tree(x)), joined(constraint.lb), joined(constraint.ub)
-    )
 
 
 def minimize_scalar(

@@ -3,24 +3,22 @@
 SciPy is needed for `minimize` alone: pip install 'tape-ad[scipy]'.
 """
 
-import copy
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from attrs import define, field
 
 from tape_ad import compile as compiled
-from tape_ad import grad, hessian, jacobian, value_and_grad, vjp
-from tape_ad.base.errors import DtypeError
-from tape_ad.extend.arrays import Array, is_number_like
+from tape_ad import grad, hessian, jacobian, sparse_jacobian, value_and_grad, vjp
+from tape_ad.base.errors import DtypeError, OutputError
+from tape_ad.extend.arrays import Array, any_handle, is_number_like, joined, plain
 from tape_ad.extend.packages import extra
-from tape_ad.extend.solvers import check_callable
+from tape_ad.extend.solvers import check_callable, on_plain_arrays
 from tape_ad.extend.trees import (
     arrays_of,
-    at_leaves,
     computed,
     flatten,
     is_leaf,
@@ -30,7 +28,21 @@ from tape_ad.extend.trees import (
     vector_of,
 )
 
-__all__ = ["ScipyObjective", "in_a_row", "scipy_objective", "searched"]
+__all__ = [
+    "Equations",
+    "Plain",
+    "ScipyObjective",
+    "WithGradient",
+    "check_option",
+    "in_a_vector",
+    "named_as",
+    "of_vector",
+    "prepared",
+    "scipy_objective",
+    "searched",
+    "with_trees",
+    "writable",
+]
 
 Function = Callable[..., Any]
 
@@ -55,11 +67,8 @@ def searched(objective: "ScipyObjective", method: Any, options: dict[str, Any]) 
     with extra("scipy", "tape_ad.scipy.optimize.minimize"):
         import scipy.optimize
     name = method.lower() if isinstance(method, str) else ""
-    check_jac(options.get("jac"))
     if options.get("callback") is not None:
         options["callback"] = with_trees(options["callback"], objective)
-    if "constraints" in options:
-        options["constraints"] = objective._settled(derived(options["constraints"], objective))
     options |= on_vectors(options, objective)
     fun: Function = objective
     if "jac" in options or name in NO_GRADIENT:
@@ -73,18 +82,20 @@ def searched(objective: "ScipyObjective", method: Any, options: dict[str, Any]) 
     return scipy.optimize.minimize(fun, objective.x0, method=method, **options)
 
 
-def check_jac(jac: Any) -> None:
-    """Refuse what SciPy would take differences for without a word.
+def check_option(function: str, option: str, given: Any, *known: Any) -> None:
+    """Refuse what is neither a function nor one of the known values of an option.
 
     Raises
     ------
     ValueError
+        SciPy would take differences for some of these without a word.
     """
-    known = jac is None or isinstance(jac, (bool, np.bool)) or callable(jac)
-    if not known and not (isinstance(jac, str) and jac in {"2-point", "3-point"}):
+    if given is None or callable(given):
+        return
+    if not isinstance(given, (str, bool, np.bool)) or given not in known:
         raise ValueError(
-            f"minimize: jac is a function, True, '2-point' or '3-point', not {jac!r}; leave it out "
-            "for exact derivatives"
+            f"{function}: {option} is {', '.join(['a function', *map(repr, known)])}, not "
+            f"{given!r}; leave it out for exact derivatives"
         )
 
 
@@ -196,9 +207,6 @@ class ScipyObjective:
         """Compute the Hessian, shape (n, n)."""
         hess: Array = self._run("hess", self._hess, x)
         return hess
-
-    def _settled(self, constraints: Any) -> Any:
-        return constraints  # whose functions give plain numbers, but where there are handles
 
     # Each of these is compiled whole, with the way from a vector to a tree and back
 
@@ -314,31 +322,11 @@ def on_vectors(options: Mapping[str, Any], objective: ScipyObjective) -> dict[st
     return found
 
 
-def derived(constraints: Any, objective: ScipyObjective) -> Any:
-    """Give constraints their Jacobians, and let their functions have trees."""
-    if isinstance(constraints, (list, tuple)):
-        return [derived(each, objective) for each in constraints]
-    if isinstance(constraints, Mapping):
-        own = constraints.get("args", ())
-        fun = of_vector(constraints["fun"], objective, own)
-        jac = constraints.get("jac")
-        jac = of_vector(jac, objective, own) if callable(jac) else derivative(fun, objective)
-        return {**constraints, "args": (), "fun": prepared(fun, objective), "jac": jac}
-    if hasattr(constraints, "fun"):
-        constraints = copy.copy(constraints)
-        fun, jac = of_vector(constraints.fun, objective, ()), constraints.jac
-        constraints.fun = prepared(fun, objective)
-        constraints.jac = (
-            of_vector(jac, objective, ()) if callable(jac) else derivative(fun, objective)
-        )
-    return constraints
-
-
 def of_vector(function: Function, objective: ScipyObjective, args: tuple[Any, ...]) -> Function:
     """Make of a function of a tree one of a vector."""
 
-    def of_x(x: Array) -> Any:
-        return function(objective.tree(x), *args)
+    def of_x(x: Array, *more: Any) -> Any:
+        return function(objective.tree(x), *args, *more)
 
     return named_as(function, of_x)
 
@@ -362,72 +350,176 @@ def named_as(f: Function, function: Function) -> Function:
     return named
 
 
-def derivative(fun: Function, objective: ScipyObjective) -> Function:
-    """Derive a Jacobian, as an array of SciPy's own."""
-    rows = prepared(jacobian(fun), objective)
+@define(eq=False)
+class Plain(ScipyObjective):
+    """An objective that gives plain numbers, whatever its function closes over.
 
-    def jac(x: Array) -> Any:
-        found = rows(x)
-        return np.array(found) if isinstance(found, np.ndarray) else found
-
-    return jac
-
-
-def in_a_row(bounds: Any, x0: Any) -> Any:
-    """Give bounds as SciPy takes them, about the elements of all arrays of a tree in a row.
-
-    Parameters
+    Attributes
     ----------
-    bounds : any
-        The tree `x0` with a pair (lower, upper) in place of each array, or None where there is
-        none; or what SciPy takes, which stays as it is. Lower and upper bounds are numbers, arrays
-        that broadcast to the shape of what they bound, handles, or None.
-    x0 : array or tree
-
-    Returns
-    -------
-    any
-        A list of pairs, or what SciPy takes already.
-
-    Raises
-    ------
-    ValueError
-        When there are no bounds for a part of `x0`, or some for what is not there, or no pair where
-        one should be.
+    found : list
+        A handle that the function gave, if it ever did.
+    functions : list of callable
+        What else SciPy calls; each has such a list, too.
     """
-    if isinstance(bounds, tuple) and any(isinstance(each, Mapping) for each in bounds):
-        raise ValueError(
-            "bounds are one tree, with a pair (lower, upper) in place of each array, and not a "
-            'pair of trees; write {"w": (0, 1)}'
+
+    found: list[Any] = field(factory=list, init=False)
+    functions: list[Any] = field(factory=list, init=False)
+
+    def wrapped(self, function: Any) -> Any:
+        """Let a function give plain numbers; anything else stays as it is."""
+        if not callable(function) or isinstance(function, type):
+            return function
+        self.functions.append(on_plain_arrays(function))
+        return self.functions[-1]
+
+    def _run(self, name: str, function: Function, *vectors: Array) -> Any:
+        return self._plain(ScipyObjective._run(self, name, function, *vectors))
+
+    def hessp(self, x: Array, p: Array) -> Array:
+        """Compute the product of the Hessian with a vector, shape (n,)."""
+        product: Array = self._plain(ScipyObjective.hessp(self, x, p))
+        return product
+
+    def _plain(self, value: Any) -> Any:
+        if any_handle(value):
+            self.found = [leaf for leaf in flatten(value) if any_handle(leaf)][:1]
+        return plain(value)
+
+
+@define(eq=False)
+class WithGradient(Plain):
+    """An objective whose function returns its gradient as well."""
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.compile:
+            raise TypeError("with jac=True a function is called as it is: leave compile=True out")
+
+    def _value(self, x: Array, *args: Any) -> Any:
+        return self._value_and_slopes(x, *args)[0]
+
+    def _value_and_slopes(self, x: Array, *args: Any) -> tuple[Any, Array]:
+        pair = self.f(self.tree(x), *args)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(
+                f"with jac=True a function returns a number and its gradient, not a "
+                f"{type(pair).__name__}; leave jac=True out, and it is differentiated"
+            )
+        return pair[0], self.vector(pair[1])
+
+    def _pull(self, x: Array, args: tuple[Any, ...]) -> Function:
+        raise TypeError(
+            "this method takes second derivatives, and with jac=True there are none: take "
+            "another, such as L-BFGS-B, or give hess= or hessp="
         )
-    if not isinstance(bounds, Mapping) and not is_like(bounds, x0):
-        return bounds
-    sides = at_leaves(x0, bounds)
-    return [pair for at, x, given in sides for pair in pairs(at, np.shape(x), given)]
+
+    def _hess(self, x: Array, *args: Any) -> Array:
+        self._pull(x, args)
+        raise AssertionError("which raises")
 
 
-def is_like(bounds: Any, x0: Any) -> bool:
-    """Tell whether bounds are a tree of a class that SciPy knows nothing of."""
-    return type(bounds) is type(x0) and not is_leaf(x0) and not isinstance(x0, (list, tuple))
+@define(eq=False)
+class Equations(Plain):
+    """A function that gives many numbers, as one of a vector, with its Jacobian.
+
+    Where the unknowns are an array, the function gets what SciPy would call it with; else trees.
+
+    Attributes
+    ----------
+    name : str
+        Who asks, for errors.
+    differences : str
+        The option by which SciPy takes differences, for errors.
+    """
+
+    name: str = field(kw_only=True)
+    differences: str = field(kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self.is_tree:
+            super().__attrs_post_init__()
+        else:
+            self.like = self.x0 = plain(joined(self.like))
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether the unknowns are no vector to SciPy: no array, number or list of numbers."""
+        row = isinstance(self.like, (list, tuple)) and all(map(is_leaf, self.like))
+        return not (row or is_leaf(self.like))
+
+    def tree(self, x: Array) -> Any:
+        """Take a vector to the structure of the unknowns."""
+        return ScipyObjective.tree(self, x) if self.is_tree else x
+
+    def values(self, x: Array) -> Any:
+        """Compute what the function gives: a vector where the unknowns are a tree."""
+        return writable(self._run("values", self._values, x))
+
+    def jac(self, x: Array) -> Any:
+        """Compute the Jacobian, shape (m, n), by all numbers in a row."""
+        return self._derived("jac", self._jacobian, np.asarray(x, float))
+
+    def slopes(self, option: str, given: Any, transposed: Any) -> Function | None:
+        """Give what SciPy takes for a Jacobian: a function's own, the exact one, or none.
+
+        Raises
+        ------
+        ValueError
+            For what is no function, nor left out, nor False.
+        """
+        check_option(self.name, option, given, False)
+        if callable(given):
+            wrapped: Function = self.wrapped(lambda x: given(self.tree(x), *self.args))
+            return wrapped
+        if given is not None:
+            return None
+        return (lambda x: self.jac(x).T) if transposed else self.jac
+
+    def pair(self, x: Array) -> Any:
+        """Compute the values and the Jacobian that the function gives along with them."""
+        value, slopes = self.f(self.tree(x), *self.args)
+        return self._plain(in_a_vector(value) if self.is_tree else value), self._plain(slopes)
+
+    def sparse(self, pattern: Any = None) -> Function:
+        """Make the function that computes the Jacobian as a sparse matrix."""
+        slopes: Any = sparse_jacobian(self._row, pattern=pattern)
+        return lambda x: self._derived("sparse", slopes, x)
+
+    def _derived(self, kind: str, function: Function, x: Array) -> Any:
+        try:
+            return writable(self._run(kind, function, x))
+        except Exception as error:
+            error.add_note(
+                f"{self.name} derives the Jacobian of its function; {self.differences} takes "
+                "differences"
+            )
+            raise
+
+    def _values(self, x: Array, *args: Any) -> Any:
+        return self._row(x, *args) if self.is_tree else joined(self.f(x, *args))
+
+    def _row(self, x: Array, *args: Any) -> Any:
+        return in_a_vector(self.f(self.tree(x), *args))
+
+    def _jacobian(self, x: Array, *args: Any) -> Any:
+        def row(x: Any) -> Any:
+            found = self._row(x, *args)
+            if not any_handle(found):
+                raise OutputError(
+                    f"{self.name}: the function does not depend on the unknowns, or takes their "
+                    f"numbers by .data, .item() or .tolist(); {self.differences} takes differences"
+                )
+            return found
+
+        return jacobian(row)(x)
 
 
-def pairs(at: str, shape: tuple[int, ...], given: Any) -> Iterator[tuple[Any, Any]]:
-    """Give every element of an array its bounds."""
-    if given is not None and not (isinstance(given, (tuple, list)) and len(given) == 2):
-        raise ValueError(
-            f"the bounds of {at} are {given!r}; write a pair (lower, upper), with None for none"
-        )
-    lower, upper = (side(at, shape, each) for each in given or (None, None))
-    return zip(lower, upper, strict=True)
+def writable(found: Any) -> Any:
+    """Give SciPy an array that it may work in."""
+    read_only = isinstance(found, np.ndarray) and not found.flags.writeable
+    return found.copy() if read_only else found
 
 
-def side(at: str, shape: tuple[int, ...], bound: Any) -> Any:
-    """Give every element of an array its lower bound, or its upper one."""
-    if bound is None:
-        return [None] * int(np.prod(shape))
-    try:
-        return np.ravel(np.broadcast_to(bound, shape))
-    except ValueError:
-        raise ValueError(
-            f"a bound of {at} has shape {np.shape(bound)}, which does not broadcast to {shape}"
-        ) from None
+def in_a_vector(values: Any) -> Any:
+    """Put all numbers of a tree into one vector, in the order of a Jacobian's rows."""
+    return vector_of(leaf for leaf in flatten(values) if is_number_like(leaf))

@@ -9,6 +9,12 @@ import numpy as np
 from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
 from tape_ad.extend.solvers import implicit, lent, on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.optimize.objectives import (
+    Equations,
+    check_option,
+    in_a_vector,
+    with_trees,
+)
 
 __all__ = [
     "bisect",
@@ -26,22 +32,38 @@ __all__ = [
 Function = Callable[..., Any]
 
 
-def root(fun: Function, x0: Any, args: Any = (), method: str = "hybr", **options: Any) -> Any:
+def root(
+    fun: Function,
+    x0: Any,
+    args: Any = (),
+    method: str = "hybr",
+    jac: Any = None,
+    *,
+    compile: bool = False,  # noqa: A002 - named as ta.compile is
+    **options: Any,
+) -> Any:
     """Find a root of a vector function, as `scipy.optimize.root` does.
 
     Parameters
     ----------
     fun : callable
         ``fun(x, *args)``, written in NumPy where derivatives are asked for.
-    x0 : array, shape (n,)
-        Where to start. The solution does not depend on it.
+    x0 : array, shape (n,), or tree of real arrays
+        Where to start. The solution does not depend on it. With a tree, `fun` takes one and may
+        return one, of as many numbers, and `x` in the result is one.
     args : tuple
         Further arguments: handles, or trees of them. `fun` may close over handles, too; each of
         its calls is recorded then, so that `args` are quicker.
     method : str
         Any of SciPy's.
+    jac : bool or callable, optional
+        Left out, methods that take a Jacobian ("hybr", "lm") get the exact one; with False they
+        get SciPy's differences. A function is called as `fun` is, and gives a matrix; with True
+        `fun` gives a pair of its value and the matrix.
+    compile : bool
+        Whether to compile `fun` and its Jacobian by `tape_ad.compile`, as `minimize` does.
     **options
-        SciPy's `jac`, `tol`, `callback` and `options`.
+        SciPy's `tol`, `callback` and `options`.
 
     Returns
     -------
@@ -68,24 +90,34 @@ def root(fun: Function, x0: Any, args: Any = (), method: str = "hybr", **options
     """
     args = as_tuple(args)
     refuse_handles("root", options)
-    searched = on_plain_arrays(fun)
-    if callable(options.get("jac")):
-        options["jac"] = on_plain_arrays(options["jac"])
-    with lent(searched) as borrowed:
-        result = scipy.optimize.root(borrowed, plain(joined(x0)), plain(args), method, **options)
+    check_option("root", "jac", jac, True, False)
+    pair = isinstance(jac, (bool, np.bool)) and bool(jac)
+    if pair and compile:
+        raise TypeError("root: with jac=True a function is called as it is: leave compile=True out")
+    searched = Equations(fun, plain(x0), plain(args), compile, name="root", differences="jac=False")
+    if searched.is_tree and callable(options.get("callback")):
+        options["callback"] = with_trees(options["callback"], searched)
+    takes = str(method).lower() in {"hybr", "lm"}
+    given: Any = None
+    if not pair and (takes or jac):
+        given = searched.slopes("jac", jac, (options.get("options") or {}).get("col_deriv", False))
+    values = searched.pair if pair else searched.values
+    with lent(values) as borrowed, lent(given or values) as lent_slopes:
+        slopes = lent_slopes if given else pair or None
+        result = scipy.optimize.root(borrowed, searched.x0, (), method, slopes, **options)
     handles = (x0, args)
-    if not (searched.found or any_handle(handles)):
+    x, result.x = result.x, searched.tree(result.x)
+    if not any_handle((searched.found, handles)):
         return result
     if not result.success:
         warn_unconverged("root", result.message)
-    both = options.get("jac") is True
 
     def residual(x: Any) -> Any:
-        value = fun(x, *args)
-        return joined(value[0] if both else value)
+        value = fun(searched.tree(x), *args)
+        return in_a_vector(value[0] if pair else value)
 
-    result.x = as_constant_handle(implicit(residual, result.x, "root"), handles)
-    value = residual(result.x)
+    x = as_constant_handle(implicit(residual, x, "root"), handles)
+    result.x, value = searched.tree(x), residual(x)
     if any_handle(value) and np.size(result.fun) == value.size:
         result.fun = valued(value.reshape(np.shape(result.fun)), result.fun)
     return result
@@ -95,11 +127,16 @@ def fsolve(
     func: Function,
     x0: Any,
     args: Any = (),
-    fprime: Function | None = None,
+    fprime: Any = None,
     full_output: Any = 0,
+    col_deriv: Any = 0,
+    *,
+    compile: bool = False,  # noqa: A002 - named as ta.compile is
     **options: Any,
 ) -> Any:
     """Find a root of a vector function, as `scipy.optimize.fsolve` does; see `root`.
+
+    Without `fprime` the Jacobian is derived; ``fprime=False`` takes SciPy's differences.
 
     Examples
     --------
@@ -108,13 +145,20 @@ def fsolve(
     """
     args = as_tuple(args)
     refuse_handles("fsolve", options)
-    searched = on_plain_arrays(func)
-    fprime = fprime and on_plain_arrays(fprime)
+    searched = Equations(
+        func,
+        plain(x0),
+        plain(args),
+        compile,
+        name="fsolve",
+        differences="fprime=False",
+    )
+    slopes = searched.slopes("fprime", fprime, col_deriv)
     found = scipy.optimize.fsolve(
-        searched, plain(joined(x0)), plain(args), fprime, full_output, **options
+        searched.values, searched.x0, (), slopes, full_output, col_deriv, **options
     )
     x, *rest = found if full_output else (found,)
-    if searched.found or any_handle((x0, args)):
+    if any_handle((searched.found, x0, args)):
         if full_output and rest[1] != 1:  # without it SciPy warns
             warn_unconverged("fsolve", rest[2])
         x = implicit(lambda x: func(x, *args), x, "fsolve")

@@ -10,8 +10,9 @@ from tape_ad import grad
 from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
 from tape_ad.extend.solvers import implicit, on_plain_arrays
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.optimize.constraints import boxed_in
 from tape_ad.scipy.optimize.roots import as_tuple
-from tape_ad.scipy.optimize.stationary import boxed_in, stationary, warn_if_not
+from tape_ad.scipy.optimize.stationary import stationary, warn_if_not
 
 __all__ = [
     "anderson",

@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import frozen
 
 from tape_ad import jacobian, vjp
 from tape_ad.base.errors import SingularJacobianError
 from tape_ad.extend.arrays import Array, joined, plain
 from tape_ad.extend.solvers import check_regular, implicit, warn_unconverged
+from tape_ad.scipy.optimize.constraints import Constraint
 
-__all__ = ["Constraint", "box", "boxed_in", "stationary"]
+__all__ = ["stationary", "warn_if_not"]
 
 Function = Callable[..., Any]
 
@@ -35,53 +35,6 @@ SMALL = 1e-7
 
 STEPS = 8
 """How many steps of Newton's method may take what is left of a gradient away."""
-
-
-@frozen(eq=False)
-class Constraint:
-    """``lower <= fun(x) <= upper``.
-
-    Attributes
-    ----------
-    fun : callable
-        Takes a vector, and gives numbers or a vector.
-    lower, upper : number, array or Tensor
-        Equal ones make an equation.
-    """
-
-    fun: Function
-    lower: Any
-    upper: Any
-
-    def values(self, x: Any) -> Any:
-        """Evaluate the constraint as one vector."""
-        return joined(self.fun(x)).reshape(-1)
-
-    def bounds(self, count: int) -> tuple[Any, Any]:
-        """Give both bounds as vectors."""
-        lower, upper = (
-            np.broadcast_to(joined(bound), (count,)) for bound in (self.lower, self.upper)
-        )
-        return lower, upper
-
-
-def box(lower: Any, upper: Any) -> Constraint:
-    """Bound the elements of a vector themselves."""
-    return Constraint(lambda x: x, lower, upper)
-
-
-def boxed_in(bounds: Any, size: int) -> list[Constraint]:
-    """Read what SciPy takes for bounds: pairs, with None for infinity, or a `Bounds`."""
-    if bounds is None:
-        return []
-    if hasattr(bounds, "lb"):
-        return [box(joined(bounds.lb), joined(bounds.ub))]
-    pairs = list(bounds)
-    lower = [-np.inf if low is None else low for low, _ in pairs]
-    upper = [np.inf if high is None else high for _, high in pairs]
-    if len(pairs) == 1 < size:
-        lower, upper = lower * size, upper * size
-    return [box(joined(lower), joined(upper))]
 
 
 def stationary(

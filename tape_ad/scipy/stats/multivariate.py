@@ -18,7 +18,7 @@ from tape_ad.extend.arrays import TRACERS, Array, any_handle, as_array, primal
 from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import holds, joined
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.solvers import solve_triangular
+from tape_ad.scipy.linalg.systems import solve_triangular
 from tape_ad.scipy.special.gamma_functions import multigammaln
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stand_ins import stands_for

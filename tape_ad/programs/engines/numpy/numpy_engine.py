@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.capture.op_facts import VIEWS
-from tape_ad.programs.engines import verifier
-from tape_ad.programs.engines.numpy.arguments import Arguments, Names
-from tape_ad.programs.engines.numpy.expressions import EXPRESSIONS
-from tape_ad.programs.engines.numpy.out_calls import FRESH, numbers_as_arrays, seen, with_out
+from tape_ad.programs.engines import plans
+from tape_ad.programs.engines.numpy.calls import (
+    EXPRESSIONS,
+    FRESH,
+    Arguments,
+    Names,
+    numbers_as_arrays,
+    seen,
+    with_out,
+)
 from tape_ad.programs.engines.out_support import is_c, size_of
-from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan
-from tape_ad.programs.engines.scheduling import Run, is_one_element
+from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_one_element
 from tape_ad.programs.program.interpreter import Diverged
 from tape_ad.programs.program.native import Segment
 from tape_ad.programs.program.program import Call, Guard, Value, root_of, values_in
@@ -541,8 +546,8 @@ def replay_of(
         ``replay(*inputs)``: a tuple of outputs, or Diverged. It may run in several threads. Its
         `nbytes` is the plan's.
     """
-    if verifier.ENABLED:
-        verifier.verify_plan(plan)
+    if plans.verifier is not None:
+        plans.verifier.verify_plan(plan)
     writer = Writer(plan, otherwise=otherwise, guards=guards)
     text = "\n".join(writer.lines())
     namespace: dict[str, Any] = {"Diverged": Diverged, **writer.names.bound}
