@@ -456,7 +456,8 @@ def rotate(
     margin = 0
     if prefilter and order > 1:
         if mode in ("nearest", "grid-constant"):
-            margin, kind = 12, {"mode": "edge"}
+            margin = 12
+            kind: dict[str, Any] = {"mode": "edge"}
             if mode == "grid-constant":
                 kind = {"mode": "constant", "constant_values": cval}
             stack = np.pad(stack, [(0, 0)] * (stack.ndim - 2) + [(margin, margin)] * 2, **kind)

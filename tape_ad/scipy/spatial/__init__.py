@@ -11,7 +11,7 @@ with extra("scipy", "tape_ad.scipy.spatial"):
     import scipy.spatial  # noqa: F401 - asked for first, so that its absence has one message
 
 from tape_ad.extend.rules import add_rules, merged
-from tape_ad.scipy.interpolate.pieces import PIECES
+from tape_ad.scipy.interpolate.polynomials import PIECES
 from tape_ad.scipy.spatial import distance as distance
 from tape_ad.scipy.spatial import transform as transform
 from tape_ad.scipy.spatial.distance import VECTORS

@@ -20,8 +20,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, in_double, plain, primal
 from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.counterparts import joined
-from tape_ad.scipy.interpolate.pieces import piece_of
-from tape_ad.scipy.interpolate.polynomials import PPoly
+from tape_ad.scipy.interpolate.polynomials import PPoly, piece_of
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial.rotations import Rotation, from_host
 
