@@ -24,7 +24,7 @@ from tape_ad.scipy.interpolate.scattered import *
 from tape_ad.scipy.interpolate.surfaces import *
 from tape_ad.scipy.interpolate.univariate import *
 from tape_ad.scipy.linalg.banded import BANDED
-from tape_ad.scipy.spatial.pairs import PAIRS
+from tape_ad.scipy.spatial.metrics import PAIRS
 
 add_rules(
     merged(
@@ -32,7 +32,6 @@ add_rules(
         CUBICS,
         SPLINES,
         FITPACK,
-        SPLINE_PLACES,
         GRIDS,
         RADIAL,
         RATIONAL,

@@ -19,7 +19,6 @@ from tape_ad.scipy.interpolate.shared import increasing, is_plain
 
 __all__ = [
     "FITPACK",
-    "SPLINE_PLACES",
     "InterpolatedUnivariateSpline",
     "LSQUnivariateSpline",
     "UnivariateSpline",
@@ -383,9 +382,6 @@ class LSQUnivariateSpline(UnivariateSpline):
         self._fill(fitted_between(increasing(x), y, t, k, w).tck, ext)
 
 
-FITPACK: dict[Any, Entry] = {**constants(one_polynomial)}
-
-
 # Roots, derivatives and knots of splines in FITPACK's form, and smoothing splines
 
 
@@ -571,7 +567,4 @@ def make_splprep(
     return BSpline.construct_fast(t, np.stack(c, axis=-1), k, axis=1), u
 
 
-# Polynomials
-
-
-SPLINE_PLACES: dict[Any, Entry] = {**constants(places_of_spline)}
+FITPACK: dict[Any, Entry] = constants(one_polynomial, places_of_spline)

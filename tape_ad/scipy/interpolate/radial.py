@@ -12,7 +12,7 @@ from tape_ad.extend.arrays import Array, in_double
 from tape_ad.extend.rules import Derivation, Entry, overridable
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.interpolate.shared import is_plain
-from tape_ad.scipy.spatial.pairs import cdist, sqeuclidean_pairs
+from tape_ad.scipy.spatial.metrics import cdist, sqeuclidean_pairs
 
 __all__ = ["RADIAL", "RBFInterpolator", "Rbf", "radial_value"]
 
