@@ -13,7 +13,7 @@ import scipy.linalg
 from tape_ad.base.naming import called
 from tape_ad.rules import call_signature, known_facts
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
-from tape_ad.transforms.transformed import Transformed
+from tape_ad.transforms.tracing import Transformed
 from tests.rules.grouping import for_each
 from tests.rules.rows import CONSTANTS, ROWS
 from tests.rules.table import Case, cases

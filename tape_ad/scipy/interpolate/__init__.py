@@ -23,7 +23,6 @@ from tape_ad.scipy.interpolate.regular import *
 from tape_ad.scipy.interpolate.scattered import *
 from tape_ad.scipy.interpolate.surfaces import *
 from tape_ad.scipy.interpolate.univariate import *
-from tape_ad.scipy.linalg.banded import BANDED
 from tape_ad.scipy.spatial.metrics import PAIRS
 
 add_rules(
@@ -40,6 +39,5 @@ add_rules(
     )
 )
 add_rules(PAIRS)  # distances, which radial functions are of
-add_rules(BANDED)  # which the systems of splines are solved with
 
 __getattr__, __dir__ = published(__name__)

@@ -19,7 +19,7 @@ from tape_ad.scipy.interpolate.shared import (
     in_place_of_axis,
     integral_over_periods,
 )
-from tape_ad.scipy.linalg.banded import solve_banded
+from tape_ad.scipy.linalg.systems import solve_banded
 
 __all__ = [
     "SPLINES",

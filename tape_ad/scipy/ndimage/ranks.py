@@ -69,8 +69,7 @@ def selected(
         along(image, rank, footprint, out, mode, constant, origin)
     elif rank in (0, -1):
         added = np.ascontiguousarray(structure, np.float64) if structure.ndim else None
-        given = footprint, added, out, mode, cval, list(origin)
-        KERNELS.min_or_max_filter(image, *given, rank + 1)
+        KERNELS.min_or_max_filter(image, footprint, added, out, mode, cval, list(origin), rank + 1)
     else:
         KERNELS.rank_filter(image, rank, footprint, out, mode, cval, list(origin))
     return out

@@ -37,7 +37,7 @@ from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
-from tape_ad.transforms.transformed import Transformed
+from tape_ad.transforms.tracing import Transformed
 
 __all__ = ["copied", "differentiable"]
 
