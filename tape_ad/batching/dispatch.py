@@ -21,10 +21,10 @@ from tape_ad.batching.arrays import (
     shape_of_one,
 )
 from tape_ad.batching.basics import Looped, is_of
-from tape_ad.batching.derived import handler_of
-from tape_ad.batching.elements import ABOUT_ONE, elementwise, like_one
+from tape_ad.batching.derived import ABOUT_ONE, elementwise, like_one
 from tape_ad.batching.indexing import MaskError, item_of_all, written_to_all
 from tape_ad.batching.products import generalized
+from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.primals import memory_of
 from tape_ad.rules import entry_of

@@ -9,9 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.batching.along import differences, norm, quantiles, rolled
-from tape_ad.batching.basics import Handler, ndim_of
-from tape_ad.batching.choices import (
+from tape_ad.batching.basics import Function, Handler, ndim_of
+from tape_ad.batching.derived import (
+    cast,
+    derived,
+    differences,
+    filled,
+    listed,
+    norm,
+    quantiles,
+    rolled,
+)
+from tape_ad.batching.indexing import (
     added,
     counted,
     digitized,
@@ -19,10 +28,10 @@ from tape_ad.batching.choices import (
     searched,
     taken,
     taken_along,
+    updated_for_all,
+    viewed_in_all,
     windows,
 )
-from tape_ad.batching.elements import cast, filled, listed
-from tape_ad.batching.indexing import updated_for_all, viewed_in_all
 from tape_ad.batching.products import (
     composed,
     contracted,
@@ -50,13 +59,14 @@ from tape_ad.batching.shapes import (
     tiled,
     transposed,
 )
+from tape_ad.rules import RULES, entry_of
 from tape_ad.rules.maps.indexing import added_at, scatter
 from tape_ad.rules.maps.matrix_products import times_matrix
 from tape_ad.rules.numpy.building import filled_like, geomspace, linspace
-from tape_ad.rules.numpy.contractions import contract
+from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.updates import updated, viewed
 
-__all__ = ["HANDLERS"]
+__all__ = ["HANDLERS", "handler_of"]
 
 HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like, filled_like), filled),
@@ -108,3 +118,16 @@ HANDLERS: dict[Any, Handler] = {
     np.linalg.cross: crossed,
     np.linalg.norm: norm,
 }
+
+KNOWN: dict[Any, Handler] = dict(HANDLERS)
+"""The handlers of the table, and those that have been derived."""
+
+
+def handler_of(function: Function) -> Handler | None:
+    """Find how a function is computed for all; None if neither table nor facts say it."""
+    handler = KNOWN.get(function)
+    if handler is None:
+        handler = derived(function, entry_of(function).facts)
+        if handler is not None and function in RULES:
+            KNOWN[function] = handler
+    return handler

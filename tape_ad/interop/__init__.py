@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         dask,
         sklearn,
     )
-    from tape_ad.interop.autograd.installing import install_as_autograd, uninstall_autograd
+    from tape_ad.interop.autograd.modules import install_as_autograd, uninstall_autograd
 
 __all__ = [
     "array_api",
@@ -26,7 +26,7 @@ __getattr__ = attributes_of(
     __name__,
     packages=["array_api", "autograd", "dask", "sklearn"],
     functions=dict.fromkeys(
-        ("install_as_autograd", "uninstall_autograd"), "tape_ad.interop.autograd.installing"
+        ("install_as_autograd", "uninstall_autograd"), "tape_ad.interop.autograd.modules"
     ),
 )
 __dir__ = listed(__all__)

@@ -18,8 +18,7 @@ from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter
-from tape_ad.rules.nn.images import convolve_images, correlate_images
-from tape_ad.rules.nn.windows import Windows
+from tape_ad.rules.nn.images import Windows, convolve_images, correlate_images
 
 __all__ = ["Conv1d", "Conv2d", "conv1d", "conv2d"]
 

@@ -1,6 +1,5 @@
 """The arena: a graph as parallel lists, a node an integer."""
 
-import weakref
 from collections.abc import Iterator
 from sys import getrefcount
 from threading import get_ident
@@ -60,10 +59,6 @@ class Arena:
         stood beside the handles of a call (numbers, options), the mark says what, as an object is
         made for it anyway, and that of a bound leaf says where it stands; see
         `tape_ad.record.call_metadata`.
-    bases, views : dict
-        Which nodes are views of which in NumPy's memory, so that writing to one would show in
-        the other: from a view to its base, and from a base to weak references to the handles of
-        its views.
     sources : dict of int to tuple of str, int and str
         The file, line and function of the user's that a node was made in, if they were asked for.
     inputs : list of tuple of int, array and bytes
@@ -99,8 +94,6 @@ class Arena:
     shapes: list[tuple[int, ...]] = field(factory=list, init=False)
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
     marks: list[object] = field(factory=list, init=False)
-    bases: dict[int, int] = field(factory=dict, init=False)
-    views: dict[int, list["weakref.ref[Any]"]] = field(factory=dict, init=False)
     sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
     inputs: list[tuple[int, np.ndarray[Any, Any], bytes]] = field(factory=list, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)

@@ -7,7 +7,6 @@ is an array again. Here it is a number, as NumPy has it, so that ``n += 1`` chan
 from typing import Any
 
 import numpy as np
-from attrs import define
 
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.record.array_interface import ArrayInterface
@@ -15,12 +14,12 @@ from tape_ad.record.constants import (
     CONSTANTS,
     ConstantTensor,
     Eager,
-    Memory,
     constant_of,
     handles_in,
     prepare,
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
+from tape_ad.record.mutation import Memory
 
 __all__ = ["ArrayConstant", "as_array_constants", "borrowed", "given_away"]
 
@@ -129,21 +128,14 @@ def as_array_constants(tree: Any) -> Any:
     return tree
 
 
-@define(eq=False)
-class Borrowed(Memory):
-    """The memory of an array that somebody else has, who sees what is written to it.
+def borrowed(array: Any) -> Any:
+    """Make a constant of an array that somebody else has too; what is no such array stays.
 
     Plain numbers are written there, as NumPy does. Handles cannot be.
     """
-
-    owned = False
-
-
-def borrowed(array: Any) -> Any:
-    """Make a constant of an array that somebody else has too; what is no such array stays."""
     found = as_array_constants(array)
     if type(found) is ArrayConstant:
-        found.mark = Borrowed(array)
+        found.memory = Memory(array, owned=False)
     return found
 
 

@@ -8,11 +8,11 @@ record. Where it meets a handle of a record it is the plain array that it holds.
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from operator import getitem
-from typing import Any, ClassVar
+from typing import Any
 from weakref import ref
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import frozen
 
 from tape_ad.base.arrays.interpreter import (
     NO_OPTIONS,
@@ -31,13 +31,13 @@ from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.messages.callers import hands_calls_on, is_at
 from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.refusals import no_implementation
-from tape_ad.record.mutation import ALONE, references
+from tape_ad.record.mutation import Memory, has_alone, link
 from tape_ad.record.primals import is_view
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
 from tape_ad.rules.maps import clone
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import viewed
-from tape_ad.rules.numpy.windows import Window
 
 __all__ = [
     "CONSTANTS",
@@ -62,34 +62,6 @@ PLAIN_KEYS = frozenset({int, slice, type(None), type(...)})
 new = object.__new__
 
 
-@define(eq=False)
-class Memory:
-    """Which constants show the same memory, so that an assignment to one is seen in all.
-
-    Attributes
-    ----------
-    array : array
-        The whole of it.
-    handles : list of weak references
-    """
-
-    owned: ClassVar[bool] = True
-    array: Plain
-    handles: list["ref[ConstantTensor]"] = field(factory=list)
-
-    def alive(self) -> "list[ConstantTensor]":
-        """List the constants that are alive, and are constants still."""
-        found = [reference() for reference in self.handles]
-        return [each for each in found if each is not None and each.mark is self]
-
-    def move(self, alive: "list[ConstantTensor]") -> None:
-        """Let the constants show a copy of the memory, which nobody else has."""
-        shown = [Window.of(self.array, each.data) for each in alive]
-        self.array = clone(self.array)
-        for each, window in zip(alive, shown, strict=True):
-            each.data = window.on(self.array)
-
-
 class ConstantTensor(Tensor, BitsInPlace):
     """A handle that depends on nothing, and belongs to no record.
 
@@ -100,8 +72,8 @@ class ConstantTensor(Tensor, BitsInPlace):
     ----------
     record : None
     data : array
-    mark : Memory or None
-        With whom it shares its memory, once it has a view.
+    memory : Memory
+        With whom it shares that of its array, once it has a view.
 
     Examples
     --------
@@ -240,11 +212,7 @@ def note_views(result: ConstantTensor, operands: Any) -> None:
     """Note of whose memory a constant is a view, if of any."""
     for operand in flatten(operands):
         if type(operand) in CONSTANTS and is_view(result.data, operand.data):
-            memory = operand.mark
-            if not isinstance(memory, Memory):
-                memory = operand.mark = Memory(operand.data, [ref(operand)])
-            result.mark = memory
-            memory.handles.append(ref(result))
+            link(result, operand)
             return
 
 
@@ -253,11 +221,9 @@ def prepare(target: ConstantTensor) -> None:
 
     A partial may hold it, and its derivative must stay that of what was computed.
     """
-    memory = target.mark
-    if not isinstance(memory, Memory):
-        if references(target) != ALONE or not (
-            target.data.flags.owndata and target.data.flags.writeable
-        ):
+    memory = getattr(target, "memory", None)
+    if memory is None:
+        if not (has_alone(target, []) and target.data.flags.writeable):
             target.data = clone(target.data)
         return
     if not memory.owned:
@@ -270,18 +236,6 @@ def prepare(target: ConstantTensor) -> None:
     alive = memory.alive()
     if not has_alone(memory, alive):
         memory.move(alive)
-
-
-def has_alone(memory: Memory, alive: list[ConstantTensor]) -> bool:
-    """Tell whether nobody but the constants has their memory."""
-    array = memory.array
-    wholes = sum(each.data is array for each in alive)
-    views = [each for each in alive if each.data is not array]
-    return (
-        array.flags.owndata
-        and sys.getrefcount(array) == ALONE + 1 + wholes + len(views)
-        and all(references(each) == ALONE and each.data.base is array for each in views)
-    )
 
 
 def promote(target: ConstantTensor, record: Any) -> None:
@@ -298,35 +252,33 @@ def promote(target: ConstantTensor, record: Any) -> None:
             f"a handle that depends on something is assigned to a constant of dtype "
             f"{target.dtype}, which cannot follow it; make that with a floating dtype"
         )
-    memory = target.mark
-    if isinstance(memory, Memory) and not memory.owned:
+    memory, alive = getattr(target, "memory", None), [target]
+    if memory is None:
+        target.data = lift(target.data)  # for what captures calls, if anything does
+        memory = Memory(target.data)
+    elif not memory.owned:
         raise InPlaceError(
             "a handle is assigned to a part of an array of plain numbers that the code was given, "
             "and its gradient would be lost; give it a copy that is made of a handle, as by "
             "array + 0 * t, or let it make its own by np.array(x) or np.zeros(n)"
         )
-    if isinstance(memory, Memory):
-        alive = memory.alive()
-        if not memory.array.flags.forc:  # its views are found in what is laid out so, or cloned
-            memory.move(alive)
-        whole = memory.array
     else:
-        target.data = lift(target.data)  # for what captures calls, if anything does
-        alive, whole = [target], target.data
+        alive = memory.alive()
+        if not memory.data.flags.forc:  # its views are found in what is laid out so, or cloned
+            memory.move(alive)
+    whole = memory.data
     base = record.note(CONSTANT, (), {}, whole)
     first = next((each for each in alive if each.data is whole), None)
     if first is not None:
         become(first, base)
         base = first
-    others = []
-    for each in alive:
-        if each is not base and type(each) in CONSTANTS:
-            window = Window.of(whole, each.data)
-            become(each, base._call(viewed, (base,), {"window": window}))
-            record.bases[each.index] = base.index
-            each.view_base = base
-            others.append(ref(each))
-    record.views[base.index] = others
+    views = [each for each in alive if each is not base]
+    for each in views:
+        window = Window.of(whole, each.data)
+        become(each, base._call(viewed, (base,), {"window": window}))
+    moved = Memory(whole, base.index, [ref(base), *map(ref, views)])
+    for each in (base, *views):
+        each.memory = moved
 
 
 def become(constant: ConstantTensor, node: Tensor) -> None:
@@ -432,7 +384,8 @@ class Eager:
                 "a batched or traced array is assigned to a part of a plain one; make the array of "
                 "it, by np.zeros_like(x) or np.stack([...])"
             )
-        shared = type(value) in CONSTANTS and value.mark is not None and value.mark is target.mark
+        memory = getattr(value, "memory", None) if type(value) in CONSTANTS else None
+        shared = memory is not None and memory is getattr(target, "memory", None)
         if shared and not is_at(sys._getframe(2), "x[x] = x", "x[:] = x", "x[x:x] = x"):
             raise InPlaceError(
                 "code in C moves parts of an array about, of which some would be lost; write "

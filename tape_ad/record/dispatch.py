@@ -482,8 +482,8 @@ def record_output(
     beside = beside_several(record, parents, call[1], call[2])
     handle = record.note(*call, out, parents, partials, output, beside)
     for _, x in handles:
-        if is_view(out, x.data):
-            link(handle, x)
+        if is_view(out, data := x.data):
+            linked(handle, x, data)
     return handle
 
 

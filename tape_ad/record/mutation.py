@@ -14,7 +14,7 @@ from typing import Any
 from weakref import ref
 
 import numpy as np
-from attrs import define
+from attrs import define, field
 
 from tape_ad.base.arrays.batches import Batch
 from tape_ad.base.arrays.interpreter import looked_through, unwrapped
@@ -26,40 +26,93 @@ from tape_ad.record.messages.callers import is_at
 from tape_ad.record.messages.refusals import batched_value
 from tape_ad.record.primals import PLAIN_TYPES, is_number, memory_of, primal
 from tape_ad.rules.maps import Chain, Index, LinearMap, Stretch, clone, rearranges
+from tape_ad.rules.maps.memory import Marks, Window
 from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
-from tape_ad.rules.numpy.windows import Marks, Window
 
 __all__ = [
     "Handle",
+    "Memory",
     "assign",
+    "base_index",
+    "boxes_beside",
     "change",
     "check_fit",
     "commit",
     "has_alone",
     "link",
     "linked",
-    "live_views",
     "refuse_to_write",
     "replace",
     "way_to",
 ]
 
 
-# Which handles stand for the same memory, as NumPy's arrays and their views do
+# Who stands for the same memory, as NumPy's arrays and their views do
 
 Handle = Any
 """A Tensor, whose methods end here."""
+Box = Any
+"""A Tensor, or anything else that stands for an array and has it as ``data``."""
+
+
+@define(eq=False)
+class Memory:
+    """An array, and what stands for it and for views of it: an assignment to one shows in all.
+
+    Attributes
+    ----------
+    data : array
+        The whole of it.
+    place : int or Value
+        Where that stands among what was recorded; -1 for what depends on nothing.
+    boxes : list of weak references
+        What stands for it and its views. That of a leaf is never assigned to, and has none.
+    owned : bool
+        Whether nobody else is to see what is written there.
+    """
+
+    data: Any
+    place: Any = -1
+    boxes: list["ref[Box]"] = field(factory=list)
+    owned: bool = True
+
+    @classmethod
+    def shared_by(cls, box: Box, place: Any) -> "Memory":
+        """Give the memory that something stands for, which others may come to share."""
+        memory = getattr(box, "memory", None)
+        if memory is None:
+            memory = box.memory = cls(box.data, place, [ref(box)])
+        found: Memory = memory
+        return found
+
+    def add(self, view: Box) -> None:
+        """Note that something stands for a view of it."""
+        view.memory = self
+        self.boxes.append(ref(view))
+
+    def alive(self) -> list[Box]:
+        """List what is alive, and stands for this memory still."""
+        found = [reference() for reference in self.boxes]
+        return [each for each in found if each is not None and each.memory is self]
+
+    def move(self, alive: list[Box]) -> None:
+        """Let what is alive show a copy of the array, which nobody else has."""
+        shown = [Window.of(self.data, each.data) for each in alive]
+        self.data = clone(self.data)
+        for each, window in zip(alive, shown, strict=True):
+            each.data = window.on(self.data)
 
 
 def link(view: Handle, source: Handle) -> None:
     """Note that a handle is a view of another, and so of whatever that is a view of."""
-    record: Arena = view.record
-    base = record.bases.get(source.index, source.index)
-    record.bases[view.index] = base
-    if record.functions[base] is not None:  # a leaf is never assigned to
-        view.view_base = source if base == source.index else source.view_base
-        record.views.setdefault(base, []).append(ref(view))
+    memory = getattr(source, "memory", None)
+    if memory is None:
+        memory = source.memory = Memory(source.data, source.index, [ref(source)])
+    view.memory = memory
+    record: Arena | None = view.record
+    if record is None or record.functions[memory.place] is not None:
+        memory.boxes.append(ref(view))
 
 
 def linked(view: Handle, source: Handle, data: Any) -> bool:
@@ -77,25 +130,35 @@ def linked(view: Handle, source: Handle, data: Any) -> bool:
         record.assigning = outer
 
 
-def live_views(base: Handle) -> list[Handle]:
-    """List the handles of the views of an array that are alive."""
-    record: Arena = base.record
-    noted = record.views.get(base.index)
-    if not noted:
-        return []
-    found = [reference() for reference in noted]
-    return [view for view in found if view is not None and is_view_of(view, base)]
+def base_index(handle: Handle) -> int:
+    """Give the node that owns the memory of a handle's array: its own, but for views."""
+    memory = getattr(handle, "memory", None)
+    index: int = handle.index if memory is None else memory.place
+    return index
 
 
-def is_view_of(view: Handle, base: Handle) -> bool:
-    """Tell whether what was noted as a view is one still."""
-    return view.record is base.record and view.record.bases.get(view.index) == base.index
+def boxes_beside(base: Handle) -> list[Handle]:
+    """List what is alive and shows the memory that a handle owns, but for that itself."""
+    memory = getattr(base, "memory", None)
+    return [] if memory is None else [each for each in memory.alive() if each is not base]
+
+
+def base_of(view: Handle) -> Handle:
+    """Give the handle that owns the memory of a view: the one that is alive, or another."""
+    memory = view.memory
+    for each in memory.alive():
+        if each.index == memory.place:
+            return each
+    base = type(view)(view.record, memory.place, memory.data)
+    base.mark, base.memory = object(), memory
+    memory.boxes.append(ref(base))
+    return base
 
 
 def way_to(view: Handle) -> LinearMap | None:
     """Give the map that makes a view of its base, if turning, picking and reshaping made it."""
     record: Arena = view.record
-    node, base = view.index, record.bases[view.index]
+    node, base = view.index, view.memory.place
     first, last = record.starts[node : node + 2]
     if first + 1 == last and record.parents[first] == base:
         partial = record.partials[first]
@@ -115,38 +178,35 @@ def way_to(view: Handle) -> LinearMap | None:
     return maps[0] if len(maps) == 1 else Chain(tuple(maps))
 
 
-def has_alone(base: Handle, views: list[Handle]) -> bool:
-    """Tell whether nobody but a handle and those of its views has the memory of its array.
+def has_alone(box: Box, alive: list[Box]) -> bool:
+    """Tell whether nobody but what stands for an array and its views has its memory.
 
     Whoever else could see what is written there, a partial, a user who has taken ``.data``, or the
     one whose array it was, holds a reference to that array or to a view of it.
+
+    Parameters
+    ----------
+    box : Memory, or what stands for an array that has none
+    alive : list
+        What stands for that memory.
     """
-    if (
-        base.record.observer is not None and base.record.observer.sees_arrays
-    ) or not base.data.flags.owndata:
+    if not box.data.flags.owndata or references(box) != ALONE + len(alive):
         return False
-    if references(base) != ALONE + len(views):
-        return False
-    for view in views:  # noqa: SIM110 - a generator would take as long as all of the rest
-        if references(view) != ALONE or view.data.base is not base.data:
+    for each in alive:
+        if each.data is not box.data and (
+            references(each) != ALONE or each.data.base is not box.data
+        ):
             return False
     return True
 
 
-def references(handle: Any) -> int:
-    """Count the references to a handle's array."""
-    return getrefcount(handle.data)
+def references(box: Any) -> int:
+    """Count the references to the array of what stands for it."""
+    return getrefcount(box.data)
 
 
-@define(eq=False)
-class Holder:
-    """Something else that has an array in a slot, as a handle does."""
-
-    data: Any
-
-
-ALONE = references(Holder(np.empty(0)))
-"""The references to an array that only one handle has."""
+ALONE = references(Memory(np.empty(0)))
+"""The references to an array that only one has."""
 
 
 # Assignment to handles: in the graph, as NumPy does it in memory
@@ -190,7 +250,7 @@ def assign(target: Handle, key: Any, value: Any) -> None:
     if target.record.namespaced:
         make_array(target)
     refuse_to_write(target, "write x = x.copy() first and assign to that")
-    if type(value) is type(target) and value.index in value.record.bases:
+    if type(value) is type(target) and base_index(value) != value.index:
         if is_known_part(target, key, value) or is_that_part(target, key, value):
             return  # what Python does last for x[key] += y
         refuse_moving(target, value)
@@ -262,7 +322,7 @@ def check_fit(target: Handle, result: Any, function: Callable[..., Any]) -> None
 def refuse_to_write(target: Handle, instead: str) -> None:
     """Raise where an assignment would change what is not the record's, or cannot be changed."""
     record: Arena = target.record
-    index = record.bases.get(target.index, target.index)
+    index = base_index(target)
     if record.functions[index] is None:
         which = "a leaf" if index == target.index else f"a view of the leaf %{index}"
         raise InPlaceError(
@@ -302,7 +362,7 @@ def is_known_part(target: Handle, key: Any, value: Handle) -> bool:
     plain = plain_key(key)
     if plain is None or value.record is not record:
         return False
-    way = way_to(value) if record.bases[value.index] == target.index else None
+    way = way_to(value) if base_index(value) == target.index else None
     return type(way) is Index and way.key == plain + (WHOLE,) * (len(way.parent) - len(plain))
 
 
@@ -338,14 +398,14 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
         record.assigning = mine
         window = None
         base = target
-        if target.index in record.bases:
-            base = target.view_base
+        if base_index(target) != target.index:
+            base = base_of(target)
             way = way_to(target) if key is ... else None
             if type(way) is Index:  # a row, as in x[key] += y
                 key = way.key
             else:
                 window = Window.of(memory_of(base.data), memory_of(target.data))
-        views = live_views(base)
+        views = boxes_beside(base)
         if fresh and window is None and not views and same_layout(value, base):
             commit(base, value, [])
             return
@@ -375,7 +435,11 @@ def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:
     record, plain = base.record, in_short(key, base.ndim)
     if plain is None or type(base.data) is not np.ndarray:
         return False
-    alone = has_alone(base, views)  # before anything here has the array as well
+    seen = record.observer is not None and record.observer.sees_arrays
+    memory = getattr(base, "memory", None)  # before anything here has the array as well
+    alone = not seen and (
+        has_alone(base, []) if memory is None else has_alone(memory, [base, *views])
+    )
     recorded = type(value) is type(base) and value.record is record
     own = value.data if recorded else value
     before = base.data
@@ -482,19 +546,19 @@ def commit(
 
     What is still to be written is given as an array, a key, the value and what was there before.
     """
-    record: Arena = new.record
     changes = []
     for handle, node in [(base, new), *followers]:
         old, index = handle.record, handle.index
         before = node.record.marks[node.index]
         mark = before if node.mark is before else object()  # it says what the node's call was
-        changes.append((handle, (old, index, handle.data, handle.mark), node, before, mark))
+        own = old, index, handle.data, handle.mark, getattr(handle, "memory", None)
+        changes.append((handle, own, node, before, mark))
         if not hasattr(handle, "earlier"):
             handle.earlier = []
         handle.earlier.append((old, index))
+    memory = None
     if followers:
-        record.bases |= {node.index: new.index for _, node in followers}
-        record.views[new.index] = [ref(view) for view, _ in followers]
+        memory = Memory(new.data, new.index, [ref(base), *[ref(view) for view, _ in followers]])
     array, key, value, earlier = write or NOTHING
     try:  # an interrupt may come before any instruction, and after the last one all is done
         if array is not None:
@@ -502,10 +566,11 @@ def commit(
         for handle, _, node, _, mark in changes:
             node.record.marks[node.index] = handle.mark = mark
             handle.record, handle.index, handle.data = node.record, node.index, node.data
+            handle.memory = memory
     except BaseException:  # no call here, as this may be the end of stack or memory
         if array is not None:
             array[key] = earlier
         for handle, own, node, before, _ in changes:
-            handle.record, handle.index, handle.data, handle.mark = own
+            handle.record, handle.index, handle.data, handle.mark, handle.memory = own
             node.record.marks[node.index] = before
         raise

@@ -87,7 +87,7 @@ def namespace_of(record: Any, api_version: str | None) -> ModuleType:
 
 # Handles: `Tensor`, the array that records what is computed with it
 
-INNER = frozenset(["answer_with", "earlier", "interpreter", "mark", "snapshot", "view_base"])
+INNER = frozenset(["answer_with", "earlier", "interpreter", "mark", "memory", "snapshot"])
 """What only the library asks a handle for."""
 
 
@@ -132,8 +132,8 @@ class Tensor(ArrayInterface):
     data: Array
     mark: object = field(init=False)
     """What the record has for this node too, see `Arena`; a snapshot has one of its own."""
-    view_base: Self = field(init=False)
-    """For a view of what may be assigned to, the handle that it is a view of; else not set."""
+    memory: Any = field(init=False)
+    """What else shows the memory of the array, see `Memory`; not set before there is a view."""
     earlier: list[tuple[Any, int]] = field(init=False)
     """The records and indices that the handle stood for before it was assigned to, if it was."""
 
@@ -201,8 +201,6 @@ class Tensor(ArrayInterface):
         """Give a handle of the same node, which nobody assigns to; it gets no gradients."""
         same = type(self)(self.record, self.index, self.data)
         same.mark = object()
-        if hasattr(self, "view_base"):  # a view of the snapshot is a view of that as well
-            same.view_base = self.view_base
         return same
 
     def __dir__(self) -> list[str]:

@@ -263,10 +263,10 @@ def only_raises(frame: FrameType) -> bool:
     It computes nothing: what is differentiated is the same on all sides, where the check is left
     out.
     """
-    statements, at = statements_at(frame.f_code, frame.f_lineno)
+    line = frame.f_lineno
     return any(
-        at <= (node.test.end_lineno or at)
-        for node in statements
+        line <= (node.test.end_lineno or line)
+        for node in statements_at(frame.f_code, line)
         if isinstance(node, ast.Assert)
         or (isinstance(node, ast.If) and not node.orelse and all_raise(node.body))
         if not any(isinstance(each, ast.NamedExpr) for each in ast.walk(node.test))

@@ -23,11 +23,10 @@ from tape_ad.rules.numpy.building import BUILDING
 from tape_ad.rules.numpy.einsum import EINSUM
 from tape_ad.rules.numpy.elementwise import ELEMENTWISE
 from tape_ad.rules.numpy.indexing import INDEXING
-from tape_ad.rules.numpy.joining import JOINING
 from tape_ad.rules.numpy.products import PRODUCTS
 from tape_ad.rules.numpy.reductions import REDUCTIONS
 from tape_ad.rules.numpy.scans import SCANS
-from tape_ad.rules.numpy.shaping import SHAPING
+from tape_ad.rules.numpy.shaping import JOINING, SHAPING
 from tape_ad.rules.numpy.sorting import SORTING
 from tape_ad.rules.numpy.spreads import SPREADS
 from tape_ad.rules.numpy.updates import UPDATES

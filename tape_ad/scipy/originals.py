@@ -18,7 +18,8 @@ MODULES = (
     *("spatial.transform", "optimize.elementwise"),
 )
 
-ENTERED: set[str] = set()
+PENDING = list(MODULES)
+"""Those that had not been imported when somebody last asked."""
 
 
 def counterpart(original: Any, default: Any = None) -> Any:
@@ -30,7 +31,7 @@ def counterpart(original: Any, default: Any = None) -> Any:
     default : object
         What is given where there is none.
     """
-    if len(ENTERED) < len(MODULES):
+    if any(f"scipy.{name}" in sys.modules for name in PENDING):
         enter()
     pair = KNOWN.get(id(original))
     return pair[1] if pair is not None and pair[0] is original else default
@@ -44,11 +45,11 @@ def like_object(value: Any) -> Any:
 
 def enter() -> None:
     """Enter the modules of SciPy that have been imported by now."""
-    for name in MODULES:
+    for name in list(PENDING):
         module = sys.modules.get(f"scipy.{name}")
-        if name in ENTERED or module is None:
+        if module is None:
             continue
-        ENTERED.add(name)
+        PENDING.remove(name)
         ours: Any = tape_ad.scipy
         for part in name.split("."):
             ours = getattr(ours, part, None)

@@ -19,7 +19,7 @@ from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.record.arena import Arena
 from tape_ad.record.dispatch import record_call
-from tape_ad.record.mutation import link
+from tape_ad.record.mutation import linked
 from tape_ad.record.primals import PLAIN_TYPES, is_view, memory_of, read_only
 from tape_ad.record.spaces import unbroadcast
 from tape_ad.record.tensor import Tensor
@@ -354,10 +354,10 @@ class Recording:
         if type(flat) is Tensor:
             for i, array, position in use.views:
                 parts[i].data = array  # the same values, in the memory that NumPy would show
-                link(parts[i], handles[position])
+                linked(parts[i], handles[position], handles[position].data)
             for i, array in use.turned:
                 parts[i].data = array  # the same values; what views it has depends on the order
-                flat.record.bases.pop(parts[i].index, None)
+                parts[i].memory = None
         following = iter(parts)
         return map_leaves(
             lambda leaf, path: next(following) if has_derivative(leaf) else leaf, use.output
@@ -384,8 +384,8 @@ def recorded(public: Function, handles: tuple[Tensor, ...], use: Use) -> Any:
     parents = [x.index for x in handles]
     handle = record.note(public, handles, {"use": use}, out, parents, partials)
     for x in handles:
-        if is_view(out, x.data):
-            link(handle, x)
+        if is_view(out, data := x.data):
+            linked(handle, x, data)
     return handle
 
 

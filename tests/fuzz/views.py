@@ -17,7 +17,7 @@ from attrs import define, field, frozen
 
 import tape_ad as ta
 from tape_ad.base.errors import CaptureError
-from tape_ad.programs.engines import plans, scheduling
+from tape_ad.programs.engines import plans
 from tests.fuzz.replays import differing, outcome
 from tests.fuzz.statements import listed
 
@@ -217,8 +217,8 @@ def small_parts(function: Function, number: int) -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         if number % 3 == 0 and function.points[0][0].dtype.kind == "f":
-            patch.setattr(scheduling, "LARGE", 2)
-            patch.setattr(scheduling, "PART", 8)
-            patch.setattr(scheduling, "LINE", 8)
+            patch.setattr(plans, "LARGE", 2)
+            patch.setattr(plans, "PART", 8)
+            patch.setattr(plans, "LINE", 8)
             patch.setattr(plans, "HEAVY", 8)
         yield

@@ -12,8 +12,7 @@ import scipy.special
 import tape_ad as ta
 from tape_ad import nn
 from tape_ad.rules.maps import pull_chosen
-from tape_ad.rules.nn.normal import normal_cdf
-from tape_ad.rules.nn.rectifiers import SELU_ALPHA, SELU_SCALE
+from tape_ad.rules.nn.rectifiers import SELU_ALPHA, SELU_SCALE, normal_cdf
 from tests.shorthand import gradient, gradients_of
 
 Array = Any

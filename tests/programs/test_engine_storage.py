@@ -10,13 +10,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tape_ad.programs.engines import engine_named, plans, scheduling
+from tape_ad.programs.engines import engine_named, plans
 from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.program.interpreter import interpret
 from tape_ad.programs.program.program import Program, Value
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed
-from tape_ad.rules.numpy.windows import Window
 from tests.programs.building import Builder, same_bits
 
 UNARY = [np.tanh, np.exp, np.negative, np.square, np.absolute, np.sin, np.sqrt, np.conjugate]
@@ -174,9 +174,9 @@ def test_random_programs_give_the_bits_of_the_interpreter(
     with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
         patch.setattr(plans, "HEAVY", heavy)
         if part is not None:  # in which arrays are taken, as if they were large
-            patch.setattr(scheduling, "LARGE", 2)
-            patch.setattr(scheduling, "PART", part)
-            patch.setattr(scheduling, "LINE", 1)
+            patch.setattr(plans, "LARGE", 2)
+            patch.setattr(plans, "PART", part)
+            patch.setattr(plans, "LINE", 1)
         maker = Maker(data)
         rng = np.random.default_rng(data.draw(st.integers(0, 5)))
         dtype = maker.draw([float, float, np.float32, complex])

@@ -12,6 +12,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.base.errors import CaptureError, CompileWarning
 from tape_ad.programs.capture.free_variables import FreeVariables
+from tape_ad.programs.capture.variables import names_used
 
 X = np.array([0.5, -1.5, 2.0])
 
@@ -244,3 +245,31 @@ def test_numbers_that_change_at_each_call_are_named_in_the_end() -> None:
     weights[0] = 3.0
     with pytest.warns(CompileWarning, match="the variable weights"):
         assert np.array_equal(fast(X), X * [6.0, 2.0, 2.0])
+
+
+class Counter:
+    """Whose method goes by nothing of its own."""
+
+    def up(self: Any, step: int) -> None:
+        self.count += step
+        self.step = step
+        self.__total = self.__total + 1
+        self.seen[self.place] = step
+        self.log.append(self.last)
+
+
+def gone_by(self: Any, step: int) -> Any:
+    count = self.count = self.count + 1
+    step, self.step = self.step, step
+    self.log.append(self.last if self.first else 0)
+    if self.flag:
+        self.total += self.part
+    return count
+
+
+def test_a_name_is_used_unless_its_value_is_counted_up_or_thrown_away() -> None:
+    assert names_used(Counter.up.__code__) == set()
+    used = {"count", "step", "log", "append", "last", "first", "flag", "part"}
+    assert names_used(gone_by.__code__) == used
+    assert "flag" in names_used((lambda self: self.flag).__code__)
+    assert names_used(eval("lambda x: log.append(x)").__code__) == {"log", "append"}  # noqa: S307 - the line is here

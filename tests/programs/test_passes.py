@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from tape_ad.programs.passes import PASSES, simplified
-from tape_ad.programs.passes.cse import eliminate_common_subexpressions
-from tape_ad.programs.passes.dead_code import eliminate_dead_code
-from tape_ad.programs.passes.identities import IDENTITIES
 from tape_ad.programs.passes.rewriting import rewritten
+from tape_ad.programs.passes.simplifications import (
+    IDENTITIES,
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+)
 from tape_ad.programs.program.program import Program
 from tape_ad.rules.base import Constant
 from tape_ad.rules.facts import ELEMENTWISE, UNKNOWN, Facts

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from tape_ad.programs.passes import simplified
-from tape_ad.programs.passes.constant_folding import fold_constants, literals_of
-from tape_ad.programs.passes.dead_code import eliminate_dead_code
 from tape_ad.programs.passes.rewriting import rewritten
-from tape_ad.programs.passes.strength_reduction import (
+from tape_ad.programs.passes.simplifications import (
     NEUTRAL_OPERANDS,
     SQUARES,
     UNIT_ROWS,
+    eliminate_dead_code,
+    fold_constants,
     has_squares,
+    literals_of,
 )
 from tape_ad.programs.program.program import Program
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix

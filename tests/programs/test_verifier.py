@@ -8,8 +8,8 @@ import pytest
 import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.programs.engines import engine_named, plans
-from tape_ad.programs.engines.native.fusion import fusion
-from tape_ad.programs.engines.native.lowering.passes import LoweringCache
+from tape_ad.programs.engines.native import fusion
+from tape_ad.programs.engines.native.lowering import LoweringCache
 from tape_ad.programs.engines.plans import LiveRanges, Plan
 from tape_ad.programs.engines.verifier import (
     StorageError,

@@ -1,13 +1,17 @@
 """What a line is doing is told in each release of Python, for code that has run often too."""
 
+import linecache
+import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from tape_ad.record.messages.callers import OPERATORS, is_at, variables_bound
+import tape_ad
+from tape_ad.record.messages.callers import OPERATORS, is_at, tree_of, variables_bound
 
 Function = Callable[[Any], Any]
 
@@ -124,3 +128,19 @@ calls, gone, other = 0, 1, 2
 
 def test_variables_that_a_function_binds_are_found_at_any_depth() -> None:
     assert variables_bound(counting.__code__) == {"total", "calls", "gone"}
+
+
+def test_no_module_names_an_instruction() -> None:
+    for file in Path(tape_ad.__file__).parent.rglob("*.py"):
+        assert not {"opname", "opmap"} & set(re.findall(r"\w+", file.read_text(encoding="utf-8")))
+
+
+def test_the_source_of_a_function_has_the_places_of_its_file() -> None:
+    pair = (lambda: 0, lambda x: [x,
+                                  x + 1])  # fmt: skip
+    lines = linecache.getlines(__file__)
+    for function in (pair[1], counting, counting(0), Asked.__init__):
+        tree: Any = tree_of(function.__code__)
+        assert tree.lineno == function.__code__.co_firstlineno
+        assert lines[tree.lineno - 1][tree.col_offset :].startswith(("[x,", "def "))
+    assert tree_of(eval("lambda: 0").__code__) is None  # noqa: S307 - the line is here

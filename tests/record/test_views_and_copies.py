@@ -305,12 +305,34 @@ def test_what_take_finds_in_an_array_without_elements(transform: Callable[..., A
     assert np.shape(found[-1]) in {(0, 0), (0, 1)}
 
 
-def test_a_view_keeps_no_more_alive_than_numpys() -> None:
+def test_a_view_keeps_no_handle_alive_and_is_assigned_to_without_it() -> None:
     rec: Any = ta.ComputationRecord()
     x = rec.tensor(np.ones(3))
     y = x * 2.0
     index, view = y.index, y[1:]
+    other = view[1:]
     del y
-    assert rec.is_held(index)
-    del view
     assert not rec.is_held(index)
+    view[...] = 3.0 * x[0]
+    view[0] += x[1]
+    other *= x[2]
+    np.testing.assert_array_equal(view.data, [4.0, 3.0])
+    np.testing.assert_array_equal(np.sum(view).grad().wrt(x), [6.0, 1.0, 3.0])
+
+
+@pytest.mark.parametrize("viewed_before", [True, False])
+def test_what_an_inner_record_has_computed_stays_where_the_array_is_assigned_to(
+    viewed_before: bool,
+) -> None:
+    outer: Any = ta.ComputationRecord()
+    t = outer.tensor(np.array([1.0, 2.0, 3.0]))
+    h = t * 2.0
+    kept = h[:2] if viewed_before else None
+    k = ta.ComputationRecord(within=outer).tensor(h)
+    part = k[1:]
+    cubes = np.sum(part * part * part)
+    h[:] = 7.0
+    first = cubes.grad().wrt(k)
+    np.testing.assert_array_equal(first.data, [0.0, 48.0, 108.0])
+    np.testing.assert_array_equal(np.sum(first).grad().wrt(t), [0.0, 48.0, 72.0])
+    assert kept is None or kept.data[0] == 7.0

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.linalg.decompositions import qr_factors
-from tape_ad.rules.linalg.singular_values import singular_triplets, singular_values
+from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
 from tape_ad.rules.linalg.spectra import eigenpairs, hermitian_eigenpairs, indistinct, scaled
 from tape_ad.rules.linalg.triangles import ill_conditioned
 from tests.rules.rows_linalg import REGULAR, of_lower, of_upper

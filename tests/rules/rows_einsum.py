@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.numpy.contractions import contract
+from tape_ad.rules.numpy.einsum import contract
 from tests.rules.table import REAL, Row, Shape
 
 __all__ = ["CONSTANTS", "ROWS"]

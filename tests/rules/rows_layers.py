@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.rules.nn import affine, attention, images, normalization, pooling, recurrent
-from tape_ad.rules.nn.windows import Windows
+from tape_ad.rules.nn.images import Windows
 from tests.rules.table import DISTINCT, REAL, Row
 
 __all__ = ["CONSTANTS", "ROWS"]

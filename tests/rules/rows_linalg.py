@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.linalg.determinants import borders
+from tape_ad.rules.linalg.norms import borders
 from tests.rules.table import REAL, Domain, Row, fixed, signed
 
 __all__ = ["CONSTANTS", "REGULAR", "ROWS", "of_lower", "of_upper"]

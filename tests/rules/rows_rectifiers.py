@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tape_ad.rules.nn import normal, rectifiers
+from tape_ad.rules.nn import rectifiers
 from tests.rules.table import REAL, Row, elementwise
 
 __all__ = ["ROWS"]
@@ -23,7 +23,7 @@ ROWS: list[Row] = [
         rectifiers.gelu, REAL, jax=lambda jax: lambda x: jax.nn.gelu(x, approximate=False)
     ),
     Row(rectifiers.gelu, [REAL(2, 3)], options={"approximate": "tanh"}, jax=tanh_gelu),
-    *elementwise(normal.normal_cdf, REAL, jax="scipy.special.ndtr"),
+    *elementwise(rectifiers.normal_cdf, REAL, jax="scipy.special.ndtr"),
     *elementwise(rectifiers.silu, REAL, jax="nn.silu"),
     *elementwise(rectifiers.softplus, REAL, jax="nn.softplus"),
     Row(

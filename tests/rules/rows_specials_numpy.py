@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tape_ad.rules.numpy import specials_numpy as ours
+from tape_ad.rules.numpy import special_functions as ours
 from tests.rules.table import REAL, Row, elementwise, fixed, uniform
 
 __all__ = ["CONSTANTS", "ROWS"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.rules.numpy.histograms import binned, binned_along_line
+from tape_ad.rules.numpy.statistics import binned, binned_along_line
 from tests.rules.table import ABOVE_ONE, INSIDE, POSITIVE, REAL, Row, fixed, plain
 
 __all__ = ["CONSTANTS", "ROWS"]

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed
-from tape_ad.rules.numpy.windows import Window
 from tests.rules.table import REAL, Row
 
 __all__ = ["ROWS"]

@@ -7,8 +7,8 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.base.errors import InPlaceError, ShapeError
-from tape_ad.rules.numpy import contractions
-from tape_ad.rules.numpy.contractions import contract, planned
+from tape_ad.rules.numpy import einsum as contractions
+from tape_ad.rules.numpy.einsum import contract, planned
 
 Array = Any
 

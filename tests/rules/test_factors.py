@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import tape_ad as ta
-from tape_ad.rules.numpy.factors import product_by_each
+from tape_ad.rules.numpy.reductions import product_by_each
 from tape_ad.rules.numpy.scans import RunningProduct
 from tests.shorthand import gradients_of, handle
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tape_ad.rules.nn import images
-from tape_ad.rules.nn.windows import Windows
+from tape_ad.rules.nn.images import Windows
 
 Array = np.ndarray[Any, Any]
 

@@ -14,7 +14,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.base.errors import TapeError
-from tape_ad.interop.autograd.primitives import Primitive
+from tape_ad.interop.autograd.extend import Primitive
 from tape_ad.record.arena import Released
 from tape_ad.record.spaces import unbroadcast
 from tape_ad.rules.maps import Deferred, LinearMap

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.rules.maps.places import names_each_once
+from tape_ad.rules.maps.memory import names_each_once
 
 WHOLE = slice(None)
 

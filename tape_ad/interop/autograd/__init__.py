@@ -17,7 +17,7 @@ array([1., 1.])
 """
 
 from tape_ad.interop.autograd.builtins import dict, isinstance, list, tuple, type  # noqa: A004 - HIPS autograd's names
-from tape_ad.interop.autograd.deprecated import primitive
+from tape_ad.interop.autograd.core import primitive
 from tape_ad.interop.autograd.differential_operators import (
     checkpoint,
     deriv,
@@ -40,6 +40,7 @@ from tape_ad.interop.autograd.differential_operators import (
     value_and_grad,
     vector_jacobian_product,
 )
+from tape_ad.interop.autograd.modules import publish
 
 __all__ = [
     "checkpoint",
@@ -72,3 +73,20 @@ __all__ = [
 
 __version__ = "1.9.1"
 """The release of HIPS autograd whose names these are."""
+
+publish(
+    __name__,
+    {
+        "tracer": [
+            f"{__name__}.extend:Box JVPNode Node VJPNode getval isbox new_box notrace_primitive "
+            "primitive register_notrace subval subvals toposort trace"
+        ],
+        "util": [
+            f"{__name__}.test_util:func quick_grad_check",
+            f"{__name__}.extend:subval subvals toposort",
+        ],
+        "wrap_util": [
+            f"{__name__}.differential_operators:get_doc get_name unary_to_nary wrap_nary_f wraps"
+        ],
+    },
+)

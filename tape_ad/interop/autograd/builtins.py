@@ -8,8 +8,7 @@ from typing import Any
 
 from tape_ad import Tensor
 from tape_ad.extend.trees import flatten
-from tape_ad.interop.autograd.tracer import getval
-from tape_ad.interop.autograd.tuples import subvals
+from tape_ad.interop.autograd.extend import getval, subvals
 
 __all__ = ["DictBox", "SequenceBox", "dict", "isinstance", "list", "subvals", "tuple", "type"]
 

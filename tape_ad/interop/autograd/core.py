@@ -1,19 +1,17 @@
-"""`make_vjp` and `make_jvp` with HIPS autograd's conventions, which all its operators stand on.
-
-There are three differences from `tape_ad.vjp` and `tape_ad.jvp`: cotangents of complex numbers are
-the conjugates of ours, on both sides; numbers come back as NumPy's scalars and arrays may be
-written to; and a result that does not depend on the argument has a warning and zeros.
-"""
+"""What HIPS autograd has kept of its first releases, for programs written for those."""
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.trees import flatten, map_leaves
-from tape_ad.interop.autograd.deprecated import primitive
-from tape_ad.interop.autograd.primitives import (
+from tape_ad.interop.autograd import extend
+from tape_ad.interop.autograd.extend import (
+    JVPNode,
+    RootedRecord,
+    VJPNode,
     def_linear,
     defjvp,
     defjvp_argnum,
@@ -21,10 +19,17 @@ from tape_ad.interop.autograd.primitives import (
     defvjp,
     defvjp_argnum,
     defvjp_argnums,
+    getval,
+    isbox,
 )
-from tape_ad.interop.autograd.spaces import SparseObject, VSpace, vspace
-from tape_ad.interop.autograd.tracer import JVPNode, RootedRecord, VJPNode, getval, isbox
-from tape_ad.interop.autograd.values import as_number, conjugated, given_back
+from tape_ad.interop.autograd.spaces import (
+    SparseObject,
+    VSpace,
+    as_number,
+    conjugated,
+    given_back,
+    vspace,
+)
 from tape_ad.transforms.gradients import own
 from tape_ad.transforms.tracing import Trace, trace
 
@@ -50,6 +55,41 @@ __all__ = [
 ]
 
 Function = Callable[..., Any]
+
+
+def primitive(f_raw: Function) -> Function:
+    """Make a primitive with the methods `defgrad`, `defvjp` and `defvjp_is_zero`.
+
+    Write ``extend.defvjp(f, ...)`` in place of them: they warn.
+    """
+    made: Any = extend.primitive(f_raw)
+    makers: dict[int, Any] = {}
+
+    def define(name: str, new: Mapping[int, Any]) -> None:
+        warnings.warn(
+            f"the method {name} is deprecated; write extend.defvjp(f, ...)",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        makers.update(new)
+        defvjp(made, *makers.values(), argnums=list(makers))
+
+    def defgrad(gradfun: Function, argnum: int = 0) -> None:
+        define("defgrad", {argnum: gradfun})
+
+    def defvjp_unstaged(vjpmaker: Function, argnum: int = 0) -> None:
+        def staged(ans: Any, *args: Any, **kwargs: Any) -> Function:
+            space = vspace(args[argnum])
+            return lambda g: vjpmaker(g, ans, space, vspace(g), *args, **kwargs)
+
+        define("defvjp", {argnum: staged})
+
+    def defvjp_is_zero(argnums: Iterable[int] = (0,)) -> None:
+        define("defvjp_is_zero", dict.fromkeys(argnums))
+
+    made.defgrad, made.defvjp, made.defvjp_is_zero = defgrad, defvjp_unstaged, defvjp_is_zero
+    decorated: Function = made
+    return decorated
 
 
 def traced_at(fun: Function, x: Any) -> Trace:

@@ -1,4 +1,4 @@
-"""The spaces that values lie in, as HIPS autograd describes them: `vspace` and its classes."""
+"""Values that go in and out of programs for HIPS autograd, and the spaces that they lie in."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
@@ -15,8 +15,70 @@ __all__ = [
     "ContainerVSpace",
     "SparseObject",
     "VSpace",
+    "as_number",
+    "balanced_eq",
+    "conjugated",
+    "given_back",
+    "holds_handles",
+    "match_complex",
+    "repeat_to_match_shape",
+    "replace_zero",
+    "unbroadcast",
+    "unbroadcast_f",
+    "value_of",
     "vspace",
 ]
+
+
+def number_of(leaf: Any, path: str = "") -> Any:
+    """Take a plain array without axes to NumPy's scalar; leave all else as it is."""
+    return leaf[()] if type(leaf) is np.ndarray and leaf.ndim == 0 else leaf
+
+
+def as_number(leaf: Any, path: str = "") -> Any:
+    """Take a handle without axes to one of a number, on which ``x += y`` makes another number."""
+    return np.positive(leaf) if type(leaf) is Tensor and leaf.ndim == 0 else leaf
+
+
+def conjugated(tree: Any) -> Any:
+    """Take a cotangent of ours to one of HIPS autograd's, or the other way round."""
+
+    def conjugate(leaf: Any, path: str) -> Any:
+        dtype = getattr(leaf, "dtype", None)
+        kind = dtype.kind if dtype is not None else "c" if isinstance(leaf, complex) else ""
+        return np.conj(leaf) if kind == "c" else leaf
+
+    return map_leaves(conjugate, tree)
+
+
+def given_back(tree: Any) -> Any:
+    """Give results as HIPS autograd does: numbers for arrays without axes, arrays to write to."""
+
+    def own(leaf: Any, path: str) -> Any:
+        leaf = number_of(leaf)
+        return leaf.copy() if type(leaf) is np.ndarray and not leaf.flags.writeable else leaf
+
+    return map_leaves(own, tree)
+
+
+def value_of(handle: Any) -> Any:
+    """Give what is behind a handle: a number, an array, or a handle further out."""
+    return number_of(handle.data)
+
+
+def plain(leaf: Any, path: str = "") -> Any:
+    """Give the plain array or number behind a handle of any nesting; anything else as it is."""
+    return number_of(primal(leaf)) if type(leaf) is Tensor else leaf
+
+
+def holds_handles(value: Any) -> bool:
+    """Tell whether a handle stands in nested lists and tuples, or in an array of objects."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return any(map(holds_handles, value))
+    if kind is np.ndarray and value.dtype.kind == "O":
+        return any(type(each) is Tensor for each in value.flat)
+    return kind is Tensor
 
 
 class VSpace:
@@ -289,3 +351,66 @@ def vspace(value: Any) -> Any:
         known = ", ".join(sorted(each.__name__ for each in VSpace.mappings))
         raise TypeError(f"there is no space for {value!r} of type {kind}, but for {known}")
     return maker(value)
+
+
+def unbroadcast(x: Any, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
+    """Sum a cotangent over the axes along which an argument was broadcast.
+
+    Parameters
+    ----------
+    x : array
+        The cotangent.
+    target_meta : tuple
+        Shape, number of axes, dtype and whether it is complex, of the argument: see `metadata`.
+    broadcast_idx : int
+        Where axes were added: 0 for in front, -1 for behind.
+    """
+    shape, ndim, _, is_complex = target_meta
+    while np.ndim(x) > ndim:
+        x = np.sum(x, axis=broadcast_idx)
+    axes = tuple([i for i, n in enumerate(shape) if n == 1 != np.shape(x)[i]])
+    if axes:
+        x = np.sum(x, axis=axes, keepdims=True)
+    return np.real(x) if np.iscomplexobj(x) and not is_complex else x
+
+
+def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Let what a VJP gives be summed over the axes along which its argument was broadcast."""
+    meta = np.shape(target), np.ndim(target), np.result_type(target), np.iscomplexobj(target)
+    return lambda g: unbroadcast(f(g), meta)
+
+
+def match_complex(target: Any, x: Any) -> Any:
+    """Bring a cotangent to a real argument, or a complex one, by its real part or as it is."""
+    if np.iscomplexobj(target):
+        return x if np.iscomplexobj(x) else x + 0j
+    return np.real(x) if np.iscomplexobj(x) else x
+
+
+def repeat_to_match_shape(
+    g: Any, shape: tuple[int, ...], dtype: Any, axis: Any, keepdims: bool
+) -> tuple[Any, int]:
+    """Repeat what a reduction gave to the shape of what it took.
+
+    Returns
+    -------
+    array
+    int
+        How many elements each one stands for.
+    """
+    if not shape:
+        return g, 1
+    axes = range(len(shape)) if axis is None else np.atleast_1d(axis) % len(shape)
+    kept = [1 if i in axes else n for i, n in enumerate(shape)]
+    repeated = np.broadcast_to(np.reshape(g, kept), shape) + np.zeros(shape, dtype)
+    return repeated, int(np.prod([shape[i] for i in axes]))
+
+
+def replace_zero(x: Any, val: Any) -> Any:
+    """Put another value in place of zeros."""
+    return np.where(x, x, val)
+
+
+def balanced_eq(x: Any, z: Any, y: Any) -> Any:
+    """Tell where `x` equals `z`, as a share: a half where `y` does too."""
+    return (x == z) / (1.0 + (x == y))

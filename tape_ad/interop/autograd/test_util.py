@@ -3,13 +3,15 @@
 `tape_ad.testing.check_grads` compares every entry instead.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
 from tape_ad.interop.autograd.core import make_jvp, make_vjp
+from tape_ad.interop.autograd.differential_operators import get_name, unary_to_nary
+from tape_ad.interop.autograd.extend import subval, subvals, toposort
 from tape_ad.interop.autograd.spaces import vspace
-from tape_ad.interop.autograd.wrap_util import get_name, unary_to_nary
 
 __all__ = [
     "check_equivalent",
@@ -17,8 +19,13 @@ __all__ = [
     "check_jvp",
     "check_vjp",
     "combo_check",
+    "func",
     "make_numerical_jvp",
+    "quick_grad_check",
     "scalar_close",
+    "subval",
+    "subvals",
+    "toposort",
 ]
 
 Function = Callable[..., Any]
@@ -143,3 +150,20 @@ def combo_check(fun: Function, *args: Any, **kwargs: Any) -> Function:
                 check(*each, **dict(zip(kwargs, options, strict=True)))
 
     return check_all
+
+
+def func(f: Any) -> Any:
+    """Return `f` itself, as HIPS autograd's `func` does."""
+    return f
+
+
+def quick_grad_check(
+    fun: Callable[..., Any], arg0: Any, extra_args: Any = (), kwargs: Any = None, **options: Any
+) -> None:
+    """Check a gradient by the first argument; write `test_util.check_grads` in place of it."""
+    warnings.warn(
+        "quick_grad_check is deprecated; write test_util.check_grads",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    check_grads(fun, modes=["rev"], order=1)(arg0, *extra_args, **(kwargs or {}))

@@ -1,4 +1,4 @@
-"""What data are made of: partitions, each of which a worker makes, reads or holds."""
+"""What data are made of: partitions that a worker makes, reads or holds, and blocks of them."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from attrs import evolve, frozen
+from dask import config
 from dask.base import optimize
 from dask.core import get_dependencies, istask
 from dask.delayed import Delayed
@@ -17,7 +18,7 @@ from tape_ad.base.errors import PartitionError
 from tape_ad.extend.packages import extra
 from tape_ad.interop.dask.working import Partition
 
-__all__ = ["Data", "data_of"]
+__all__ = ["COARSE", "FINE", "Blocks", "Data", "data_of", "large_graphs", "size_of_blocks"]
 
 SHOWN = 60
 """How much of a key an error shows."""
@@ -352,3 +353,62 @@ def import_zarr() -> Any:
     with extra("files", "a Zarr array"):
         import zarr
     return zarr
+
+
+COARSE, FINE = 1, 4
+"""How many blocks of partitions there are for each thread of a worker, in quick and long steps.
+
+Each is a task, which costs the scheduler about as long as a small step; and where they are more
+than threads, a slow worker goes through fewer of them."""
+
+
+@frozen(eq=False)
+class Blocks:
+    """What workers know of some data.
+
+    Attributes
+    ----------
+    given : tuple
+        The data, so that they are known again.
+    client : Client
+    data : Data
+    blocks : list of Block
+        Without what is in them.
+    futures : list of Future
+        The blocks on workers.
+    held : list of list of Future
+        What workers hold otherwise, for each block.
+    """
+
+    given: tuple[Any, ...]
+    client: Client
+    data: Data
+    ranges: list[range]
+    futures: list[Any]
+    held: list[list[Any]]
+
+    def are_of(self, client: Client, given: tuple[Any, ...]) -> bool:
+        """Tell whether they are of these data, which is asked without computing any."""
+        return client is self.client and same(self.given, given)
+
+
+def same(known: Any, given: Any) -> bool:
+    """Tell whether data are the ones that are known already."""
+    if known is given:
+        return True
+    if isinstance(known, (list, tuple)) and isinstance(given, (list, tuple)):
+        return len(known) == len(given) and all(map(same, known, given))
+    return type(known) is type(given) and isinstance(known, str) and known == given
+
+
+def large_graphs() -> Any:
+    """Let data go to the workers without Dask's warning that they are large."""
+    return config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"})
+
+
+def size_of_blocks(partitions: int, blocks: int) -> int:
+    """Give the largest power of two that makes at least as many blocks, if there are as many."""
+    size = 1
+    while size < partitions and -(-partitions // (2 * size)) >= blocks:
+        size *= 2
+    return size

@@ -17,9 +17,16 @@ from tape_ad.base.errors import ClusterError, PartitionError
 from tape_ad.extend.solvers import check_callable
 from tape_ad.extend.trees import flatten, unflatten
 from tape_ad.interop.dask.adding import Failure, Sum
-from tape_ad.interop.dask.blocks import COARSE, FINE, Blocks, large_graphs, size_of_blocks
 from tape_ad.interop.dask.clusters import AGAIN, Workers, dashboard_of
-from tape_ad.interop.dask.partitions import Data, data_of
+from tape_ad.interop.dask.partitions import (
+    COARSE,
+    FINE,
+    Blocks,
+    Data,
+    data_of,
+    large_graphs,
+    size_of_blocks,
+)
 from tape_ad.interop.dask.working import (
     Block,
     Sent,

@@ -2,7 +2,6 @@
 
 import operator
 import warnings
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
 from typing import Any
@@ -48,6 +47,7 @@ from tape_ad.programs.capture.tracers import (
 from tape_ad.programs.capture.writing import call_into, is_index, is_of_memory, tracers_in
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
+from tape_ad.record.mutation import Memory
 from tape_ad.rules import known_facts
 
 __all__ = ["Capture"]
@@ -293,10 +293,9 @@ class Capture:
             return TracedArray(out, Value.like(out), self)
         for operand in operands:
             if type(operand) is TracedArray and is_of_memory(out, operand.data):
-                origin = operand if operand.origin is None else operand.origin
                 owner: Value | None = operand.value.owner or operand.value
-                box = TracedArray(out, Value.like(out, owner), self, origin)
-                origin.views.append(weakref.ref(box))
+                box = TracedArray(out, Value.like(out, owner), self)
+                Memory.shared_by(operand, operand.value).add(box)
                 others = [each for each in operands if each is not operand]
                 box.chosen_by = (*operand.chosen_by, *filter(is_index, others))
                 return box

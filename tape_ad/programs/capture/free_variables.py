@@ -40,6 +40,7 @@ from tape_ad.programs.capture.variables import (
     Variable,
     WatchedArray,
     names_in,
+    names_used,
     quick_test,
 )
 from tape_ad.programs.program.keys import varies
@@ -111,7 +112,7 @@ class FreeVariables:
     state: list[Variable] = field(factory=list)
     full: bool = False
     _names: set[str] = field(factory=set)
-    _used: set[str] = field(factory=set)
+    _codes: set[types.CodeType] = field(factory=set)
     _doubtful: set[str] = field(factory=set)
     _by_text: bool = False
     _whole: bool = False
@@ -163,7 +164,7 @@ class FreeVariables:
     def uses(self, variable: Variable) -> bool:
         """Tell whether a variable is read for more than to be counted up or written down."""
         word = variable.word()
-        return not word.isidentifier() or word in self._used
+        return not word.isidentifier() or any(word in names_used(each) for each in self._codes)
 
     def append(self, variable: Variable) -> None:
         """Watch a variable, unless there are too many."""
@@ -298,6 +299,7 @@ class FreeVariables:
         if is_of_library(function):
             return
         own = names_in(function.__code__)
+        self._codes.add(function.__code__)
         self.take(own)
         self.made_of(function, own.read)
         self.variables_of(function, own)
@@ -321,10 +323,11 @@ class FreeVariables:
         """Note the variables of a function's closure and of its module."""
         names, outside = own.read, function.__globals__
         cells = function.__closure__ or ()
+        counted = own.bound and own.bound - names_used(function.__code__)
         for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
-            if name not in own.bound or name in own.used:
+            if name not in counted:
                 self.note(Variable(cell, None, name, CELL), names, DEPTH, empty=True)
-        for name in sorted(names - own.bound | own.bound & own.used):
+        for name in sorted(names - counted):
             if name in outside:
                 self.note(Variable(outside, name, name), names, DEPTH)
             elif name in own.outside:
@@ -336,7 +339,6 @@ class FreeVariables:
     def take(self, own: Names) -> None:
         """Add the names in the code of a function to those of the others."""
         self._names |= own.read
-        self._used |= own.used
         self._doubtful |= own.doubtful
         self._by_text |= own.by_text
         self._whole |= own.whole

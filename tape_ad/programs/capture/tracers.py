@@ -388,10 +388,8 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     ----------
     data, value, capture
         As `Tracer` has them.
-    origin : TracedArray or None
-        For a view, whose memory it shows.
-    views : list of weakref
-        For what owns its memory, the views of it.
+    memory : Memory or None
+        What else shows the memory of the array; None before there is a view.
     chosen_by : tuple of captured integers
         For a view, what says which part of the memory it shows.
     """
@@ -399,8 +397,7 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     data: Any
     value: Value
     capture: Any
-    origin: Any = None
-    views: list[Any] = field(factory=list, init=False)
+    memory: Any = None
     chosen_by: tuple[Any, ...] = field(default=(), init=False)
 
     @property  # type: ignore[misc]  # isinstance looks at it after the type

@@ -1,8 +1,9 @@
 """A place where a function looks something up, and the quick question whether all is as it was."""
 
-import dis
+import ast
 import functools
 import operator
+import re
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from attrs import define, frozen
 
 from tape_ad.programs.capture.constants import contents
-from tape_ad.record.messages.callers import variables_bound
+from tape_ad.record.messages.callers import tree_of, variables_bound, variables_read
 
 __all__ = [
     "ATTRIBUTE",
@@ -27,6 +28,7 @@ __all__ = [
     "Variable",
     "WatchedArray",
     "names_in",
+    "names_used",
     "quick_test",
 ]
 
@@ -36,7 +38,6 @@ LOOKUPS = frozenset(
 """Names of what looks up a name that is given as text."""
 WHOLE = frozenset(("vars", "__dict__", "dir"))
 """Names of what gives all attributes of an object."""
-OUTSIDE = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 
 
 @frozen
@@ -52,8 +53,6 @@ class Names:
         Those of them that are variables of the module.
     bound : frozenset of str
         The variables outside that it binds, as a counter does.
-    used : frozenset of str
-        Those whose values go into more than a count or a call that gives nothing, like a log.
     doubtful : frozenset of str
         Those that it looks up where they may be missing.
     by_text : bool
@@ -65,7 +64,6 @@ class Names:
     read: frozenset[str]
     outside: frozenset[str]
     bound: frozenset[str]
-    used: frozenset[str]
     doubtful: frozenset[str]
     by_text: bool
     whole: bool
@@ -78,13 +76,11 @@ def names_in(code: types.CodeType) -> Names:
     names = frozenset(name for each in codes for name in each.co_names)
     by_text = not LOOKUPS.isdisjoint(names)
     texts = frozenset(text for each in codes for text in texts_in(each.co_consts) if by_text)
-    steps = [step for each in codes for step in dis.get_instructions(each)]
     doubtful = frozenset(name for each in codes if each.co_exceptiontable for name in each.co_names)
     return Names(
         names | texts,
-        frozenset(step.argval for step in steps if step.opname in OUTSIDE),
+        frozenset(variables_read(code)),
         frozenset(variables_bound(code)),
-        frozenset(name for each in codes for name in used_by(each)),
         doubtful | texts,
         by_text,
         not WHOLE.isdisjoint(names),
@@ -108,47 +104,67 @@ def texts_in(constants: Any) -> Iterator[str]:
             yield from (part for part in each.split(".") if part.isidentifier())
 
 
-def used_by(code: types.CodeType) -> Iterator[str]:
-    """Give the names whose values are used for more than to be counted up or written down.
+@functools.lru_cache(maxsize=1024)
+def names_used(code: types.CodeType) -> frozenset[str]:
+    """Find the names whose values go into more than a count, or a call whose value is thrown away.
 
-    A statement that ends in a value which is thrown away is a call like ``log.append(step)``, and
-    one that binds what it has read is a count, ``self.step += 1``. Any other counts as a use.
+    The one is ``self.step += 1``, and the other ``log.append(step)``. Any other counts as a use, as
+    all names do where there is no source.
     """
-    steps = list(dis.get_instructions(code))
-    for place, step in enumerate(steps):
-        if type(step.argval) is not str or not step.opname.startswith("LOAD"):
-            continue
-        if is_local(code, step) or step.opname in ("LOAD_CONST", "LOAD_CLOSURE"):
-            continue
-        end = next(filter(is_end, steps[place + 1 :]), None)
-        if end is None or not (end.opname == "POP_TOP" or binds_again(code, end, step)):
-            yield step.argval
+    codes, read = list(codes_in(code)), variables_read(code)
+    cells = {name for each in codes for name in (*each.co_freevars, *each.co_cellvars)}
+    names = cells.union(*[each.co_names for each in codes])
+    tree = tree_of(code)
+    if tree is None or not {*map(unmangled, names)} <= {*re.findall(r"\w+", ast.unparse(tree))}:
+        return frozenset(names)  # or where it is that of something else by now
+    local = {name for each in codes for name in each.co_varnames} - cells - read
+    whole = [tree] if isinstance(tree, ast.expr) else []
+    parts = [*whole, *(each for each in ast.walk(tree) if isinstance(each, ast.stmt))]
+    used = {word for each in parts for word in words_used(each, local)}
+    return frozenset(name for name in names if unmangled(name) in used)
 
 
-def is_local(code: types.CodeType, step: dis.Instruction) -> bool:
-    """Tell whether a variable is the function's own; Python 3.14 counts cells among the locals."""
-    cells = (*code.co_freevars, *code.co_cellvars)
-    return step.opcode in dis.haslocal and step.argval not in cells
+def unmangled(name: str) -> str:
+    """Give the name that a class's code has for one of its private attributes."""
+    return re.sub("^_[^_].*?(?=__)", "", name)
 
 
-def is_end(step: dis.Instruction) -> bool:
-    """Tell whether a statement ends or branches here."""
-    jumps = step.opcode in dis.hasjrel or step.opcode in dis.hasjabs
-    return jumps or step.opname.startswith(("POP_TOP", "STORE", "RETURN", "YIELD"))
+BRANCHES = (
+    *(ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.comprehension),
+    *(ast.Await, ast.Yield, ast.YieldFrom),
+)
+"""What makes more of a call than a call."""
 
 
-def binds_again(code: types.CodeType, end: dis.Instruction, step: dis.Instruction) -> bool:
-    """Tell whether a statement binds the place that it has read."""
-    if not end.opname.startswith("STORE"):
-        return False
-    if end.argval == step.argval and not is_local(code, end):
-        return True
-    place, within = step.positions, end.positions
-    if place is None or within is None or None in (*place, *within):
-        return False
-    first, last = (within.lineno, within.col_offset), (within.end_lineno, within.end_col_offset)
-    begin, finish = (place.lineno, place.col_offset), (place.end_lineno, place.end_col_offset)
-    return bool(first <= begin and finish <= last)
+def words_used(part: ast.AST, local: set[str]) -> Iterator[str]:
+    """Give the names whose values a statement uses itself, but for a function's own variables."""
+    parts, bound = list(expressions_in(part)), ""
+    match part:
+        case ast.expr():
+            parts = [part]
+        case ast.Expr(ast.Call() as call):
+            parts = parts if any(isinstance(each, BRANCHES) for each in ast.walk(call)) else []
+        case ast.Assign([target], value) | ast.AugAssign(target, _, value):
+            parts = [value]
+            own = isinstance(target, ast.Name) and target.id in local
+            bound = "" if own or isinstance(target, ast.Subscript) else ast.unparse(target)
+        case ast.Assign(_, value):
+            parts = [value]
+    for each in (each for part in parts for each in ast.walk(part)):
+        match each:
+            case ast.Name(word) if word not in local and word != bound:
+                yield word
+            case ast.Attribute(attr=word) if ast.unparse(each) != bound:
+                yield word
+
+
+def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
+    """Give the expressions of a statement, but for those of the statements in it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            yield child
+        elif not isinstance(child, ast.stmt):
+            yield from expressions_in(child)
 
 
 MISSING: Any = object()

@@ -11,9 +11,10 @@ from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.tracers import TracedArray, TracedScalar, defers_ufuncs, is_tracer
 from tape_ad.programs.program.program import Call, Value
 from tape_ad.record.messages.callers import caller
+from tape_ad.record.mutation import Memory
 from tape_ad.rules.maps import clone
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed
-from tape_ad.rules.numpy.windows import Window
 
 __all__ = ["assign", "call_into", "change", "defers", "is_index", "is_of_memory", "tracers_in"]
 
@@ -169,24 +170,24 @@ def assign(capture: Any, x: TracedArray, key: Any, value: Any) -> None:
     CaptureError
         When it is the memory of an argument or of an array from elsewhere.
     """
-    base = x if x.origin is None else x.origin
-    check_writeable(capture, base, x)
-    base.views = [each for each in base.views if each() is not None]
-    for view in (x, *(each() for each in base.views)):
-        view.guard_window()
+    memory = Memory.shared_by(x, x.value)
+    before, boxes = memory.place, memory.alive()
+    check_writeable(capture, before, x)
+    for each in boxes:
+        each.guard_window()
     (concrete_key, concrete_value), (noted_key, noted_value) = capture.unwrap((key, value))
-    window = None if x is base else Window.of(base.data, x.data)
-    args: tuple[Any, ...] = (base.value, noted_value, noted_key)
-    before = base.value
+    kwargs = {} if x.value is before else {"window": Window.of(memory.data, x.data)}
     x.data[concrete_key] = concrete_value
-    base.value = Value.like(base.data)
-    kwargs = {} if window is None else {"window": window}
-    args = (before, *args[1:])
-    capture.note(Call(updated, args, kwargs, (base.value,), errors=capture.errors()))
-    for view in [each() for each in base.views]:
-        view.value = Value.like(view.data, base.value)
-        through = Window.of(base.data, view.data)
-        capture.note(Call(viewed, (base.value, through), {}, (view.value,)))
+    memory.place = Value.like(memory.data)
+    args = before, noted_value, noted_key
+    capture.note(Call(updated, args, kwargs, (memory.place,), errors=capture.errors()))
+    for each in boxes:
+        if each.value is before:
+            each.value = memory.place
+        else:
+            each.value = Value.like(each.data, memory.place)
+            through = Window.of(memory.data, each.data)
+            capture.note(Call(viewed, (memory.place, through), {}, (each.value,)))
 
 
 def defers(x: Any) -> bool:
@@ -194,15 +195,15 @@ def defers(x: Any) -> bool:
     return is_tracer(x) or defers_ufuncs(x.__class__)
 
 
-def check_writeable(capture: Any, base: TracedArray, x: TracedArray) -> None:
+def check_writeable(capture: Any, base: Value, x: TracedArray) -> None:
     """Refuse to write where the user would see it."""
-    if base.value in capture.inputs:
+    if base in capture.inputs:
         raise capture.refusal(
-            f"{capture.name} writes to its argument {base.value.name} ({caller()}), which a "
+            f"{capture.name} writes to its argument {base.name} ({caller()}), which a "
             "compiled function does not do; write x = x + y in place of x += y, or begin with "
             "x = x.copy(), and return the new value"
         )
-    if base.value.owner is not None or not x.data.flags.writeable:
+    if base.owner is not None or not x.data.flags.writeable:
         if not x.data.flags.writeable:
             x.data[...] = x.data  # raises what NumPy says
         raise capture.refusal(

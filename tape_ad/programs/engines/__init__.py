@@ -15,8 +15,7 @@ from typing import Any
 from tape_ad.base.extras import extra
 from tape_ad.base.naming import called
 from tape_ad.programs.engines.numpy import numpy_engine
-from tape_ad.programs.engines.plans import Plan
-from tape_ad.programs.engines.reports import Report, reporting
+from tape_ad.programs.engines.plans import Plan, Report, reporting
 from tape_ad.programs.program.program import Program
 
 __all__ = ["ENGINES", "Report", "compiler_passes", "engine_named"]

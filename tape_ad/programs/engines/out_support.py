@@ -8,7 +8,7 @@ import numpy as np
 from tape_ad.programs.program.native import placed_number
 from tape_ad.programs.program.program import Call, Value, root_of, values_in
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
-from tape_ad.rules.maps.places import names_each_once
+from tape_ad.rules.maps.memory import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated

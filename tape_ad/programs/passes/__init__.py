@@ -8,13 +8,18 @@ from typing import Any
 
 from attrs import evolve
 
-from tape_ad.programs.passes.constant_folding import fold_constants, literals_of
-from tape_ad.programs.passes.copy_outputs import copy_returned_constants
-from tape_ad.programs.passes.cse import eliminate_common_subexpressions
-from tape_ad.programs.passes.dead_code import eliminate_dead_code
-from tape_ad.programs.passes.identities import IDENTITIES
 from tape_ad.programs.passes.rewriting import Rule, rewritten
-from tape_ad.programs.passes.strength_reduction import NEUTRAL_OPERANDS, SQUARES, UNIT_ROWS
+from tape_ad.programs.passes.simplifications import (
+    IDENTITIES,
+    NEUTRAL_OPERANDS,
+    SQUARES,
+    UNIT_ROWS,
+    copy_returned_constants,
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    fold_constants,
+    literals_of,
+)
 from tape_ad.programs.program.program import Program
 
 __all__ = ["PASSES", "simplified"]

@@ -12,7 +12,7 @@ import numpy as np
 from tape_ad.base.naming import called
 from tape_ad.programs.capture.tracers import complex_code, float_code
 from tape_ad.programs.engines import compiler_passes
-from tape_ad.programs.engines.reports import Report
+from tape_ad.programs.engines.plans import Report
 from tape_ad.programs.program.keys import Static
 from tape_ad.programs.replay.paths import Path, Paths
 

@@ -22,7 +22,7 @@ from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
 from tape_ad.programs.capture.tracers import plain, with_plain_keys
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.passes import simplified
-from tape_ad.programs.passes.copy_outputs import with_returned_copied
+from tape_ad.programs.passes.simplifications import with_returned_copied
 from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
 from tape_ad.programs.program.program import Program
 from tape_ad.programs.replay.explaining import asked, title

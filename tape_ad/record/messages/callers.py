@@ -6,8 +6,8 @@ import functools
 import inspect
 import linecache
 import sys
-import textwrap
-import types
+import tokenize
+from collections.abc import Iterable
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
@@ -27,9 +27,13 @@ __all__ = [
     "is_library_name",
     "is_read",
     "method_called",
+    "place_of",
     "statements_at",
+    "tree_of",
     "user_lines",
     "variables_bound",
+    "variables_read",
+    "words_in",
 ]
 
 
@@ -120,36 +124,90 @@ TOLD = frozenset(
 
 def is_read(frame: FrameType) -> bool:
     """Tell whether a frame is at a statement that raises, prints or logs something."""
-    statements, _ = statements_at(frame.f_code, frame.f_lineno)
-    if not statements or frame.f_code.co_name == "<lambda>":
-        return False
-    match statements[-1]:
-        case ast.Raise():
+    match statements_at(frame.f_code, frame.f_lineno):
+        case [*_, ast.Raise()]:
             return True
-        case ast.Expr(ast.Call(ast.Name(name) | ast.Attribute(attr=name))):
+        case [*_, ast.Expr(ast.Call(ast.Name(name) | ast.Attribute(attr=name)))]:
             return name in TOLD
     return False
 
 
+# What the source of a function says
+
+
 @functools.lru_cache(1024)
-def statements_at(code: CodeType, line: int) -> tuple[list[ast.stmt], int]:
+def statements_at(code: CodeType, line: int) -> list[ast.stmt]:
     """Find the statements of a function's source that a line is in, the innermost last.
 
-    Returns
-    -------
-    list of ast.stmt
-        None where the source is not there or, as that of a lambda, not whole.
-    int
-        The line, as counted in them.
+    There are none where the source is not there, and in a lambda.
     """
+    nodes = ast.walk(tree) if (tree := tree_of(code)) is not None else ()
+    found = (each for each in nodes if isinstance(each, ast.stmt))
+    return [each for each in found if each.lineno <= line <= (each.end_lineno or line)]
+
+
+@functools.lru_cache(1024)
+def tree_of(code: CodeType) -> ast.AST | None:
+    """Parse the source of a function, or of what a lambda gives; None where it is not there.
+
+    Lines and columns are those of the file.
+    """
+    if code.co_name == "<lambda>":
+        places = [place for place in code.co_positions() if None not in place]
+        wide = [place for place in places if place[::2] != place[1::2]]
+        first, start = min((place[::2] for place in wide), default=(None, None))
+        last, stop = max((place[1::2] for place in wide), default=(None, None))
+        return expression_at(code, (first, last, start, stop))
     try:
         lines, first = inspect.getsourcelines(code)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, SyntaxError):
-        return [], 0
-    at = line - max(first, 1) + 1
-    nodes = (each for each in ast.walk(tree) if isinstance(each, ast.stmt))
-    return [each for each in nodes if each.lineno <= at <= (each.end_lineno or at)], at
+        nested = lines[0][:1].isspace()  # a block around it leaves lines and columns as they are
+        tree = ast.parse("".join(["if True:\n", *lines] if nested else lines))
+    except (OSError, SyntaxError, TypeError, tokenize.TokenError):
+        return None
+    ast.increment_lineno(tree, max(first, 1) - 1 - nested)
+    if code.co_name.startswith("<"):  # a module, or the statement that a generator stands in
+        return tree
+    named = (each for each in ast.walk(tree) if getattr(each, "name", None) == code.co_name)
+    return next(named, None)
+
+
+Place = tuple[int | None, int | None, int | None, int | None]
+"""Where a part of the source begins and ends: two lines, and two columns in bytes."""
+
+
+def place_of(code: CodeType, at: int) -> Place:
+    """Find the part of the source that an instruction of a function belongs to."""
+    return next(islice(code.co_positions(), at // 2, None), (None,) * 4)
+
+
+def expression_at(code: CodeType, place: Place) -> ast.expr | None:
+    """Parse an expression in the file of a function; None where it is not there."""
+    first, last, start, stop = place
+    if first is None or last is None or start is None or stop is None:
+        return None
+    lines = linecache.getlines(code.co_filename)[first - 1 : last]
+    pieces = [line.encode() for line in lines]
+    if len(pieces) != last - first + 1:
+        return None
+    pieces[-1] = pieces[-1][:stop]
+    pieces[0] = b" " * start + pieces[0][start:]
+    try:
+        tree = ast.parse(b"(\n%b\n)" % b"".join(pieces), mode="eval")
+    except (SyntaxError, ValueError):
+        return None
+    ast.increment_lineno(tree, first - 2)
+    return tree.body
+
+
+def words_in(nodes: Iterable[ast.AST]) -> set[str]:
+    """List the names, attributes and texts in parts of a source."""
+    words = set()
+    for node in nodes:
+        for each in ast.walk(node):
+            match each:
+                case ast.Name(word) | ast.Attribute(attr=word) | ast.Constant(str(word)):
+                    words.add(word)
+    return words
 
 
 def is_library(frame: FrameType) -> bool:
@@ -224,21 +282,7 @@ def is_at(frame: FrameType, *examples: str) -> bool:
 
 def method_called(frame: FrameType) -> str:
     """Name the method that a frame is calling; an empty text where there is none, or no source."""
-    places = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
-    first, last, start, stop = places
-    if first is None or last is None or start is None or stop is None:
-        return ""
-    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]
-    pieces = [line.encode() for line in lines]  # columns are counted in bytes
-    if len(pieces) != last - first + 1:
-        return ""
-    pieces[-1] = pieces[-1][:stop]
-    pieces[0] = pieces[0][start:]
-    try:
-        call = ast.parse(b"".join(pieces).strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        return ""
-    match call:
+    match expression_at(frame.f_code, place_of(frame.f_code, frame.f_lasti)):
         case ast.Call(ast.Attribute(attr=name)):
             return name
     return ""
@@ -264,8 +308,14 @@ def instructions(examples: tuple[str, ...]) -> frozenset[tuple[int, int]]:
     return frozenset(met)
 
 
-def variables_bound(code: types.CodeType) -> set[str]:
+def variables_bound(code: CodeType, *, within: bool = True) -> set[str]:
     """List the variables outside that a function's code binds itself, as a counter does.
+
+    Parameters
+    ----------
+    code : code
+    within : bool
+        Whether those count that functions in it bind.
 
     Examples
     --------
@@ -275,22 +325,40 @@ def variables_bound(code: types.CodeType) -> set[str]:
     >>> variables_bound(count.__code__)
     {'calls'}
     """
-    own = {each.argval for each in dis.get_instructions(code) if each.opcode in binding()}
-    return own.union(*map(variables_bound, codes_in(code)))
+    own = named_at(code, binding())
+    return own.union(*map(variables_bound, codes_in(code))) if within else own
+
+
+def variables_read(code: CodeType) -> set[str]:
+    """List the variables of its module that a function's code reads, and functions in it."""
+    return named_at(code, reading()).union(*map(variables_read, codes_in(code)))
+
+
+def named_at(code: CodeType, operations: frozenset[int]) -> set[str]:
+    """List what the instructions of some code name that are among some operations."""
+    return {each.argval for each in dis.get_instructions(code) if each.opcode in operations}
 
 
 @functools.cache
 def binding() -> frozenset[int]:
     """List the operations that bind a variable outside of a function, or take it away."""
     (function,) = codes_in(compile(BINDING, "<example>", "exec"))
-    return frozenset(
-        each.opcode
-        for code in codes_in(function)
-        for each in dis.get_instructions(code)
-        if each.argval == "variable"
-    )
+    return at_variable(codes_in(function))
 
 
-def codes_in(code: types.CodeType) -> list[types.CodeType]:
+@functools.cache
+def reading() -> frozenset[int]:
+    """List the operations that read a variable of the module."""
+    module = compile("variable\nlambda: variable", "<example>", "exec")
+    return at_variable([module, *codes_in(module)])
+
+
+def at_variable(codes: Iterable[CodeType]) -> frozenset[int]:
+    """List the operations by which examples make use of what they call ``variable``."""
+    steps = (each for code in codes for each in dis.get_instructions(code))
+    return frozenset(each.opcode for each in steps if each.argval == "variable")
+
+
+def codes_in(code: CodeType) -> list[CodeType]:
     """List the code of the functions inside another."""
-    return [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    return [each for each in code.co_consts if isinstance(each, CodeType)]

@@ -451,6 +451,10 @@ class BoundOnly:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.declared.method(self.__self__, *args, **kwargs)
 
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(types.MethodType(self.declared.method, self.__self__))
+
     def __getattr__(self, name: str) -> Any:
         if name[:2] == "__":
             return getattr(types.MethodType(self.declared.method, self.__self__), name)

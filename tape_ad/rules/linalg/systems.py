@@ -14,7 +14,7 @@ from attrs import define
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
-from tape_ad.rules.linalg.singular_values import singular_values_map
+from tape_ad.rules.linalg.decompositions import singular_values_map
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, solve_all
 from tape_ad.rules.maps import (
     Array,

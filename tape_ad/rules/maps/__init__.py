@@ -12,8 +12,7 @@ enclosing record, or any other array that speaks NEP 13 and NEP 18.
 """
 
 from tape_ad.rules.maps.base import Array, LinearMap, Partial, Shape, rearranges
-from tape_ad.rules.maps.chosen import pull_chosen, unless_all_zero
-from tape_ad.rules.maps.compounds import Adjoint, Chain, Deferred
+from tape_ad.rules.maps.compounds import Adjoint, Chain, Deferred, pull_chosen, unless_all_zero
 from tape_ad.rules.maps.elementwise import (
     SAME,
     SHIELD,
@@ -31,8 +30,6 @@ from tape_ad.rules.maps.elementwise import (
     unless_zero,
 )
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
-from tape_ad.rules.maps.joining import Join, Part
-from tape_ad.rules.maps.layouts import clone, writeable_copy
 from tape_ad.rules.maps.matrix_products import (
     MatmulLeft,
     MatmulRight,
@@ -41,7 +38,8 @@ from tape_ad.rules.maps.matrix_products import (
     multiplied,
     times_matrix,
 )
-from tape_ad.rules.maps.rearrangements import Reshape, Stretch, Transpose
+from tape_ad.rules.maps.memory import clone, writeable_copy
+from tape_ad.rules.maps.rearrangements import Join, Part, Reshape, Stretch, Transpose
 from tape_ad.rules.maps.reductions import Sum, WeightedSum, add_reduce, expanding_key
 
 __all__ = [

@@ -15,9 +15,8 @@ from tape_ad.base.arrays.overridable import (
     overridable,
 )
 from tape_ad.rules.maps.base import Array, Shape
-from tape_ad.rules.maps.layouts import writeable_copy
+from tape_ad.rules.maps.memory import names_each_once, places, writeable_copy
 from tape_ad.rules.maps.patterns import permutation
-from tape_ad.rules.maps.places import names_each_once, places
 
 __all__ = ["FEW", "Index", "added_at", "scatter"]
 

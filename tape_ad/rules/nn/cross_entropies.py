@@ -11,8 +11,7 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, axes_of, rule
 from tape_ad.rules.maps import Array, LinearMap, WeightedSum, add_reduce, unless_zero
 from tape_ad.rules.maps.patterns import dense
-from tape_ad.rules.nn.activations import floats, log_softmax, real
-from tape_ad.rules.nn.steps import highest, inner, spare
+from tape_ad.rules.nn.activations import floats, highest, inner, log_softmax, real, spare
 
 __all__ = ["CROSS_ENTROPY", "checked_batch", "cross_entropy", "places"]
 

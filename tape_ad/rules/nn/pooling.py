@@ -12,7 +12,7 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, constants, rule
 from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Reshape, Shape
 from tape_ad.rules.maps.patterns import Pattern, reads, separable
-from tape_ad.rules.nn.windows import Windows
+from tape_ad.rules.nn.images import Windows
 from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.rules.signatures import arguments_of
 

@@ -30,8 +30,7 @@ from tape_ad.rules.maps import Array, Chain, LinearMap, Mask, Reshape, Scale, pu
 from tape_ad.rules.maps.patterns import in_order
 from tape_ad.rules.numpy.continued import all_finite, difference, greatest, least
 from tape_ad.rules.numpy.elementwise import nonzero
-from tape_ad.rules.numpy.factors import SMALLEST
-from tape_ad.rules.numpy.reductions import as_cast, reaches
+from tape_ad.rules.numpy.reductions import SMALLEST, as_cast, reaches
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SCANS", "recurrence"]

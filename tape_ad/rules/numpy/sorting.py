@@ -1,23 +1,259 @@
-"""Sorting and partitioning, and where elements come in sorted order.
+"""Sorting and partitioning, and picking elements by index or by condition.
 
 A sorted array is the array itself, rearranged, and so is its derivative. Where elements tie, any
 order of them is a sorted one: here it is the order in which they stand, that of
 ``argsort(kind="stable")``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.arrays.overridable import TRACERS, asarray, overridable
+from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, axis_of, constants, refuse, rule
-from tape_ad.rules.maps import Array, LinearMap
+from tape_ad.rules.base import (
+    Call,
+    Derivation,
+    Entry,
+    Refused,
+    as_array,
+    axes_of,
+    axis_of,
+    constants,
+    each,
+    refuse,
+    rule,
+)
+from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
 from tape_ad.rules.numpy.elementwise import is_complex
-from tape_ad.rules.numpy.selecting import picked_along_axis
+from tape_ad.rules.numpy.indexing import index_map
+from tape_ad.rules.signatures import arguments_of
 
-__all__ = ["SORTING"]
+__all__ = ["SELECTING", "SORTING"]
+
+
+def whole(ndim: int) -> tuple[slice, ...]:
+    """Make the part of a key that leaves so many axes alone."""
+    return (slice(None),) * ndim
+
+
+def picking(
+    a: Array, out: Array, axis: Any, indices: Any, *, repeats: bool | None = None
+) -> LinearMap:
+    """Make the map that picks `indices` along one axis, or from the flattened array."""
+    flat = axis is None or a.ndim == 0
+    shape = (a.size,) if flat else a.shape
+    number = 0 if flat else axes_of(a.ndim, axis)[0] + a.ndim
+    key = (*whole(number), indices, *whole(len(shape) - number - 1))
+    picked = index_map(key, shape, out.shape)
+    if repeats is not None:
+        picked.repeats = repeats
+    return picked if a.shape == shape else Chain((Reshape(a.shape, shape), picked))
+
+
+def taken(out: Array, a: Array, indices: Any, axis: int | None, mode: str) -> LinearMap:
+    """Make the partial of `take`, with every index brought into its range."""
+    length = a.size if axis is None else a.shape[axis] if a.ndim else 1
+    indices = as_array(indices).astype(np.intp)
+    if mode == "wrap":
+        indices = indices % max(length, 1)
+    elif mode == "clip":
+        indices = np.clip(indices, 0, max(length - 1, 0))
+    return picking(a, out, axis, indices)
+
+
+def taken_along_axis(out: Array, arr: Array, indices: Any, axis: int | None) -> LinearMap:
+    """Make the partial of `take_along_axis`."""
+    if axis is None:
+        return picking(arr, out, None, indices)
+    return picked_along_axis(out, arr, as_array(indices), axis, repeats=True)
+
+
+def picked_along_axis(
+    out: Array, arr: Array, indices: Array, axis: int, *, repeats: bool
+) -> LinearMap:
+    """Make the map that picks along one axis by indices that differ along the other axes."""
+    ndim = arr.ndim
+    key = [np.arange(n).reshape((n,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(arr.shape)]
+    key[axis] = indices
+    return Index(tuple(key), arr.shape, out.shape, repeats=repeats and indices.size > 1)
+
+
+def compressed(out: Array, condition: Array, a: Array, axis: int | None) -> LinearMap | None:
+    """Make the partial of `compress`, and of `extract` with its condition flattened."""
+    if a.size == 0:  # where NumPy does not look at the condition
+        return None
+    return Chain((SHIELD, picking(a, out, axis, np.flatnonzero(condition), repeats=False)))
+
+
+def choose_signature(
+    a: Array, choices: Sequence[Array], out: None = None, mode: str = "raise"
+) -> Call:
+    """Sort the arguments of `numpy.choose`; each of the choices is an operand."""
+    refuse("choose", out=out)
+    return (a, *choices), {"mode": mode}
+
+
+def chosen(position: int, out: Array, a: Array, *choices: Array, mode: str) -> LinearMap | None:
+    """Make the partial of `choose` with respect to one of the choices."""
+    if position == 0:
+        return None
+    numbers = as_array(a)
+    if mode == "wrap":
+        numbers = numbers % len(choices)
+    elif mode == "clip":
+        numbers = np.clip(numbers, 0, len(choices) - 1)
+    return Mask(np.equal(numbers, position - 1))
+
+
+def select_signature(
+    condlist: Sequence[Array], choicelist: Sequence[Array], default: Array = 0
+) -> Call:
+    """Sort the arguments of `numpy.select`; each of the choices and the default are operands."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    return (*choicelist, default), {"condlist": condlist}
+
+
+def select(*choices: Array, condlist: Sequence[Array]) -> Array:
+    """Call `numpy.select` with the default as one more choice, so that it may be a handle."""
+    return np.select([*condlist, np.True_], choices)
+
+
+def selected(position: int, out: Array, *choices: Array, condlist: Sequence[Array]) -> LinearMap:
+    """Make the partial of `select`: a choice counts where no condition before it holds."""
+    mask: Any = True
+    conditions = [as_array(each) for each in condlist[: position + 1]]
+    for condition in conditions[:position]:
+        mask = mask & ~condition
+    return Mask(mask & conditions[position] if position < len(condlist) else mask)
+
+
+def piecewise(
+    x: Array, condlist: Any, funclist: Sequence[Any], *args: Any, **options: Any
+) -> Array:
+    """Assign to a new array what each function gives for the elements of its condition."""
+    x = as_array(x)
+    single = np.isscalar(condlist) or (
+        not isinstance(condlist[0], (list, np.ndarray, *TRACERS)) and x.ndim != 0
+    )
+    listed = [condlist] if single else condlist
+    conditions = np.stack([asarray(each).astype(bool) for each in listed])
+    if len(conditions) == len(funclist) - 1:
+        otherwise = ~np.any(conditions, axis=0, keepdims=True)
+        conditions = np.concatenate([conditions, otherwise])
+    elif len(conditions) != len(funclist):
+        n = len(conditions)
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    result = np.zeros_like(x)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if not callable(function):
+            result[condition] = function
+        elif condition.any():
+            result[condition] = function(x[condition], *args, **options)
+    return result
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: Array, *args: Any, **options: Any
+) -> Array:
+    """Stack what a function gives for each line of an array along one axis."""
+    arr = as_array(arr)
+    axis = axis_of(arr.ndim, axis) + arr.ndim
+    lines = np.moveaxis(arr, axis, -1)
+    places = list(np.ndindex(lines.shape[:-1]))
+    if not places:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    results = [as_array(func1d(lines[place], *args, **options)) for place in places]
+    added = results[0].ndim
+    together = np.stack(results).reshape(lines.shape[:-1] + results[0].shape)
+    return np.moveaxis(together, range(-added, 0), range(axis, axis + added))
+
+
+def apply_over_axes(func: Callable[..., Any], a: Array, axes: Any) -> Array:
+    """Apply a reduction to one axis after another, and keep them all."""
+    a = as_array(a)
+    ndim = a.ndim
+    for axis in np.atleast_1d(axes).tolist():
+        number = axis + ndim if axis < 0 else axis
+        result = func(a, number)
+        if result.ndim != ndim:
+            result = np.expand_dims(result, number)
+        if result.ndim != ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+        a = result
+    return a
+
+
+def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1) -> None:
+    """Assign by indices along one axis; see `numpy.put_along_axis`."""
+    if axis is None or np.ndim(indices) != arr.ndim:
+        raise UnsupportedArgumentError("this is for indices with the axes of what is assigned to")
+    key: list[Any] = list(np.ogrid[tuple(map(slice, arr.shape))])
+    key[axis] = indices
+    arr[tuple(key)] = values
+
+
+def written(name: str, instead: str, body: Any = None) -> Refused:
+    """Refuse a function that writes to its first argument."""
+    return Refused(
+        f"{name} writes to its first argument, and would drop the gradient; {instead}",
+        facts.Facts(body=body, writes=True),
+    )
+
+
+SELECTING: dict[Any, Entry] = {
+    np.take: rule(taken, signature=arguments_of(np.take, "a", "indices axis mode")),
+    np.take_along_axis: rule(
+        taken_along_axis, signature=arguments_of(np.take_along_axis, "arr", "indices axis")
+    ),
+    np.compress: rule(
+        None,
+        compressed,
+        signature=arguments_of(np.compress, "condition a", "axis"),
+        facts=facts.SHAPED_BY_VALUES,
+    ),
+    np.extract: rule(
+        None,
+        lambda out, condition, arr: compressed(out, condition, arr, None),
+        signature=arguments_of(np.extract, "condition arr", ""),
+        facts=facts.SHAPED_BY_VALUES,
+    ),
+    np.choose: each(
+        chosen,
+        signature=choose_signature,
+        compute=lambda a, *choices, mode: np.choose(a, choices, mode=mode),
+    ),
+    np.select: each(selected, signature=select_signature, compute=select),
+    np.piecewise: Derivation(piecewise),
+    np.apply_along_axis: Derivation(apply_along_axis),
+    np.apply_over_axes: Derivation(apply_over_axes),
+    # Where elements are, as plain data
+    **constants(np.nonzero, np.flatnonzero, np.argwhere, facts=facts.SHAPED_BY_VALUES),
+    **constants(
+        *(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from),
+    ),
+    **constants(np.nanargmax, np.nanargmin, facts=facts.along()),
+    # Writing
+    np.put: written("it", "make t = t.copy() and assign to t[np.unravel_index(ind, t.shape)]"),
+    np.place: written("it", "make t = t.copy() and assign to t[mask]"),
+    np.putmask: written("it", "write np.where(mask, values, t)"),
+    np.put_along_axis: written(
+        "it",
+        "make t = t.copy() and assign to t[key], with key = list(np.ogrid[tuple(map(slice, "
+        "t.shape))]), key[axis] = indices, and a tuple made of it",
+        put_along_axis,
+    ),
+    np.copyto: written(
+        "it",
+        "write np.broadcast_to(src, shape) for an array full of it (as np.full and np.full_like of "
+        "a handle come here), np.where(mask, src, t), or fill an array made by rec.constant(array)",
+    ),
+    np.ix_: Refused("it makes indices, which are integers or masks; pass plain ones"),
+}
+
 
 sorting: Callable[..., Array] = np.sort
 argsort: Callable[..., Array] = np.argsort

@@ -26,9 +26,9 @@ from tape_ad.rules.maps import (
     clone,
     writeable_copy,
 )
+from tape_ad.rules.maps.memory import Marks, Window
 from tape_ad.rules.maps.patterns import elementwise, permutation
 from tape_ad.rules.numpy.indexing import WHOLE, in_short, index_map, plain_key
-from tape_ad.rules.numpy.windows import Marks, Window
 
 __all__ = ["UPDATES", "updated", "viewed"]
 

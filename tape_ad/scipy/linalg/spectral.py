@@ -17,7 +17,7 @@ from tape_ad.extend.rules import (
     outputs,
     overridable,
 )
-from tape_ad.rules.linalg.singular_values import triplets_partial
+from tape_ad.rules.linalg.decompositions import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
 from tape_ad.scipy.counterparts import counterpart, scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy

@@ -7,7 +7,6 @@ replaced. The original is untouched.
 
 import builtins
 import contextlib
-import dis
 import functools
 import sys
 import threading
@@ -22,6 +21,7 @@ from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.array_constants import borrowed
+from tape_ad.record.messages.callers import variables_bound
 from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
@@ -358,11 +358,7 @@ def closure_of(function: Any) -> Any:
 @functools.lru_cache(4096)
 def cells_assigned(code: types.CodeType) -> frozenset[str]:
     """Name the variables of enclosing functions that a function, or one in it, assigns to."""
-    names = {
-        each.argval
-        for each in dis.get_instructions(code)
-        if each.opname in ("STORE_DEREF", "DELETE_DEREF")
-    }
+    names = variables_bound(code, within=False)
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
             names |= cells_assigned(inner) & set(inner.co_freevars)
@@ -372,9 +368,7 @@ def cells_assigned(code: types.CodeType) -> frozenset[str]:
 @functools.lru_cache(4096)
 def writes_globals(code: types.CodeType) -> bool:
     """Tell whether a function, or one in it, assigns to globals."""
-    return any(
-        each.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for each in dis.get_instructions(code)
-    )
+    return not variables_bound(code, within=False) <= {*code.co_freevars, *code.co_cellvars}
 
 
 def writing_back(copy: Any, namespace: Globals) -> Any:
@@ -420,6 +414,7 @@ def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) ->
     """Make the view of a module."""
     view = (kind or ModuleCopy)(module.__name__, module.__doc__)
     object.__setattr__(view, "_original", module)
+    object.__setattr__(view, "_memo", {})
     for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
         if hasattr(module, name):
             object.__setattr__(view, name, getattr(module, name))
@@ -431,13 +426,24 @@ class ModuleCopy(types.ModuleType):
     """A view of a module that gives copies of its functions and classes."""
 
     _original: types.ModuleType
+    _memo: dict[str, tuple[Any, Any]]
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(object.__getattribute__(self, "_original"), name)
+        own = object.__getattribute__
+        value = getattr(own(self, "_original"), name)
+        known = own(self, "_memo").get(name)
+        if known is not None and known[0] is value:
+            return known[1]
         try:
-            return converted(value)
+            found = own(self, "_converted")(value)
         except AttributeError as error:  # which Python would take for a name that is not there
             raise RuntimeError(f"no copy of {name} could be made") from error
+        if type(value) in KEPT:
+            own(self, "_memo")[name] = value, found
+        return found
+
+    def _converted(self, value: Any) -> Any:
+        return converted(value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._original, name, original_of(value))
@@ -468,8 +474,8 @@ class ModuleCopy(types.ModuleType):
 class OwnModuleCopy(ModuleCopy):
     """A view that SciPy's own code has of one of its modules."""
 
-    def __getattr__(self, name: str) -> Any:
-        return converted_in_scipy(getattr(object.__getattribute__(self, "_original"), name))
+    def _converted(self, value: Any) -> Any:
+        return converted_in_scipy(value)
 
 
 def bound(method: Any) -> Any:

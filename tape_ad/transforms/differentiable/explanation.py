@@ -1,26 +1,27 @@
 """What `tape_ad.differentiable` makes of a function: what it copies, and where it would stop."""
 
+import ast
 import builtins
-import dis
+import contextlib
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from attrs import field, frozen
 
 from tape_ad.base.naming import called
+from tape_ad.record.messages.callers import tree_of, variables_read
 from tape_ad.transforms.differentiable.compiled import Guarded, is_compiled
 from tape_ad.transforms.differentiable.copying import converted, is_copied_module, module_of
+from tape_ad.transforms.differentiable.questions import words_of
 from tape_ad.transforms.differentiable.table import ABSENT, replaced
 
 __all__ = ["Explanation", "explain"]
 
 MOST = 2000
 """How many functions are looked into."""
-
-ABSENT_NAME: Any = object()
 
 
 @frozen(repr=False)
@@ -89,7 +90,7 @@ def explain(thing: Any) -> Explanation:
             stops[title(each)] = None
         elif isinstance(each, types.FunctionType) and is_copied_module(module_of(each)):
             copied[title(each)] = None
-            waiting += named_in(each, each.__code__)
+            waiting += named_in(each)
         elif isinstance(each, type) and converted(each) is not each:
             copied[title(each)] = None
             waiting += [unwrapped_of(value) for value in vars(each).values()]
@@ -122,32 +123,31 @@ def unwrapped_of(thing: Any) -> Any:
             return thing
 
 
-def named_in(function: Any, code: types.CodeType) -> Iterator[Any]:
+def named_in(function: Any) -> Iterator[Any]:
     """Give the objects that a function names: globals and what it closes over, and their parts."""
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    found: Any = ABSENT_NAME
-    for each in dis.get_instructions(code):
-        if each.opname == "LOAD_GLOBAL":
-            yield from parts_of(found)
-            known = getattr(builtins, each.argval, ABSENT_NAME)
-            found = function.__globals__.get(each.argval, known)
-        elif each.opname == "LOAD_DEREF" and each.argval in cells:
-            yield from parts_of(found)
-            try:
-                found = cells[each.argval].cell_contents
-            except ValueError:
-                found = ABSENT_NAME
-        elif each.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(found, types.ModuleType):
-            found = getattr(found, each.argval, ABSENT_NAME)
-        elif each.opname not in ("CACHE", "PUSH_NULL", "PRECALL"):
-            yield from parts_of(found)
-            found = ABSENT_NAME
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from named_in(function, constant)
+    code = function.__code__
+    known = {**vars(builtins), **function.__globals__}
+    known = {name: known[name] for name in variables_read(code) if name in known}
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # one that is empty
+            known[name] = cell.cell_contents
+    words, tree = set(words_of(code)), tree_of(code)
+    modules = (each for each in known.values() if isinstance(each, types.ModuleType))
+    parts = (getattr(each, name, None) for each in modules for name in words)
+    found = [*known.values(), *parts]
+    if tree is not None:
+        found = [meant(each, known, words) for each in ast.walk(tree)]
+    for each in found:
+        if callable(each) and not isinstance(each, np.ufunc):
+            yield unwrapped_of(each)
 
 
-def parts_of(found: Any) -> Iterator[Any]:
-    """Give an object that is named, if it can be called."""
-    if found is not ABSENT_NAME and callable(found) and not isinstance(found, np.ufunc):
-        yield unwrapped_of(found)
+def meant(node: ast.AST, known: Mapping[str, Any], words: set[str]) -> Any:
+    """Give what a name stands for, or an attribute of a module that code looks up; or None."""
+    match node:
+        case ast.Name(name):
+            return known.get(name)
+        case ast.Attribute(holder, name) if name in words:
+            module = meant(holder, known, words)
+            return getattr(module, name, None) if isinstance(module, types.ModuleType) else None
+    return None

@@ -33,10 +33,13 @@ def is_array_like(value: Any) -> bool:
 
 def model_of(handle: Any) -> Any:
     """Give an array or a number of the kind that a handle stands for."""
-    dtype = np.dtype(handle.dtype)
     if isinstance(handle, ArrayOperators) and is_number(handle):
+        dtype: np.dtype[Any] = getattr(handle, "dtype")  # noqa: B009 - operators alone declare none
         return dtype.type(0)
-    return np.broadcast_to(np.zeros((), dtype), handle.shape).view(np.ndarray)
+    return AN_ARRAY
+
+
+AN_ARRAY = np.zeros(())
 
 
 def real(kinds: Any) -> Any:

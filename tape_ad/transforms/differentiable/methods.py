@@ -12,7 +12,7 @@ from tape_ad.record.array_constants import ArrayConstant
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.messages.callers import is_copied
-from tape_ad.record.mutation import commit, live_views
+from tape_ad.record.mutation import base_index, boxes_beside, commit
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.copying import copied_module
 from tape_ad.transforms.differentiable.kinds import real
@@ -106,9 +106,8 @@ def flags_of(handle: Any) -> Any:
     """Give the flags of a handle, which is read-only where it stands for the user's array."""
     array = primal(handle)
     array = array.view() if type(array) is np.ndarray else np.empty(np.shape(array))
-    record, index = getattr(handle, "record", None), getattr(handle, "index", -1)
-    functions = getattr(record, "functions", None)
-    if functions is None or functions[record.bases.get(index, index)] is None:  # type: ignore[union-attr]  # a record has bases
+    functions = getattr(getattr(handle, "record", None), "functions", None)
+    if functions is None or functions[base_index(handle)] is None:
         array.flags.writeable = False
     return array.flags
 
@@ -136,7 +135,7 @@ def reshaping(handle: Any, shape: Any) -> None:
         return
     record = handle.record
     leaf = getattr(record, "functions", None) is None or record.functions[handle.index] is None
-    if leaf or handle.index in record.bases or live_views(handle):
+    if leaf or base_index(handle) != handle.index or boxes_beside(handle):
         raise InPlaceError(
             "x.shape = shape, of an array that is a view, or has views, would be seen by one alone "
             "of them; write x = x.reshape(shape)"

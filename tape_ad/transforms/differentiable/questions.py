@@ -4,7 +4,7 @@
 ``match`` ask the interpreter itself.
 """
 
-import dis
+import ast
 import functools
 import types
 from collections.abc import Callable, Iterator
@@ -12,10 +12,11 @@ from typing import Any
 
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
+from tape_ad.record.messages.callers import place_of, tree_of, words_in
 from tape_ad.transforms.differentiable.compiled import plain_call
 from tape_ad.transforms.differentiable.reach import reaches
 
-__all__ = ["asks_for_float", "refusing", "unanswerable"]
+__all__ = ["asks_for_float", "refusing", "unanswerable", "words_of"]
 
 ABSTRACT = frozenset(
     {"ndarray", "generic", "number", "inexact", "floating", "complexfloating"}
@@ -26,37 +27,43 @@ ABSTRACT = frozenset(
 OF_NUMBERS = frozenset({"float", "complex", "float64", "float32", "complex128", "complex64"})
 """Names of the types of numbers, for which a copy has stand-ins."""
 
-COMPARISONS = frozenset({"IS_OP", "COMPARE_OP", "CONTAINS_OP"})
-
-ENDS = ("STORE_", "RETURN_", "POP_", "RAISE_", "JUMP_", "YIELD_")
-
-
-def comparisons(code: types.CodeType) -> Iterator[tuple[str, set[Any]]]:
-    """Give each comparison, and the names and texts that its statement has before it."""
-    met: set[Any] = set()
-    for each in dis.get_instructions(code):
-        if each.opname in COMPARISONS or each.opname == "MATCH_CLASS":
-            yield each.opname, met
-            met = set()
-        elif each.opname.startswith(ENDS):
-            met = set()
-        elif each.opname.startswith("LOAD_") and isinstance(each.argval, str):
-            met.add(each.argval)
+NUMBERS_OF_PYTHON = frozenset({"float", "complex"})
+BY_CLASS = "the `__class__` of a number or array; write isinstance"
+BY_TYPE = "`x.dtype.type is`; write `==` in place of `is`"
 
 
 @functools.lru_cache(8192)
 def unanswerable(code: types.CodeType) -> str | None:
     """Say what a function, or one in it, asks that a copy cannot answer; None where it can."""
-    for operation, met in comparisons(code):
-        if operation == "MATCH_CLASS":
-            if met & ABSTRACT:
-                return f"`case {min(met & ABSTRACT)}()`; write isinstance"
-        elif "__class__" in met and met & (ABSTRACT | OF_NUMBERS):
-            return "the `__class__` of a number or array; write isinstance"
-        elif operation == "IS_OP" and "type" in met and "dtype" in met and met & OF_NUMBERS:
-            return "`x.dtype.type is`; write `==` in place of `is`"
-    inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
-    return next(filter(None, map(unanswerable, inner)), None)
+    words = frozenset(words_of(code))
+    if not words & (ABSTRACT | OF_NUMBERS):
+        return None
+    tree = tree_of(code)
+    if tree is None:
+        return BY_CLASS if "__class__" in words else None
+    for node in ast.walk(tree):
+        match node:
+            case ast.MatchClass(kind):
+                if met := words_in([kind]) & ABSTRACT:
+                    return f"`case {min(met)}()`; write isinstance"
+            case ast.Compare(ops=operators):
+                met = words_in([node])
+                if "__class__" in met and met & (ABSTRACT | OF_NUMBERS):
+                    return BY_CLASS
+                same = any(isinstance(each, (ast.Is, ast.IsNot)) for each in operators)
+                if same and {"type", "dtype"} <= met and met & OF_NUMBERS:
+                    return BY_TYPE
+    return None
+
+
+def words_of(code: types.CodeType) -> Iterator[str]:
+    """Give the names and texts in the code of a function, and of those in it."""
+    yield from (*code.co_names, *code.co_varnames, *code.co_freevars)
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from words_of(each)
+        elif isinstance(each, str):
+            yield each
 
 
 def refusing(function: Callable[..., Any], question: str) -> Callable[..., Any]:
@@ -78,13 +85,25 @@ def refusing(function: Callable[..., Any], question: str) -> Callable[..., Any]:
 @functools.lru_cache(8192)
 def asks_for_float(code: types.CodeType, at: int) -> bool:
     """Tell whether the type that a function gets at an instruction is compared with Python's."""
-    met: set[Any] = set()
-    for each in dis.get_instructions(code):
-        if each.offset <= at:
-            continue
-        if each.opname in COMPARISONS:
-            return not met.isdisjoint({"float", "complex"})
-        if each.opname.startswith(ENDS):
-            return False
-        met.add(each.argval if each.opname.startswith("LOAD_") else None)
+    tree = tree_of(code)
+    if tree is None:
+        return not NUMBERS_OF_PYTHON.isdisjoint(code.co_names)
+    place = place_of(code, at)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+            if any(extent(asked_of(each)) == place for each in operands):
+                return not NUMBERS_OF_PYTHON.isdisjoint(words_in(operands))
     return False
+
+
+def asked_of(operand: ast.AST) -> ast.AST:
+    """Give what an operand is, or is an attribute of."""
+    while isinstance(operand, (ast.Attribute, ast.NamedExpr)):
+        operand = operand.value
+    return operand
+
+
+def extent(node: Any) -> tuple[int, int, int, int]:
+    """Give the place of an expression in its file."""
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset

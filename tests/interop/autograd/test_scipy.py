@@ -10,11 +10,11 @@ pytest.importorskip("scipy")
 import scipy.integrate
 import scipy.signal
 import scipy.stats
+from tape_ad.interop.autograd.scipy.stats import dirichlet, multivariate_normal, norm
 
 import tape_ad.interop.autograd as ag
 from tape_ad.base.errors import TapeError, UnsupportedArgumentError
 from tape_ad.interop.autograd.scipy import integrate, linalg, signal, special, stats
-from tape_ad.interop.autograd.scipy.stats import dirichlet, multivariate_normal, norm
 from tape_ad.interop.autograd.test_util import check_grads
 
 COV = np.array([[2.0, 0.3], [0.3, 1.0]])

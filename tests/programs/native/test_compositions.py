@@ -25,7 +25,7 @@ from tape_ad.programs.engines.native.codegen.integers import known_power
 from tape_ad.programs.engines.native.codegen.vectors import LIBMVEC
 from tape_ad.rules.maps.elementwise import selected_plainly
 from tape_ad.rules.nn import activations, rectifiers
-from tape_ad.rules.nn.normal import normal_cdf
+from tape_ad.rules.nn.rectifiers import normal_cdf
 from tape_ad.rules.numpy import continued
 from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
 from tests.programs.native.looping import looped

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.rules.numpy.contractions import contract
+from tape_ad.rules.numpy.einsum import contract
 from tests.programs.native.running import agree
 from tests.programs.native.test_products import numbers
 

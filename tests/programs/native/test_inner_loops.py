@@ -9,7 +9,7 @@ import pytest
 import scipy.special as sp
 
 import tape_ad as ta
-from tape_ad.programs.engines.native.ir.loop_nests import Callee
+from tape_ad.programs.engines.native.ir import Callee
 from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
 
 Array = np.ndarray[Any, Any]

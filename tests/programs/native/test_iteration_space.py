@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.programs.engines.native.ir.loop_nests import IterationSpace, iteration_space
+from tape_ad.programs.engines.native.ir import IterationSpace, iteration_space
 
 Array = Any
 

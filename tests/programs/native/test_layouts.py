@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.programs.engines.native.runtime.layouts import fits, layouts_of
+from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
 from tape_ad.programs.program.program import Value
 
 TABLE = np.arange(6.0).reshape(2, 3)

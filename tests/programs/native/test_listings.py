@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import tape_ad as ta
-from tape_ad.programs.engines.native.fusion.fusion import eliminate_dead_stores, fuse, reuse_memory
-from tape_ad.programs.engines.native.lowering.passes import lower
-from tape_ad.programs.engines.native.schedule.assembly import schedule
+from tape_ad.programs.engines.native.fusion import eliminate_dead_stores, fuse, reuse_memory
+from tape_ad.programs.engines.native.lowering import lower
+from tape_ad.programs.engines.native.schedule import schedule
 from tape_ad.programs.program.program import Program
 from tests.programs.building import Builder
 

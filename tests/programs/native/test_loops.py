@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.programs.engines.native.codegen.library import CompiledLoop, compiled_loops
+from tape_ad.programs.engines.native.codegen import CompiledLoop, compiled_loops
 from tape_ad.programs.engines.native.codegen.loops import (
     ANY,
     ASSIGN,
@@ -24,7 +24,7 @@ from tape_ad.programs.engines.native.codegen.loops import (
     Loop,
     lanes_of,
 )
-from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal, Op, cast, kind_of
+from tape_ad.programs.engines.native.ir import Argument, Literal, Op, cast, kind_of
 from tape_ad.programs.engines.native.runtime.compiling import host, narrowed
 from tests.sampling import some
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.programs.engines.native.ir.memory_map import MemRef
+from tape_ad.programs.engines.native.ir import MemRef
 from tape_ad.programs.passes.inlining import stand_in
 from tape_ad.programs.program.program import Value
 

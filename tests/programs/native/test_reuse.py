@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.programs.engines.native.fusion.fusion import reuse_memory
-from tape_ad.programs.engines.native.lowering.passes import lower
+from tape_ad.programs.engines.native.fusion import reuse_memory
+from tape_ad.programs.engines.native.lowering import lower
 from tests.programs.bits import all_same
 from tests.programs.native.layouts import numbers
 

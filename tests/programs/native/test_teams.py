@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.programs.engines.native.runtime import teams
+from tape_ad.programs.engines.native.runtime import vm
 from tests.programs.bits import all_same
 
 Array = Any
@@ -69,7 +69,7 @@ def test_the_bits_are_the_same_for_any_number_of_threads(name: str) -> None:
 
 def test_large_arrays_are_shared_and_small_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     invited: list[int] = []
-    monkeypatch.setattr(teams.Pool, "invite", lambda self, what, count: invited.append(count))
+    monkeypatch.setattr(vm.Pool, "invite", lambda self, what, count: invited.append(count))
     replayed(np.tanh, (X[:1000],), 3)
     assert invited == []
     replayed(np.tanh, (X,), 3)
@@ -82,7 +82,7 @@ def test_sums_and_the_like_are_shared_too(
     function: Any, axis: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     invited: list[int] = []
-    monkeypatch.setattr(teams.Pool, "invite", lambda self, what, count: invited.append(count))
+    monkeypatch.setattr(vm.Pool, "invite", lambda self, what, count: invited.append(count))
     result = replayed(lambda x: function(x, axis=axis), (WIDE,), 2)
     np.testing.assert_allclose(result, function(WIDE, axis=axis), rtol=1e-9, atol=1e-12)
     assert invited
@@ -100,29 +100,29 @@ def test_several_callers_may_ask_for_several_threads_at_once() -> None:
 
 
 def test_nobody_waits_for_threads_that_do_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teams, "taking_part", lambda invitations: None)
-    monkeypatch.setattr(teams, "POOL", teams.Pool())
+    monkeypatch.setattr(vm, "taking_part", lambda invitations: None)
+    monkeypatch.setattr(vm, "POOL", vm.Pool())
     f, args = CASES["a value and a gradient"]
     all_same(replayed(f, args, 3), replayed(f, args, 1))
 
 
 def test_an_invitation_keeps_nothing_when_all_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teams, "taking_part", lambda invitations: None)
-    monkeypatch.setattr(teams, "POOL", teams.Pool())
+    monkeypatch.setattr(vm, "taking_part", lambda invitations: None)
+    monkeypatch.setattr(vm, "POOL", vm.Pool())
     replayed(np.tanh, (X,), 2)
-    assert teams.POOL.invitations.get(timeout=1) == []
+    assert vm.POOL.invitations.get(timeout=1) == []
 
 
 def test_a_system_without_threads_to_spare_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(teams, "POOL", teams.Pool())
+    monkeypatch.setattr(vm, "POOL", vm.Pool())
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
         result = replayed(np.tanh, (X,), 4)
     all_same(result, replayed(np.tanh, (X,), 1))
-    assert teams.POOL.threads == []
+    assert vm.POOL.threads == []
 
 
 def ended_with(script: str) -> int:

@@ -17,7 +17,7 @@ from tape_ad.extend.packages import called
 from tape_ad.extend.rules import NO_VALUE, call_signature, facts_of
 from tape_ad.extend.trees import map_leaves
 from tape_ad.interop.dask.lazy.arrays import LazyArray, item, lazy, plain, unknown, unwritable
-from tape_ad.rules.numpy.contractions import contract
+from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.scans import recurrence
 
 __all__ = ["answer"]

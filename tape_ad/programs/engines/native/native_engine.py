@@ -8,10 +8,9 @@ from typing import Any
 
 from tape_ad.base.naming import called
 from tape_ad.programs.capture.op_facts import type_of
-from tape_ad.programs.engines.native.schedule.assembly import Assembled, assembled, passes
+from tape_ad.programs.engines.native.schedule import Assembled, assembled, passes
 from tape_ad.programs.engines.numpy import numpy_engine
-from tape_ad.programs.engines.plans import Plan
-from tape_ad.programs.engines.reports import Report, reporting
+from tape_ad.programs.engines.plans import Plan, Report, reporting
 from tape_ad.programs.program.interpreter import Diverged
 from tape_ad.programs.program.program import Call, Guard, Program
 

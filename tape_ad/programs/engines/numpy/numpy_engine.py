@@ -9,12 +9,17 @@ import numpy as np
 
 from tape_ad.programs.capture.op_facts import VIEWS
 from tape_ad.programs.engines import verifier
-from tape_ad.programs.engines.numpy.arguments import Arguments, Names
-from tape_ad.programs.engines.numpy.expressions import EXPRESSIONS
-from tape_ad.programs.engines.numpy.out_calls import FRESH, numbers_as_arrays, seen, with_out
+from tape_ad.programs.engines.numpy.calls import (
+    EXPRESSIONS,
+    FRESH,
+    Arguments,
+    Names,
+    numbers_as_arrays,
+    seen,
+    with_out,
+)
 from tape_ad.programs.engines.out_support import is_c, size_of
-from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan
-from tape_ad.programs.engines.scheduling import Run, is_one_element
+from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_one_element
 from tape_ad.programs.program.interpreter import Diverged
 from tape_ad.programs.program.native import Segment
 from tape_ad.programs.program.program import Call, Guard, Value, root_of, values_in

@@ -17,8 +17,8 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     select,
 )
 from tape_ad.programs.engines.native.codegen.vectors import library
-from tape_ad.programs.engines.native.ir.loop_nests import Argument, Literal, Op
-from tape_ad.programs.engines.native.ir.loop_nests import cast as conversion
+from tape_ad.programs.engines.native.ir import Argument, Literal, Op
+from tape_ad.programs.engines.native.ir import cast as conversion
 from tape_ad.programs.engines.native.runtime.compiling import host
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.ir_builder import element_type
-from tape_ad.programs.engines.native.ir.loop_nests import LLVMFunction
+from tape_ad.programs.engines.native.ir import LLVMFunction
 
 __all__ = ["row_selecting_product"]
 

@@ -1,1 +1,411 @@
-"""Lowering: what each call becomes as loop nests."""
+"""Lowering: a program becomes a list of loop nests, external calls and runtime checks."""
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, field, frozen
+
+from tape_ad.base.naming import called
+from tape_ad.programs.capture.op_facts import may_fail, type_of
+from tape_ad.programs.engines.native.codegen.elementwise import operands_of
+from tape_ad.programs.engines.native.codegen.loops import is_sum
+from tape_ad.programs.engines.native.ir import (
+    Argument,
+    Listing,
+    Literal,
+    LoopNest,
+    MemoryMap,
+    MemRef,
+    Op,
+    Reduction,
+    RuntimeCheck,
+)
+from tape_ad.programs.engines.native.lowering import calls, indexing, moving, products, reductions
+from tape_ad.programs.engines.native.lowering.calls import (
+    Lowering,
+    NotLowerable,
+    Work,
+    as_ufunc,
+    copy,
+)
+from tape_ad.programs.engines.out_support import is_c
+from tape_ad.programs.passes.inlining import NotInlined, body_of, traced_body
+from tape_ad.programs.program.program import (
+    COMPUTED,
+    Call,
+    Constant,
+    Guard,
+    Program,
+    Step,
+    Value,
+)
+from tape_ad.record.sweeps import all_finite
+
+__all__ = ["Lowered", "LoweredStep", "LoweringCache", "lower"]
+
+
+NUMBERS = frozenset({int, float, complex, bool})
+
+
+@frozen(eq=False)
+class Pattern:
+    """A loop nest without its memory references.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        That of the call's result, without axes of one element.
+    reads : tuple of int
+        Which argument of the call is read each time.
+    ops : list of Op
+    write : int or Literal
+        What is stored as the result.
+    """
+
+    shape: tuple[int, ...]
+    reads: tuple[int, ...]
+    ops: list[Op]
+    write: Argument
+
+
+@define(eq=False)
+class LoweringCache:
+    """The loop nests of calls so far, by all that decides about them but memory.
+
+    Attributes
+    ----------
+    memory_map : MemoryMap
+    """
+
+    memory_map: MemoryMap
+    _known: dict[Any, Pattern | None] = field(factory=dict)
+    _narrow: dict[tuple[Value, tuple[int, ...]], MemRef] = field(factory=dict)
+
+    def key_of(self, call: Call) -> Any:
+        """Say what is alike in calls that are done in the same way; None where that is not easy.
+
+        Operands are told apart by where they lie: two views of one place are read as one.
+        """
+        if call.kwargs or call.several:
+            return None
+        args, out = call.args, call.outputs[0]
+        key: list[Any] = [call.function, out.shape, out.strides, out.dtype, out.kind]
+        if call.errors:
+            key += call.errors.items()
+        first: dict[MemRef, int] = {}
+        for number, arg in enumerate(args):
+            if type(arg) is Value:
+                ref = self.memory_map.of(arg)
+                if ref is None or len(ref.shape) > len(out.shape):
+                    return None  # of an array with more axes it can only be a part that is read
+                before = first.setdefault(self.narrow(arg, out.shape), number) - number
+                key += (ref.shape, ref.strides, arg.dtype, arg.kind, before)
+            elif type(arg) in NUMBERS:
+                key += (type(arg), repr(arg))
+            else:
+                return None
+        return tuple(key)
+
+    def find(self, key: Any, call: Call) -> LoopNest | None:
+        """Give the nest of a call like one before."""
+        pattern = self._known.get(key)
+        if pattern is None:
+            return None
+        shape = call.outputs[0].shape
+        reads = [self.narrow(call.args[number], shape) for number in pattern.reads]
+        out = self.narrow(call.outputs[0], shape)
+        return LoopNest(pattern.shape, reads, pattern.ops, [(pattern.write, out)])
+
+    def narrow(self, value: Value, shape: tuple[int, ...]) -> MemRef:
+        """Give a value's memory reference for a nest of a shape, without axes of one element."""
+        known = self._narrow.get((value, shape))
+        if known is None:
+            ref = self.memory_map.of(value)
+            assert ref is not None  # noqa: S101 - for mypy: its key has told
+            known = self._narrow[value, shape] = ref.broadcast(shape).squeezed()
+        return known
+
+    def remember(self, key: Any, call: Call, work: Sequence[Any]) -> None:
+        """Keep how a call has been done, if it is one nest over its operands."""
+        nest = work[0] if key is not None and len(work) == 1 else None
+        if type(nest) is not LoopNest or nest.callee or nest.reductions or len(nest.writes) != 1:
+            return
+        out, shape = self.memory_map.of(call.outputs[0]), nest.shape
+        if out is None or nest.writes[0][1] != out or shape != out.shape:
+            return
+        of = {
+            self.narrow(arg, shape): number
+            for number, arg in reversed(list(enumerate(call.args)))
+            if type(arg) is Value
+        }
+        reads = [of.get(ref.squeezed()) for ref in nest.reads]
+        known = tuple([number for number in reads if number is not None])
+        if len(known) == len(reads):
+            narrow = tuple([length for length in shape if length != 1])
+            self._known[key] = Pattern(narrow, known, nest.ops, nest.writes[0][0])
+
+
+LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
+    **moving.LOWERINGS,
+    **indexing.LOWERINGS,
+    **calls.LOWERINGS,
+    **reductions.LOWERINGS,
+    **products.LOWERINGS,
+}
+"""How functions are lowered that are no elementwise ufuncs; each module has a table of its own."""
+
+
+def sums_are_finite(arrays: Sequence[Any]) -> Any:
+    """Tell whether arrays are finite by their sums of squares; see `all_finite`."""
+    answers = [np.isfinite(np.add.reduce(each * each, axis=None)) for each in arrays]
+    return functools.reduce(np.logical_and, answers)
+
+
+BODIES: Mapping[Any, Callable[..., Any]] = {all_finite: sums_are_finite}
+"""What is lowered by other lines of NumPy than its own."""
+
+LOUD = frozenset({"raise", "call", "print", "log"})
+"""What `numpy.errstate` may ask for that native code does not do."""
+
+
+def lowered(call: Call, memory_map: MemoryMap) -> Sequence[Work]:
+    """Lower a call to loop nests, external calls and runtime checks.
+
+    Parameters
+    ----------
+    call : Call
+        No view.
+    memory_map : MemoryMap
+
+    Returns
+    -------
+    list of LoopNest, ExternalCall and RuntimeCheck
+        To be done in this order.
+
+    Raises
+    ------
+    NotLowerable
+        NumPy has to do it.
+    """
+    if call.errors and not LOUD.isdisjoint(call.errors.values()):
+        raise NotLowerable("numpy.errstate asks to be told")
+    function, lowering = call.function, Lowering(call, memory_map)
+    own = LOWERINGS.get(function) if type(function).__hash__ is not None else None
+    if own is not None:
+        own(lowering)
+    elif type(function) is np.ufunc and function.signature is None:
+        as_ufunc(lowering)
+    elif operands_of(function) is not None:
+        calls.composed(lowering)
+    else:
+        body = BODIES.get(function) or body_of(function)
+        if body is None:
+            raise NotLowerable("no native code for it")
+        lower_body(lowering, body)
+    return lowering.work
+
+
+def lower_body(lowering: Lowering, body: Callable[..., Any]) -> None:
+    """Lower a function by the calls of its body, the last of which give the results themselves."""
+    call, memory_map = lowering.call, lowering.memory_map
+    try:
+        calls, results = traced_body(body, call.args, call.kwargs)
+    except NotInlined as reason:
+        raise NotLowerable(str(reason)) from reason
+    outs = lowering.outs
+    if len(results) != len(outs):
+        raise NotLowerable("a body with other results")
+    made = {out for each in calls for out in each.outputs if out.owner is None}
+    copies: list[tuple[Value, MemRef]] = []
+    for found, out, target in zip(results, call.outputs, outs, strict=True):
+        if found.dtype != target.dtype or math.prod(found.shape) != math.prod(out.shape):
+            raise NotLowerable("operands of such shapes and dtypes")
+        root = found if found.owner is None else found.owner
+        is_whole = is_c(found) and is_c(out) and math.prod(root.shape) == math.prod(out.shape)
+        if root in made and is_whole:
+            made.discard(root)  # which is the memory of one result only
+            memory_map.put(root, target.along(root.shape, root.strides))
+        else:
+            copies.append((found, target))
+    for each in calls:
+        fixed = (lowering.constant(x).root if type(x) is np.ndarray else x for x in each.args)
+        step = Call(each.function, tuple(fixed), each.kwargs, each.outputs)
+        if not memory_map.look(step):
+            lowering.work += lowered(step, memory_map)
+    for found, target in copies:
+        copy(lowering, lowering.ref(found), target)
+
+
+STATIC = frozenset({np.shape, type_of})
+"""Questions that are not about values."""
+
+
+@frozen(eq=False)
+class LoweredStep:
+    """A step of a program with what it has become.
+
+    Attributes
+    ----------
+    step : Call or Guard
+    work : sequence of LoopNest, ExternalCall and RuntimeCheck
+    reason : str or None
+        Why it could not be lowered, so that NumPy does it; None where it could.
+    is_view : bool
+        Whether it computes nothing: references have been resolved to the memory that it shows.
+    """
+
+    step: Step
+    work: Sequence[Work] = ()
+    reason: str | None = None
+    is_view: bool = False
+
+
+@frozen(eq=False)
+class Lowered:
+    """A program after lowering.
+
+    Attributes
+    ----------
+    program : Program
+    steps : list of LoweredStep
+        In the program's order.
+    memory_map : MemoryMap
+    constants : sequence of Constant
+        What native code needs beside the program's own.
+    renamed : mapping of Value to Value
+        For an array whose memory is used again, the one that is there in the end.
+    """
+
+    program: Program
+    steps: list[LoweredStep]
+    memory_map: MemoryMap
+    renamed: Mapping[Value, Value] = field(factory=dict)
+
+    @property
+    def constants(self) -> Sequence[Constant]:
+        """What native code needs beside the program's own constants."""
+        return self.memory_map.constants
+
+    def memory(self, value: Value) -> Value:
+        """Give the value that stands for the memory in which a value lies."""
+        ref = self.memory_map.of(value)
+        root = value if ref is None else ref.root
+        return self.renamed.get(root, root)
+
+    def __str__(self) -> str:
+        """List the steps, each with what it has become."""
+        listing = Listing.of(self.program)
+        for each in self.steps:
+            listing.step(each.step, each.reason, is_view=each.is_view)
+            for work in each.work:
+                listing.work(work, indent="  ")
+        return listing.text
+
+
+def lower(program: Program) -> Lowered:
+    """Lower a program, step by step; what cannot be lowered is left to NumPy.
+
+    Parameters
+    ----------
+    program : Program
+        Simplified.
+
+    Returns
+    -------
+    Lowered
+    """
+    memory_map = MemoryMap()
+    cache = LoweringCache(memory_map)
+    native = {each.value for each in program.constants if each.line == COMPUTED}
+    steps: list[LoweredStep] = []
+    guards = 0
+    for step in program.steps:
+        if type(step) is Guard:
+            guards += 1
+            steps += lowered_guard(step, guards, memory_map, native)
+            continue
+        assert type(step) is Call  # noqa: S101 - for mypy: there are no others
+        if memory_map.look(step):
+            reason = "an index that may be out of bounds" if may_fail(step) else None
+            steps.append(LoweredStep(step, reason=reason, is_view=reason is None))
+            continue
+        key = cache.key_of(step)
+        nest = cache.find(key, step)
+        if nest is None:
+            try:
+                work = lowered(step, memory_map)
+            except NotLowerable as reason:
+                steps.append(LoweredStep(step, reason=str(reason)))
+                continue
+            cache.remember(key, step, work)
+            parts = [canonical(each) for each in work if not is_empty(each)]
+            steps.append(LoweredStep(step, parts))
+        else:
+            steps.append(LoweredStep(step, [nest]))
+        native.update(step.outputs)
+    return Lowered(program, steps, memory_map)
+
+
+def lowered_guard(
+    guard: Guard, number: int, memory_map: MemoryMap, native: set[Value]
+) -> Sequence[LoweredStep]:
+    """Lower a guard: to a check of a byte, or to nothing where native code decides no other way.
+
+    Parameters
+    ----------
+    guard : Guard
+    number : int
+        Counted from 1.
+    memory_map : MemoryMap
+    native : set of Value
+        What native code computes, and constants of the program's own: it does not make shapes and
+        dtypes depend on values.
+    """
+    if guard.question in STATIC and guard.value in native:
+        return ()
+    ref = memory_map.of(guard.value)
+    if guard.question is bool and ref is not None and ref.dtype.kind == "b":
+        return [LoweredStep(guard, [RuntimeCheck(ref, int(guard.answer), number)])]
+    return [LoweredStep(guard, reason=f"{called(guard.question)} asks Python")]
+
+
+def is_empty(work: Work) -> bool:
+    """Tell whether a nest has no elements to go over."""
+    return type(work) is LoopNest and 0 in work.shape
+
+
+def canonical(work: Work) -> Work:
+    """Leave out axes of one element, and store what is reduced over one element alone."""
+    if type(work) is not LoopNest:
+        return work
+    if 1 not in work.shape:
+        return without_trivial_reductions(work)
+    reads = [ref.squeezed() for ref in work.reads]
+    writes = [(arg, ref.squeezed()) for arg, ref in work.writes]
+    reductions = [Reduction(each.ufunc, each.arg, each.ref.squeezed()) for each in work.reductions]
+    shape = tuple([length for length in work.shape if length != 1])
+    return without_trivial_reductions(
+        LoopNest(shape, reads, work.ops, writes, reductions, work.callee, work.apart, work.ordered)
+    )
+
+
+def without_trivial_reductions(nest: LoopNest) -> LoopNest:
+    """Store the results of reductions over one element each."""
+    if not nest.reductions:
+        return nest
+    for each in nest.reductions:
+        if 0 not in each.ref.strides:
+            nest.writes.append((trivial_reduction(nest, each), each.ref))
+    nest.reductions = [each for each in nest.reductions if 0 in each.ref.strides]
+    return nest
+
+
+def trivial_reduction(nest: LoopNest, each: Reduction) -> Argument:
+    """Give the reduction of one element: that element, but -0.0 has become 0.0 in a sum."""
+    dtype = each.ref.dtype
+    if not is_sum(each.ufunc, dtype):
+        return each.arg
+    return nest.op(np.add, (dtype,) * 3, each.arg, Literal.of(0.0, dtype))

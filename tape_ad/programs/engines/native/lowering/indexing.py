@@ -18,9 +18,8 @@ from tape_ad.programs.engines.native.codegen.gathers import (
     gathering,
     marking,
 )
-from tape_ad.programs.engines.native.ir.loop_nests import Callee, Literal, LoopNest, RuntimeCheck
-from tape_ad.programs.engines.native.ir.memory_map import MemRef
-from tape_ad.programs.engines.native.lowering.lowering import (
+from tape_ad.programs.engines.native.ir import Callee, Literal, LoopNest, MemRef, RuntimeCheck
+from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     assignable,

@@ -10,16 +10,15 @@ from attrs import frozen
 
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.engines.native.codegen.gathers import GATHER
-from tape_ad.programs.engines.native.ir.loop_nests import Literal
-from tape_ad.programs.engines.native.ir.memory_map import MemRef
-from tape_ad.programs.engines.native.lowering.indexing import Picked, led
-from tape_ad.programs.engines.native.lowering.lowering import (
+from tape_ad.programs.engines.native.ir import Literal, MemRef
+from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     assignable,
     copy,
     fill,
 )
+from tape_ad.programs.engines.native.lowering.indexing import Picked, led
 from tape_ad.programs.program.program import Value, values_in
 from tape_ad.rules.maps.reductions import filled_with
 

@@ -9,16 +9,17 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.engines.native.codegen.unit_rows import row_selecting_product
-from tape_ad.programs.engines.native.ir.loop_nests import (
+from tape_ad.programs.engines.native.ir import (
+    SIMPLE,
     Argument,
     Callee,
     ExternalCall,
     Literal,
+    MemRef,
     RuntimeCheck,
     iteration_space,
 )
-from tape_ad.programs.engines.native.ir.memory_map import SIMPLE, MemRef
-from tape_ad.programs.engines.native.lowering.lowering import (
+from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     converted,
@@ -32,7 +33,7 @@ from tape_ad.programs.program.program import Value
 from tape_ad.record.spaces import times_ones
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear
-from tape_ad.rules.numpy.contractions import contract
+from tape_ad.rules.numpy.einsum import contract
 
 __all__ = ["LOWERINGS"]
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.ir.loop_nests import (
+from tape_ad.programs.engines.native.ir import (
     Argument,
     ExternalCall,
     Literal,
     LoopNest,
+    MemRef,
     Reduction,
     iteration_space,
 )
-from tape_ad.programs.engines.native.ir.memory_map import MemRef
-from tape_ad.programs.engines.native.lowering.lowering import (
+from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     converted,

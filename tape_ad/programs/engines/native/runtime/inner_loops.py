@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tape_ad.programs.engines.native.ir.loop_nests import Callee
+from tape_ad.programs.engines.native.ir import Callee
 
 __all__ = ["inner_loop"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, evolve, field
 
 from tape_ad.programs.engines import verifier
-from tape_ad.programs.engines.native.codegen.library import CompiledLoop
+from tape_ad.programs.engines.native.codegen import CompiledLoop
 from tape_ad.programs.engines.native.codegen.loops import (
     ANY,
     ASSIGN,
@@ -22,22 +22,22 @@ from tape_ad.programs.engines.native.codegen.loops import (
     identity_of,
     is_sum,
 )
-from tape_ad.programs.engines.native.fusion.fusion import FusedNest
-from tape_ad.programs.engines.native.ir.listing import Listing
-from tape_ad.programs.engines.native.ir.loop_nests import (
+from tape_ad.programs.engines.native.fusion import FusedNest
+from tape_ad.programs.engines.native.ir import (
     ExternalCall,
     IterationSpace,
+    Listing,
     Literal,
     LLVMFunction,
     LoopNest,
+    MemRef,
     Reduction,
     RuntimeCheck,
     is_external,
     iteration_space,
 )
-from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.native.runtime import vm
-from tape_ad.programs.engines.native.runtime.teams import Team
+from tape_ad.programs.engines.native.runtime.vm import Team
 from tape_ad.programs.engines.native.schedule.strip_mining import StripMined
 from tape_ad.programs.engines.out_support import size_of
 from tape_ad.programs.engines.plans import Block, LiveRanges, placed

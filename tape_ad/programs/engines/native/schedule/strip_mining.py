@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.programs.engines.native.ir.loop_nests import (
+from tape_ad.programs.engines.native.ir import (
     Argument,
     Literal,
     LoopNest,
+    MemRef,
     Op,
     Reduction,
     is_external,
 )
-from tape_ad.programs.engines.native.ir.memory_map import MemRef
 from tape_ad.programs.engines.plans import Block, LiveRanges, placed
 from tape_ad.programs.program.program import Value
 

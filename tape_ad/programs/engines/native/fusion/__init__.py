@@ -1,1 +1,0 @@
-"""Fusion: nests over one iteration space become one, and memory is reused."""

@@ -1,1 +1,0 @@
-"""The intermediate representation: loop nests over memory references."""

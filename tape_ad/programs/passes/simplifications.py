@@ -1,0 +1,516 @@
+"""The simplifications: constant folding, identities, strength reduction, common and dead code."""
+
+import functools
+import math
+import operator
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import getweakrefcount
+
+import numpy as np
+from attrs import evolve
+
+from tape_ad.base.trees import structure_of
+from tape_ad.programs.capture.op_facts import may_fail
+from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike
+from tape_ad.programs.program.program import (
+    COMPUTED,
+    Call,
+    Constant,
+    Program,
+    Step,
+    Value,
+    replaced,
+)
+from tape_ad.record.gradients import through_buffer
+from tape_ad.rules.maps import clone
+from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix
+from tape_ad.rules.maps.memory import Window
+from tape_ad.rules.numpy.updates import updated, viewed
+
+__all__ = [
+    "IDENTITIES",
+    "NEUTRAL_OPERANDS",
+    "SQUARES",
+    "UNIT_ROWS",
+    "copy_returned_constants",
+    "eliminate_common_subexpressions",
+    "eliminate_dead_code",
+    "fold_constants",
+    "has_squares",
+    "literals_of",
+    "with_returned_copied",
+]
+
+
+def returned_constants(program: Program) -> list[Constant]:
+    """List the constants that a function makes anew at each call, and gives away."""
+    outs = program.outputs
+    seen = {*outs, *(out.owner for out in outs)}
+    return [each for each in program.constants if each.own and each.value in seen]
+
+
+def with_returned_copied(program: Program) -> Program:
+    """Copy the arrays that this call of the function has given away: its caller may write there."""
+    given = {id(memory_of(each.data)) for each in returned_constants(program)}
+    copies: dict[int, Any] = {}
+    constants = []
+    for each in program.constants:
+        constant = each
+        base = memory_of(each.data)
+        if id(base) in given:
+            copy = copies.setdefault(id(base), clone(base))
+            data = copy.view() if base is each.data else Window.of(base, each.data).on(copy)
+            data.flags.writeable = each.data.flags.writeable
+            constant = evolve(each, data=data)
+        constants.append(constant)
+    return evolve(program, constants=tuple(constants)) if given else program
+
+
+def copy_returned_constants(program: Program) -> Program:
+    """Copy at each replay what the function would make anew, so that no two calls share it.
+
+    Those that show the same memory do so still.
+    """
+    given = returned_constants(program)
+    if not given:
+        return program
+    rewriting = Rewriting(program)
+    constants = {id(each.data): each for each in program.constants}
+    copies: dict[int, Value] = {}
+    for each in given:
+        base = memory_of(each.data)
+        if id(base) not in copies:
+            of = constants.setdefault(id(base), Constant(Value.like(base), base, each.line))
+            copies[id(base)] = Value.like(clone(base))
+            rewriting.keep(Call(clone, (of.value,), {}, (copies[id(base)],)))
+        new = copies[id(base)]
+        if base is not each.data:
+            window = Window.of(base, each.data)
+            owner, new = new, Value.like(each.data, new)
+            rewriting.keep(Call(viewed, (owner, window), {}, (new,)))
+        elif not each.data.flags.writeable:
+            owner, new = new, Value.like(each.data, new)
+            rewriting.keep(Call(through_buffer, (owner,), {}, (new,)))
+        rewriting.replace(each.value, new)
+    for step in program.steps:
+        rewriting.keep(rewriting.rewired(step))
+    return evolve(rewriting.finished(), constants=tuple(constants.values()))
+
+
+def memory_of(array: Any) -> Any:
+    """Find the array that has the memory that an array shows."""
+    while True:
+        base = array.base
+        if type(base) is not np.ndarray:
+            base = getattr(base, "base", None)  # as `numpy.lib.stride_tricks` has it
+        if type(base) is not np.ndarray:
+            return array
+        array = base
+
+
+MOST = 2**16
+"""How many bytes a result may have that is kept in place of its call."""
+
+UNFILLED = frozenset({np.empty_like})
+
+
+def literals_of(program: Program) -> dict[Value, Any]:
+    """Find the constants of a program that nobody can change.
+
+    Most constants are the user's arrays, which may be updated between two replays. What a function
+    makes anew at each call, as a sweep makes ones to start from, nobody else has.
+
+    Returns
+    -------
+    dict of Value to array
+    """
+    known = references_to(program)
+    found = [each for each in program.constants if is_literal(each, known)]
+    return {each.value: each.data for each in found}  # made last, for it refers to them too
+
+
+def references_to(program: Program) -> Counter[int]:
+    """Count how often constants refer to an array, by its identity: as theirs, or as a view's."""
+    known: Counter[int] = Counter()
+    bases = {}
+    for each in program.constants:
+        known[id(each.data)] += 1 + each.own  # then an earlier form has it, which was not its own
+        bases[id(each.data)] = id(getattr(each.data, "base", None))
+    known.update(bases.values())
+    return known
+
+
+def is_literal(constant: Constant, known: Mapping[int, int]) -> bool:
+    """Tell whether nobody but a program has the memory of a constant.
+
+    Parameters
+    ----------
+    constant : Constant
+    known : mapping of int to int
+        What `references_to` gives.
+    """
+    data = constant.data
+    if isinstance(data, np.generic):
+        return True
+    if type(data) is not np.ndarray or getweakrefcount(data):
+        return False
+    if sys.getrefcount(data) - known[id(data)] > ALONE:
+        return False
+    base = data.base
+    while base is not None:
+        if type(base) is not np.ndarray or sys.getrefcount(base) - known[id(base)] > ALONE:
+            return False
+        data, base = base, base.base
+    return bool(data.flags.owndata)
+
+
+def alone() -> int:
+    """Count the references to an array, besides those of constants, that `is_literal` has."""
+    constant = Constant(Value(np.ndarray), np.empty(0), "")
+    data = constant.data
+    return sys.getrefcount(data) - 1
+
+
+ALONE = alone()
+
+
+def fold_constants(program: Program) -> Program:
+    """Compute calls on nothing but literals here and now, if that takes little memory.
+
+    Those that warn stay, as do those whose results the caller gets.
+    """
+    literals = literals_of(program)
+    if not literals:
+        return program
+    rewriting = Rewriting(program, literals)
+    for old in program.steps:
+        operands = old.operands
+        step = rewriting.rewired(old) if rewriting.by else old
+        on_literals = not operands or operands[0] in literals or operands[0] in rewriting.by
+        if on_literals and type(step) is Call and literals.keys() >= set(step.operands):
+            constants = computed(step, rewriting)
+            if constants:
+                for out, constant in zip(step.outputs, constants, strict=True):
+                    rewriting.replace(out, constant.value)
+                    literals[constant.value] = constant.data
+                rewriting.constants += constants
+                continue
+        rewriting.keep(step)
+    return rewriting.finished()
+
+
+def computed(call: Call, rewriting: Rewriting) -> list[Constant]:
+    """Compute what a call gives; nothing where it is better left as it is."""
+    if call.function in UNFILLED or any(map(rewriting.is_returned, call.outputs)):
+        return []
+    if any(out.dtype is None or nbytes(out) > MOST for out in call.outputs):
+        return []
+    by = rewriting.literals
+    try:
+        with np.errstate(all="raise"):
+            result = call.function(*replaced(call.args, by), **replaced(call.kwargs, by))
+    except FloatingPointError:
+        return []
+    results = result if call.several else (result,)
+    constants = [Constant(Value.like(each), each, COMPUTED) for each in results]
+    pairs = zip(constants, call.outputs, strict=True)
+    return constants if all(alike(constant.value, out) for constant, out in pairs) else []
+
+
+def nbytes(value: Value) -> int:
+    """Count the bytes of an array, those that it shows again and again once."""
+    lengths = [n for n, stride in zip(value.shape, value.strides, strict=True) if stride]
+    return math.prod(lengths) * (value.dtype.itemsize if value.dtype else 0)
+
+
+NUMBERS = frozenset("biufc")
+REAL = frozenset("biuf")
+WHOLES = frozenset({slice, type(Ellipsis)})
+
+
+def first_operand(call: Call, rewriting: Rewriting) -> Value | None:
+    """Give the first operand if the result is just like it."""
+    found = call.args[0] if call.args else None
+    dtype = call.outputs[0].dtype
+    if type(found) is not Value or dtype is None or dtype.kind not in NUMBERS:
+        return None
+    return found if alike(found, call.outputs[0]) else None
+
+
+def real_operand(call: Call, rewriting: Rewriting) -> Value | None:
+    """Give the first operand if it is real, and the result is just like it."""
+    dtype = call.outputs[0].dtype
+    real = dtype is not None and dtype.kind in REAL
+    return bare_operand(call, rewriting) if real else None
+
+
+def bare_operand(call: Call, rewriting: Rewriting) -> Value | None:
+    """Give the only operand of a ufunc without options if the result is just like it."""
+    return first_operand(call, rewriting) if len(call.args) == 1 and not call.kwargs else None
+
+
+def negated_twice(call: Call, rewriting: Rewriting) -> Value | None:
+    """Give x for --x."""
+    if call.kwargs or len(call.args) != 1:
+        return None
+    before = rewriting.made_by.get(call.args[0])
+    if before is None or before.function is not np.negative:
+        return None
+    return bare_operand(before, rewriting)
+
+
+def whole(call: Call, rewriting: Rewriting) -> Value | None:
+    """Give x for ``x[...]`` and ``x[:]``, which the layout tells from other slices."""
+    key = call.args[1]
+    entries = key if type(key) is tuple else (key,)
+    return first_operand(call, rewriting) if WHOLES.issuperset(map(type, entries)) else None
+
+
+def written_over(call: Call, rewriting: Rewriting) -> Value | None:
+    """Give the value that is written over a whole array, as ``x += y`` does."""
+    if call.kwargs or len(call.args) != 3:
+        return None
+    _, value, key = call.args
+    if key is ... and type(value) is Value and alike(value, call.outputs[0]):
+        return value
+    return None
+
+
+IDENTITIES: dict[Any, Rule] = {
+    np.conjugate: real_operand,
+    np.negative: negated_twice,
+    np.positive: bare_operand,
+    np.real: real_operand,
+    operator.getitem: whole,
+    updated: written_over,
+    **dict.fromkeys(
+        (
+            *(np.astype, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_to, np.copy),
+            *(np.matrix_transpose, np.moveaxis, np.permute_dims, np.ravel, np.reshape),
+            *(np.rollaxis, np.squeeze, np.swapaxes, np.transpose),
+        ),
+        first_operand,
+    ),
+}
+"""What finds calls that give what they are given, such as the conjugate of a real array.
+
+That has to lie in memory in the same way, for what is computed from it may depend on that: the
+order of a sum, and whether a reshape is a view. Functions in the last lines move no element where
+shape and strides stay as they are.
+"""
+
+
+POWERS = frozenset("fd")
+"""The dtypes whose power of 2 NumPy may compute as a product, by their codes."""
+
+
+def product(call: Call, rewriting: Rewriting) -> Value | None:
+    """Give x for ``x * 1`` and ``1 * x``."""
+    return beside(call, rewriting, 0, "iuf", is_one) or beside(call, rewriting, 1, "iuf", is_one)
+
+
+def quotient(call: Call, rewriting: Rewriting) -> Value | None:
+    """Give x for ``x / 1``."""
+    return beside(call, rewriting, 0, "f", is_one)
+
+
+def difference(call: Call, rewriting: Rewriting) -> Value | None:
+    """Give x for ``x - 0``."""
+    return beside(call, rewriting, 0, "iufc", is_zero)
+
+
+def beside(
+    call: Call, rewriting: Rewriting, place: int, kinds: str, idle: Callable[[Any], bool]
+) -> Value | None:
+    """Give the operand in a place if the result is just like it, and the other one is idle."""
+    if len(call.args) != 2 or call.kwargs:
+        return None
+    x, other = call.args[place], call.args[1 - place]
+    if type(other) is Value and other not in rewriting.literals:
+        return None  # as most are
+    if type(x) is not Value or x.dtype is None or x.dtype.kind not in kinds:
+        return None
+    return x if alike(x, call.outputs[0]) and rewriting.is_known(other, idle) else None
+
+
+def is_one(known: Any) -> bool:
+    """Tell whether something known is all ones."""
+    if type(known) is float or type(known) is int:
+        return known == 1
+    return isinstance(known, (np.ndarray, np.generic)) and bool(np.all(np.equal(known, 1)))
+
+
+def is_zero(known: Any) -> bool:
+    """Tell whether something known is all zeros, and none of them negative."""
+    if type(known) is float or type(known) is int:
+        return known == 0 and math.copysign(1, known) > 0
+    if not isinstance(known, (np.ndarray, np.generic)) or known.dtype.kind not in "iuf":
+        return False
+    return not np.any(known) and not np.any(np.signbit(known))
+
+
+def square(call: Call, rewriting: Rewriting) -> Call | None:
+    """Give the square for a power of 2."""
+    if len(call.args) != 2 or call.kwargs:
+        return None
+    x, exponent = call.args
+    if type(x) is not Value or x.dtype is None or x.dtype.char not in POWERS:
+        return None
+    if call.outputs[0].dtype != x.dtype or type(exponent) not in {int, float} or exponent != 2:
+        return None
+    if not has_squares(x.dtype.char):
+        return None
+    return Call(np.square, (x,), {}, call.outputs, errors=call.errors)
+
+
+@functools.cache
+def has_squares(code: str) -> bool:
+    """Tell whether NumPy computes powers of 2 as products; in older versions some bits differ."""
+    x = np.random.default_rng(0).normal(size=4096).astype(code)
+    return np.array_equal(np.power(x, 2), np.square(x))
+
+
+NEUTRAL_OPERANDS: dict[Any, Rule] = {
+    np.divide: quotient,
+    np.multiply: product,
+    np.subtract: difference,
+}
+"""What finds factors of 1 and subtractions of 0.
+
+A complex product with 1 adds 0 times the other part, which is nan for inf; and adding 0 takes -0.0
+to 0.0, so those stay, as does all that changes a dtype, a shape or a layout.
+"""
+
+SQUARES: dict[Any, Rule] = {np.power: square}
+"""What writes ``x ** 2`` as a square for real x, as NumPy computes it.
+
+For complex x it takes another way, with another rounding.
+"""
+
+
+def scale_by_unit_rows(call: Call, rewriting: Rewriting) -> Call | None:
+    """Write a product of known unit vectors, as a Jacobian starts with, as what it picks."""
+    if len(call.args) != 2 or call.kwargs:
+        return None
+    rows, right = call.args
+    known = rewriting.literals.get(rows) if type(rows) is Value else None
+    if type(known) is not np.ndarray or type(right) is not Value or right.kind is not np.ndarray:
+        return None
+    found = one_in_each(known) if known.ndim == len(right.shape) == 2 else None
+    if found is None:
+        return None
+    factors, columns = found
+    begin = int(columns[0])
+    if (columns != np.arange(begin, begin + len(columns))).any():
+        return None
+    args = (rows, right, factors, begin)
+    return Call(scaled_rows, args, {}, call.outputs, errors=call.errors)
+
+
+UNIT_ROWS: dict[Any, Rule] = {times_matrix: scale_by_unit_rows}
+"""What finds products that only scale the rows of a matrix, for arrays that nobody can change."""
+
+
+ITSELF = frozenset({Value, str, bool, int, type(None), type(Ellipsis), type})
+"""Types whose instances are told apart by `==`, and from those of other types by their type."""
+
+PLAIN = frozenset({dict, list, tuple})
+SILENT = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
+
+
+def eliminate_common_subexpressions(program: Program) -> Program:
+    """Let the first of several equal calls stand for all of them."""
+    rewriting = Rewriting(program)
+    first: dict[Any, Any] = {}
+    for old in program.steps:
+        step = rewriting.rewired(old) if rewriting.by else old
+        if not isinstance(step, Call):
+            rewriting.keep(step)
+            continue
+        mark = mark_of(step)
+        try:
+            earlier = first.get(mark)
+        except TypeError:  # the function has no hash
+            mark = (Alone(step.function), *mark[1:])
+            earlier = first.get(mark)
+        if earlier is None:
+            first[mark] = rewriting.keep(step)
+        elif not stands_for(earlier, step, rewriting):
+            rewriting.keep(step)
+    return rewriting.finished()
+
+
+def stands_for(earlier: Call, call: Call, rewriting: Rewriting) -> bool:
+    """Let what an earlier call has given stand for what an equal one would give, if it can."""
+    if call.errors not in (earlier.errors, SILENT):
+        return False  # it might warn where the earlier one does not
+    pairs = list(zip(call.outputs, earlier.outputs, strict=True))
+    if not all(rewriting.may_replace(ours, theirs) for ours, theirs in pairs):
+        return False
+    for ours, theirs in pairs:
+        rewriting.replace(ours, theirs)
+    return True
+
+
+def mark_of(call: Call) -> Any:
+    """Give what equal calls, and only those, have in common."""
+    marks = [arg if type(arg) is Value else part(arg) for arg in call.args]
+    if not call.kwargs:
+        return (call.function, *marks)
+    return (call.function, *marks, part(dict(call.kwargs)))
+
+
+def part(tree: Any) -> Any:
+    """Give what equal arguments, and only those, have in common."""
+    kind: Any = type(tree)
+    if kind is Value or kind in ITSELF:
+        return kind, tree
+    if kind is float:
+        return kind, tree, math.copysign(1.0, tree)  # the zeros are equal, but not the same
+    if kind is slice:
+        return kind, part((tree.start, tree.stop, tree.step))
+    if isinstance(tree, (np.bool_, np.number)):
+        return kind, tree.dtype, tree.tobytes()
+    structure = structure_of(kind)
+    if structure is not None and (kind in PLAIN or kind.__module__.startswith("tape_ad.")):
+        below = tuple([part(each) for each in structure.values(tree)])
+        return (kind, below, part(tuple(tree))) if kind is dict else (kind, below)
+    return (kind, tree) if isinstance(tree, np.dtype) else Alone(tree)
+
+
+class Alone:
+    """A mark of an object that is equal to itself only."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, one: Any) -> None:
+        self.object = one
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether it is the same object."""
+        return type(other) is Alone and self.object is other.object
+
+    def __hash__(self) -> int:
+        """Hash the identity."""
+        return id(self.object)
+
+
+def eliminate_dead_code(program: Program) -> Program:
+    """Leave out calls and constants that neither an output nor a guard depends on.
+
+    A call that may fail stays: the function may catch its error, and a check may be meant.
+    The inputs stay: they are what the caller gives.
+    """
+    needed: set[Value] = set(program.outputs)
+    kept: list[Step] = []
+    for step in reversed(program.steps):
+        if type(step) is not Call or not needed.isdisjoint(step.outputs) or may_fail(step):
+            needed.update(step.operands)
+            kept.append(step)
+    constants = tuple([each for each in program.constants if each.value in needed])
+    if len(kept) == len(program.steps) and len(constants) == len(program.constants):
+        return program
+    return evolve(program, steps=tuple(reversed(kept)), constants=constants)
