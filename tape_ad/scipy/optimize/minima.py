@@ -21,6 +21,8 @@ from tape_ad.scipy.optimize.constraints import (
     derived,
     in_a_row,
     plain_bounds,
+    stationary,
+    warn_if_not,
 )
 from tape_ad.scipy.optimize.objectives import (
     Plain,
@@ -30,7 +32,6 @@ from tape_ad.scipy.optimize.objectives import (
     searched,
 )
 from tape_ad.scipy.optimize.roots import as_number, as_tuple
-from tape_ad.scipy.optimize.stationary import stationary, warn_if_not
 
 __all__ = ["minimize", "minimize_scalar"]
 

@@ -10,9 +10,8 @@ from tape_ad import grad
 from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
 from tape_ad.extend.solvers import implicit, on_plain_arrays
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.optimize.constraints import boxed_in
+from tape_ad.scipy.optimize.constraints import boxed_in, stationary, warn_if_not
 from tape_ad.scipy.optimize.roots import as_number, as_tuple, warn_if_unconverged
-from tape_ad.scipy.optimize.stationary import stationary, warn_if_not
 
 __all__ = [
     "anderson",
