@@ -15,9 +15,9 @@ from tape_ad.record.constants import (
     ConstantTensor,
     Eager,
     constant_of,
-    handles_in,
     prepare,
 )
+from tape_ad.record.handles import any_handle
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.mutation import Memory
 
@@ -44,7 +44,7 @@ class ArrayConstant(ConstantTensor):
         if method != "at":
             return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
         target, *others = inputs
-        if type(target) not in CONSTANTS or next(handles_in(others), None) is not None:
+        if type(target) not in CONSTANTS or any_handle(others):
             return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)  # which refuses
         prepare(target)
         return ufunc.at(*unwrapped(inputs))

@@ -6,7 +6,7 @@ record. Where it meets a handle of a record it is the plain array that it holds.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from operator import getitem
 from typing import Any
 from weakref import ref
@@ -28,10 +28,10 @@ from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
-from tape_ad.record.messages.callers import hands_calls_on, is_at
+from tape_ad.record.messages.callers import hands_calls_on
 from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.refusals import no_implementation
-from tape_ad.record.mutation import Memory, has_alone, link
+from tape_ad.record.mutation import Memory, has_alone, link, refuse_moving, refuse_to_write, replace
 from tape_ad.record.primals import is_view
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
@@ -46,7 +46,6 @@ __all__ = [
     "as_constants",
     "constant_of",
     "gives_constants",
-    "handles_in",
     "prepare",
     "promote",
 ]
@@ -164,11 +163,6 @@ def constant_of(array: Any, kind: Any) -> Any:
     handle.record, handle.index, handle.mark = None, -1, None
     handle.data = array
     return handle
-
-
-def handles_in(*trees: Any) -> Iterator[Tensor]:
-    """Iterate over the handles of records in nested structures."""
-    return (leaf for leaf in flatten(trees) if type(leaf) is Tensor)
 
 
 def gives_constants(args: Any, kwargs: Mapping[str, Any]) -> bool:
@@ -289,6 +283,38 @@ def become(constant: ConstantTensor, node: Tensor) -> None:
     handle.mark = node.mark
 
 
+def fill(target: Any, value: Any) -> None:
+    """Do what ``target[...] = value`` does, of a result that nobody else has, without a copy.
+
+    Parameters
+    ----------
+    target : Tensor or constant
+    value : array or Tensor
+        What a call has just given.
+    """
+    if type(value) is Tensor and has_layout(target, value):
+        if type(target) is Tensor:
+            refuse_to_write(target, "leave it out")
+            replace(target, ..., value, fresh=True)
+            return
+        if type(target) in CONSTANTS and getattr(target, "memory", None) is None:
+            become(target, value)
+            return
+    target[...] = value
+
+
+def has_layout(target: Any, value: Tensor) -> bool:
+    """Tell whether an array in memory has the shape, the type and the order of a result."""
+    one, other = target.data, value.data
+    return (
+        type(one) is type(other) is np.ndarray
+        and one.shape == other.shape
+        and one.dtype == other.dtype
+        and one.strides == other.strides
+        and (type(target) is not Tensor or target.record is value.record)
+    )
+
+
 @frozen
 class Eager:
     """What answers the calls of handles that depend on nothing: they are computed at once.
@@ -385,12 +411,8 @@ class Eager:
                 "it, by np.zeros_like(x) or np.stack([...])"
             )
         memory = getattr(value, "memory", None) if type(value) in CONSTANTS else None
-        shared = memory is not None and memory is getattr(target, "memory", None)
-        if shared and not is_at(sys._getframe(2), "x[x] = x", "x[:] = x", "x[x:x] = x"):
-            raise InPlaceError(
-                "code in C moves parts of an array about, of which some would be lost; write "
-                "x = x[rng.permutation(len(x))] in place of rng.shuffle(x)"
-            )
+        if memory is not None:
+            refuse_moving(sys._getframe(2), lambda: memory is getattr(target, "memory", None))
         prepare(target)
         target.data[unwrapped(key)] = unwrapped(value)
 

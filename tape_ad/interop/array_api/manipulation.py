@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.extend.arrays import primal
 from tape_ad.interop.array_api.wrapping import gives_handles
 
 
@@ -71,16 +72,9 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
         When ``copy=False`` and there is no such view.
     """
     out = np.reshape(np.copy(x) if copy else x, shape)
-    if copy is False and out.size and not np.shares_memory(*map(plain_of, (x, out))):
+    if copy is False and out.size and not np.shares_memory(*map(primal, (x, out))):
         raise ValueError("reshape cannot give this without a copy, and copy=False forbids one")
     return out
-
-
-def plain_of(x: Any) -> Any:
-    """Give the numbers of a handle, of any nesting."""
-    while hasattr(x, "record"):
-        x = x.data
-    return x
 
 
 @gives_handles

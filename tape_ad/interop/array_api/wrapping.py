@@ -8,7 +8,6 @@ import numpy as np
 
 from tape_ad import Tensor
 from tape_ad.base.arrays.interpreter import unwrapped
-from tape_ad.extend.trees import flatten
 from tape_ad.record.constants import as_constants
 
 __all__ = [
@@ -16,7 +15,6 @@ __all__ = [
     "binary",
     "check_device",
     "gives_handles",
-    "holds_handle",
     "unary",
 ]
 
@@ -28,11 +26,6 @@ NUMBERS = (bool, int, float, complex)
 def as_handle(x: Any) -> Any:
     """Give a handle as it is, and a constant of a plain array."""
     return x if isinstance(x, Tensor) else as_constants(x)
-
-
-def holds_handle(*trees: Any) -> bool:
-    """Tell whether a handle of a record is among the leaves of trees."""
-    return any(type(leaf) is Tensor for leaf in flatten(trees))
 
 
 def check_device(device: Any) -> None:

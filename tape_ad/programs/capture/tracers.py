@@ -34,10 +34,13 @@ __all__ = [
     "float_code",
     "holds_tracer",
     "is_complex_number",
+    "is_index",
+    "is_of_memory",
     "is_python",
     "is_tracer",
     "item_of",
     "plain",
+    "tracers_in",
     "with_plain_keys",
 ]
 
@@ -530,7 +533,7 @@ def as_index(entry: Any) -> Any:
     return entry.__index__() if is_tracer(entry) else entry
 
 
-def plain(leaf: Any) -> Any:
+def plain(leaf: Any, path: str = "") -> Any:
     """Give the array or number behind what was captured."""
     return leaf.data if is_tracer(leaf) else leaf
 
@@ -542,7 +545,7 @@ def with_plain_keys(tree: Any) -> Any:
         return tree
     values = [with_plain_keys(value) for value in structure.values(tree)]
     if isinstance(tree, Mapping) and any(map(holds_key, tree)):
-        keys = [map_leaves(lambda leaf, path: plain(leaf), key) for key in tree]
+        keys = [map_leaves(plain, key) for key in tree]
         return dict(zip(keys, values, strict=True))
     return structure.rebuilt(tree, values)
 
@@ -607,3 +610,33 @@ def holds_tracer(leaf: Any) -> bool:
     if type(leaf) is slice:
         return any(map(is_tracer, (leaf.start, leaf.stop, leaf.step)))
     return is_tracer(leaf)
+
+
+def tracers_in(tree: Any) -> list[Any]:
+    """List what is captured in a tree."""
+    kind: Any = type(tree)
+    if kind is TracedArray or kind is TracedScalar:
+        return [tree]
+    if kind is tuple or kind is list:
+        return [x for each in tree for x in tracers_in(each)]
+    if kind is dict:
+        return tracers_in(list(tree.values()))
+    structure = structure_of(kind)
+    return [] if structure is None else tracers_in(list(structure.values(tree)))
+
+
+def is_index(tracer: Any) -> bool:
+    """Tell whether something captured is a number, as one that an array is indexed with."""
+    return type(tracer) is TracedScalar or tracer.data.ndim == 0
+
+
+def is_of_memory(out: Any, operand: Any) -> bool:
+    """Tell whether a result shows the memory of an operand."""
+    if out is operand:
+        return True
+    if type(operand) is not np.ndarray:
+        return False
+    base = out.base
+    if type(base) is np.ndarray and (base is operand or base is operand.base):
+        return True
+    return out.size > 0 and np.may_share_memory(out, operand)

@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from tape_ad import Tensor
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, any_handle, as_array
+from tape_ad.extend.arrays import Array, any_handle, as_array, primal
 from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
@@ -368,13 +368,6 @@ def method_of(distribution: Distribution, name: str) -> Callable[..., Any]:
     method.__name__ = name
     method.__doc__ = f"See `scipy.stats.{own}.{name}`."
     return method
-
-
-def primal(x: Any) -> Any:
-    """Give the plain value of what may be a handle of a handle."""
-    while isinstance(x, Tensor):
-        x = x.data
-    return x
 
 
 def theirs(distribution: Any, letter: str, parameters: Any) -> Any:
