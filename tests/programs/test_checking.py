@@ -14,7 +14,7 @@ from tape_ad.programs.engines import Report
 from tape_ad.programs.engines.numpy import replay_of
 from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.program.program import Program
-from tape_ad.programs.replay.checking import check_alike
+from tape_ad.programs.replay.verifying import check_alike
 from tests.programs.comparing import counting
 
 X = np.array([0.5, -1.5, 2.0])
