@@ -12,12 +12,27 @@ from numpy import tanh
 from tape_ad.extend.packages import attributes_of, listed
 from tape_ad.nn import initializers
 from tape_ad.nn.attention import MultiHeadAttention, scaled_dot_product_attention
-from tape_ad.nn.composition import Flatten, Residual, Sequential
-from tape_ad.nn.convolutions import Conv1d, Conv2d, conv1d, conv2d
+from tape_ad.nn.convolutions import (
+    AvgPool1d,
+    AvgPool2d,
+    Conv1d,
+    Conv2d,
+    MaxPool1d,
+    MaxPool2d,
+    avg_pool1d,
+    avg_pool2d,
+    conv1d,
+    conv2d,
+    max_pool1d,
+    max_pool2d,
+)
 from tape_ad.nn.layers import (
     Dropout,
     Embedding,
+    Flatten,
     Linear,
+    Residual,
+    Sequential,
     dropout,
     embedding,
 )
@@ -31,16 +46,6 @@ from tape_ad.nn.losses import (
     nll_loss,
 )
 from tape_ad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm, layer_norm
-from tape_ad.nn.pooling import (
-    AvgPool1d,
-    AvgPool2d,
-    MaxPool1d,
-    MaxPool2d,
-    avg_pool1d,
-    avg_pool2d,
-    max_pool1d,
-    max_pool2d,
-)
 from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
 from tape_ad.rules.nn import rectifiers

@@ -20,7 +20,7 @@ from tape_ad.record.messages.libraries import (
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
-from tape_ad.record.primals import PLAIN_TYPES, primal
+from tape_ad.record.primals import PLAIN_TYPES, is_number, primal
 from tape_ad.rules.base import as_array
 
 __all__ = ["ArrayInterface", "ArrayMethods"]
@@ -409,8 +409,11 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         if answer is not OWN:
             return answer
         frame = sys._getframe(1)
-        if is_copied(frame) and method_called(frame) in GIVING_PLACES:
+        method = method_called(frame) if is_copied(frame) else ""
+        if method in GIVING_PLACES:
             return np.asarray(primal(self), dtype)
+        if method == "__array__":  # called by its name, and not by NumPy
+            return self if dtype is None else self.astype(dtype)
         raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
             f"turning a handle into an ndarray ({caller()}) would drop its gradient; write t.data "
             "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "
@@ -465,7 +468,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
         Of a number the copy is a number too, as NumPy's scalars have it.
         """
-        if isinstance(self.data, np.generic):
+        if is_number(self.data):
             answer_to_scipy("copy", self)
             if self.data.dtype.kind == "b":  # of which there is no positive
                 return self._one(np.logical_not, np.logical_not(self))

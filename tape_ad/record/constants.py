@@ -33,7 +33,7 @@ from tape_ad.record.messages.callers import hands_calls_on
 from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import no_implementation
-from tape_ad.record.mutation import Memory, has_alone, link, refuse_moving
+from tape_ad.record.mutation import Memory, has_alone, link, refuse_moving, refuse_to_write, replace
 from tape_ad.record.primals import is_view
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
@@ -288,6 +288,38 @@ def become(constant: ConstantTensor, node: Tensor) -> None:
     handle.__class__ = Tensor
     handle.record, handle.index, handle.data = node.record, node.index, node.data
     handle.mark = node.mark
+
+
+def fill(target: Any, value: Any) -> None:
+    """Do what ``target[...] = value`` does, of a result that nobody else has, without a copy.
+
+    Parameters
+    ----------
+    target : Tensor or constant
+    value : array or Tensor
+        What a call has just given.
+    """
+    if type(value) is Tensor and has_layout(target, value):
+        if type(target) is Tensor:
+            refuse_to_write(target, "leave it out")
+            replace(target, ..., value, fresh=True)
+            return
+        if type(target) in CONSTANTS and getattr(target, "memory", None) is None:
+            become(target, value)
+            return
+    target[...] = value
+
+
+def has_layout(target: Any, value: Tensor) -> bool:
+    """Tell whether an array in memory has the shape, the type and the order of a result."""
+    one, other = target.data, value.data
+    return (
+        type(one) is type(other) is np.ndarray
+        and one.shape == other.shape
+        and one.dtype == other.dtype
+        and one.strides == other.strides
+        and (type(target) is not Tensor or target.record is value.record)
+    )
 
 
 @frozen

@@ -10,7 +10,7 @@ import scipy.optimize
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
 import tape_ad as ta
-from tape_ad.base.errors import DtypeError, OutputError, UnsupportedArgumentError
+from tape_ad.base.errors import DtypeError, OutputError
 from tape_ad.scipy.optimize import minimize, scipy_objective
 
 START: dict[str, Any] = {
@@ -270,7 +270,6 @@ def test_a_function_may_give_its_gradient_itself(method: str | None) -> None:
 def test_where_a_function_may_not_give_its_gradient_itself() -> None:
     both = ta.value_and_grad(lambda x, a: np.sum((x - a) ** 2))
     start = np.ones(2)
-    a = ta.ComputationRecord().tensor(2.0)
     with pytest.raises(TypeError, match="leave jac=True out, and it is differentiated"):
         minimize(lambda x: np.sum(x**2), start, jac=True)
     with pytest.raises(TypeError, match="leave compile=True out"):
@@ -278,10 +277,23 @@ def test_where_a_function_may_not_give_its_gradient_itself() -> None:
     for method in ("Newton-CG", "trust-exact"):
         with pytest.raises(TypeError, match="takes second derivatives"):
             minimize(both, start, method, args=(2.0,), jac=True)
-    with pytest.raises(UnsupportedArgumentError, match="args= may not be a handle"):
-        minimize(both, start, args=(a,), jac=True)
-    with pytest.raises(UnsupportedArgumentError, match="a closure= may not be a handle"):
-        minimize(lambda x: both(x, a), start, jac=True)
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_minimum_moves_where_the_function_gives_its_gradient(closes: bool) -> None:
+    both = ta.value_and_grad(lambda x, a: np.sum(np.cosh(x - a) + a * x**2))
+    start = np.ones(2)
+
+    def found(a: Any, jac: Any, function: Any) -> Any:
+        if closes:
+            result = minimize(lambda x: function(x, a), start, jac=jac, tol=1e-10)
+        else:
+            result = minimize(function, start, args=(a,), jac=jac, tol=1e-10)
+        return result.x[0] * result.fun
+
+    value, slope = ta.value_and_grad(lambda a: found(a, True, both))(2.0)
+    expected, own = ta.value_and_grad(lambda a: found(a, None, lambda x, a: both(x, a)[0]))(2.0)
+    np.testing.assert_allclose([value, slope], [expected, own], rtol=1e-7)
 
 
 def test_without_scipy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

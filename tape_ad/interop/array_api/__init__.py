@@ -20,15 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tape_ad.extend.packages import listed
-from tape_ad.interop.array_api import (
-    creation,
-    dtypes,
-    elementwise,
-    fft,
-    linalg,
-    manipulation,
-    reductions,
-)
+from tape_ad.interop.array_api import creation, elementwise, fft, linalg, manipulation, reductions
 from tape_ad.interop.array_api import special as special  # SciPy asks for it
 
 if TYPE_CHECKING:
@@ -38,9 +30,9 @@ if TYPE_CHECKING:
 
 
 FUNCTIONS: dict[str, Any] = {
-    **dtypes.DTYPES,
-    **dtypes.CONSTANTS,
-    **dtypes.FUNCTIONS,
+    **creation.DTYPES,
+    **creation.CONSTANTS,
+    **creation.INQUIRIES,
     **creation.FUNCTIONS,
     **elementwise.FUNCTIONS,
     **manipulation.FUNCTIONS,

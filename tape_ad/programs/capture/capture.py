@@ -290,8 +290,9 @@ class Capture:
             return TracedArray(out, Value.like(out), self)
         if out.base is None and concrete and not any(out is each for each in concrete):
             return TracedArray(out, Value.like(out), self)
-        operands = tracers_in((args, kwargs))
-        if out.base is None and not any(out is each.data for each in operands):
+        operands, leaves = tracers_in((args, kwargs)), flatten((args, kwargs))
+        given = [*leaves, *[each.data for each in operands]]
+        if out.base is None and not any(out is each for each in given):
             return TracedArray(out, Value.like(out), self)
         for operand in operands:
             if type(operand) is TracedArray and is_of_memory(out, operand.data):
@@ -301,9 +302,7 @@ class Capture:
                 others = [each for each in operands if each is not operand]
                 box.chosen_by = (*operand.chosen_by, *filter(is_index, others))
                 return box
-        return TracedArray(
-            out, Value.like(out, self.constants.owner_of(out, flatten((args, kwargs)))), self
-        )
+        return TracedArray(out, Value.like(out, self.constants.owner_of(out, leaves)), self)
 
     def unwrap_all(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
         """Give arguments with concrete arrays in place of tracers, and with values in place."""

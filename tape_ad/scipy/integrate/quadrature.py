@@ -1,7 +1,6 @@
 """Integrals by SciPy's adaptive rules; see `leibniz` for their derivatives."""
 
 import contextlib
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,14 +22,11 @@ from tape_ad.scipy.integrate.leibniz import by_leibniz
 from tape_ad.transforms.excerpts import HandleMet, Watched, alert
 
 __all__ = [
-    "dblquad",
     "fixed_quad",
     "newton_cotes",
-    "nquad",
     "qmc_quad",
     "quad",
     "quad_vec",
-    "tplquad",
 ]
 
 Function = Callable[..., Any]
@@ -239,129 +235,7 @@ def newton_cotes(rn: Any, equal: int = 0) -> Any:
     return scipy.integrate.newton_cotes(rn, equal)
 
 
-# Several variables
-
-
-def nquad(
-    func: Function, ranges: Any, args: Any = None, opts: Any = None, full_output: bool = False
-) -> Any:
-    """Integrate over several variables, as `scipy.integrate.nquad` does.
-
-    Parameters
-    ----------
-    func : callable
-        ``func(x0, ..., xn, *args)``; it may close over handles.
-    ranges : sequence
-        For each variable its limits, which may be handles, or a function of the further variables
-        and of `args` that gives them.
-    args : tuple, optional
-        Further arguments: handles, or trees of them.
-    opts : dict, or sequence of dict or callable, optional
-        Options of `quad`, for all variables or for each.
-    full_output : bool
-        As in SciPy.
-
-    Returns
-    -------
-    result : float or Tensor
-    abserr : float
-        The largest error that SciPy estimates for any of the integrals.
-    out_dict : dict
-        With `full_output`: how often the integrand was evaluated, derivatives not counted.
-
-    Examples
-    --------
-    >>> round(nquad(lambda x, y: x * y, [(0, 2), (0, 1)])[0], 6)
-    1.0
-    """
-    args = () if args is None else args if isinstance(args, tuple) else (args,)
-    if not any_handle((args, ranges)):
-        limits = [alert(each) if callable(each) else each for each in ranges]
-        with contextlib.suppress(HandleMet):
-            return scipy.integrate.nquad(alert(func), limits, args, opts, full_output)
-    count = len(ranges)
-    if opts is None or isinstance(opts, dict):
-        opts = [opts or {}] * count
-    seen = {"abserr": 0.0, "neval": 0}
-
-    def integrate(depth: int, *values: Any) -> Any:
-        limits, options = ranges[count - depth], opts[count - depth]
-        low, high = limits(*values) if callable(limits) else limits
-        options = dict(options(*values) if callable(options) else options)
-        if "points" in options:
-            options["points"] = [x for x in options["points"] if low <= x <= high]
-        inner = func if depth == count else functools.partial(integrate, depth + 1)
-        value, error, info, *_ = quad(inner, low, high, values, full_output=True, **options)
-        if depth == count:
-            seen["neval"] += info["neval"]
-        seen["abserr"] = max(seen["abserr"], error)
-        return value
-
-    value = integrate(1, *args)
-    return (
-        (value, seen["abserr"], {"neval": seen["neval"]})
-        if full_output
-        else (value, seen["abserr"])
-    )
-
-
-def dblquad(
-    func: Function,
-    a: Any,
-    b: Any,
-    gfun: Any,
-    hfun: Any,
-    args: Any = (),
-    epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
-) -> Any:
-    """Compute a double integral, as `scipy.integrate.dblquad` does; see `nquad`.
-
-    Examples
-    --------
-    >>> round(dblquad(lambda y, x: x * y, 0, 2, 0, lambda x: x)[0], 6)
-    2.0
-    """
-
-    def inner(x: Any, *args: Any) -> Any:
-        return called(gfun, x), called(hfun, x)
-
-    return nquad(func, [inner, (a, b)], args, {"epsabs": epsabs, "epsrel": epsrel})
-
-
-def tplquad(
-    func: Function,
-    a: Any,
-    b: Any,
-    gfun: Any,
-    hfun: Any,
-    qfun: Any,
-    rfun: Any,
-    args: Any = (),
-    epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
-) -> Any:
-    """Compute a triple integral, as `scipy.integrate.tplquad` does; see `nquad`.
-
-    Examples
-    --------
-    >>> round(tplquad(lambda z, y, x: x * y * z, 0, 1, 0, 2, 0, 2)[0], 6)
-    2.0
-    """
-
-    def innermost(y: Any, x: Any, *args: Any) -> Any:
-        return called(qfun, x, y), called(rfun, x, y)
-
-    def inner(x: Any, *args: Any) -> Any:
-        return called(gfun, x), called(hfun, x)
-
-    ranges = [innermost, inner, (a, b)]
-    return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})
-
-
-def called(limit: Any, *values: Any) -> Any:
-    """Give a limit that may be a function."""
-    return limit(*values) if callable(limit) else limit
+# Rules with given points
 
 
 def fixed_quad(func: Function, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:

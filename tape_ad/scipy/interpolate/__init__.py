@@ -28,7 +28,6 @@ from tape_ad.scipy.interpolate.scattered import *
 from tape_ad.scipy.interpolate.splines import SPLINES
 from tape_ad.scipy.interpolate.surfaces import *
 from tape_ad.scipy.interpolate.univariate import *
-from tape_ad.scipy.linalg.banded import BANDED
 from tape_ad.scipy.spatial.pairs import PAIRS
 
 add_rules(
@@ -46,6 +45,5 @@ add_rules(
     )
 )
 add_rules(PAIRS)  # distances, which radial functions are of
-add_rules(BANDED)  # which the systems of splines are solved with
 
 __getattr__, __dir__ = published(__name__)

@@ -89,8 +89,8 @@ def minimize(
     ImportError
         When SciPy is not installed.
     TypeError
-        For ``jac=True`` with handles, with ``compile=True``, with a method that takes more than a
-        gradient, or with a function that returns no pair.
+        For ``jac=True`` with ``compile=True``, with a method that takes more than a gradient, or
+        with a function that returns no pair.
     DtypeError
         When `x0` has complex elements.
     SingularJacobianError
@@ -123,7 +123,6 @@ def minimize(
     kind = WithGradient if options.get("jac") is True else Plain
     if kind is WithGradient:
         del options["jac"]
-        refuse_handles("minimize, with jac=True,", {"x0": x0, "args": args})
     objective = kind(f, plain(x0), plain(args), compile)
     refuse_handles("minimize", {name: options.get(name) for name in ("tol", "options")})
     check_option("minimize", "jac", options.get("jac"), True, "2-point", "3-point", False)
@@ -134,12 +133,12 @@ def minimize(
     given = x0, args, limits, objective.found, [each.found for each in objective.functions]
     if not any_handle(given):
         return result
-    if kind is WithGradient:
-        refuse_handles("minimize, with jac=True,", {"bounds or a closure": given})
     if not result.success:
         warn_unconverged("minimize", result.message)
+    both = kind is WithGradient
+    value: Any = (lambda tree: f(tree, *args)[0]) if both else lambda tree: f(tree, *args)
+    slopes: Any = (lambda tree: f(tree, *args)[1]) if both else grad(value)
     through = ScipyObjective(f, plain(x0), args)
-    slopes = grad(lambda tree: f(tree, *args))
     if any_handle(given[1:]):  # a start alone has no influence
         x, holds = stationary(
             lambda x: through.vector(slopes(through.tree(x))),
@@ -150,7 +149,7 @@ def minimize(
         )
         warn_if_not(holds or not result.success, "minimize")
     result.x = through.tree(as_constant_handle(x, given))
-    result.fun = f(result.x, *args)
+    result.fun = value(result.x)
     return result
 
 

@@ -4,12 +4,14 @@ import abc
 import copyreg
 import enum
 import functools
+import sys
 import types
 from typing import Any, Protocol
 
 import numpy as np
 
 from tape_ad.base.errors import NoRuleError
+from tape_ad.record.messages.callers import is_copied
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
 from tape_ad.transforms.differentiable.kinds import KNOWN
@@ -156,7 +158,14 @@ def equal_to_originals(meta: Any) -> Any:
     def equal(cls: Any, other: Any) -> Any:
         return original_of(cls) is original_of(other) or NotImplemented
 
+    def making(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_copied(sys._getframe(1)):  # of the user, who may have objects of the originals
+            args = tuple(map(copying.converted, args))
+            kwargs = {name: copying.converted(value) for name, value in kwargs.items()}
+        return meta.__call__(cls, *args, **kwargs)
+
     body: dict[str, Any] = {
+        "__call__": making,
         "__eq__": equal,
         "__hash__": lambda cls: type.__hash__(original_of(cls)),
     }

@@ -110,7 +110,8 @@ def by_rule(original: Any, counterpart: Any) -> Any:
 
     def calling(*args: Any, **kwargs: Any) -> Any:
         if reaches((args, kwargs)):
-            return counterpart(*args, **kwargs)
+            own = {name: as_callback(value) for name, value in kwargs.items()}
+            return counterpart(*map(as_callback, args), **own)
         given, named = plain_call(args, kwargs)
         return as_array_constants(original(*given, **named))
 
@@ -131,8 +132,8 @@ def plain(value: Any) -> Any:
     kind = type(value)
     if kind is ArrayConstant:
         return value.data
-    if kind is types.FunctionType and type(value.__globals__) is not dict:
-        return giving_plain_results(value)
+    if kind is types.FunctionType:
+        return as_callback(value)
     convert = FOR_COMPILED.get(kind)
     if convert is not None:
         return convert(value)
@@ -145,6 +146,13 @@ def plain(value: Any) -> Any:
         for name, each in value.items():
             if type(each) is ArrayConstant:
                 value[name] = each.data
+    return value
+
+
+def as_callback(value: Any) -> Any:
+    """Let a copy of a function that compiled code may call give arrays; all else stays."""
+    if type(value) is types.FunctionType and type(value.__globals__) is not dict:
+        return giving_plain_results(value)
     return value
 
 

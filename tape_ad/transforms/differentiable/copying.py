@@ -32,8 +32,10 @@ from tape_ad.transforms.differentiable.table import (
     ORIGINALS,
     STANDARD,
     WeakIdentities,
+    note_source,
     original_of,
     replaced,
+    source_of,
 )
 
 __all__ = ["Globals", "ModuleCopy", "converted", "copied_function", "is_copied_module", "is_copy"]
@@ -109,7 +111,7 @@ class Globals(dict[str, Any]):
         """Move what copies have assigned to globals to the original module's."""
         for name in list(dict.keys(self)):
             if name not in self.fixed:
-                self.original[name] = original_of(self.pop(name))
+                self.original[name] = source_of(self.pop(name))
 
     def get(self, name: str, default: Any = None) -> Any:
         """Get what a name means in copies."""
@@ -303,6 +305,7 @@ def make_function(function: Any) -> Any:
     finally:
         del IN_PROGRESS[id(function)]
     for each in (copy, first):  # also the one that what it closes over may hold
+        note_source(function, each)
         each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
         each.__qualname__, each.__module__ = function.__qualname__, function.__module__
         each.__doc__ = function.__doc__
@@ -484,10 +487,6 @@ def bound(method: Any) -> Any:
     name = method.__func__.__name__
     if type(method.__func__) is not types.FunctionType:  # in C, for objects of its own class alone
         return method if owner is method.__self__ else getattr(owner, name)
-    if owner is not method.__self__:
-        found = getattr(owner, name, None)
-        if callable(found):
-            return found
     function = converted(method.__func__)
     if function is method.__func__ and owner is method.__self__:
         return method
@@ -544,7 +543,7 @@ def listed(values: Any) -> Any:
     if type(values) is tuple:
         return tuple(found)
     copy = ListCopy(found)
-    copy.original = values
+    copy.original, copy.sources = values, sources_of(found, values)
     return copy
 
 
@@ -552,11 +551,13 @@ def mapped(values: dict[Any, Any]) -> Any:
     """Convert the functions, classes and modules in a dict; what is written goes to both."""
     if len(values) > ELEMENTS:
         return values
-    found = {contained(key): contained(value) for key, value in [*values.items()]}
-    if all(map(same, found.values(), values.values())) and all(map(same, found, values)):
+    keys, entries = [*values], [*values.values()]  # of now, as a copy may add to globals
+    given = [*keys, *entries]
+    found = [*map(contained, given)]
+    if all(map(same, found, given)):
         return values
-    copy = DictCopy(found)
-    copy.original = values
+    copy = DictCopy(zip(found, found[len(keys) :], strict=False))
+    copy.original, copy.sources = values, sources_of(found, given)
     return copy
 
 
@@ -573,49 +574,62 @@ def same(one: Any, other: Any) -> bool:
 class DictCopy(dict[Any, Any]):
     """A dict of converted values that hands on what is written to it."""
 
-    __slots__ = ("original",)
+    __slots__ = ("original", "sources")
 
     original: dict[Any, Any]
+    sources: dict[int, tuple[Any, Any]]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        dict.__setitem__(self, key, value)
-        self.original[original_of(key)] = value
-
-    def __delitem__(self, key: Any) -> None:
-        dict.__delitem__(self, key)
-        del self.original[original_of(key)]
-
-    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
-        raise NoRuleError(
-            "code that ta.differentiable has copied changes a table of functions in a manner that "
-            "would not reach the original; write table[key] = value, or del table[key]"
-        )
-
-    update = setdefault = pop = popitem = clear = __ior__ = _refuse
+    def hand_on(self) -> None:
+        """Write what is in it to the original."""
+        own = {source(self, key): source(self, value) for key, value in self.items()}
+        for key in [key for key in self.original if contained(key) not in self]:
+            del self.original[key]
+        self.original.update(own)
 
 
 class ListCopy(list[Any]):
-    """A list of converted values that hands on what is appended to it."""
+    """A list of converted values that hands on what is written to it."""
 
-    __slots__ = ("original",)
+    __slots__ = ("original", "sources")
 
     original: list[Any]
+    sources: dict[int, tuple[Any, Any]]
 
-    def append(self, value: Any) -> None:
-        """Append to both."""
-        list.append(self, value)
-        self.original.append(value)
-
-    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
-        raise NoRuleError(
-            "code that ta.differentiable has copied changes a list of functions in a manner that "
-            "would not reach the original; write functions.append(f)"
-        )
-
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
-    extend = insert = remove = pop = clear = sort = reverse = _refuse
+    def hand_on(self) -> None:
+        """Write what is in it to the original."""
+        self.original[:] = [source(self, each) for each in self]
 
 
+def sources_of(found: Any, values: Any) -> dict[int, tuple[Any, Any]]:
+    """Note what was converted, and from what, by the identity of what it has become."""
+    pairs = zip(found, values, strict=True)
+    return {id(each): (each, value) for each, value in pairs if each is not value}
+
+
+def source(container: Any, value: Any) -> Any:
+    """Give what an entry of a container was converted from."""
+    return container.sources.get(id(value), (value, source_of(value)))[1]
+
+
+def handing_on(method: Any) -> Any:
+    """Let a method that changes a container change what it is a copy of, too."""
+
+    @functools.wraps(method)
+    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
+        found = method(self, *args, **kwargs)
+        self.hand_on()
+        return found
+
+    return change
+
+
+for _name in ("update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__delitem__"):
+    setattr(DictCopy, _name, handing_on(getattr(dict, _name)))
+for _name in ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"):
+    setattr(ListCopy, _name, handing_on(getattr(list, _name)))
+for _name in ("__setitem__", "__delitem__", "__iadd__", "__imul__"):
+    setattr(ListCopy, _name, handing_on(getattr(list, _name)))
+DictCopy.__ior__ = handing_on(dict.__ior__)  # type: ignore[method-assign]  # the same
 KNOWN[DictCopy] = dict
 KNOWN[ListCopy] = list
 
@@ -637,25 +651,34 @@ def copied_object(value: Any) -> Any:
     if owner is kind or is_copy(kind):
         return value
     with LOCK:
-        found = TWINS.get(value, ABSENT)
-        if found is ABSENT:
+        found = TWINS.get(value, no_twin)()
+        if found is None:
             found = twin(value, owner)
             with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
-                TWINS[value] = found
+                TWINS[value] = weakref.ref(found)
+                ORIGINALS[found] = value
     return found
 
 
 TWINS = WeakIdentities()
-"""The copies of objects. Objects that are equal may hold other numbers."""
+"""References to the copies of objects. Objects that are equal may hold other numbers."""
+
+
+def no_twin() -> None:
+    """Stand for the reference to a copy that is not there."""
 
 
 def has_methods(kind: type) -> bool:
     """Tell whether a class has methods to be called, and so is no mere mark."""
     return any(
-        type(each) is types.FunctionType and (name[:2] != "__" or name == "__call__")
+        type(each) in METHODS and (name[:2] != "__" or name == "__call__")
         for owner in kind.__mro__
         for name, each in vars(owner).items()
     )
+
+
+METHODS = (types.FunctionType, staticmethod, classmethod, property)
+"""The types of what makes a class one that computes."""
 
 
 def made_by_object(kind: type) -> bool:
@@ -665,9 +688,39 @@ def made_by_object(kind: type) -> bool:
 
 def twin(value: Any, owner: type) -> Any:
     """Make an object of another class with the very attributes of this one."""
-    copy: Any = object.__new__(owner)
+    with LOCK:
+        kind = VIEWING.get(owner, None)
+        if kind is None:
+            kind = VIEWING[owner] = viewing(owner)
+    copy: Any = object.__new__(kind)
     object.__setattr__(copy, "__dict__", value.__dict__)
     return copy
+
+
+VIEWING = WeakIdentities()
+"""What derives from copied classes for objects that were made by the originals."""
+
+
+def viewing(owner: Any) -> Any:
+    """Derive from a copied class one whose objects give what others have put into them as copies.
+
+    An object of the original class may hold functions, and objects of other original classes.
+    """
+    get = owner.__getattribute__
+
+    def attribute(self: Any, name: str) -> Any:
+        value = get(self, name)
+        if type(value) in PLAIN or type(value) is np.ndarray:
+            return value
+        return converted(value) if name in object.__getattribute__(self, "__dict__") else value
+
+    meta: Any = type(owner)
+    body = {"__getattribute__": attribute, "__class__": property(lambda _: owner), "__slots__": ()}
+    body |= {"__module__": owner.__module__, "__qualname__": owner.__qualname__}
+    kind = type.__new__(meta, owner.__name__, (owner,), body)
+    ORIGINALS[kind] = original_of(owner)
+    KNOWN[kind] = owner
+    return kind
 
 
 def builtin(function: Any) -> Any:

@@ -145,7 +145,14 @@ def reshaping(handle: Any, shape: Any) -> None:
 ArrayInterface.shape = property(ArrayInterface.shape.fget, reshaping)  # type: ignore[assignment, attr-defined]  # it gets what it did
 
 
+def base_of(handle: Any) -> Any:
+    """Give ``handle.base``, which is None unless the memory is that of another array."""
+    record = getattr(handle, "record", None)
+    return getattr(record, "bases", {}).get(getattr(handle, "index", -1)) and primal(handle)
+
+
 IN_COPIES.update(
+    base=base_of,
     setflags=setting_flags,
     flags=flags_of,
     flat=Flat,

@@ -1,5 +1,6 @@
 """What stands for what in copies of code: found by the identity of the original object."""
 
+import contextlib
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -12,9 +13,11 @@ __all__ = [
     "ORIGINALS",
     "STANDARD",
     "WeakIdentities",
+    "note_source",
     "note_stand_in",
     "original_of",
     "replaced",
+    "source_of",
     "stands_in_for",
 ]
 
@@ -55,11 +58,21 @@ class WeakIdentities:
 ORIGINALS = WeakIdentities()
 """What classes, modules and stand-ins for classes were made of."""
 
+SOURCES = WeakIdentities()
+"""References to what functions were made of."""
+
 
 def note_stand_in(original: Any, stand_in: Any) -> None:
     """Let something stand for an object in copies; its functions are that object's there."""
     STAND_INS[id(original)] = original, stand_in
     STAND_INS.setdefault(id(stand_in), (stand_in, stand_in))
+    note_source(original, stand_in)
+
+
+def note_source(original: Any, made: Any) -> None:
+    """Note of what a function was made."""
+    with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
+        SOURCES[made] = weakref.ref(original)
 
 
 def stands_in_for(*originals: Any) -> Callable[[Any], Any]:
@@ -88,6 +101,13 @@ def replaced(value: Any) -> Any:
 
 MADE_OF_RULES: list[Callable[[Any, Any], Any]] = []
 """What makes of an object and its counterpart what stands for it in copies."""
+
+
+def source_of(thing: Any) -> Any:
+    """Give what a copy or a stand-in of any kind was made of; anything else as it is."""
+    found = SOURCES.get(thing, None)
+    original = None if found is None else found()
+    return original_of(thing) if original is None else original
 
 
 def original_of(thing: Any) -> Any:

@@ -1,9 +1,11 @@
 """Functions, modules and classes of other people's code, copied so that they take handles."""
 
 import functools
+import gc
 import math
 import pickle
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -226,6 +228,57 @@ def test_a_list_of_a_class_is_that_of_now(monkeypatch: pytest.MonkeyPatch) -> No
 def test_keys_and_objects_in_containers_are_those_of_the_copies() -> None:
     np.testing.assert_array_equal(slopes(ta.differentiable(foreign.by_marks)), [6, 6, 6])
     assert [*foreign.WEIGHTS] == [foreign.Mark, foreign.add_step]
+
+
+MODEL_SLOPES = 5 * (2 * X + 2 * np.exp(X)) + np.sqrt(2) * 2 * X
+
+
+def model_of(kind: Any) -> Any:
+    point = foreign.Point(1.0, 1.0)
+    return kind(foreign.Model(foreign.Model(point)), foreign.Model(None), foreign.Model(None))
+
+
+def test_objects_within_an_object_run_as_copies() -> None:
+    np.testing.assert_allclose(slopes(ta.differentiable(model_of(foreign.Model).run)), MODEL_SLOPES)
+    made = model_of(ta.differentiable(foreign.Model))
+    np.testing.assert_allclose(slopes(made.run), MODEL_SLOPES)
+
+
+def test_a_list_of_objects_is_changed_as_the_code_says() -> None:
+    model = foreign.Model(None, foreign.Model(None))
+    own, first = model.parts, model.parts[0]
+    np.testing.assert_array_equal(slopes(ta.differentiable(model.take)), [2, 2, 2])
+    assert model.parts is own
+    assert [type(each).__name__ for each in own] == ["Model", "Model"]
+    assert first not in own
+    np.testing.assert_array_equal(model.run(X), 3 * foreign.Model(None).run(X))
+
+
+def test_a_table_of_functions_is_changed_as_the_code_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    table: Any = {"one": foreign.scaled, "other": foreign.counted, 3: 1.0}
+    monkeypatch.setattr(foreign, "KERNELS", table)
+
+    def change(x: Any) -> Any:
+        foreign.KERNELS.update(third=math.exp)
+        return x * foreign.KERNELS.pop(3) * len(foreign.KERNELS)
+
+    np.testing.assert_array_equal(slopes(ta.differentiable(change)), [3, 3, 3])
+    assert table == {"one": foreign.scaled, "other": foreign.counted, "third": math.exp}
+
+
+def test_objects_are_not_kept_by_their_copies() -> None:
+    model = foreign.Model(None)
+    model.parts.append(model)
+    f = ta.differentiable(lambda model, x: np.sum(x) + len(model.parts))
+    ta.grad(functools.partial(f, model))(X)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_array_asked_for_by_name_is_the_handle() -> None:
+    np.testing.assert_array_equal(slopes(ta.differentiable(foreign.by_its_name)), [2, 1, 1])
 
 
 def test_classes_with_slots_tell_nobody_of_their_copies() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.capture.op_facts import VIEWS
-from tape_ad.programs.engines import verifier
+from tape_ad.programs.engines import plans
 from tape_ad.programs.engines.numpy.calls import (
     EXPRESSIONS,
     FRESH,
@@ -546,8 +546,8 @@ def replay_of(
         ``replay(*inputs)``: a tuple of outputs, or Diverged. It may run in several threads. Its
         `nbytes` is the plan's.
     """
-    if verifier.ENABLED:
-        verifier.verify_plan(plan)
+    if plans.verifier is not None:
+        plans.verifier.verify_plan(plan)
     writer = Writer(plan, otherwise=otherwise, guards=guards)
     text = "\n".join(writer.lines())
     namespace: dict[str, Any] = {"Diverged": Diverged, **writer.names.bound}
