@@ -136,8 +136,8 @@ def minimize(
     if not result.success:
         warn_unconverged("minimize", result.message)
     both = kind is WithGradient
-    value = (lambda tree: f(tree, *args)[0]) if both else lambda tree: f(tree, *args)
-    slopes = (lambda tree: f(tree, *args)[1]) if both else grad(value)
+    value: Function = lambda tree: f(tree, *args)[0] if both else f(tree, *args)  # noqa: E731 - short
+    slopes: Function = (lambda tree: f(tree, *args)[1]) if both else grad(value)
     through = ScipyObjective(f, plain(x0), args)
     if any_handle(given[1:]):  # a start alone has no influence
         x, holds = stationary(
