@@ -9,7 +9,7 @@ if not getattr(_sys, "_is_gil_enabled", lambda: True)():
         "without it; start it with PYTHON_GIL=1 or -X gil=1, or take the usual build"
     )
 
-from tape_ad.base import errors
+from tape_ad import errors
 from tape_ad.base.arrays.adapters import register_adapter as _register_adapter
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.observing import debug_nans
@@ -28,8 +28,7 @@ if _typing.TYPE_CHECKING:
     from tape_ad import extend, interop, nn, optim, parameters, scipy, testing, training
     from tape_ad.batching.batched import batched
     from tape_ad.programs.compilation import compile  # noqa: A004 - the field's word for it
-    from tape_ad.sparse_derivatives.hessians import sparse_hessian
-    from tape_ad.sparse_derivatives.jacobians import sparse_jacobian, sparsity
+    from tape_ad.sparse_derivatives.jacobians import sparse_hessian, sparse_jacobian, sparsity
     from tape_ad.transforms.differentiable.decorator import differentiable
 
 __all__ = [
@@ -85,7 +84,7 @@ __getattr__ = _attributes_of(
         "batched": "tape_ad.batching.batched",
         "compile": "tape_ad.programs.compilation",
         "differentiable": "tape_ad.transforms.differentiable.decorator",
-        "sparse_hessian": "tape_ad.sparse_derivatives.hessians",
+        "sparse_hessian": "tape_ad.sparse_derivatives.jacobians",
         "sparse_jacobian": "tape_ad.sparse_derivatives.jacobians",
         "sparsity": "tape_ad.sparse_derivatives.jacobians",
     },

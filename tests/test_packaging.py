@@ -116,3 +116,11 @@ def test_importing_brings_numpy_and_attrs_and_nothing_else() -> None:
 
 def test_the_types_are_shipped() -> None:
     assert (PACKAGE / "py.typed").exists()
+
+
+def test_errors_are_imported_from_where_tracebacks_say_they_are() -> None:
+    from tape_ad.errors import ShapeError  # noqa: PLC0415 - what is tested
+
+    assert ta.errors.ShapeError is ShapeError
+    assert ShapeError.__module__ == "tape_ad.errors"
+    assert dir(ta) == sorted({*ta.__all__, "__version__"})

@@ -68,7 +68,7 @@ def faults_of_names(pages: dict[Path, Page]) -> list[str]:
         "parameters",
         "testing",
         "training",
-        "base.errors",
+        "errors",
     )
     for name in described:
         module = import_module(f"tape_ad.{name}")

@@ -26,7 +26,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-OURS = ("tape_ad", "tape_ad.base.errors", "tape_ad.ComputationRecord")
+OURS = ("tape_ad", "tape_ad.errors", "tape_ad.ComputationRecord")
 """Where a short name in a docstring may be found, whatever module the docstring is in."""
 
 HEADING = (".. list-table::", "   :widths: 30 70", "   :class: names", "")

@@ -180,3 +180,7 @@ class TieWarning(UserWarning):
 
 class UnsupportedArgumentError(TapeError, TypeError):
     """A NumPy argument that handles do not support, such as ``order="A"``."""
+
+
+for _name in __all__:  # a traceback says what users may import
+    globals()[_name].__module__ = "tape_ad.errors"

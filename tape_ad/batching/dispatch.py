@@ -26,6 +26,7 @@ from tape_ad.batching.indexing import MaskError, item_of_all, written_to_all
 from tape_ad.batching.products import generalized
 from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
+from tape_ad.record.mutation import assign_outputs, check_fit
 from tape_ad.record.primals import memory_of
 from tape_ad.rules import entry_of
 from tape_ad.rules.base import Derivation
@@ -174,13 +175,7 @@ def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, An
         result = call(np.where, (where, result, targets[0]))
     else:
         result = call(function, args, kwargs)
-    if not isinstance(out, tuple) or len(out) == 1:
-        result = (result,)
-    for target, value in zip(targets, result, strict=True):
-        if target is not None:
-            target[...] = value
-    found = tuple(v if t is None else t for t, v in zip(targets, result, strict=True))
-    return found if len(found) > 1 else found[0]
+    return assign_outputs(function, out, result, assign)
 
 
 def one(function: Any, x: Any) -> Any:
@@ -242,16 +237,7 @@ def change(function: Function, x: Any, other: Any) -> Any:
     result = call(function, (x, other))
     if x.ndim == 0 or result is NotImplemented:
         return result
-    if shape_of_one(result) != x.shape:
-        raise ValueError(
-            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast "
-            f"shape {shape_of_one(result)}"
-        )
-    if not np.can_cast(result.dtype, x.dtype, "same_kind"):
-        raise TypeError(
-            f"Cannot cast {called(function)} output from {result.dtype!r} to {x.dtype!r} with "
-            "casting rule 'same_kind'"
-        )
+    check_fit(x, result, function)
     assign(x, ..., result)
     return x
 

@@ -12,6 +12,10 @@ from tape_ad.base.arrays.overridable import (
     possibly,
     whole,
 )
+from tape_ad.record.constants import (
+    as_array_constants,
+    fill,
+)
 from tape_ad.record.handles import (
     any_handle,
     as_constant_handle,
@@ -49,6 +53,9 @@ from tape_ad.rules.numpy.continued import (
 from tape_ad.rules.numpy.indexing import (
     item,
 )
+from tape_ad.transforms.differentiable.reach import (
+    is_handle,
+)
 
 __all__ = [
     "PLAIN_TYPES",
@@ -58,13 +65,16 @@ __all__ = [
     "along",
     "any_handle",
     "as_array",
+    "as_array_constants",
     "as_constant",
     "as_constant_handle",
     "axes_of",
     "axis_of",
     "bounded",
+    "fill",
     "foreign",
     "in_double",
+    "is_handle",
     "is_number_like",
     "item",
     "joined",

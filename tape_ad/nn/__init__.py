@@ -9,15 +9,31 @@ generator and no mode, so a call says ``rng=`` and ``training=True``.
 
 from numpy import tanh
 
-from tape_ad.extend.packages import attributes_of, listed
+from tape_ad.extend.packages import attributes_of as _attributes_of
+from tape_ad.extend.packages import listed as _listed
 from tape_ad.nn import initializers
 from tape_ad.nn.attention import MultiHeadAttention, scaled_dot_product_attention
-from tape_ad.nn.composition import Flatten, Residual, Sequential
-from tape_ad.nn.convolutions import Conv1d, Conv2d, conv1d, conv2d
+from tape_ad.nn.convolutions import (
+    AvgPool1d,
+    AvgPool2d,
+    Conv1d,
+    Conv2d,
+    MaxPool1d,
+    MaxPool2d,
+    avg_pool1d,
+    avg_pool2d,
+    conv1d,
+    conv2d,
+    max_pool1d,
+    max_pool2d,
+)
 from tape_ad.nn.layers import (
     Dropout,
     Embedding,
+    Flatten,
     Linear,
+    Residual,
+    Sequential,
     dropout,
     embedding,
 )
@@ -31,19 +47,9 @@ from tape_ad.nn.losses import (
     nll_loss,
 )
 from tape_ad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm, layer_norm
-from tape_ad.nn.pooling import (
-    AvgPool1d,
-    AvgPool2d,
-    MaxPool1d,
-    MaxPool2d,
-    avg_pool1d,
-    avg_pool2d,
-    max_pool1d,
-    max_pool2d,
-)
 from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
-from tape_ad.rules.nn import rectifiers
+from tape_ad.rules.nn import rectifiers as _rectifiers
 from tape_ad.rules.nn.activations import log_softmax, logsumexp, relu, sigmoid, softmax
 from tape_ad.rules.nn.affine import linear
 from tape_ad.rules.nn.rectifiers import *  # noqa: F403 - its __all__ is the list of them
@@ -99,7 +105,7 @@ __all__ = [
     "summary",
     "tanh",
 ]
-__all__ += rectifiers.__all__
+__all__ += _rectifiers.__all__
 
-__getattr__ = attributes_of(__name__)
-__dir__ = listed(__all__)
+__getattr__ = _attributes_of(__name__)
+__dir__ = _listed(__all__)

@@ -1,7 +1,6 @@
 """Attention: averages of values, weighed by how well their keys fit a query."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,20 @@ from attrs import field, frozen
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
-from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive, probability
 from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
 from tape_ad.nn.layers import FLOAT64, check_generator, dropout
-from tape_ad.nn.stores import Layer, Parameter
+from tape_ad.nn.stores import (
+    Layer,
+    Parameter,
+    Params,
+    Rng,
+    as_dtype,
+    as_length,
+    floating,
+    named,
+    positive,
+    probability,
+)
 from tape_ad.rules.nn.affine import linear
 from tape_ad.rules.nn.attention import attend, takes, weights_of
 
@@ -34,7 +43,7 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
     *,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
 ) -> Array:
     """Compute softmax(query @ key.mT * scale + mask) @ value.
 
@@ -167,14 +176,14 @@ class MultiHeadAttention(Layer):
 
     def __call__(
         self,
-        store: Mapping[str, Any],
+        store: Params,
         query: Array,
         key: Array | None = None,
         value: Array | None = None,
         *,
         attn_mask: Array | None = None,
         is_causal: bool = False,
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
         training: bool = False,
     ) -> Array:
         """Let queries attend to keys.
@@ -229,11 +238,11 @@ class MultiHeadAttention(Layer):
 
     def _projected(
         self,
-        store: Mapping[str, Any],
+        store: Params,
         query: Array,
         key: Array,
         value: Array,
-        rng: np.random.Generator | None,
+        rng: Rng,
     ) -> list[Array]:
         """Multiply the three inputs with their parts of the weight."""
         e = self.embed_dim
@@ -248,12 +257,12 @@ class MultiHeadAttention(Layer):
 
     def _to_itself(
         self,
-        store: Mapping[str, Any],
+        store: Params,
         x: Array,
         mask: Array | None,
         is_causal: bool,
         rate: float,
-        rng: np.random.Generator | None,
+        rng: Rng,
     ) -> Array:
         """Let an input attend to itself: it is projected once, and split into heads by a view."""
         e, heads = self.embed_dim, self.num_heads

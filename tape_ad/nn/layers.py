@@ -1,7 +1,7 @@
-"""Dense layers, embeddings and dropout."""
+"""Dense layers, embeddings, dropout, and layers composed of layers."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,23 +9,30 @@ from attrs import field, frozen
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, as_constant, item, primal
-from tape_ad.nn.checks import (
+from tape_ad.nn.initializers import normal, uniform
+from tape_ad.nn.stores import (
+    Layer,
+    Parameter,
+    Params,
+    Rng,
     as_dtype,
     as_length,
     check_probability,
+    check_step,
     floating,
     named,
     positive,
     probability,
 )
-from tape_ad.nn.initializers import normal, uniform
-from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.nn.affine import linear
 
 __all__ = [
     "Dropout",
     "Embedding",
+    "Flatten",
     "Linear",
+    "Residual",
+    "Sequential",
     "dropout",
     "embedding",
 ]
@@ -88,12 +95,7 @@ class Linear(Layer):
         }
 
     def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Compute ``x @ weight + bias`` with the parameters that the store has.
 
@@ -184,12 +186,7 @@ class Embedding(Layer):
         return table
 
     def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Look numbers up: int of any shape -> shape (..., embedding_dim); see `embedding`."""
         shape = (self.num_embeddings, self.embedding_dim)
@@ -275,12 +272,7 @@ class Dropout(Layer):
     p: float = field(default=0.5, validator=probability)
 
     def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Apply `dropout`; in training, to what the generator chooses."""
         return dropout(x, self.p, training, rng=rng)
@@ -297,9 +289,7 @@ def check_generator(name: str, rng: Any) -> None:
         raise TypeError(f"{name}: rng= is a numpy.random.Generator, not {rng!r}")
 
 
-def dropout(
-    x: Array, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None
-) -> Array:
+def dropout(x: Array, p: float = 0.5, training: bool = True, *, rng: Rng = None) -> Array:
     """Put zeros in place of randomly chosen elements, and divide the others by 1 - p.
 
     Parameters
@@ -345,3 +335,113 @@ def dropout(
     kept = rng.random(x.shape, np.float32) >= p
     scale = 0.0 if p == 1 else 1 / (1 - p)
     return x * np.where(kept, x.dtype.type(scale), x.dtype.type(0))
+
+
+@frozen
+class Flatten(Layer):
+    """All axes from one on made one, as between images and a dense layer.
+
+    Parameters
+    ----------
+    start_dim : int
+        The first of the axes that are merged.
+
+    Examples
+    --------
+    >>> Flatten()({}, np.zeros((5, 3, 2, 2))).shape
+    (5, 12)
+    """
+
+    start_dim: int = 1
+
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
+        """Reshape: (n, ...) -> (n, k)."""
+        x = as_array(x)
+        kept = x.shape[: self.start_dim]
+        return np.reshape(x, (*kept, math.prod(x.shape[self.start_dim :])))
+
+
+Step = Layer | Callable[[Array], Array]
+
+
+def run(
+    step: Step,
+    store: Params,
+    x: Array,
+    rng: Rng,
+    training: bool,
+) -> Array:
+    """Call a layer, or a plain function of its input."""
+    if isinstance(step, Layer):
+        return step(store, x, rng=rng, training=training)
+    return step(x)
+
+
+@frozen(init=False)
+class Sequential(Layer):
+    """One layer after another; a function of one array, such as `relu`, counts as a layer.
+
+    Parameters
+    ----------
+    *layers : Layer, or callable
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> model = ta.nn.Sequential(
+    ...     ta.nn.Linear("encoder.0", 4, 8), ta.nn.relu, ta.nn.Linear("encoder.2", 8, 2)
+    ... )
+    >>> params = ta.nn.init(model, np.random.default_rng(0))
+    >>> list(params)
+    ['encoder.0.weight', 'encoder.0.bias', 'encoder.2.weight', 'encoder.2.bias']
+    >>> model(params, np.ones((5, 4))).shape
+    (5, 2)
+    """
+
+    layers: tuple[Step, ...]
+
+    def __init__(self, *layers: Step) -> None:
+        for step in layers:
+            check_step("Sequential takes", step)
+        self.__attrs_init__(layers)
+
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
+        """Call each layer with what the one before gives."""
+        for step in self.layers:
+            x = run(step, store, x, rng, training)
+        return x
+
+
+@frozen
+class Residual(Layer):
+    """``x + layer(x)``, for a layer that keeps the shape.
+
+    Parameters
+    ----------
+    layer : Layer, or callable
+
+    Notes
+    -----
+    He, Zhang, Ren & Sun, "Deep residual learning for image recognition",
+    https://arxiv.org/abs/1512.03385.
+
+    Examples
+    --------
+    >>> Residual(np.tanh)({}, np.zeros(3))
+    array([0., 0., 0.])
+    """
+
+    layer: Step
+
+    def __attrs_post_init__(self) -> None:
+        check_step("Residual takes", self.layer)
+
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
+        """Add what the layer gives to its input."""
+        return x + run(self.layer, store, x, rng, training)

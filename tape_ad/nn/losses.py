@@ -10,7 +10,7 @@ import numpy as np
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, as_constant, item
-from tape_ad.nn.checks import check_probability, is_number
+from tape_ad.nn.stores import check_probability, is_number
 from tape_ad.rules.nn import cross_entropies
 from tape_ad.rules.nn.activations import log_softmax, real
 from tape_ad.rules.nn.cross_entropies import checked_batch, places

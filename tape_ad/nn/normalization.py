@@ -1,7 +1,7 @@
 """Layers that bring what passes through them to mean 0 and variance 1."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +9,13 @@ from attrs import Attribute, field, frozen
 
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.extend.arrays import Array, primal, refuse_to_change
-from tape_ad.nn.checks import (
+from tape_ad.nn.initializers import ones, zeros
+from tape_ad.nn.layers import FLOAT64
+from tape_ad.nn.stores import (
+    Layer,
+    Parameter,
+    Params,
+    Rng,
     as_dtype,
     as_length,
     check_eps,
@@ -19,9 +25,6 @@ from tape_ad.nn.checks import (
     not_negative,
     positive,
 )
-from tape_ad.nn.initializers import ones, zeros
-from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter
 from tape_ad.rules.nn.activations import real
 from tape_ad.rules.nn.normalization import normalize, standardize
 
@@ -135,12 +138,7 @@ class LayerNorm(Layer):
         return {f"{self.name}.weight": weight, **(bias if self.bias else {})}
 
     def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Normalise: shape ``(..., *normalized_shape)``; see `layer_norm`."""
         weight, bias = (
@@ -195,12 +193,7 @@ class BatchNorm(Layer):
         }
 
     def __call__(
-        self,
-        store: Mapping[str, Any],
-        x: Array,
-        *,
-        rng: np.random.Generator | None = None,
-        training: bool = False,
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Normalise each channel.
 

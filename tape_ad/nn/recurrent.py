@@ -5,7 +5,6 @@ matrix has the shape (inputs, outputs): each is the transpose of PyTorch's.
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +12,19 @@ from attrs import Attribute, field, frozen
 
 from tape_ad.base.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
-from tape_ad.nn.checks import as_dtype, as_length, floating, named, positive
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter
+from tape_ad.nn.stores import (
+    Layer,
+    Parameter,
+    Params,
+    Rng,
+    as_dtype,
+    as_length,
+    floating,
+    named,
+    positive,
+)
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.nn.recurrent import gru_gates, gru_hidden, lstm_cell, lstm_gates, lstm_hidden
@@ -49,9 +57,7 @@ class Cell(Layer):
         dtype: np.dtype[Any] = self.dtype  # type: ignore[attr-defined]  # the last field of each
         return {f"{self.name}.{which}": Parameter(s, dtype, draw) for which, s in shapes.items()}
 
-    def _values(
-        self, store: Mapping[str, Any], x: Array, rng: np.random.Generator | None
-    ) -> list[Array]:
+    def _values(self, store: Params, x: Array, rng: Rng) -> list[Array]:
         """Look the parameters up: weight_ih, weight_hh, bias_ih, bias_hh."""
         if x.shape[-1:] != (self.input_size,):
             raise ShapeError(
@@ -130,11 +136,11 @@ class RNNCell(Cell):
 
     def __call__(
         self,
-        store: Mapping[str, Any],
+        store: Params,
         x: Array,
         hx: Array | None = None,
         *,
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
         training: bool = False,
     ) -> Array:
         """Compute the next hidden state.
@@ -199,11 +205,11 @@ class LSTMCell(Cell):
 
     def __call__(
         self,
-        store: Mapping[str, Any],
+        store: Params,
         x: Array,
         hx: tuple[Array, Array] | None = None,
         *,
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
         training: bool = False,
     ) -> tuple[Array, Array]:
         """Compute the next hidden state and cell state.
@@ -266,11 +272,11 @@ class GRUCell(Cell):
 
     def __call__(
         self,
-        store: Mapping[str, Any],
+        store: Params,
         x: Array,
         hx: Array | None = None,
         *,
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
         training: bool = False,
     ) -> Array:
         """Compute the next hidden state.

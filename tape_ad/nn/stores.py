@@ -5,22 +5,134 @@ A store is any mutable mapping from names to arrays, a dict for example. Names a
 parameters, their shapes, and how they are drawn.
 """
 
+import operator
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any, Self, cast
+from numbers import Real
+from typing import Any, Self, SupportsIndex, cast
 
 import attrs
 import numpy as np
-from attrs import frozen
+import numpy.typing as npt
+from attrs import Attribute, frozen
 
 from tape_ad import Tensor
 from tape_ad.base.errors import MissingParameterError, StoreMismatchError
 from tape_ad.extend.arrays import Array, primal
 from tape_ad.extend.packages import with_hints
-from tape_ad.nn.checks import check_generator, check_step
 from tape_ad.nn.initializers import Initializer
 from tape_ad.record.inspection.pages.figures import Summary
 
-__all__ = ["Layer", "Parameter", "init", "partition", "summary"]
+__all__ = [
+    "Layer",
+    "Parameter",
+    "Params",
+    "Rng",
+    "as_dtype",
+    "as_length",
+    "check_eps",
+    "check_generator",
+    "check_probability",
+    "check_step",
+    "floating",
+    "init",
+    "is_number",
+    "named",
+    "not_negative",
+    "partition",
+    "positive",
+    "probability",
+    "summary",
+]
+
+Params = Mapping[str, Any]
+"""Parameters by their names: arrays, or handles."""
+
+Rng = np.random.Generator | None
+"""What a layer draws from, where it does."""
+
+
+def check_generator(rng: Any) -> None:
+    """Check what parameters are drawn with."""
+    if not isinstance(rng, (np.random.Generator, np.random.RandomState)):
+        raise TypeError(
+            "parameters are drawn with a generator, such as rng = np.random.default_rng(0), got "
+            f"{rng!r}"
+        )
+
+
+def check_step(takes: str, step: Any) -> None:
+    """Check that something is a layer, or a function that counts as one."""
+    if isinstance(step, type):
+        raise TypeError(f"{takes} layers, got the class {step.__name__}; make one of it")
+    if not callable(step):
+        raise TypeError(f"{takes} layers, and functions of one array, got {step!r}")
+
+
+def named(layer: Any, attribute: "Attribute[str]", value: Any) -> None:
+    """Check that a name is there to tell one layer's parameters from another's."""
+    if not isinstance(value, str) or not value:
+        raise ValueError(
+            f"{type(layer).__name__}: the name must be a string that is not empty, got {value!r}"
+        )
+
+
+def positive(layer: Any, attribute: "Attribute[int]", value: int) -> None:
+    """Check a length of an axis."""
+    if value < 1:
+        raise ValueError(
+            f"{type(layer).__name__}: {attribute.name} must be at least 1, got {value}"
+        )
+
+
+def as_length(value: SupportsIndex) -> int:
+    """Make a Python number of one that counts something."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"the lengths, steps and numbers of a layer are whole numbers, got {value!r}"
+        ) from None
+
+
+def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Make a dtype of what NumPy takes for one."""
+    return np.dtype(dtype)
+
+
+def floating(layer: Any, attribute: "Attribute[Any]", value: np.dtype[Any]) -> None:
+    """Check a dtype to draw random numbers in."""
+    if value.kind != "f":
+        raise ValueError(
+            f"{type(layer).__name__}: the dtype must be a real floating one, got {value}"
+        )
+
+
+def probability(layer: Any, attribute: "Attribute[float]", value: float) -> None:
+    """Check that an attribute of a layer is a probability."""
+    check_probability(f"{type(layer).__name__}: {attribute.name}", value)
+
+
+def check_probability(what: str, value: float) -> None:
+    """Check that a number is a probability."""
+    if not is_number(value) or not 0 <= value <= 1:
+        raise ValueError(f"{what} must lie in [0, 1], got {value!r}")
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether something is a number, or an array or a handle of some."""
+    return isinstance(value, Real) or hasattr(value, "dtype")
+
+
+def check_eps(name: str, eps: float) -> None:
+    """Check what is added to a variance: below 0, it would make a root of a negative number."""
+    if not is_number(eps) or not eps >= 0:
+        raise ValueError(f"{name}: eps must be a number of at least 0, got {eps!r}")
+
+
+def not_negative(layer: Any, attribute: "Attribute[float]", value: float) -> None:
+    """Check that the epsilon of a layer is not negative."""
+    check_eps(type(layer).__name__, value)
+
 
 Shape = tuple[int, ...]
 Store = MutableMapping[str, Any]
@@ -84,11 +196,11 @@ class Layer:
 
     def __call__(
         self,
-        store: Mapping[str, Any],
+        store: Params,
         x: Array,
         /,
         *,
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
         training: bool = False,
     ) -> Array:
         """Apply the layer to an input, with the parameters in a store.
@@ -182,9 +294,7 @@ class Layer:
         }
         store.update(absent)
 
-    def _read(
-        self, store: Mapping[str, Any], name: str, shape: Shape, rng: np.random.Generator | None
-    ) -> Array:
+    def _read(self, store: Params, name: str, shape: Shape, rng: Rng) -> Array:
         """Look a parameter up, drawing all of the layer's if none is in a plain store yet."""
         try:
             value = store.get(name)
@@ -251,7 +361,7 @@ def init(
     return into
 
 
-def partition(layer: Any, store: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def partition(layer: Any, store: Params) -> tuple[dict[str, Any], dict[str, Any]]:
     """Take what is trained apart from running statistics.
 
     Both parts hold the store's own arrays, so what updates a part updates the store.
@@ -374,7 +484,7 @@ def members(structure: Any) -> list[Any]:
     return list(structure) if isinstance(structure, CONTAINERS) else []
 
 
-def stored(layer: Any, store: Mapping[str, Any]) -> Iterator[tuple[str, Parameter, Any]]:
+def stored(layer: Any, store: Params) -> Iterator[tuple[str, Parameter, Any]]:
     """Yield the name, the description and the array of each parameter of a layer."""
     for name, parameter in Together(layer).parameters.items():
         if name not in store:
@@ -386,7 +496,7 @@ def stored(layer: Any, store: Mapping[str, Any]) -> Iterator[tuple[str, Paramete
         yield name, parameter, store[name]
 
 
-def holds_handles(store: Mapping[str, Any]) -> bool:
+def holds_handles(store: Params) -> bool:
     """Tell a bound store from a plain one."""
     return any(type(value) is Tensor for value in store.values())
 

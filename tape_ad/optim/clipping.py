@@ -1,13 +1,153 @@
-"""Clipping: gradients that are too large are made smaller before a step."""
+"""Maps of gradients: whether they fit a store, and clipping of those that are too large."""
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
+from attrs import Attribute
 
-from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.optim.fitting import Plain
+from tape_ad.base.arrays.overridable import is_dask
+from tape_ad.base.errors import InPlaceError, StoreMismatchError
+from tape_ad.base.trees import flatten, is_leaf, map_leaves, named
+from tape_ad.base.vectors import computed
+from tape_ad.record.messages.refusals import refuse_to_change
+from tape_ad.record.tensor import Tensor
 
-__all__ = ["clip_by_global_norm", "clip_by_value", "global_norm"]
+__all__ = [
+    "Fitting",
+    "Plain",
+    "at_least_zero",
+    "below_one",
+    "by_name",
+    "check_parameter",
+    "clip_by_global_norm",
+    "clip_by_value",
+    "described",
+    "fitting",
+    "global_norm",
+]
+
+Plain = np.ndarray[Any, Any]
+
+Fitting = list[tuple[str, Plain, Plain]]
+"""Name, parameter and gradient, for every parameter of a store."""
+
+
+def by_name(tree: Any) -> Mapping[str, Any]:
+    """Give a tree of arrays as a store: names, with dots for what is nested, and arrays."""
+    if isinstance(tree, Mapping) and (type(tree) is not dict or all(map(is_leaf, tree.values()))):
+        return tree
+    return named(tree)
+
+
+def fitting(params: Any, gradients: Any) -> Fitting:
+    """Pair every parameter with its gradient.
+
+    Raises
+    ------
+    TypeError
+        When the gradients are no mapping where the parameters are.
+    StoreMismatchError
+        When names, shapes or dtypes differ, or when a parameter cannot be written to.
+    InPlaceError
+        When the store or the gradients hold handles.
+    """
+    if isinstance(params, Mapping) and not isinstance(gradients, Mapping):
+        raise TypeError(
+            "gradients must be a mapping from names to arrays, such as grads.wrt(p), got "
+            f"{type(gradients).__name__}"
+        )
+    params, gradients = by_name(params), by_name(gradients)
+    if params.keys() != gradients.keys():
+        raise different_names(params.keys(), gradients.keys())
+    pairs = []
+    for name, p in params.items():
+        g = gradients[name]
+        # Nearly always all of this holds, so it is looked at first
+        if type(p) is type(g) is np.ndarray and p.shape == g.shape and p.dtype is g.dtype:
+            if p.dtype.kind not in "fc" or not p.flags.writeable:
+                check_parameter(name, p)
+        else:
+            if is_dask(type(g)):
+                gradients = computed(dict(gradients))
+            g = checked_gradient(name, p, gradients[name])
+        pairs.append((name, p, g))
+    return pairs
+
+
+def check_parameter(name: str, p: Any) -> None:
+    """Check that an entry of a store can be updated in place."""
+    if type(p) is Tensor:
+        raise handle_met(name)
+    refuse_to_change(p, f"the parameter {name!r}")
+    if not isinstance(p, np.ndarray):
+        raise StoreMismatchError(
+            f"the parameter {name!r} is a {type(p).__name__}, which cannot be updated in place; "
+            "keep NumPy arrays in the store, np.array(2.0) for a single number"
+        )
+    if p.dtype.kind not in "fc" or not p.flags.writeable:
+        raise StoreMismatchError(
+            f"the parameter {name!r} is {described(p)}, which cannot be updated in place; keep "
+            "writable arrays of a floating or complex dtype in the store"
+        )
+
+
+def checked_gradient(name: str, p: Any, g: Any) -> Plain:
+    """Check a parameter and its gradient; give the gradient as an array."""
+    if type(g) is Tensor:
+        raise handle_met(name)
+    check_parameter(name, p)
+    gradient: Plain = np.asarray(g)
+    if gradient.shape != p.shape:
+        raise StoreMismatchError(
+            f"the gradient of {name!r} has shape {gradient.shape}, but the parameter has {p.shape}"
+        )
+    if gradient.dtype.kind not in ("biufc" if p.dtype.kind == "c" else "biuf"):
+        raise StoreMismatchError(
+            f"the gradient of {name!r} has dtype {gradient.dtype}, which does not fit the "
+            f"parameter's {p.dtype}"
+        )
+    return gradient
+
+
+def handle_met(name: str) -> InPlaceError:
+    """Say that a handle stands where an array is expected."""
+    return InPlaceError(
+        f"{name!r} is a handle, and handles are never written to; pass the plain store that "
+        "rec.bind was given, and .data of gradients that belong to an enclosing record"
+    )
+
+
+def described(array: Plain) -> str:
+    """Describe an array in an error."""
+    kind = "an array" if array.flags.writeable else "a read-only array"
+    return f"{kind} of dtype {array.dtype} and shape {array.shape}"
+
+
+def different_names(store: Set[str], gradients: Set[str]) -> StoreMismatchError:
+    """Describe the names that only one of two structures has."""
+    without, extra = sorted(store - gradients), sorted(gradients - store)
+    return StoreMismatchError(
+        f"the gradients' names differ from the store's: missing {without}, unknown {extra}; pass "
+        "the gradients of exactly the parameters that are to be updated"
+    )
+
+
+def at_least_zero(owner: Any, attribute: "Attribute[float]", value: float) -> None:
+    """Check a rate, a decay or the like."""
+    if not 0 <= value < np.inf:
+        raise ValueError(
+            f"{type(owner).__name__}: {attribute.name} must be a finite number, 0 or above, "
+            f"got {value}"
+        )
+
+
+def below_one(owner: Any, attribute: "Attribute[float]", value: float) -> None:
+    """Check the share of an average that a step keeps."""
+    if not 0 <= value < 1:
+        raise ValueError(
+            f"{type(owner).__name__}: {attribute.name} must lie in [0, 1), got {value}"
+        )
 
 
 def clip_by_value(gradients: Any, clip_value: float) -> Any:

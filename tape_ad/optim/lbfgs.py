@@ -9,7 +9,7 @@ from tape_ad.base.errors import StoreMismatchError
 from tape_ad.base.extras import extra
 from tape_ad.base.trees import flatten, unflatten
 from tape_ad.base.vectors import arrays_of, vector_of
-from tape_ad.optim.fitting import Plain, at_least_zero, by_name, check_parameter
+from tape_ad.optim.clipping import Plain, at_least_zero, by_name, check_parameter
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import Attribute, field, frozen
 
-from tape_ad.optim.fitting import at_least_zero
+from tape_ad.optim.clipping import at_least_zero
 
 __all__ = ["Constant", "Cosine", "Schedule", "StepDecay", "WarmUp"]
 

@@ -61,9 +61,9 @@ class Arena:
         `tape_ad.record.call_metadata`.
     sources : dict of int to tuple of str, int and str
         The file, line and function of the user's that a node was made in, if they were asked for.
-    inputs : list of tuple of int, array and bytes
-        Leaves, a few elements of each in the memory that it was made of, and what they were then;
-        see `tape_ad.record.watching`.
+    inputs : list of tuple of int, array, bytes and array
+        Leaves, a few elements of each in the memory that it was made of, what they were then, and
+        the array itself; see `tape_ad.record.watching`.
     within : Arena or None
         The arena that this one is nested in.
     observer : Observer or None
@@ -95,7 +95,7 @@ class Arena:
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
     marks: list[object] = field(factory=list, init=False)
     sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
-    inputs: list[tuple[int, np.ndarray[Any, Any], bytes]] = field(factory=list, init=False)
+    inputs: list[tuple[int, Array, bytes, Array]] = field(factory=list, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     observer: Any = field(default=None, init=False)
     appending: Any = field(default=None, init=False)

@@ -20,7 +20,7 @@ from tape_ad.record.messages.libraries import (
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
-from tape_ad.record.primals import PLAIN_TYPES, primal
+from tape_ad.record.primals import PLAIN_TYPES, is_number, primal
 from tape_ad.rules.base import as_array
 
 __all__ = ["ArrayInterface", "ArrayMethods"]
@@ -468,7 +468,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
         Of a number the copy is a number too, as NumPy's scalars have it.
         """
-        if isinstance(self.data, np.generic):
+        if is_number(self.data):
             answer_to_scipy("copy", self)
             if self.data.dtype.kind == "b":  # of which there is no positive
                 return self._one(np.logical_not, np.logical_not(self))

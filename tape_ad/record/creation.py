@@ -10,7 +10,8 @@ from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.record.arena import CONSTANT
-from tape_ad.record.constants import ConstantTensor, as_constants, handles_in
+from tape_ad.record.constants import ConstantTensor, as_constants
+from tape_ad.record.handles import any_handle
 from tape_ad.record.tensor import Tensor
 
 __all__ = ["created", "joined", "spread", "taken"]
@@ -47,9 +48,9 @@ def created(
     UnsupportedArgumentError
         When a handle stands for something else than the values.
     """
-    if function in TAKING and next(handles_in(args[:1]), None) is not None:
+    if function in TAKING and any_handle(args[:1]):
         return taken(function, *args, **kwargs)
-    if next(handles_in(args, dict(kwargs)), None) is not None:
+    if any_handle((args, dict(kwargs))):
         if function is np.full:
             return spread(*args, **kwargs)
         raise UnsupportedArgumentError(

@@ -31,8 +31,8 @@ from tape_ad.record.messages.refusals import (
 )
 from tape_ad.record.mutation import (
     assign,
+    assign_outputs,
     change,
-    check_fit,
     link,
     linked,
     refuse_to_write,
@@ -515,14 +515,7 @@ def record_output_into(
         results = function(*args, **options)
     if not given or results is NotImplemented:
         return results
-    several = results if isinstance(results, tuple) else (results,)
-    pairs = [pair for pair in zip(outs, several, strict=True) if pair[0] is not None]
-    for target, result in pairs:
-        check_fit(target, result, function)
-    for target, result in pairs:
-        replace(target, ..., result)
-    filled = tuple(b if a is None else a for a, b in zip(outs, several, strict=True))
-    return filled if isinstance(results, tuple) else filled[0]
+    return assign_outputs(function, out, results, replace)
 
 
 def plain_call(function: Function, args: tuple[Any, ...], kwargs: Options) -> Any:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from sys import getrefcount
 from threading import get_ident
+from types import FrameType
 from typing import Any
 from weakref import ref
 
@@ -20,7 +21,7 @@ from tape_ad.base.arrays.batches import Batch
 from tape_ad.base.arrays.interpreter import looked_through, unwrapped
 from tape_ad.base.arrays.overridable import is_later
 from tape_ad.base.errors import InPlaceError, ShapeError
-from tape_ad.base.naming import called, function_name
+from tape_ad.base.naming import OPERATORS, called, function_name
 from tape_ad.record.arena import Arena, wait_until_assigned
 from tape_ad.record.messages.callers import is_at
 from tape_ad.record.messages.refusals import batched_value
@@ -34,6 +35,7 @@ __all__ = [
     "Handle",
     "Memory",
     "assign",
+    "assign_outputs",
     "base_index",
     "boxes_beside",
     "change",
@@ -42,6 +44,7 @@ __all__ = [
     "has_alone",
     "link",
     "linked",
+    "refuse_moving",
     "refuse_to_write",
     "replace",
     "way_to",
@@ -215,19 +218,6 @@ Plain = np.ndarray[Any, Any]
 ARRAYS = frozenset({np.ndarray, np.float64, np.float32})
 """The types of values that may be assigned as they are."""
 
-SIGNS: dict[Any, str] = {
-    np.add: "+",
-    np.subtract: "-",
-    np.multiply: "*",
-    np.divide: "/",
-    np.floor_divide: "//",
-    np.remainder: "%",
-    np.power: "**",
-    np.matmul: "@",
-}
-"""The operators that have a form in place."""
-
-
 NOTHING = None, None, None, None
 
 
@@ -253,7 +243,10 @@ def assign(target: Handle, key: Any, value: Any) -> None:
     if type(value) is type(target) and base_index(value) != value.index:
         if is_known_part(target, key, value) or is_that_part(target, key, value):
             return  # what Python does last for x[key] += y
-        refuse_moving(target, value)
+        refuse_moving(
+            sys._getframe(2),
+            lambda: np.shares_memory(memory_of(target.data), memory_of(value.data)),
+        )
     replace(target, key, value)
 
 
@@ -283,7 +276,7 @@ def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
     plain = type(target.data) is np.ndarray
     if not plain and is_number(target.data):
         return target._two(function, target, other)
-    sign = SIGNS[function]
+    _, sign = OPERATORS[function]
     refuse_to_write(target, f"write x = x {sign} y in place of x {sign}= y")
     result = target._two(function, target, other)
     if result is NotImplemented:
@@ -294,29 +287,61 @@ def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
     return target
 
 
-def check_fit(target: Handle, result: Any, function: Callable[..., Any]) -> None:
-    """Raise if the result of a function cannot be assigned to a handle as a whole.
+def check_fit(target: Box, result: Any, function: Callable[..., Any]) -> None:
+    """Raise if the result of a function cannot be assigned to an array as a whole, as NumPy does.
 
     Raises
     ------
     ShapeError, InPlaceError
         When its shape or its kind of number is another.
     """
-    shape, dtype = np.shape(primal(result)), np.result_type(primal(result))
-    if shape != target.shape:
+    shape, own = getattr(result, "shape", ()), target.shape
+    what = "a handle" if hasattr(target, "record") else "an array"
+    instead = "leave out= out, or write x = x + y in place of x += y"
+    if shape != own:
         elementwise = isinstance(function, np.ufunc) and function.signature is None
-        pairs = zip(shape[::-1], target.shape[::-1], strict=False)
-        stretches = len(shape) <= target.ndim and all(have in (1, want) for have, want in pairs)
+        pairs = zip(shape[::-1], own[::-1], strict=False)
+        stretches = len(shape) <= len(own) and all(have in (1, want) for have, want in pairs)
         if not (stretches and (elementwise or function is np.clip)):
             raise ShapeError(
-                f"{called(function)} gives shape {shape}, which does not go into a handle of shape "
-                f"{target.shape}; leave out= out, or write x = x + y in place of x += y"
+                f"{called(function)} gives shape {shape}, which does not go into {what} of shape "
+                f"{own}; {instead}"
             )
+    dtype = result.dtype if hasattr(result, "dtype") else np.result_type(result)
     if not np.can_cast(dtype, target.dtype, "same_kind"):
         raise InPlaceError(
-            f"{called(function)} gives dtype {dtype}, which does not go into a handle of dtype "
-            f"{target.dtype}; leave out= out, or write x = x + y in place of x += y"
+            f"{called(function)} gives dtype {dtype}, which does not go into {what} of dtype "
+            f"{target.dtype}; {instead}"
         )
+
+
+def assign_outputs(
+    function: Callable[..., Any], out: Any, results: Any, assigned: Callable[..., None]
+) -> Any:
+    """Assign what a function gives to what ``out=`` names: all of it or, where one fails, nothing.
+
+    Parameters
+    ----------
+    function : callable
+    out : array, or tuple of array and None
+    results : array, or tuple of array
+    assigned : callable
+        ``assigned(target, ..., result)`` is called for each.
+
+    Returns
+    -------
+    array, or tuple of array
+        What the call gives.
+    """
+    outs = out if isinstance(out, tuple) else (out,)
+    several = results if isinstance(results, tuple) else (results,)
+    pairs = [pair for pair in zip(outs, several, strict=True) if pair[0] is not None]
+    for target, result in pairs:
+        check_fit(target, result, function)
+    for target, result in pairs:
+        assigned(target, ..., result)
+    filled = tuple(b if a is None else a for a, b in zip(outs, several, strict=True))
+    return filled if isinstance(results, tuple) else filled[0]
 
 
 def refuse_to_write(target: Handle, instead: str) -> None:
@@ -341,14 +366,20 @@ def refuse_to_write(target: Handle, instead: str) -> None:
     )
 
 
-def refuse_moving(target: Handle, value: Any) -> None:
+def refuse_moving(frame: FrameType, shared: Callable[[], bool]) -> None:
     """Raise if C code swaps rows by assignment, which reads views after they have changed.
 
     `numpy.random.Generator.shuffle` swaps the rows of arrays by way of a buffer, and of all else by
     ``x[i], x[j] = x[j], x[i]``.
+
+    Parameters
+    ----------
+    frame : frame
+        That assigns.
+    shared : callable
+        Tells whether what is assigned lies in the memory that it is assigned to.
     """
-    assigning = is_at(sys._getframe(3), "x[x] = x", "x[:] = x", "x[x:x] = x")
-    if not assigning and np.shares_memory(memory_of(target.data), memory_of(value.data)):
+    if not is_at(frame, "x[x] = x", "x[:] = x", "x[x:x] = x") and shared():
         raise InPlaceError(
             "code that was not written for handles moves parts of one about, of which some would "
             "be lost; write x = x[rng.permutation(len(x))] in place of rng.shuffle(x), and copy a "

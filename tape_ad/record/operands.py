@@ -123,7 +123,7 @@ def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
         It says what to write instead.
     """
     if function in COMPARED:
-        return COMPARED[function](primal_of(x), primal_of(y))
+        return COMPARED[function](primal(x), primal(y))
     matrix, handle = (x, y) if is_sparse(x) else (y, x)
     divided = function is np.divide and matrix is x
     if np.ndim(handle) == 0 and (divided or function is np.multiply):
@@ -143,11 +143,6 @@ def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
         "become dense, or after A = A.tocoo() tape_ad.scipy.sparse.coo_array((A.data * t, "
         "A.coords), A.shape) for a sparse matrix whose elements are a handle"
     )
-
-
-def primal_of(x: Any) -> Any:
-    """Give the primal of a handle, and a sparse matrix as it is."""
-    return x if is_sparse(x) else getattr(x, "data", x)
 
 
 def is_matrix(x: Any) -> bool:

@@ -394,9 +394,9 @@ class ComputationRecord(Shown):
             if type(data) is not np.ndarray:  # a number, or what is not NumPy's
                 continue
             if data.nbytes <= WHOLE:
-                noted.append((leaf.index, data, data.tobytes()))
+                noted.append((leaf.index, data, data.tobytes(), data))
             else:
-                noted += [(leaf.index, few, few.tobytes()) for few in few_of(data)]
+                noted += [(leaf.index, few, few.tobytes(), data) for few in few_of(data)]
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are

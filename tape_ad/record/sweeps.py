@@ -89,8 +89,10 @@ def reverse_sweep(
     MutatedInputError
         When an array was written to that a leaf was made of.
     """
-    for _, array, noted in arena.inputs:
-        if array.tobytes() != noted and reached is None:
+    shapes, dtypes = arena.shapes, arena.dtypes
+    for leaf, few, noted, array in arena.inputs:
+        as_it_was = array.dtype is dtypes[leaf] and array.shape == shapes[leaf]
+        if (few.tobytes() != noted or not as_it_was) and reached is None:
             require_unchanged(arena, [root, *more])
             break
     if arena.observer is not None and reached is None:

@@ -46,7 +46,13 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
     MutatedInputError
         It names the first leaf that has changed.
     """
-    changed = [node for node, array, noted in arena.inputs if array.tobytes() != noted]
+    changed = [
+        node
+        for node, few, noted, array in arena.inputs
+        if few.tobytes() != noted
+        or array.dtype != arena.dtypes[node]
+        or array.shape != arena.shapes[node]
+    ]
     needed = sources_of(arena, [*ends]) if changed else ()
     for node in changed:
         if node in needed:
@@ -128,5 +134,5 @@ class Watch:
 
 
 def fingerprint(array: Plain) -> int:
-    """Hash the bytes of an array, to 64 bits."""
-    return hash(array.tobytes())
+    """Hash the bytes of an array, and what they stand for, to 64 bits."""
+    return hash((array.tobytes(), array.shape, array.dtype))

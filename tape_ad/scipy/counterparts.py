@@ -24,6 +24,7 @@ from tape_ad.extend.rules import (
     Derivation,
     Entry,
     Signature,
+    add_facts,
     arguments_of,
     declined,
     facts_of,
@@ -37,6 +38,7 @@ __all__ = [
     "by_name",
     "checked_call",
     "constant_beside",
+    "counterpart",
     "holds",
     "is_handle",
     "is_users",
@@ -556,6 +558,39 @@ def with_scipy_value(
         return out._make(made) if hasattr(out, "_make") else tuple(made)
 
     return Derivation(derived)
+
+
+def counterpart(
+    table: dict[Any, Entry],
+    original: Function,
+    handles: str,
+    composition: Function,
+    *,
+    axes: Mapping[int | None, int] = MappingProxyType({}),
+    anchor: bool = True,
+    **known: bool,
+) -> Function:
+    """Make the public function that is composed on handles, and enter it into a table of rules.
+
+    Parameters
+    ----------
+    table : dict
+    original : callable
+        SciPy's function, or one around it.
+    handles : str
+        As for `scipy_function`.
+    composition, axes, anchor
+        As for `with_scipy_value`.
+    **known
+        Facts about it (see `tape_ad.extend.facts`), such as ``shape_by_values=True``.
+    """
+    parts = original.__module__.split(".")
+    public = [part for part in parts if not part.startswith("_")]
+    home = ".".join(public) if parts[0] == "tape_ad" else ".".join(["tape_ad", *public])
+    made = scipy_function(original, home, handles)
+    table[made] = with_scipy_value(made, composition, axes=axes, anchor=anchor)
+    add_facts(table, (made,), **known)
+    return made
 
 
 def settled(

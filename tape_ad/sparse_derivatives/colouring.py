@@ -12,23 +12,62 @@ from typing import Any
 
 import numpy as np
 from attrs import define, field, frozen
+from scipy.sparse import coo_array, csr_array
 
 from tape_ad.rules.maps import Array
-from tape_ad.sparse_derivatives.matrices import rows_of_entries
+from tape_ad.rules.maps.patterns import Pattern
 
 __all__ = [
     "Split",
     "by_incidence",
     "column_colors",
     "column_orders",
+    "filled",
     "least_split",
+    "matrix_of",
     "row_colors",
+    "rows_of_entries",
+    "same_pattern",
     "split_colors",
     "star_colors",
+    "symmetric",
     "vertex_orders",
 ]
 
 Sparse = Any
+
+
+def matrix_of(pattern: Pattern, shape: tuple[int, int]) -> Sparse:
+    """Make the boolean matrix of a pattern."""
+    ones = np.ones(len(pattern.rows), bool)
+    return csr_array(coo_array((ones, (pattern.rows, pattern.columns)), shape))
+
+
+def symmetric(pattern: Sparse) -> Sparse:
+    """Add to a square pattern what its transpose has."""
+    both = csr_array(pattern + pattern.T)
+    both.sort_indices()
+    return both
+
+
+def filled(pattern: Sparse, entries: Array) -> Sparse:
+    """Fill a pattern with entries; nothing of it is shared with the result."""
+    return csr_array((entries, pattern.indices.copy(), pattern.indptr.copy()), pattern.shape)
+
+
+def rows_of_entries(pattern: Sparse) -> Array:
+    """Give the row of each entry of a `csr_array`."""
+    return np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+
+
+def same_pattern(one: Sparse, other: Sparse) -> bool:
+    """Tell whether two `csr_array` have the same entries, in the same order."""
+    return one is other or (
+        one.shape == other.shape
+        and np.array_equal(one.indptr, other.indptr)
+        and np.array_equal(one.indices, other.indices)
+    )
+
 
 WORTHWHILE = 500_000
 """How many pairs of neighbours there may be for an order that goes through them all, which takes a

@@ -26,7 +26,7 @@ from tape_ad.record.tensor import Tensor
 from tape_ad.rules.base import Call, Rule
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.recomputed_values import sums_of
-from tape_ad.transforms.transformed import Transformed
+from tape_ad.transforms.tracing import Transformed
 
 __all__ = ["Block", "Use", "block"]
 

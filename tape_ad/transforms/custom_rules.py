@@ -17,7 +17,7 @@ from tape_ad.record.spaces import fitted, float_to_array, matched
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array, LinearMap, Partial, Scale, as_map
 from tape_ad.transforms.blocks import Use, block, has_derivative
-from tape_ad.transforms.transformed import Transformed
+from tape_ad.transforms.tracing import Transformed
 
 __all__ = ["custom_rule"]
 

@@ -12,8 +12,7 @@ from tape_ad.base.trees import map_leaves
 from tape_ad.record.primals import memory_of, read_only_primal
 from tape_ad.record.spaces import shape_of
 from tape_ad.record.tensor import Tensor
-from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
-from tape_ad.transforms.transformed import Transformed
+from tape_ad.transforms.tracing import Trace, Transformed, as_argnums, check_callable, chosen, trace
 
 __all__ = ["grad", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp"]
 

@@ -15,8 +15,7 @@ from tape_ad.record.spaces import shape_of
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.gradients import grad, vjp
-from tape_ad.transforms.tracing import Trace, as_argnums, check_callable, chosen, trace
-from tape_ad.transforms.transformed import Transformed
+from tape_ad.transforms.tracing import Trace, Transformed, as_argnums, check_callable, chosen, trace
 
 __all__ = ["hessian", "hessian_diag", "hvp", "jacobian"]
 

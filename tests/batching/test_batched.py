@@ -10,7 +10,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import (
+from tape_ad.errors import (
     BatchWarning,
     ConversionError,
     InPlaceError,
@@ -332,7 +332,7 @@ def assigned_part(x: Array) -> Array:
     return np.sum(np.abs(y) ** 2)
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 @pytest.mark.parametrize("f", [assigned_view, assigned_mask, assigned_part])
 def test_assignments_to_views_are_followed_or_made_one_by_one(f: Callable[[Array], Array]) -> None:
     slope = ta.grad(f)
@@ -341,7 +341,7 @@ def test_assignments_to_views_are_followed_or_made_one_by_one(f: Callable[[Array
     same(ta.grad(lambda x: np.sum(ta.batched(f)(x)))(X), [slope(x) for x in X])
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 def test_solvers_in_c_are_called_one_by_one() -> None:
     def root(a: Array) -> Array:
         return ta.scipy.optimize.root(lambda z: z**3 - a, np.ones(1)).x[0]
@@ -477,7 +477,7 @@ def test_a_view_in_a_batch_that_cannot_be_followed_is_an_error(size: int) -> Non
         ta.batched(ta.grad(f))(np.ones((size, 3)))
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 @pytest.mark.parametrize("to_view", [False, True])
 def test_a_view_by_a_loop_sees_what_is_written_to_its_array(to_view: bool) -> None:
     def f(x: Any) -> Any:
@@ -540,7 +540,7 @@ def weighed_histogram(w: Any, edges: Any) -> Any:
     return np.sum(np.histogram(SAMPLES[0], bins=edges, weights=w)[0] ** 2)
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 @pytest.mark.parametrize(
     ("function", "beside"), [(weighed_quantile, WEIGHTS), (weighed_histogram, EDGES)]
 )
@@ -550,7 +550,7 @@ def test_what_places_others_may_be_batched_in_a_gradient(function: Any, beside: 
     np.testing.assert_allclose(ta.batched(slope)(SAMPLES, beside), expected, rtol=1e-14)
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 def test_a_handle_places_nothing_in_a_batch_either() -> None:
     def of_all(w: Any) -> Any:
         return np.sum(ta.batched(weighed_quantile)(SAMPLES, w))
@@ -559,7 +559,7 @@ def test_a_handle_places_nothing_in_a_batch_either() -> None:
         ta.grad(of_all)(WEIGHTS)
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 def test_of_no_numbers_how_many_kinds_there_are_cannot_be_told() -> None:
     with pytest.raises(ValueError, match="an empty batch has none to tell the shapes by"):
         ta.batched(np.bincount)(np.zeros((0, 3), int))

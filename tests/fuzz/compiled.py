@@ -246,6 +246,8 @@ def arrays_of(given: dict[str, Any]) -> dict[str, Any]:
 def control(drawer: Drawer) -> str:
     """Draw a line that depends on values."""
     names = [name for name, value in drawer.names.items() if value.dtype.kind in "fc"]
+    if not names:
+        return drawer.line()
     template: str = drawer.one(CONTROL)
     a, b = str(drawer.one(names)), str(drawer.one(names))
     if template.startswith("{a} = ") and drawer.rng.random() < 0.7:

@@ -35,8 +35,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 import tape_ad as ta
-from tape_ad.programs.engines import verifier
-from tape_ad.programs.engines.verifier import verify_owners
+from tape_ad.programs.engines import plans
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.program.keys import key_of
 from tape_ad.programs.program.program import Call, Program, Value
@@ -44,7 +43,9 @@ from tests.fuzz.calls_of_arrays import drawn_program
 from tests.fuzz.compiled import random_program
 from tests.fuzz.guarded import guarded
 from tests.fuzz.views import drawn_function, small_parts, unlike_eager
+from tests.programs import verifier
 from tests.programs.natively import problems
+from tests.programs.verifier import verify_owners
 
 __all__ = ["Finding", "found_in", "searched"]
 
@@ -251,7 +252,7 @@ def parsed(words: list[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     options = parsed()
-    verifier.ENABLED = True
+    plans.verifier = verifier
     if options.work:
         start, stop = options.work
         work(start, stop, options)

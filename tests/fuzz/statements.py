@@ -211,6 +211,9 @@ class Drawer:
     def line(self) -> str:
         """Draw a line."""
         names = [name for name, value in self.names.items() if name != "x" and is_array(value)]
+        if not names:
+            self.count += 1
+            return f"a{self.count - 1} = x * 1.0"
         a, b = self.one(names), self.one(names)
         kind = self.rng.random()
         if kind < 0.55:

@@ -10,7 +10,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.optim import SGD, Optimizer
-from tape_ad.optim.base import PIECE
+from tape_ad.optim.optimizers import PIECE
 
 Array = np.ndarray[Any, Any]
 Maker = Callable[..., Optimizer]

@@ -341,3 +341,18 @@ def test_a_small_integer_of_no_axes_wraps_around_in_place(engine: Any, other: An
     fast, x = ta.compile(f, engine=engine), np.arange(3.0)
     for count in (np.array(start, np.int16) for start in (5, 6, 7, 8)):
         np.testing.assert_array_equal(fast(x, count), f(x, count))
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_a_new_array_that_is_one_of_several_results_is_the_callers(engine: str) -> None:
+    if engine == "native":
+        pytest.importorskip("llvmlite")
+
+    @functools.partial(ta.compile, engine=engine)
+    def first(x: Any) -> Any:
+        return np.broadcast_arrays(np.zeros(3), x * 1.0)[0]
+
+    for _ in range(5):
+        found = first(X)
+        np.testing.assert_array_equal(found, np.zeros(3))
+        found += 1.0  # which no later call sees

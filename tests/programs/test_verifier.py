@@ -11,14 +11,14 @@ from tape_ad.programs.engines import engine_named, plans
 from tape_ad.programs.engines.native import fusion
 from tape_ad.programs.engines.native.lowering import LoweringCache
 from tape_ad.programs.engines.plans import LiveRanges, Plan
-from tape_ad.programs.engines.verifier import (
+from tape_ad.programs.program.program import Program, Value
+from tests.programs.building import Builder
+from tests.programs.verifier import (
     StorageError,
     verify_owners,
     verify_plan,
     verify_ranges,
 )
-from tape_ad.programs.program.program import Program, Value
-from tests.programs.building import Builder
 
 X = np.array([1.0, 2.0, 3.0])
 

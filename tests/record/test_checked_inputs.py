@@ -241,3 +241,20 @@ def test_a_mutated_index_is_detected() -> None:
     places[0] = 2
     with pytest.raises(MutatedInputError, match=r"node %1 \(getitem\)"):
         y.grad(seed=np.ones(2))
+
+
+@pytest.mark.filterwarnings("ignore:Setting the:DeprecationWarning")
+@pytest.mark.parametrize("size", [4, 4000])
+@pytest.mark.parametrize(
+    ("attribute", "value"), [("dtype", np.int64), ("shape", (-1, 1)), ("shape", (1, -1))]
+)
+@pytest.mark.parametrize("check_inputs", [None, True])
+def test_an_array_that_becomes_one_of_another_kind_is_an_error(
+    check_inputs: bool | None, attribute: str, value: Any, size: int
+) -> None:
+    data = np.arange(float(size))
+    x = ta.ComputationRecord(check_inputs=check_inputs).tensor(data)
+    y = np.sum(x * x)
+    setattr(data, attribute, value)  # of which no byte changes
+    with pytest.raises(MutatedInputError):
+        y.grad()

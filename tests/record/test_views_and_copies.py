@@ -336,3 +336,13 @@ def test_what_an_inner_record_has_computed_stays_where_the_array_is_assigned_to(
     np.testing.assert_array_equal(first.data, [0.0, 48.0, 108.0])
     np.testing.assert_array_equal(np.sum(first).grad().wrt(t), [0.0, 48.0, 72.0])
     assert kept is None or kept.data[0] == 7.0
+
+
+def test_a_copy_of_a_number_is_a_number_in_any_record() -> None:
+    def f(x: Any) -> Any:
+        total = np.max(x).copy()
+        total += x  # as NumPy's scalars have it: no array is changed
+        return np.sum(total * total)
+
+    hessian = ta.hessian(f)(np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(hessian, [[2, 0, 2], [0, 2, 2], [2, 2, 12]])

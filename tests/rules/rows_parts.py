@@ -32,6 +32,7 @@ QUOTIENTS = [
 
 PIECES = [
     *elementwise(np.copysign, REAL, REAL),
+    *elementwise(np.nextafter, REAL, REAL, no_jax="JAX gives no slope by what is stepped from"),
     *elementwise(np.heaviside, REAL, REAL),
     Row(np.heaviside, [plain([-1.0, 0.0, 2.0]), REAL(2, 3)]),
     *elementwise(np.modf, BETWEEN),
@@ -77,5 +78,4 @@ ROWS: list[Row] = [*QUOTIENTS, *PIECES, *ANGLES, *SPECIAL_VALUES]
 CONSTANTS: list[Row] = [
     Row(np.fix, [REAL(2, 3)]),
     Row(np.spacing, [REAL(2, 3)]),
-    Row(np.nextafter, [REAL(2, 3), REAL(3)]),
 ]

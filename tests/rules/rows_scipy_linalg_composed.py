@@ -7,25 +7,25 @@ import numpy as np
 from tape_ad.scipy import linalg
 from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.linalg.basics import pivots, reflections
-from tape_ad.scipy.linalg.composed_functions import COMPOSED_FUNCTIONS
+from tape_ad.scipy.linalg.factors import (
+    balance,
+    layout,
+    null_vector,
+    rank,
+    row_order,
+    subdiagonal_signs,
+)
+from tape_ad.scipy.linalg.functions import FUNCTIONS
 from tape_ad.scipy.linalg.spectral import (
     as_generalised,
     hermitian_vectors,
     singular_vectors,
     vectors,
 )
-from tape_ad.scipy.linalg.structured_systems import (
+from tape_ad.scipy.linalg.structured import (
     factor_solved,
     toeplitz_solved,
     toeplitz_times,
-)
-from tape_ad.scipy.linalg.triangular_factors import row_order
-from tape_ad.scipy.linalg.unique_factors import (
-    balance,
-    layout,
-    null_vector,
-    rank,
-    subdiagonal_signs,
 )
 from tests.rules.rows_scipy_linalg import WELL
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
@@ -304,6 +304,6 @@ CONSTANTS: list[Row] = [
 
 REFUSED: dict[Row, str] = {
     Row(function, [REAL(2, 2)]): entry.instead
-    for function, entry in COMPOSED_FUNCTIONS.items()
+    for function, entry in FUNCTIONS.items()
     if hasattr(entry, "instead")
 }

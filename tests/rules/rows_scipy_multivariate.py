@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.scipy.stats.multivariate import MULTIVARIATE
+from tape_ad.scipy import stats
 from tests.rules.table import REAL, Operand, Row, plain, uniform
 
 __all__ = ["ROWS"]
@@ -26,9 +26,10 @@ def multivariate(name: str, method: str, operands: list[Operand], **fields: Any)
     """Make the row of a method of a multivariate distribution, if SciPy has it."""
     if not fields.get("jax"):
         fields["no_jax"] = "JAX has no such function"
-    if (name, method) not in MULTIVARIATE:
+    if not hasattr(stats, name):
         return []
-    return [Row(MULTIVARIATE[name, method], operands, nodes=99, **fields)]
+    function = getattr(getattr(stats, name), method)
+    return [Row(function, operands, note=f"{name}{fields.pop('note', '')}", nodes=99, **fields)]
 
 
 VECTORS: list[Row] = [

@@ -6,10 +6,11 @@ import numpy as np
 import scipy
 
 from tape_ad.scipy import ndimage
+from tape_ad.scipy.ndimage.correlation import averaged, correlated
+from tape_ad.scipy.ndimage.extension import MODES as NUMBERED
 from tape_ad.scipy.ndimage.extension import slid
-from tape_ad.scipy.ndimage.filters import gaussian_weights
 from tape_ad.scipy.ndimage.interpolation import interpolated
-from tape_ad.scipy.ndimage.transforms import cosine_of_degrees, sine_of_degrees
+from tape_ad.scipy.ndimage.splines import prefiltered
 from tests.rules.table import INSIDE, POSITIVE, REAL, Domain, Row, Shape, fixed, signed
 
 __all__ = ["ROWS"]
@@ -38,7 +39,24 @@ WINDOWS: tuple[tuple[Shape, Shape, str, Any], ...] = (
     ((2, 3), (3, 2), "nearest", 0),
 )
 
+OF_KERNELS = "it is a function of ours"
+
 ROWS: list[Row] = [
+    *(
+        Row(
+            correlated,
+            [REAL(3, 4), REAL(*weights), REAL()],
+            options={"axis": axis, "mode": mode, "origin": origin, "dtype": np.float64},
+            no_jax=OF_KERNELS,
+        )
+        for weights, axis, mode, origin in (((3,), 0, 4, 1), ((2, 3), None, 2, (0, -1)))
+    ),
+    Row(
+        averaged,
+        [REAL(2, 4), REAL()],
+        options={"size": 3, "axis": 1, "mode": 4, "origin": 1, "dtype": np.float64},
+        no_jax=OF_KERNELS,
+    ),
     *(
         Row(slid, [REAL(*x), REAL(*w)], options={"rank": rank}, complex=True, no_jax=NO_JAX)
         for x, w, rank in (((4,), (2,), 1), ((3, 3), (2, 3), 2), ((4,), (3,), 1))
@@ -51,6 +69,7 @@ ROWS: list[Row] = [
             options={"mode": mode, "origin": origin},
             complex=shape == (2, 3),
             mixed=False,
+            nodes=50,
             no_jax=NO_JAX,
             note="image",
         )
@@ -63,6 +82,7 @@ ROWS: list[Row] = [
             [REAL(3, 4), REAL(3), REAL()],
             call=with_constant,
             options={"axis": axis, "mode": "constant"},
+            nodes=8,
             no_jax=NO_JAX,
         )
         for function in (ndimage.correlate1d, ndimage.convolve1d)
@@ -75,19 +95,10 @@ ROWS: list[Row] = [
         options={"size": 3, "mode": "constant", "origin": 1},
         complex=True,
         mixed=False,
+        nodes=50,
         no_jax=NO_JAX,
     ),
-    Row(ndimage.uniform_filter, [REAL(3, 3)], options={"size": 2}, nodes=3, no_jax=NO_JAX),
-    *(
-        Row(
-            gaussian_weights,
-            [POSITIVE()],
-            options={"order": order, "radius": 2},
-            nodes=60,
-            no_jax=NO_JAX,
-        )
-        for order in (0, 1, 3)
-    ),
+    Row(ndimage.uniform_filter, [REAL(3, 3)], options={"size": 2}, nodes=8, no_jax=NO_JAX),
     *(
         Row(
             ndimage.gaussian_filter1d,
@@ -109,7 +120,7 @@ ROWS: list[Row] = [
         ndimage.gaussian_filter,
         [REAL(3, 4)],
         options={"sigma": 0.7, "order": (0, 1), "mode": "mirror"},
-        nodes=2,
+        nodes=8,
         no_jax=NO_JAX,
     ),
     *(
@@ -118,7 +129,7 @@ ROWS: list[Row] = [
             [REAL(3, 3), REAL()],
             call=constant_second,
             options={"mode": "constant"},
-            nodes=4,
+            nodes=12,
             no_jax=NO_JAX,
         )
         for function in (ndimage.sobel, ndimage.prewitt, ndimage.laplace)
@@ -203,6 +214,7 @@ ROWS += [
             ndimage.spline_filter1d,
             [REAL(2, n)],
             options={"order": order, "mode": mode},
+            nodes=8,
             no_jax=NO_JAX,
         )
         for n, order, mode in (
@@ -214,7 +226,7 @@ ROWS += [
             (3, 1, "mirror"),
         )
     ),
-    Row(ndimage.spline_filter, [REAL(3, 3)], nodes=3, no_jax=NO_JAX),
+    Row(ndimage.spline_filter, [REAL(3, 3)], nodes=8, no_jax=NO_JAX),
     *(
         Row(
             ndimage.map_coordinates,
@@ -222,6 +234,7 @@ ROWS += [
             call=at,
             options={"order": order, "mode": mode},
             jax="scipy.ndimage.map_coordinates" if jax else "",
+            nodes=8,
             no_jax="" if jax else NO_JAX,
         )
         for order, mode, jax in (
@@ -241,7 +254,7 @@ ROWS += [
         [REAL(3, 4), FLAT(2, 5), REAL()],
         call=at,
         prepare=lambda x, c, cval: [x, np.real(c), cval],
-        nodes=2,
+        nodes=50,
         options={"order": 2, "prefilter": False},
         complex=True,
         mixed=False,
@@ -250,15 +263,26 @@ ROWS += [
     *(
         Row(
             interpolated,
-            [REAL(2, 3, 4), FLAT(d, 3), REAL()],
-            options={"order": 3, "mode": mode},
+            [REAL(*shape), FLAT(min(len(shape), 2), 3), REAL()],
+            options={
+                "order": 3,
+                "mode": NUMBERED.index(mode),
+                "margin": margin,
+                "dtype": np.float64,
+            },
             no_jax="it is a function of ours",
         )
-        for d, mode in ((2, "constant"), (1, "nearest"))
+        for shape, mode, margin in (
+            ((3, 4), "constant", 0),
+            ((30,), "nearest", 12),
+            ((2, 3, 4), "mirror", 0),
+        )
     ),
-    *(
-        Row(function, [REAL(3)], no_jax="it is a function of ours")
-        for function in (cosine_of_degrees, sine_of_degrees)
+    Row(
+        prefiltered,
+        [REAL(2, 4)],
+        options={"order": 3, "axis": -1, "mode": NUMBERED.index("mirror"), "dtype": np.float64},
+        no_jax="it is a function of ours",
     ),
     Row(
         ndimage.shift,
@@ -267,12 +291,12 @@ ROWS += [
         nodes=20,
         no_jax=NO_JAX,
     ),
-    Row(ndimage.zoom, [REAL(3, 3)], options={"zoom": 1.5, "order": 2}, no_jax=NO_JAX),
+    Row(ndimage.zoom, [REAL(3, 3)], options={"zoom": 1.5, "order": 2}, nodes=8, no_jax=NO_JAX),
     Row(
         ndimage.rotate,
         [REAL(2, 3, 3), fixed(33.0)],
         options={"axes": (2, 1), "order": 2},
-        nodes=40,
+        nodes=60,
         no_jax=NO_JAX,
     ),
     Row(
@@ -301,6 +325,7 @@ ROWS += [
         ndimage.geometric_transform,
         [REAL(3, 3)],
         options={"mapping": lambda place: (place[0] * 0.7 + 0.1, place[1] - 0.6)},
+        nodes=8,
         no_jax=NO_JAX,
         note="by a function",
     ),

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import ndimage
-from tape_ad.scipy.ndimage.measurements import grouped
-from tape_ad.scipy.ndimage.morphology import transformed
-from tape_ad.scipy.ndimage.ranks import Choice, chosen
-from tests.rules.table import DISTINCT, INSIDE, POSITIVE, REAL, Row, plain
+from tape_ad.scipy.ndimage.correlation import Window
+from tape_ad.scipy.ndimage.distances import transformed
+from tape_ad.scipy.ndimage.ranks import chosen, selected
+from tests.rules.table import DISTINCT, INSIDE, POSITIVE, REAL, Row, fixed, plain
 
 __all__ = ["CONSTANTS", "ROWS"]
 
@@ -53,6 +53,7 @@ ROWS: list[Row] = [
             [DISTINCT(3, 3), REAL()],
             call=constant_last,
             options={"mode": "constant", **options},
+            nodes=8,
             no_jax=NO_JAX,
         )
         for function, options in (
@@ -80,7 +81,7 @@ ROWS: list[Row] = [
         )
     ),
     *(
-        Row(function, [DISTINCT(3, 3)], options={"size": 2}, nodes=8, no_jax=NO_JAX)
+        Row(function, [DISTINCT(3, 3)], options={"size": 2}, nodes=12, no_jax=NO_JAX)
         for function in (
             *(ndimage.grey_erosion, ndimage.grey_dilation),
             *(ndimage.morphological_gradient, ndimage.morphological_laplace),
@@ -121,14 +122,28 @@ ROWS: list[Row] = [
         [REAL(3, 4)],
         options={"size": 1.5},
         complex=True,
-        nodes=2,
+        nodes=8,
         no_jax=NO_JAX,
     ),
-    Row(
-        grouped,
-        [REAL(4)],
-        options={"group": np.array([0, 2, 0, 1]), "count": 3},
-        no_jax="it is a function of ours",
+    *(
+        Row(
+            selected,
+            [DISTINCT(3, 3), structure, REAL()],
+            options={
+                "footprint": footprint,
+                "axis": axis,
+                "rank": rank,
+                "mode": mode,
+                "origin": origin,
+                "dtype": np.float64,
+            },
+            no_jax="it is a function of ours",
+        )
+        for structure, footprint, axis, rank, mode, origin in (
+            (fixed(0.0), 3, 1, 0, 4, 0),
+            (INSIDE(2, 2), FOOTPRINT, None, -1, 4, (0, -1)),
+            (INSIDE(2, 2), FOOTPRINT, None, 0, 2, (0, 0)),
+        )
     ),
     *(
         Row(
@@ -167,10 +182,10 @@ ROWS: list[Row] = [
     ),
 ]
 
-CORNER = Choice(FOOTPRINT, [1, 0], ["reflect", "constant"], 1)
+CORNER = {"window": Window((2, 2), (1, 0), 4), "footprint": FOOTPRINT, "rank": 1}
 
 CONSTANTS: list[Row] = [
-    Row(chosen, [REAL(2, 3), REAL(), REAL()], options={"choice": CORNER}),
+    Row(chosen, [REAL(2, 3), REAL(), REAL()], options=CORNER),
     *(
         Row(function, [DISTINCT(3, 4)])
         for function in (

@@ -53,10 +53,22 @@ def test_many_points_are_taken_some_rows_at_a_time(monkeypatch: pytest.MonkeyPat
         return np.sum(weights * distance.cdist(a, b))
 
     whole = ta.grad(loss, (0, 1))(a, b)
-    monkeypatch.setattr("tape_ad.scipy.spatial.pairs.LARGE", 30)
+    monkeypatch.setattr("tape_ad.scipy.spatial.metrics.LARGE", 30)
     by_rows = ta.grad(loss, (0, 1))(a, b)
     np.testing.assert_allclose(by_rows[0], whole[0], rtol=1e-14)
     np.testing.assert_allclose(by_rows[1], whole[1], rtol=1e-14)
+
+
+def test_ways_to_differ_that_do_not_occur_have_a_slope() -> None:
+    u, v, w = np.array([1.0, 1, 0, 0]), np.array([0.0, 1, 0, 0]), np.array([2.0, 3.0, 1.0, 5.0])
+    assert scipy_distance.yule(u, v, w) == 0
+    for position in range(2):
+        slope = ta.grad(lambda u, v: distance.yule(u, v, w), position)(u, v)
+        ends = [[u, v], [u, v]]
+        for end, step in zip(ends, (1e-5, -1e-5), strict=True):
+            end[position] = end[position] + step * np.arange(4)
+        high, low = (scipy_distance.yule(*end, w) for end in ends)
+        np.testing.assert_allclose(slope @ np.arange(4), (high - low) / 2e-5, rtol=1e-6)
 
 
 def test_metrics_of_truth_values_are_refused() -> None:

@@ -15,6 +15,7 @@ from tape_ad.scipy import special
 Array = Any
 
 LOG = math.log
+NORMAL = 1 / math.sqrt(2 * math.pi)
 
 
 def slopes(function: Callable[..., Array], *at: float) -> tuple[Array, Array]:
@@ -102,10 +103,65 @@ EDGES = [
     (lambda a, b: sp.gdtrix(a, b, 0.0), (1.0, 2.0), [0.0, 0.0], None),
     (lambda a, b: sp.betainccinv(a, b, 1.0), (2.0, 3.0), [0.0, 0.0], None),
     (lambda a: sp.gammaincinv(a, 0.0), (4.0,), [0.0], None),
-    (sp.kolmogi, (1.0,), [math.inf], [[math.nan]]),
+    (sp.kolmogi, (1.0,), [-math.inf], [[math.nan]]),
+    (sp.kolmogi, (0.0,), [-math.inf], None),
+    (lambda p: sp.smirnovi(3, p), (0.0,), [-math.inf], None),
+    # Between orders -1 and 0 SciPy's integral of the order below may end too early
+    (
+        lambda a: sp.besselpoly(a, 1.5, -0.5),
+        (1.0,),
+        [-0.37669632238728],
+        [[0.409797710434949]],
+    ),
+    # What a search ends at where nothing gives the probability stays where it is
+    (sp.stdtridf, (0.0, -3.0), [0.0, 0.0], [[0.0] * 2] * 2),
+    (sp.stdtridf, (0.9999999, 3.0), [0.0, 0.0], [[0.0] * 2] * 2),
+    (lambda n: sp.fdtridfd(n, 0.9, 1.291), (2.139,), [0.0], [[0.0]]),
+    (lambda f: sp.ncfdtrinc(0.3235, 1.169, 0.999, f), (0.5136,), [0.0], [[0.0]]),
+    # Nothing is known of what it ends at elsewhere, or where SciPy gives nan
+    (lambda n: sp.ncfdtridfd(n, 0.5, 1.929, 0.8578), (3.267,), [math.nan], None),
+    (sp.nrdtrimn, (0.0, 2.0, 1.0), [math.nan] * 3, None),
+    (sp.nrdtrisd, (1.0, 1.0, 2.0), [math.nan] * 3, [[math.nan] * 3] * 3),
+    (sp.elliprc, (1.0, 0.0), [math.nan] * 2, [[math.nan] * 2] * 2),
+    # SciPy drops what there is of a count behind the point: of -0.5 too
+    (lambda m: sp.pdtri(-0.5, m), (0.5,), [-2.0], [[4.0]]),
+    # Small degrees of freedom, with mpmath
+    (lambda df: sp.stdtr(df, -3.0), (1e-20,), [-12.1588051995842], None),
+    (lambda df: sp.stdtr(df, 1e5), (1e-10,), [11.6094990276725], None),
+    # Far out, where the complement of n x / (n x + d) has the digits
+    (
+        lambda n, d, x: sp.fdtr(n, d, 1e18 * x),
+        (2.0, 1.0, 1.0),
+        [-4.0201014155637047e-11, 1.4545072946910185e-8, 3.5355339059327376e-10],
+        None,
+    ),
+    (
+        lambda n, d, x: sp.ncfdtr(n, d, 1e-15, 1e18 * x),
+        (2.0, 1.0, 1.0),
+        [-4.0201014155637047e-11, 1.4545072946910185e-8, 3.5355339059327376e-10],
+        None,
+    ),
+    (
+        lambda df, t: sp.nctdtr(df, 1e-12, t),
+        (0.06616, -12.5),
+        [-1.489727800175271, 0.001957946786997844],
+        None,
+    ),
+    (lambda n, d: sp.ncfdtr(n, d, 1.0, 0.0), (1.0, 1.0), [0.0, 0.0], None),
+    (sp.log_ndtr, (40.0,), [0.0], [[0.0]]),
+    (sp.log_ndtr, (30.5,), [NORMAL * math.exp(-(30.5**2) / 2)], None),
+    (lambda b: sp.agm(0.0, b), (3.0,), [0.0], [[0.0]]),
+    (lambda phi: sp.ellipeinc(phi, 1.0), (math.pi / 2,), [0.0], [[-1.0]]),
+    (lambda k: sp.binom(5.0, k), (-1.0,), [1 / 6], [[49 / 60]]),
+    # An integral that is 0 for any of the others where one is infinite
+    (lambda x: sp.elliprf(x, 1.0, math.inf), (0.0,), [0.0], [[0.0]]),
+    (lambda x: sp.elliprc(x, math.inf), (0.0,), [0.0], [[0.0]]),
+    (sp.elliprg, (1.0, 0.0, 0.0), [0.25, math.inf, math.inf], None),
+    (lambda y: ta.grad(sp.elliprg)(1.0, y, 0.0), (0.0,), [-math.inf], None),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:floating point number truncated:RuntimeWarning")
 @pytest.mark.parametrize(("function", "at", "first", "second"), EDGES)
 def test_slopes_at_an_edge(function: Any, at: Any, first: Any, second: Any) -> None:
     gradient, curvature = slopes(function, *at)

@@ -17,7 +17,7 @@ import tape_ad as ta
 from tape_ad import optim
 from tape_ad.base.errors import DamagedFileError, StoreMismatchError, TapeError
 from tape_ad.training import batches, load_checkpoint, save_checkpoint
-from tape_ad.training.generators import generator_of
+from tape_ad.training.saved_runs import generator_of
 
 Array = np.ndarray[Any, Any]
 
@@ -192,7 +192,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from tape_ad.base.errors import DamagedFileError
-from tape_ad.training.generators import generator_of
+from tape_ad.training.saved_runs import generator_of
 
 read = refused = 0
 for line in Path(sys.argv[1]).read_bytes().splitlines():

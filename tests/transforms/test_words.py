@@ -10,7 +10,7 @@ import pytest
 
 import tape_ad as ta
 import tape_ad.interop.array_api as xp
-from tape_ad.base.errors import CaptureError, InPlaceError, RecordMismatchError
+from tape_ad.errors import CaptureError, InPlaceError, RecordMismatchError
 
 Function = Callable[..., Any]
 
@@ -243,7 +243,7 @@ def test_handles_of_nested_records_beside_each_other(turned: bool) -> None:
     np.testing.assert_allclose(mixed(B if not turned else A), across)
 
 
-@pytest.mark.filterwarnings("ignore::tape_ad.base.errors.BatchWarning")
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 @pytest.mark.parametrize("turned", [False, True])
 def test_batched_arrays_beside_handles(turned: bool) -> None:
     xs = np.stack([A, A[::-1], A + 0.1])

@@ -111,8 +111,10 @@ def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
             if kind not in PLAIN and kind is not found and takes_over(kind):
                 several = True
         if several:
-            bound = signature.bind(*args, **kwargs)  # rules take their operands by position
-            return first_answer(public, bound.args, bound.kwargs)
+            if kwargs:
+                bound = signature.bind(*args, **kwargs)  # rules take their operands by position
+                args, kwargs = bound.args, bound.kwargs
+            return first_answer(public, args, kwargs)
         if found is None:
             return function(*args, **kwargs)
         out = first.__array_function__(public, (found,), args, kwargs)

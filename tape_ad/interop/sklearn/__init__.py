@@ -23,13 +23,13 @@ from collections.abc import Callable
 from typing import Any
 
 from tape_ad.extend.packages import listed
-from tape_ad.interop.sklearn import classification, pairwise, ranking, regression
+from tape_ad.interop.sklearn import classification, pairwise, regression
 from tape_ad.interop.sklearn.counterparts import constant, published
 
 __all__ = ["pairwise"]
 
-FORMULAS = regression.FORMULAS | classification.FORMULAS | ranking.FORMULAS
-NAMES = {*FORMULAS, *ranking.CONSTANT}
+FORMULAS = regression.FORMULAS | classification.FORMULAS
+NAMES = {*FORMULAS, *classification.CONSTANT}
 
 
 @functools.cache
@@ -37,7 +37,7 @@ def functions() -> dict[str, Callable[..., Any]]:
     """Give the functions by their names, as far as the installed scikit-learn has them."""
     found = published("sklearn.metrics", FORMULAS)
     theirs = importlib.import_module("sklearn.metrics")
-    return found | {name: constant(getattr(theirs, name)) for name in ranking.CONSTANT}
+    return found | {name: constant(getattr(theirs, name)) for name in classification.CONSTANT}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import tape_ad.interop.stubs
-from tape_ad.interop.stubs.files import write_stubs
+from tape_ad.interop.stubs import write_stubs
 
 
 def main() -> None:

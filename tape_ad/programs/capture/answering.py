@@ -1,28 +1,170 @@
-"""What computes and notes, in the terms of `ArrayInterface`."""
+"""What answers for captured arrays: calls, indices, and assignment, which makes new ones of old."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from tape_ad.base.errors import CaptureError
-from tape_ad.base.naming import called
+from tape_ad.base.naming import OPERATORS, called
 from tape_ad.programs.capture.tracers import (
     TracedArray,
     TracedScalar,
     as_python,
+    defers_ufuncs,
     is_complex_number,
     is_python,
     is_tracer,
 )
-from tape_ad.programs.capture.writing import assign as written
-from tape_ad.programs.capture.writing import change as changed
-from tape_ad.programs.capture.writing import defers
+from tape_ad.programs.program.program import Call, Value
+from tape_ad.record.messages.callers import caller
+from tape_ad.record.mutation import Memory, assign_outputs, check_fit
+from tape_ad.rules.maps import clone
+from tape_ad.rules.maps.memory import Window
+from tape_ad.rules.numpy.updates import updated, viewed
 
-__all__ = []
+__all__ = ["call_into", "defers"]
+
 
 Function = Callable[..., Any]
+
+REAL = frozenset("biuf")
+IN_PLACE = {each: getattr(operator, f"i{name}") for each, (name, _) in OPERATORS.items()}
+PLAINLY = frozenset(IN_PLACE) - {np.power, np.matmul}
+"""What gives the same bits in place as it does elsewhere, if it is real."""
+
+
+def call_into(
+    capture: Any, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Note a call with ``out=``: the result is assigned to that."""
+    options = dict(kwargs)
+    out = options.pop("out")
+    outs = out if isinstance(out, tuple) else (out,)
+    for target in outs:
+        if target is not None and not is_tracer(target):
+            raise capture.refusal(
+                f"{called(function)} writes to a plain array ({caller()}), which a compiled "
+                "function cannot replay; leave out= out, write a = a + x in place of a += x, or "
+                "make the array by np.zeros_like(x)"
+            )
+    if elementwise(function, options, outs):
+        results = capture.call(function, args, options)
+    else:
+        results = capture.call(into, (function, out, args, options), {})
+    return assign_outputs(function, out, results, assign)
+
+
+def change(function: Function, x: Any, other: Any) -> Any:
+    """Note ``x += other`` and its kind: the array changes, and a number is replaced."""
+    if type(x) is TracedScalar or not isinstance(x.data, np.ndarray):
+        return x._two(function, x, other)
+    plainly = function in PLAINLY and x.data.dtype.kind in REAL and not wraps_around(x, other)
+    if not plainly or not defers(other):
+        if not defers(other):
+            return x._two(function, x, other)
+        result = x.capture.call(changed, (IN_PLACE[function], x, other), {})
+    else:
+        result = x._two(function, x, other)
+        if result is NotImplemented:
+            return result
+        check_fit(x, result, function)
+    assign(x, ..., result)
+    return x
+
+
+def wraps_around(x: Any, other: Any) -> bool:
+    """Tell of an integer of no axes that larger ones wrap around in place, but are not assigned."""
+    wider = getattr(other, "dtype", x.data.dtype)
+    return x.data.ndim == 0 and x.data.dtype.kind in "iu" and not np.can_cast(wider, x.data.dtype)
+
+
+def elementwise(function: Function, options: Mapping[str, Any], outs: tuple[Any, ...]) -> bool:
+    """Tell whether a call with ``out=`` gives the same numbers as one without."""
+    return (
+        isinstance(function, np.ufunc)
+        and function.signature is None
+        and not options
+        and all(out is None or out.dtype.kind in REAL for out in outs)
+    )
+
+
+def into(function: Function, out: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """Call a function with ``out=``, on a copy of what it would write to.
+
+    Parameters
+    ----------
+    function : callable
+    out : array, or tuple of array and None
+    args : tuple
+        Where `out` is among them, the copy is in its place.
+    options : mapping
+    """
+    outs = out if isinstance(out, tuple) else (out,)
+    copies = {id(each): clone(each) for each in outs if each is not None}
+    places = tuple([copies.get(id(each)) for each in outs])
+    args = tuple([copies.get(id(arg), arg) for arg in args])
+    return function(*args, out=places if isinstance(out, tuple) else places[0], **options)
+
+
+def changed(function: Function, x: Any, other: Any) -> Any:
+    """Give what ``x += other`` and its kind make of `x`, which stays as it is."""
+    result = clone(x)
+    return function(result, result if other is x else other)
+
+
+def assign(x: TracedArray, key: Any, value: Any) -> None:
+    """Note ``x[key] = value``: all views of the same memory see it.
+
+    Raises
+    ------
+    CaptureError
+        When it is the memory of an argument or of an array from elsewhere.
+    """
+    capture, memory = x.capture, Memory.shared_by(x, x.value)
+    before, boxes = memory.place, memory.alive()
+    check_writeable(capture, before, x)
+    for each in boxes:
+        each.guard_window()
+    (concrete_key, concrete_value), (noted_key, noted_value) = capture.unwrap((key, value))
+    kwargs = {} if x.value is before else {"window": Window.of(memory.data, x.data)}
+    x.data[concrete_key] = concrete_value
+    memory.place = Value.like(memory.data)
+    args = before, noted_value, noted_key
+    capture.note(Call(updated, args, kwargs, (memory.place,), errors=capture.errors()))
+    for each in boxes:
+        if each.value is before:
+            each.value = memory.place
+        else:
+            each.value = Value.like(each.data, memory.place)
+            through = Window.of(memory.data, each.data)
+            capture.note(Call(viewed, (memory.place, through), {}, (each.value,)))
+
+
+def defers(x: Any) -> bool:
+    """Tell whether an operand leaves arithmetic to a captured one."""
+    return is_tracer(x) or defers_ufuncs(x.__class__)
+
+
+def check_writeable(capture: Any, base: Value, x: TracedArray) -> None:
+    """Refuse to write where the user would see it."""
+    if base in capture.inputs:
+        raise capture.refusal(
+            f"{capture.name} writes to its argument {base.name} ({caller()}), which a "
+            "compiled function does not do; write x = x + y in place of x += y, or begin with "
+            "x = x.copy(), and return the new value"
+        )
+    if base.owner is not None or not x.data.flags.writeable:
+        if not x.data.flags.writeable:
+            x.data[...] = x.data  # raises what NumPy says
+        raise capture.refusal(
+            f"{capture.name} writes to an array from elsewhere ({caller()}); return the new value"
+        )
+
+
+# Calls, operators and indices, in the terms of `ArrayInterface`
+
 
 SEQUENCES = frozenset({list, tuple, str, bytes, bytearray})
 
@@ -83,16 +225,6 @@ def are_complex_numbers(x: Any, y: Any) -> bool:
 def item(x: TracedArray, key: Any) -> Any:
     """Note ``x[key]``."""
     return x.capture.call(operator.getitem, (x, key), {})
-
-
-def assign(x: TracedArray, key: Any, value: Any) -> None:
-    """Note ``x[key] = value``."""
-    written(x.capture, x, key, value)
-
-
-def change(function: Function, x: Any, other: Any) -> Any:
-    """Note ``x += other`` and its kind."""
-    return changed(x.capture, function, x, other)
 
 
 def first_of(args: tuple[Any, ...]) -> Any:

@@ -16,7 +16,7 @@ from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
-from tape_ad.programs.capture import answering  # noqa: F401 - which says how captured arrays answer
+from tape_ad.programs.capture.answering import call_into
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.op_facts import (
@@ -42,9 +42,11 @@ from tape_ad.programs.capture.tracers import (
     as_index,
     failure_of,
     holds_tracer,
+    is_index,
+    is_of_memory,
     is_tracer,
+    tracers_in,
 )
-from tape_ad.programs.capture.writing import call_into, is_index, is_of_memory, tracers_in
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
@@ -288,8 +290,9 @@ class Capture:
             return TracedArray(out, Value.like(out), self)
         if out.base is None and concrete and not any(out is each for each in concrete):
             return TracedArray(out, Value.like(out), self)
-        operands = tracers_in((args, kwargs))
-        if out.base is None and not any(out is each.data for each in operands):
+        operands, leaves = tracers_in((args, kwargs)), flatten((args, kwargs))
+        given = [*leaves, *[each.data for each in operands]]
+        if out.base is None and not any(out is each for each in given):
             return TracedArray(out, Value.like(out), self)
         for operand in operands:
             if type(operand) is TracedArray and is_of_memory(out, operand.data):
@@ -299,9 +302,7 @@ class Capture:
                 others = [each for each in operands if each is not operand]
                 box.chosen_by = (*operand.chosen_by, *filter(is_index, others))
                 return box
-        return TracedArray(
-            out, Value.like(out, self.constants.owner_of(out, flatten((args, kwargs)))), self
-        )
+        return TracedArray(out, Value.like(out, self.constants.owner_of(out, leaves)), self)
 
     def unwrap_all(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
         """Give arguments with concrete arrays in place of tracers, and with values in place."""

@@ -12,7 +12,7 @@ from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
-from tape_ad.programs.capture.tracers import NUMBERS, is_tracer
+from tape_ad.programs.capture.tracers import NUMBERS, is_tracer, plain
 from tape_ad.programs.program.program import Guard
 from tape_ad.record.primals import read_only
 
@@ -169,11 +169,6 @@ def form_of(leaves: list[Any]) -> list[Any]:
 def varies(leaf: Any) -> bool:
     """Tell whether a leaf is an array or a number, which is another at each call."""
     return isinstance(leaf, (np.ndarray, np.generic)) or type(leaf) in NUMBERS
-
-
-def plain(leaf: Any, path: str) -> Any:
-    """Give the array or number behind what is captured."""
-    return leaf.data if is_tracer(leaf) else leaf
 
 
 def as_shielded(leaf: Any, path: str) -> Any:

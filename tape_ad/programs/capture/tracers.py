@@ -13,11 +13,12 @@ from attrs import define, field
 from tape_ad.base.arrays.interpreter import boxes
 from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.errors import CaptureError
+from tape_ad.base.naming import OPERATORS
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.program.program import Value
 from tape_ad.record.array_interface import Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
-from tape_ad.record.messages.callers import OPERATORS, caller, is_at
+from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at
 
 __all__ = [
     "NUMBERS",
@@ -34,10 +35,13 @@ __all__ = [
     "float_code",
     "holds_tracer",
     "is_complex_number",
+    "is_index",
+    "is_of_memory",
     "is_python",
     "is_tracer",
     "item_of",
     "plain",
+    "tracers_in",
     "with_plain_keys",
 ]
 
@@ -248,14 +252,8 @@ def defers_ufuncs(kind: type) -> bool:
 
 
 PYTHONS: dict[Any, Function] = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.divide: operator.truediv,
-    np.floor_divide: operator.floordiv,
-    np.remainder: operator.mod,
+    **{each: getattr(operator, f"__{name}__") for each, (name, _) in OPERATORS.items()},
     np.divmod: divmod,
-    np.power: operator.pow,
     np.negative: operator.neg,
     np.positive: operator.pos,
     np.absolute: operator.abs,
@@ -265,12 +263,7 @@ PYTHONS: dict[Any, Function] = {
     np.less_equal: operator.le,
     np.greater: operator.gt,
     np.greater_equal: operator.ge,
-    np.bitwise_and: operator.and_,
-    np.bitwise_or: operator.or_,
-    np.bitwise_xor: operator.xor,
     np.invert: operator.invert,
-    np.left_shift: operator.lshift,
-    np.right_shift: operator.rshift,
 }
 """What Python computes of two of its own numbers, which are weak then as they were."""
 
@@ -488,7 +481,7 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and isinstance(inputs[0], np.complexfloating) and not kwargs:
             of_numbers = len(inputs) == 2 and is_complex_number(inputs[1])
-            if of_numbers and is_at(sys._getframe(1), *OPERATORS):
+            if of_numbers and is_at(sys._getframe(1), *OPERATOR_LINES):
                 return by_operator(as_python(ufunc), *inputs)
         return Tracer.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
 
@@ -530,7 +523,7 @@ def as_index(entry: Any) -> Any:
     return entry.__index__() if is_tracer(entry) else entry
 
 
-def plain(leaf: Any) -> Any:
+def plain(leaf: Any, path: str = "") -> Any:
     """Give the array or number behind what was captured."""
     return leaf.data if is_tracer(leaf) else leaf
 
@@ -542,7 +535,7 @@ def with_plain_keys(tree: Any) -> Any:
         return tree
     values = [with_plain_keys(value) for value in structure.values(tree)]
     if isinstance(tree, Mapping) and any(map(holds_key, tree)):
-        keys = [map_leaves(lambda leaf, path: plain(leaf), key) for key in tree]
+        keys = [map_leaves(plain, key) for key in tree]
         return dict(zip(keys, values, strict=True))
     return structure.rebuilt(tree, values)
 
@@ -607,3 +600,33 @@ def holds_tracer(leaf: Any) -> bool:
     if type(leaf) is slice:
         return any(map(is_tracer, (leaf.start, leaf.stop, leaf.step)))
     return is_tracer(leaf)
+
+
+def tracers_in(tree: Any) -> list[Any]:
+    """List what is captured in a tree."""
+    kind: Any = type(tree)
+    if kind is TracedArray or kind is TracedScalar:
+        return [tree]
+    if kind is tuple or kind is list:
+        return [x for each in tree for x in tracers_in(each)]
+    if kind is dict:
+        return tracers_in(list(tree.values()))
+    structure = structure_of(kind)
+    return [] if structure is None else tracers_in(list(structure.values(tree)))
+
+
+def is_index(tracer: Any) -> bool:
+    """Tell whether something captured is a number, as one that an array is indexed with."""
+    return type(tracer) is TracedScalar or tracer.data.ndim == 0
+
+
+def is_of_memory(out: Any, operand: Any) -> bool:
+    """Tell whether a result shows the memory of an operand."""
+    if out is operand:
+        return True
+    if type(operand) is not np.ndarray:
+        return False
+    base = out.base
+    if type(base) is np.ndarray and (base is operand or base is operand.base):
+        return True
+    return out.size > 0 and np.may_share_memory(out, operand)

@@ -32,6 +32,9 @@ __all__ = [
     "scheduled",
 ]
 
+verifier: Any = None
+"""What looks at all memory that engines lay out, for tests: see tests/programs/verifier.py."""
+
 LARGE = 30_000
 """From how many elements on arrays are taken in parts."""
 
@@ -419,11 +422,6 @@ class Plan:
     def nbytes(self) -> int:
         """The most bytes that a replay needs at once, with what it returns."""
         return self.workspace + peak_of(self.steps, self.live, self.blocks)
-
-    @property
-    def plain_nbytes(self) -> int:
-        """The most bytes that the calls need at once if each makes an array of its own."""
-        return peak_of(self.steps, self.live, {})
 
 
 def is_quicker(call: Call, calls: Sequence[Call]) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from attrs import frozen
+from numpy.lib.stride_tricks import as_strided
 
 __all__ = ["Layout", "Marks", "Window", "clone", "names_each_once", "places", "writeable_copy"]
 
@@ -202,7 +203,7 @@ class Window:
         return int(self.view.offset % self.array.dtype.itemsize != 0) if halves else None
 
     def on(self, array: Plain) -> Plain:
-        """View the memory of an array that `clone` made, or a contiguous one, in the same way."""
+        """View the memory of an array of the same layout in the same way."""
         memory, first = memory_of(array)
         view = self.view.on(memory, first)
         if not self.writeable:
@@ -269,13 +270,14 @@ class Marks:
 
 
 def memory_of(array: Plain) -> tuple[Plain, int]:
-    """Give the bytes of what `clone` made, or of a contiguous array, and where the first one is."""
+    """Give the bytes that an array's elements span, and where among them the first element is."""
     if array.flags.c_contiguous:
         return array.reshape(-1).view(np.uint8), 0
-    if array.flags.f_contiguous:
-        return array.T.reshape(-1).view(np.uint8), 0
-    memory: Any = array.base
-    return memory, address(array) - address(memory)
+    before, after = Layout.of(array).span
+    if after == 0:
+        return np.empty(0, np.uint8), 0
+    lowest = array[(*[0 if stride >= 0 else -1 for stride in array.strides], None)]
+    return as_strided(lowest.view(np.uint8), (before + after,), (1,)), before
 
 
 def address(array: Plain) -> int:

@@ -12,7 +12,7 @@ import scipy.interpolate
 from tape_ad.extend.arrays import Array, in_double
 from tape_ad.extend.rules import Derivation, Entry, overridable
 from tape_ad.scipy.interpolate.shared import columns
-from tape_ad.scipy.linalg.banded import solve_banded
+from tape_ad.scipy.linalg.systems import solve_banded
 
 __all__ = [
     "CUBICS",

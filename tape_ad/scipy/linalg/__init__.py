@@ -15,44 +15,22 @@ Examples
 array([[1., 0.], [0., 1.]])
 """
 
-from tape_ad.extend.packages import extra, published
+from tape_ad.extend.packages import extra
 
 with extra("scipy", "tape_ad.scipy.linalg"):
     import scipy.linalg  # noqa: F401 - asked for first, so that its absence has one message
 
 from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.counterparts import WITH_VALUE
-from tape_ad.scipy.linalg.banded import *
+from tape_ad.scipy.faces import face
 from tape_ad.scipy.linalg.basics import *
-from tape_ad.scipy.linalg.composed_functions import *
+from tape_ad.scipy.linalg.factors import *
 from tape_ad.scipy.linalg.functions import *
-from tape_ad.scipy.linalg.lu_factors import *
-from tape_ad.scipy.linalg.qr_updates import *
 from tape_ad.scipy.linalg.riccati import *
-from tape_ad.scipy.linalg.solvers import *
 from tape_ad.scipy.linalg.spectral import *
 from tape_ad.scipy.linalg.structured import *
-from tape_ad.scipy.linalg.structured_systems import *
-from tape_ad.scipy.linalg.triangular_factors import *
-from tape_ad.scipy.linalg.unique_factors import *
+from tape_ad.scipy.linalg.systems import *
 
-add_rules(
-    merged(
-        SOLVERS,
-        LU,
-        BANDED,
-        FUNCTIONS,
-        STRUCTURED,
-        BASICS,
-        SPECTRAL,
-        WITH_VALUE,
-        UNIQUE_FACTORS,
-        COMPOSED_FUNCTIONS,
-        STRUCTURED_SYSTEMS,
-        QR_UPDATES,
-        RICCATI,
-        TRIANGULAR_FACTORS,
-    )
-)
+add_rules(merged(SYSTEMS, FUNCTIONS, STRUCTURED, BASICS, SPECTRAL, WITH_VALUE, FACTORS, RICCATI))
 
-__getattr__, __dir__ = published(__name__)
+__getattr__, __dir__ = face(__name__)

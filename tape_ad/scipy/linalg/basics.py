@@ -9,8 +9,8 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.maps import adjoint
-from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
-from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
+from tape_ad.extend.rules import Constant, Entry, overridable
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 
 __all__ = [
@@ -36,26 +36,11 @@ __all__ = [
 
 MODULE = "tape_ad.scipy.linalg"
 
-cholesky = scipy_function(scipy.linalg.cholesky, MODULE, "a")
-det = scipy_function(scipy.linalg.det, MODULE, "a")
-inv = scipy_function(scipy.linalg.inv, MODULE, "a")
-
 
 @functools.wraps(scipy.linalg.lstsq)
 def of_arrays(a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
     """Make arrays of lists, of which SciPy 1.18 makes none."""
     return scipy.linalg.lstsq(as_array(a), as_array(b), *args, **kwargs)
-
-
-lstsq = scipy_function(of_arrays, MODULE, "a b")
-norm = scipy_function(scipy.linalg.norm, MODULE, "a")
-orthogonal_procrustes = scipy_function(scipy.linalg.orthogonal_procrustes, MODULE, "A B")
-pinv = scipy_function(scipy.linalg.pinv, MODULE, "a")
-pinvh = scipy_function(scipy.linalg.pinvh, MODULE, "a")
-polar = scipy_function(scipy.linalg.polar, MODULE, "a")
-qr = scipy_function(scipy.linalg.qr, MODULE, "a")
-rq = scipy_function(scipy.linalg.rq, MODULE, "a")
-solve = scipy_function(scipy.linalg.solve, MODULE, "a b")
 
 
 def refuse(name: str, **given: Any) -> None:
@@ -276,20 +261,19 @@ def procrustes(a: Array, b: Array, check_finite: bool) -> Any:
 
 
 BASICS: dict[Any, Entry] = {
-    inv: with_scipy_value(inv, inverse),
-    det: with_scipy_value(det, lambda a, *options: np.linalg.det(as_array(a))),
-    solve: with_scipy_value(solve, solution),
-    lstsq: with_scipy_value(lstsq, least_squares),
-    pinv: with_scipy_value(pinv, pseudo_inverse),
-    pinvh: with_scipy_value(pinvh, hermitian_pseudo_inverse),
-    norm: with_scipy_value(norm, matrix_norm),
-    cholesky: with_scipy_value(cholesky, factor),
-    qr: with_scipy_value(qr, orthogonal_factors),
-    rq: with_scipy_value(rq, right_factors, axes={None: -2, 0: -2, 1: -1}),
-    polar: with_scipy_value(polar, polar_factors),
-    orthogonal_procrustes: with_scipy_value(orthogonal_procrustes, procrustes),
     pivots: Constant(facts.cores("(m,n)->(n)")),
     reflections: Constant(facts.cores("(m,n)->(n)")),
 }
 
-add_facts(BASICS, (lstsq,), shape_by_values=True)
+inv = counterpart(BASICS, scipy.linalg.inv, "a", inverse)
+det = counterpart(BASICS, scipy.linalg.det, "a", lambda a, *options: np.linalg.det(as_array(a)))
+solve = counterpart(BASICS, scipy.linalg.solve, "a b", solution)
+lstsq = counterpart(BASICS, of_arrays, "a b", least_squares, shape_by_values=True)
+pinv = counterpart(BASICS, scipy.linalg.pinv, "a", pseudo_inverse)
+pinvh = counterpart(BASICS, scipy.linalg.pinvh, "a", hermitian_pseudo_inverse)
+norm = counterpart(BASICS, scipy.linalg.norm, "a", matrix_norm)
+cholesky = counterpart(BASICS, scipy.linalg.cholesky, "a", factor)
+qr = counterpart(BASICS, scipy.linalg.qr, "a", orthogonal_factors)
+rq = counterpart(BASICS, scipy.linalg.rq, "a", right_factors, axes={None: -2, 0: -2, 1: -1})
+polar = counterpart(BASICS, scipy.linalg.polar, "a", polar_factors)
+orthogonal_procrustes = counterpart(BASICS, scipy.linalg.orthogonal_procrustes, "A B", procrustes)

@@ -6,6 +6,7 @@ derivative of that (Mathias 1996, "A chain rule for matrix functions and applica
 not defined alike on both sides of a branch cut, the conjugate of that at A^T.
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -13,25 +14,51 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array
+from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import LinearMap, adjoint
 from tape_ad.extend.patterns import batched
-from tape_ad.extend.rules import TYPED_BY_VALUES, Call, Entry, overridable, refuse, rule
-from tape_ad.scipy.counterparts import takes_lists
+from tape_ad.extend.rules import (
+    TYPED_BY_VALUES,
+    Call,
+    Entry,
+    Refused,
+    overridable,
+    refuse,
+    rule,
+    takes_over,
+)
+from tape_ad.rules.linalg.spectra import indistinct
+from tape_ad.scipy.counterparts import counterpart, scipy_function, takes_lists
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.linalg.basics import MODULE
+from tape_ad.scipy.linalg.spectral import vectors
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, outer
 
 __all__ = [
     "FUNCTIONS",
+    "coshm",
+    "cosm",
     "expm",
+    "expm_cond",
     "expm_derivative",
+    "expm_frechet",
+    "fractional_matrix_power",
+    "funm",
     "logm",
     "logm_derivative",
+    "ordqz",
+    "qz",
+    "schur",
+    "signm",
+    "sinhm",
+    "sinm",
     "solve_sylvester",
     "sqrtm",
+    "tanhm",
+    "tanm",
 ]
-
 
 # The Sylvester equation
 
@@ -397,3 +424,107 @@ FUNCTIONS: dict[Any, Entry] = {
         for function in (expm_derivative, logm_derivative)
     },
 }
+
+
+ordqz = scipy_function(scipy.linalg.ordqz, MODULE)
+qz = scipy_function(scipy.linalg.qz, MODULE)
+schur = scipy_function(scipy.linalg.schur, MODULE)
+
+
+def waves(a: Array) -> tuple[Array, Array]:
+    """Compute the cosine and the sine."""
+    a = as_array(a)
+    if a.dtype.kind == "c":
+        ahead, back = expm(1j * a), expm(-1j * a)
+        return 0.5 * (ahead + back), -0.5j * (ahead - back)
+    ahead = expm(1j * a)
+    return np.real(ahead), np.imag(ahead)
+
+
+def hyperbolic(a: Array) -> tuple[Array, Array]:
+    """Compute the hyperbolic cosine and sine."""
+    ahead, back = expm(as_array(a)), expm(-as_array(a))
+    return 0.5 * (ahead + back), 0.5 * (ahead - back)
+
+
+def quotient(parts: tuple[Array, Array]) -> Array:
+    """Divide the second by the first, from the left."""
+    return np.linalg.solve(*parts)
+
+
+def sign(a: Array, *options: Any) -> Array:
+    """Divide by the root of the square."""
+    a = as_array(a)
+    return a @ np.linalg.inv(sqrtm(a @ a))
+
+
+def power(a: Array, t: Any) -> Array:
+    """Multiply by itself, or take the exponential of a multiple of the logarithm."""
+    a = as_array(a)
+    if not takes_over(type(t)) and float(t).is_integer():
+        return np.linalg.matrix_power(a, operator.index(int(t)))
+    return expm(as_array(t) * logm(a))
+
+
+def frechet(a: Array, e: Array, method: Any, compute_expm: bool, check_finite: bool) -> Any:
+    """Compute the derivative of the exponential, and that."""
+    a, e = as_array(a), as_array(e)
+    derivative = expm_derivative(a, e)
+    return (expm(a), derivative) if compute_expm else derivative
+
+
+def condition(a: Array, check_finite: bool) -> Array:
+    """Compute the norm of the derivative of the exponential, by its own norm and the matrix's."""
+    a = as_array(a)
+    n = a.shape[-1]
+    units = np.eye(n * n).reshape((n * n, n, n))
+    whole = np.matrix_transpose(expm_derivative(a, units)).reshape((n * n, n * n))
+    return np.linalg.norm(whole, 2) * np.linalg.norm(a) / np.linalg.norm(expm(a))
+
+
+def function_of_matrix(a: Array, func: Any, disp: bool) -> Any:
+    """Call the function with the eigenvalues.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        Where two of them are equal, so that the derivative is not made of the function's values.
+    """
+    a = as_array(a)
+    w, v = vectors(a)
+    if np.any(np.add.reduce(indistinct(w), axis=-1) > 1):
+        raise UnsupportedArgumentError(
+            "tape_ad.scipy.linalg.funm: eigenvalues of this matrix are equal, where the derivative "
+            "is not made of values of the function; write it with expm, logm, sqrtm or products"
+        )
+    out = np.linalg.solve(np.matrix_transpose(v), np.matrix_transpose(v * func(w)))
+    out = np.matrix_transpose(out)
+    size = 1e3 * float(np.finfo(out.dtype).eps) * max(1.0, np.max(np.abs(out)).item())
+    if a.dtype.kind != "c" and np.all(np.abs(np.imag(out)) <= size):
+        out = np.real(out)
+    return out if disp else (out, None)
+
+
+BASES = (
+    "the bases that it finds have no derivative here, as they may be others for a matrix near by; "
+    "write what is made of them by np.linalg.svd, np.linalg.eigh or np.linalg.qr"
+)
+
+FUNCTIONS |= {function: Refused(BASES) for function in (ordqz, qz, schur)}
+
+cosm = counterpart(FUNCTIONS, scipy.linalg.cosm, "A", lambda a: waves(a)[0])
+sinm = counterpart(FUNCTIONS, scipy.linalg.sinm, "A", lambda a: waves(a)[1])
+tanm = counterpart(FUNCTIONS, scipy.linalg.tanm, "A", lambda a: quotient(waves(a)))
+coshm = counterpart(FUNCTIONS, scipy.linalg.coshm, "A", lambda a: hyperbolic(a)[0])
+sinhm = counterpart(FUNCTIONS, scipy.linalg.sinhm, "A", lambda a: hyperbolic(a)[1])
+tanhm = counterpart(FUNCTIONS, scipy.linalg.tanhm, "A", lambda a: quotient(hyperbolic(a)))
+signm = counterpart(FUNCTIONS, scipy.linalg.signm, "A", sign)
+expm_frechet = counterpart(FUNCTIONS, scipy.linalg.expm_frechet, "A E", frechet)
+funm = counterpart(FUNCTIONS, scipy.linalg.funm, "A", function_of_matrix, anchor=False)
+expm_cond = counterpart(FUNCTIONS, scipy.linalg.expm_cond, "A", condition)
+fractional_matrix_power = counterpart(
+    FUNCTIONS, scipy.linalg.fractional_matrix_power, "A t", power, dtype_by_values=True
+)
+funm.closing = function_of_matrix  # type: ignore[attr-defined]  # which `scipy_function` looks for
+
+TYPED_BY_VALUES.update((funm, signm, tanm, tanhm))

@@ -15,7 +15,7 @@ from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import Chain, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
 from tape_ad.extend.rules import Call, Entry, rule
-from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
+from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.functions import Sylvester, solve_sylvester
@@ -29,10 +29,6 @@ __all__ = [
     "solve_discrete_lyapunov",
     "solve_lyapunov",
 ]
-
-solve_continuous_lyapunov = scipy_function(scipy.linalg.solve_continuous_lyapunov, MODULE, "a q")
-solve_lyapunov = solve_continuous_lyapunov
-"""SciPy's other name for it."""
 
 solve_discrete_lyapunov = scipy_function(scipy.linalg.solve_discrete_lyapunov, MODULE, "a q")
 solve_continuous_are = scipy_function(scipy.linalg.solve_continuous_are, MODULE, "a b q r")
@@ -192,7 +188,6 @@ def discrete(position: int) -> Any:
 
 
 RICCATI: dict[Any, Entry] = {
-    solve_continuous_lyapunov: with_scipy_value(solve_continuous_lyapunov, lyapunov_of_handle),
     solve_discrete_lyapunov: rule(
         steady,
         lambda out, a, q, method: stein(a),
@@ -205,3 +200,9 @@ RICCATI: dict[Any, Entry] = {
         *map(discrete, range(4)), signature=riccati_signature(solve_discrete_are)
     ),
 }
+
+solve_continuous_lyapunov = counterpart(
+    RICCATI, scipy.linalg.solve_continuous_lyapunov, "a q", lyapunov_of_handle
+)
+solve_lyapunov = solve_continuous_lyapunov
+"""SciPy's other name for it."""

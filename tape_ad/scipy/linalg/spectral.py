@@ -14,13 +14,12 @@ from tape_ad.extend.rules import (
     Constant,
     Derivation,
     Entry,
-    add_facts,
     outputs,
     overridable,
 )
 from tape_ad.rules.linalg.decompositions import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
-from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
+from tape_ad.scipy.counterparts import counterpart, scipy_function, with_scipy_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE, as_assumed, refuse
 
@@ -40,12 +39,7 @@ __all__ = [
 ]
 
 eig = scipy_function(scipy.linalg.eig, MODULE, "a b")
-eigh = scipy_function(scipy.linalg.eigh, MODULE, "a b")
 eigvals = scipy_function(scipy.linalg.eigvals, MODULE, "a b")
-eigvalsh = scipy_function(scipy.linalg.eigvalsh, MODULE, "a b")
-subspace_angles = scipy_function(scipy.linalg.subspace_angles, MODULE, "A B")
-svd = scipy_function(scipy.linalg.svd, MODULE, "a")
-svdvals = scipy_function(scipy.linalg.svdvals, MODULE, "a")
 
 TYPED_BY_VALUES.update((eig, eigvals))
 
@@ -245,7 +239,6 @@ def one_matrix(a: Array, *args: Any, ties: float = np.nan, **options: Any) -> Ca
 
 
 SPECTRAL: dict[Any, Entry] = {
-    subspace_angles: with_scipy_value(subspace_angles, angles),
     hermitian_vectors: outputs(
         lambda output, outs, a, lower, options, ties: hermitian_partial(
             output, outs, a, "L" if lower else "U", ties
@@ -265,11 +258,6 @@ SPECTRAL: dict[Any, Entry] = {
             {"full_matrices": full_matrices, "driver": driver, "ties": ties},
         ),
     ),
-    eigh: with_scipy_value(eigh, hermitian_spectrum, axes={1: -2}),
-    eigvalsh: with_scipy_value(
-        eigvalsh,
-        lambda a, b=None, **options: hermitian_spectrum(a, b, eigvals_only=True, **options),
-    ),
     eig: either(
         eig,
         general_spectrum,
@@ -277,8 +265,22 @@ SPECTRAL: dict[Any, Entry] = {
     ),
     eigvals: either(eigvals, general_values, lambda a, b=None, *args, **kwargs: b is not None),
     as_generalised: Constant(),
-    svd: with_scipy_value(svd, singular_parts, anchor=False),
-    svdvals: with_scipy_value(svdvals, lambda a, *options: np.linalg.svdvals(as_array(a))),
 }
 
-add_facts(SPECTRAL, (eigh, eigvalsh, subspace_angles), shape_by_values=True)
+subspace_angles = counterpart(
+    SPECTRAL, scipy.linalg.subspace_angles, "A B", angles, shape_by_values=True
+)
+eigh = counterpart(
+    SPECTRAL, scipy.linalg.eigh, "a b", hermitian_spectrum, axes={1: -2}, shape_by_values=True
+)
+eigvalsh = counterpart(
+    SPECTRAL,
+    scipy.linalg.eigvalsh,
+    "a b",
+    lambda a, b=None, **options: hermitian_spectrum(a, b, eigvals_only=True, **options),
+    shape_by_values=True,
+)
+svd = counterpart(SPECTRAL, scipy.linalg.svd, "a", singular_parts, anchor=False)
+svdvals = counterpart(
+    SPECTRAL, scipy.linalg.svdvals, "a", lambda a, *options: np.linalg.svdvals(as_array(a))
+)

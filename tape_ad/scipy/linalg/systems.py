@@ -2,28 +2,45 @@
 
 With x = op(A)^-1 b, a change of b gives op(A)^-1 db, and a change of A gives -op(A)^-1 op(dA) x
 (Giles 2008, "Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation", section 2.3.1). The two maps say this once; a `System` says how an array holds A.
+differentiation", section 2.3.1). The two maps say this once; a `System` says how an array holds A:
+as a triangle, a band, a Cholesky factor, or SYSTEMS factors.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
+import scipy.linalg
 from attrs import define
 
-from tape_ad.extend.arrays import Array, Shape
-from tape_ad.extend.maps import adjoint
-from tape_ad.extend.patterns import Pattern, by_batch, dense, reads
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, Shape, as_array, whole
+from tape_ad.extend.maps import LinearMap, adjoint
+from tape_ad.extend.patterns import Pattern, batched, by_batch, dense, reads
+from tape_ad.extend.rules import Call, Derivation, Entry, arguments_of, outputs, rule
+from tape_ad.scipy.counterparts import takes_lists
+from tape_ad.scipy.installed import asked, scipy
 
 __all__ = [
     "ADJOINT",
+    "SYSTEMS",
     "TRANS",
     "Coefficients",
     "RightHandSide",
     "System",
+    "cho_factor",
+    "cho_solve",
+    "cholesky_solve",
     "in_columns",
+    "lu_factor",
+    "lu_factors_solve",
+    "lu_solve",
     "outer",
+    "solve_banded",
+    "solve_triangular",
     "triangle",
 ]
 
@@ -163,3 +180,673 @@ def triangle(n: int, *, lower: bool, unit_diagonal: bool = False) -> np.ndarray[
 def outer(g: Array, x: Array) -> Array:
     """Compute the outer product g x^H."""
     return np.matmul(g, adjoint(x))
+
+
+# Triangles
+
+
+@takes_lists
+def solve_triangular(
+    a: Array,
+    b: Array,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Array:
+    """Solve ``a @ x = b`` for a triangular `a`, as `scipy.linalg.solve_triangular` does.
+
+    Parameters
+    ----------
+    a : array or Tensor, shape (n, n)
+        Only one triangle of it is read.
+    b : array or Tensor, shape (n,) or (n, k)
+    trans : {0, 1, 2, "N", "T", "C"}
+        Solve with `a`, with its transpose, or with the conjugate of that.
+    lower : bool
+        Whether the lower triangle is read, and not the upper one.
+    unit_diagonal : bool
+        Whether the diagonal is taken to be 1, and not read.
+    overwrite_b, check_finite : bool
+        As in SciPy; a handle is never overwritten.
+
+    Returns
+    -------
+    array or Tensor, shape of `b`
+
+    Examples
+    --------
+    >>> solve_triangular(np.array([[2.0, 1.0], [0.0, 4.0]]), np.array([2.0, 4.0]))
+    array([0.5, 1. ])
+    """
+    return scipy.linalg.solve_triangular(
+        a,
+        b,
+        trans=trans,
+        lower=lower,
+        unit_diagonal=unit_diagonal,
+        overwrite_b=overwrite_b,
+        check_finite=check_finite,
+    )
+
+
+@define(eq=False, repr=False)
+class Triangle:
+    """The system of one triangle of an array."""
+
+    a: Array
+    trans: str
+    lower: bool
+    unit_diagonal: bool
+
+    def solve(self, b: Array) -> Array:
+        return in_columns(
+            lambda columns: solve_triangular(
+                self.a,
+                columns,
+                self.trans,
+                lower=self.lower,
+                unit_diagonal=self.unit_diagonal,
+                check_finite=False,
+            ),
+            self.a.ndim,
+            b,
+        )
+
+    def adjoint(self) -> Self:
+        if self.trans == "T":
+            return type(self)(self.a.conjugate(), "N", self.lower, self.unit_diagonal)
+        return type(self)(self.a, ADJOINT[self.trans], self.lower, self.unit_diagonal)
+
+    def times(self, t: Array, x: Array) -> Array:
+        return np.matmul(self._read(t), x)
+
+    def adjoint_times(self, t: Array, x: Array) -> Array:
+        return np.matmul(adjoint(self._read(t)), x)
+
+    def gradient(self, g: Array, x: Array) -> Array:
+        return self._read(outer(g, x))
+
+    def _read(self, a: Array) -> Array:
+        mask = triangle(a.shape[-1], lower=self.lower, unit_diagonal=self.unit_diagonal)
+        return np.where(mask, a, 0)
+
+
+def triangular_signature(
+    a: Array,
+    b: Array,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Call:
+    """Sort the arguments of `solve_triangular`."""
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "check_finite": check_finite}
+    return (a, b), {"trans": TRANS[trans], **options}
+
+
+# Cholesky
+
+
+@takes_lists
+def cho_factor(
+    a: Array, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, bool]:
+    """Factorise a Hermitian positive definite matrix for `cho_solve`, as SciPy does.
+
+    Parameters
+    ----------
+    a : array or Tensor, shape (n, n)
+        Only one triangle of it is read, and so only that one has a gradient.
+    lower : bool
+        Which triangle that is, and which one the factor stands in.
+    overwrite_a, check_finite : bool
+        As in SciPy; a handle is never overwritten.
+
+    Returns
+    -------
+    c : array or Tensor, shape (n, n)
+        The factor, and in the other triangle what SciPy leaves there: of `a` before 1.18, then 0.
+    lower : bool
+
+    Examples
+    --------
+    >>> c, lower = cho_factor(np.array([[4.0, 2.0], [2.0, 2.0]]))
+    >>> np.triu(c), bool(lower)
+    (array([[2., 1.], [0., 1.]]), False)
+    """
+    factor: tuple[Array, bool] = scipy.linalg.cho_factor(
+        a, lower=lower, overwrite_a=overwrite_a, check_finite=check_finite
+    )
+    return factor
+
+
+LEAVES = bool(asked(lambda: scipy.linalg.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0]))
+"""Whether the other triangle keeps what the matrix has there, as it does before SciPy 1.18."""
+
+
+def cholesky_of_handle(
+    a: Array, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, bool]:
+    """Factorise as `numpy.linalg.cholesky`, which has a rule."""
+    if check_finite and not np.all(np.isfinite(a)):
+        raise ValueError("array must not contain infs or NaNs")
+    a = a if a.ndim > 1 else np.atleast_2d(a)
+    a = a.astype(np.float32) if a.dtype == np.float16 else a
+    factor = np.linalg.cholesky(a, upper=not lower)
+    if LEAVES:
+        factor = np.where(triangle(a.shape[-1], lower=bool(lower)), factor, a)
+    return factor, bool(lower)
+
+
+def cho_solve(
+    c_and_lower: tuple[Array, bool],
+    b: Array,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Array:
+    """Solve ``a @ x = b`` given the Cholesky factor of `a`, as `scipy.linalg.cho_solve` does.
+
+    Parameters
+    ----------
+    c_and_lower : tuple of array or Tensor, shape (n, n), and bool
+        What `cho_factor` returns.
+    b : array or Tensor, shape (n,) or (n, k)
+    overwrite_b, check_finite : bool
+        As in SciPy; a handle is never overwritten.
+
+    Returns
+    -------
+    array or Tensor, shape of `b`
+
+    Examples
+    --------
+    >>> cho_solve(cho_factor(np.array([[4.0, 2.0], [2.0, 2.0]])), np.array([6.0, 4.0]))
+    array([1., 1.])
+    """
+    c, lower = c_and_lower
+    return cholesky_solve(c, b, bool(lower), overwrite_b, check_finite)
+
+
+@takes_lists
+def cholesky_solve(
+    c: Array, b: Array, lower: bool, overwrite_b: bool = False, check_finite: bool = True
+) -> Array:
+    """Solve with a Cholesky factor that is an argument of its own."""
+    return scipy.linalg.cho_solve((c, lower), b, overwrite_b=overwrite_b, check_finite=check_finite)
+
+
+@define(eq=False, repr=False)
+class Cholesky:
+    """The system of a matrix L L^H or U^H U of which an array holds the triangle."""
+
+    trans: ClassVar[str] = "N"
+    c: Array
+    lower: bool
+
+    def solve(self, b: Array) -> Array:
+        return in_columns(
+            lambda columns: cholesky_solve(self.c, columns, self.lower, check_finite=False),
+            self.c.ndim,
+            b,
+        )
+
+    def adjoint(self) -> Self:
+        return self
+
+    def times(self, t: Array, x: Array) -> Array:
+        factor, change = self._read(self.c), self._read(t)
+        if self.lower:
+            factor, change = adjoint(factor), adjoint(change)
+        one = np.matmul(adjoint(change), np.matmul(factor, x))
+        return one + np.matmul(adjoint(factor), np.matmul(change, x))
+
+    def adjoint_times(self, t: Array, x: Array) -> Array:
+        return self.times(t, x)
+
+    def gradient(self, g: Array, x: Array) -> Array:
+        factor = self._read(self.c)
+        if self.lower:
+            factor = adjoint(factor)
+            total = outer(g, np.matmul(factor, x)) + outer(x, np.matmul(factor, g))
+        else:
+            total = outer(np.matmul(factor, x), g) + outer(np.matmul(factor, g), x)
+        return self._read(total)
+
+    def _read(self, a: Array) -> Array:
+        return np.where(triangle(a.shape[-1], lower=self.lower), a, 0)
+
+
+SYSTEMS: dict[Any, Entry] = {
+    solve_triangular: rule(
+        lambda out, a, b, trans, lower, unit_diagonal, **options: Coefficients(
+            Triangle(a, trans, lower, unit_diagonal), out, b.ndim == 1
+        ),
+        lambda out, a, b, trans, lower, unit_diagonal, **options: RightHandSide(
+            Triangle(a, trans, lower, unit_diagonal), b.ndim == 1
+        ),
+        signature=triangular_signature,
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
+    ),
+    cho_factor: Derivation(cholesky_of_handle),
+    cholesky_solve: rule(
+        lambda out, c, b, lower, **options: Coefficients(Cholesky(c, lower), out, b.ndim == 1),
+        lambda out, c, b, lower, **options: RightHandSide(Cholesky(c, lower), b.ndim == 1),
+        signature=arguments_of(cholesky_solve, "c b", "lower check_finite", ignored="overwrite_b"),
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
+    ),
+}
+
+
+@takes_lists
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Array,
+    b: Array,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Array:
+    """Solve ``a @ x = b`` for a banded matrix a, as `scipy.linalg.solve_banded` does.
+
+    Parameters
+    ----------
+    l_and_u : tuple of int
+        The numbers l and u of diagonals below and above the main one.
+    ab : array or Tensor, shape (l + u + 1, n)
+        The diagonals: ``ab[u + i - j, j]`` is ``a[i, j]``. The corners stand for no element and
+        have no gradient.
+    b : array or Tensor, shape (n,) or (n, k)
+    overwrite_ab, overwrite_b, check_finite : bool
+        As in SciPy; a handle is never overwritten.
+
+    Returns
+    -------
+    array or Tensor, shape of `b`
+
+    Examples
+    --------
+    >>> ab = np.array([[0.0, 1.0, 1.0], [2.0, 2.0, 2.0], [1.0, 1.0, 0.0]])
+    >>> solve_banded((1, 1), ab, np.array([3.0, 4.0, 3.0]))
+    array([1., 1., 1.])
+    """
+    return scipy.linalg.solve_banded(
+        l_and_u,
+        ab,
+        b,
+        overwrite_ab=overwrite_ab,
+        overwrite_b=overwrite_b,
+        check_finite=check_finite,
+    )
+
+
+@define(eq=False, repr=False)
+class Banded:
+    """The system of a banded matrix of which an array holds the diagonals.
+
+    Diagonal r of the array holds a[j + r - upper, j], so multiplying by one diagonal is
+    multiplying by a column and shifting its elements.
+    """
+
+    trans: ClassVar[str] = "N"
+    ab: Array
+    lower: int
+    upper: int
+
+    def solve(self, b: Array) -> Array:
+        return in_columns(
+            lambda columns: solve_banded(
+                (self.lower, self.upper), self.ab, columns, check_finite=False
+            ),
+            self.ab.ndim,
+            b,
+        )
+
+    def adjoint(self) -> Self:
+        rows = [
+            shifted(diagonal.conjugate(), offset)[..., 0]
+            for offset, diagonal in self._diagonals(self.ab)
+        ]
+        return type(self)(np.stack(rows[::-1], axis=-2), self.upper, self.lower)
+
+    def times(self, t: Array, x: Array) -> Array:
+        return sum(shifted(diagonal * x, offset) for offset, diagonal in self._diagonals(t))
+
+    def adjoint_times(self, t: Array, x: Array) -> Array:
+        return sum(
+            diagonal.conjugate() * shifted(x, -offset) for offset, diagonal in self._diagonals(t)
+        )
+
+    def gradient(self, g: Array, x: Array) -> Array:
+        conjugate = x.conjugate()
+        rows = [
+            np.add.reduce(shifted(g, -offset) * conjugate, axis=-1)
+            for offset in range(-self.upper, self.lower + 1)
+        ]
+        return np.stack(rows, axis=-2)
+
+    def _diagonals(self, ab: Array) -> list[tuple[int, Array]]:
+        """List the diagonals as columns, each with how far below the main one it is."""
+        return [(r - self.upper, ab[..., r, :, None]) for r in range(self.lower + self.upper + 1)]
+
+
+def shifted(x: Array, down: int) -> Array:
+    """Move the rows of matrices down, or up, and fill with zeros."""
+    n = x.shape[-2]
+    down = max(-n, min(n, down))
+    if down == 0:
+        return x
+    zeros = np.zeros((*x.shape[:-2], abs(down), x.shape[-1]), x.dtype)
+    parts = (zeros, x[..., : n - down, :]) if down > 0 else (x[..., -down:, :], zeros)
+    return np.concatenate(parts, axis=-2)
+
+
+def banded_signature(
+    l_and_u: tuple[int, int],
+    ab: Array,
+    b: Array,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Call:
+    """Sort the arguments of `solve_banded`."""
+    return (ab, b), {"l_and_u": l_and_u, "check_finite": check_finite}
+
+
+SYSTEMS |= {
+    solve_banded: rule(
+        lambda out, ab, b, l_and_u, **options: Coefficients(Banded(ab, *l_and_u), out, b.ndim == 1),
+        lambda out, ab, b, l_and_u, **options: RightHandSide(Banded(ab, *l_and_u), b.ndim == 1),
+        signature=banded_signature,
+        compute=lambda ab, b, l_and_u, **options: solve_banded(l_and_u, ab, b, **options),
+        facts=facts.cores("(m,n),(n,k?)->(n,k?)", "ab", "b"),
+    ),
+}
+
+
+@functools.cache
+def takes_stacks() -> bool:
+    """Tell whether the installed SciPy factorises stacks of matrices, as it does from 1.16 on."""
+    pivots: Array = scipy.linalg.lu_factor(np.ones((2, 1, 1)))[1]
+    return bool(pivots.shape == (2, 1))
+
+
+def require_stacks(name: str, matrix: Array) -> None:
+    """Refuse a stack of matrices where SciPy would take it for one matrix.
+
+    Raises
+    ------
+    ValueError
+    """
+    if np.ndim(matrix) > 2 and not takes_stacks():
+        raise ValueError(
+            f"{name} of this release of SciPy takes one matrix, got shape {np.shape(matrix)}"
+        )
+
+
+@takes_lists
+def lu_factor(
+    a: Array, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, Array]:
+    """Factorise a matrix for `lu_solve`, as `scipy.linalg.lu_factor` does.
+
+    Parameters
+    ----------
+    a : array or Tensor, shape (n, n)
+    overwrite_a, check_finite : bool
+        As in SciPy; a handle is never overwritten.
+
+    Returns
+    -------
+    lu : array or Tensor, shape (n, n)
+        The upper factor, and below its diagonal the lower one, whose own diagonal is 1.
+    piv : array of int, shape (n,)
+        The row that each row was interchanged with.
+
+    Examples
+    --------
+    >>> lu, piv = lu_factor(np.array([[1.0, 2.0], [2.0, 2.0]]))
+    >>> lu
+    array([[2. , 2. ], [0.5, 1. ]])
+    """
+    require_stacks("lu_factor", a)
+    factors: tuple[Array, Array] = scipy.linalg.lu_factor(
+        a, overwrite_a=overwrite_a, check_finite=check_finite
+    )
+    return factors
+
+
+@define(eq=False, repr=False)
+class Factors:
+    """The packed SYSTEMS factors of a matrix, in the matrix.
+
+    From P dA = dL U + L dU, with L^-1 P dA U^-1 = M: dL is L times the strict lower triangle of M,
+    and dU is its upper triangle times U.
+
+    Parameters
+    ----------
+    lu : array, shape (n, n)
+    order : array of int, shape (n,)
+        Which row of the matrix each row of the product of the factors is.
+    """
+
+    broadcasts: ClassVar[bool] = False
+    pattern = batched(2, 2)
+    lu: Array
+    order: Array
+
+    def push(self, t: Array) -> Array:
+        self._check()
+        m = self._below(t[..., self.order, :], "N")
+        m = adjoint(self._above(adjoint(m), "C"))
+        below, above = triangles(m.shape[-1])
+        low, up = np.where(below, m, 0), np.where(above, m, 0)
+        return self._lower(low) + np.matmul(up, np.where(above, self.lu, 0))
+
+    def pull(self, ct: Array) -> Array:
+        self._check()
+        below, above = triangles(ct.shape[-1])
+        low, up = np.where(below, ct, 0), np.where(above, ct, 0)
+        by_lower = np.matmul(adjoint(np.where(below, self.lu, 0)), low) + low
+        by_upper = np.matmul(up, adjoint(np.where(above, self.lu, 0)))
+        m = np.where(below, by_lower, by_upper)
+        m = adjoint(self._above(adjoint(m), "N"))
+        return self._below(m, "C")[..., np.argsort(self.order), :]
+
+    def _check(self) -> None:
+        """Refuse a singular matrix; rounding hides most of them."""
+        if np.any(np.equal(np.diagonal(self.lu, axis1=-2, axis2=-1), 0)):
+            raise np.linalg.LinAlgError(
+                "lu_factor: the matrix is singular, and so its factors have no derivative"
+            )
+
+    def _lower(self, x: Array) -> Array:
+        """Multiply by the lower triangular factor."""
+        return np.matmul(np.where(triangles(x.shape[-1])[0], self.lu, 0), x) + x
+
+    def _below(self, b: Array, trans: str) -> Array:
+        """Solve a system with the lower triangular factor."""
+        return in_columns(
+            lambda columns: solve_triangular(
+                self.lu, columns, trans, lower=True, unit_diagonal=True, check_finite=False
+            ),
+            2,
+            b,
+        )
+
+    def _above(self, b: Array, trans: str) -> Array:
+        """Solve a system with the upper triangular factor."""
+        return in_columns(
+            lambda columns: solve_triangular(self.lu, columns, trans, check_finite=False), 2, b
+        )
+
+
+def triangles(n: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Make the masks of where the two factors stand."""
+    return triangle(n, lower=True, unit_diagonal=True), triangle(n, lower=False)
+
+
+@whole
+def order_of_rows(piv: Any) -> np.ndarray[Any, Any]:
+    """Write interchanges of rows, one after another, as the order that they lead to."""
+    order = np.arange(len(piv))
+    for i, j in enumerate(piv):
+        order[[i, j]] = order[[j, i]]
+    return order
+
+
+def lu_partial(k: int, outs: tuple[Array, Array], a: Array, **options: Any) -> LinearMap:
+    """Make the partial of `lu_factor`."""
+    return Factors(outs[0], order_of_rows(outs[1]))
+
+
+def lu_factor_signature(a: Array, overwrite_a: bool = False, check_finite: bool = True) -> Call:
+    """Sort the arguments of `lu_factor`."""
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise UnsupportedArgumentError(
+            f"lu_factor of a handle takes one square matrix, got shape {a.shape}"
+        )
+    return (a,), {"check_finite": check_finite}
+
+
+def lu_solve(
+    lu_and_piv: tuple[Array, Array],
+    b: Array,
+    trans: int = 0,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Array:
+    """Solve ``a @ x = b`` given the SYSTEMS factors of `a`, as `scipy.linalg.lu_solve` does.
+
+    Parameters
+    ----------
+    lu_and_piv : tuple of array or Tensor, shape (n, n), and array of int, shape (n,)
+        What `lu_factor` returns.
+    b : array or Tensor, shape (n,) or (n, k)
+    trans : {0, 1, 2}
+        Solve with `a`, with its transpose, or with the conjugate of that.
+    overwrite_b, check_finite : bool
+        As in SciPy; a handle is never overwritten.
+
+    Returns
+    -------
+    array or Tensor, shape of `b`
+
+    Examples
+    --------
+    >>> lu_solve(lu_factor(np.array([[1.0, 2.0], [2.0, 2.0]])), np.array([3.0, 4.0]))
+    array([1., 1.])
+    """
+    lu, piv = lu_and_piv
+    return lu_factors_solve(lu, piv, b, trans, overwrite_b, check_finite)
+
+
+@takes_lists
+def lu_factors_solve(
+    lu: Array,
+    piv: Array,
+    b: Array,
+    trans: int = 0,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Array:
+    """Solve with SYSTEMS factors that are arguments of their own."""
+    require_stacks("lu_solve", lu)
+    return scipy.linalg.lu_solve(
+        (lu, piv), b, trans=trans, overwrite_b=overwrite_b, check_finite=check_finite
+    )
+
+
+@define(eq=False, repr=False)
+class FactorsSystem:
+    """The system of a matrix P^T L U of which an array holds both factors."""
+
+    lu: Array
+    piv: Array
+    order: Array
+    trans: str
+
+    def solve(self, b: Array) -> Array:
+        number = "NTC".index(self.trans)
+        return in_columns(
+            lambda columns: lu_factors_solve(
+                self.lu, self.piv, columns, number, check_finite=False
+            ),
+            2,
+            b,
+        )
+
+    def adjoint(self) -> Self:
+        if self.trans == "T":
+            return type(self)(self.lu.conjugate(), self.piv, self.order, "N")
+        return type(self)(self.lu, self.piv, self.order, ADJOINT[self.trans])
+
+    def times(self, t: Array, x: Array) -> Array:
+        low, up = self._split(t)
+        lower, upper = self._factors()
+        change = np.matmul(low, np.matmul(upper, x)) + np.matmul(lower, np.matmul(up, x))
+        return change[..., np.argsort(self.order), :]
+
+    def adjoint_times(self, t: Array, x: Array) -> Array:
+        low, up = self._split(t)
+        lower, upper = self._factors()
+        x = x[..., self.order, :]
+        one = np.matmul(adjoint(upper), np.matmul(adjoint(low), x))
+        return one + np.matmul(adjoint(up), np.matmul(adjoint(lower), x))
+
+    def gradient(self, g: Array, x: Array) -> Array:
+        lower, upper = self._factors()
+        g = g[..., self.order, :]
+        below, _ = triangles(self.lu.shape[-1])
+        by_lower = outer(g, np.matmul(upper, x))
+        return np.where(below, by_lower, outer(np.matmul(adjoint(lower), g), x))
+
+    def _split(self, a: Array) -> tuple[Array, Array]:
+        """Tell apart what stands in the places of the two factors."""
+        below, above = triangles(a.shape[-1])
+        return np.where(below, a, 0), np.where(above, a, 0)
+
+    def _factors(self) -> tuple[Array, Array]:
+        """Give both factors, the lower one with its diagonal of 1."""
+        low, upper = self._split(self.lu)
+        return low + np.eye(low.shape[-1], dtype=low.dtype), upper
+
+
+def lu_solve_signature(
+    lu: Array,
+    piv: Array,
+    b: Array,
+    trans: int = 0,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Call:
+    """Sort the arguments of `lu_factors_solve`; the interchanges have no derivative."""
+    lu = as_array(lu)
+    if lu.ndim != 2:
+        raise UnsupportedArgumentError(
+            f"lu_solve of handles takes the factors of one matrix, got shape {lu.shape}"
+        )
+    return (lu, b), {"piv": piv, "trans": trans, "check_finite": check_finite}
+
+
+def system(lu: Array, piv: Array, trans: int) -> FactorsSystem:
+    """Make the system of some factors."""
+    return FactorsSystem(lu, piv, order_of_rows(piv), TRANS[trans])
+
+
+SYSTEMS |= {
+    lu_factor: outputs(lu_partial, signature=lu_factor_signature, facts=facts.cores("(m,n)->...")),
+    lu_factors_solve: rule(
+        lambda out, lu, b, piv, trans, **options: Coefficients(
+            system(lu, piv, trans), out, b.ndim == 1
+        ),
+        lambda out, lu, b, piv, trans, **options: RightHandSide(
+            system(lu, piv, trans), b.ndim == 1
+        ),
+        signature=lu_solve_signature,
+        compute=lambda lu, b, piv, **options: lu_factors_solve(lu, piv, b, **options),
+        facts=facts.cores("(n,n),(n),(n,k?)->(n,k?)"),
+    ),
+}

@@ -3,48 +3,51 @@
 They have SciPy's names and arguments. SciPy's own turn what they get into plain arrays; these give
 SciPy's results for plain arrays, and record what they do for handles. ``import
 tape_ad.scipy.ndimage`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+
+What stands here is what SciPy compiles: correlations, choices by rank, splines, factors in Fourier
+space; the distances of transforms by the size of an element, and lengths that may be 0, whose roots
+have no derivative there; and what is piecewise constant. All else is SciPy's own code.
 """
 
-from tape_ad.extend.packages import extra, published
+from tape_ad.extend.packages import extra
 
 with extra("scipy", "tape_ad.scipy.ndimage"):
     import scipy.ndimage
 
-from tape_ad.extend.rules import add_rules, merged
+from tape_ad.extend.rules import add_rules, constants, merged
+from tape_ad.scipy.counterparts import scipy_function
+from tape_ad.scipy.faces import face
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.correlation import *
+from tape_ad.scipy.ndimage import fourier as fourier
+from tape_ad.scipy.ndimage import functions as functions
+from tape_ad.scipy.ndimage.correlation import CORRELATION
+from tape_ad.scipy.ndimage.distances import *
 from tape_ad.scipy.ndimage.extension import SLIDING
-from tape_ad.scipy.ndimage.filters import *
-from tape_ad.scipy.ndimage.fourier import *
-from tape_ad.scipy.ndimage.interpolation import *
-from tape_ad.scipy.ndimage.measurements import *
-from tape_ad.scipy.ndimage.morphology import *
-from tape_ad.scipy.ndimage.ranks import *
-from tape_ad.scipy.ndimage.splines import *
-from tape_ad.scipy.ndimage.transforms import *
+from tape_ad.scipy.ndimage.interpolation import CHECKED, INTERPOLATION
+from tape_ad.scipy.ndimage.ranks import RANKS
+from tape_ad.scipy.ndimage.splines import SPLINES
+
+PLACES = {
+    name: scipy_function(getattr(scipy.ndimage, name), __name__)
+    for name in (
+        *("binary_closing", "binary_dilation", "binary_erosion", "binary_fill_holes"),
+        *("binary_hit_or_miss", "binary_opening", "binary_propagation", "histogram", "label"),
+        *("distance_transform_cdt", "maximum_position", "minimum_position"),
+    )
+    if getattr(scipy.ndimage, name)
+}
+"""What is piecewise constant."""
 
 add_rules(
     merged(
         SLIDING,
         CORRELATION,
-        FILTERS,
+        RANKS,
         SPLINES,
         INTERPOLATION,
-        TRANSFORMS,
-        RANKS,
-        MORPHOLOGY,
-        FOURIER,
-        MEASUREMENTS,
-        USER_FUNCTIONS,
+        DISTANCES,
+        constants(*PLACES.values()),
     )
 )
 
-OF_INTEGERS = (
-    *("find_objects", "generate_binary_structure", "iterate_structure", "value_indices"),
-    "watershed_ift",
-)
-"""SciPy's own functions of integers and shapes, which handles are not."""
-
-__getattr__, __dir__ = published(
-    __name__, {name: getattr(scipy.ndimage, name) for name in OF_INTEGERS}
-)
+__getattr__, __dir__ = face(__name__, PLACES, around=CHECKED)

@@ -1,38 +1,46 @@
-"""Correlation and convolution with weights, which all linear filters are made of."""
+"""Windows of weights that slide over an image: the correlations that all linear filters are."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from attrs import frozen
 
-from tape_ad.extend.arrays import Array, Shape
-from tape_ad.extend.maps import Chain, Conjugate, Deferred, Index, LinearMap, Reshape
-from tape_ad.extend.rules import Entry, each
-from tape_ad.scipy.counterparts import by_name, operands_of, scipy_function
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, Shape, as_array, fill
+from tape_ad.extend.maps import Chain, Deferred, LinearMap, Reshape
+from tape_ad.extend.rules import Entry, arguments_of, each, overridable
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.axes import axes_of, one_axis, per_axis
-from tape_ad.scipy.ndimage.extension import InSignal, InWindow, extension, slid
+from tape_ad.scipy.ndimage.extension import MODES, InSignal, InWindow, extension, slid
+from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = [
-    "CORRELATION",
-    "convolve",
-    "convolve1d",
-    "correlate",
-    "correlate1d",
-    "uniform_filter1d",
-]
+__all__ = ["CORRELATION", "KERNELS", "Window", "correlated", "window_of", "write"]
 
-MODULE = "tape_ad.scipy.ndimage"
-
-correlate = scipy_function(scipy.ndimage.correlate, MODULE, "input weights cval")
-convolve = scipy_function(scipy.ndimage.convolve, MODULE, "input weights cval")
-correlate1d = scipy_function(scipy.ndimage.correlate1d, MODULE, "input weights cval")
-convolve1d = scipy_function(scipy.ndimage.convolve1d, MODULE, "input weights cval")
-uniform_filter1d = scipy_function(scipy.ndimage.uniform_filter1d, MODULE, "input cval")
+KERNELS = scipy.ndimage._nd_image
 
 
-@frozen(eq=False)
+def write(output: Array, value: Array) -> None:
+    """Write a result to the array that SciPy has made for it.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        When that is one of integers, or the user's, neither of which can hold a gradient.
+    """
+    if output.dtype.kind not in "fc":
+        raise UnsupportedArgumentError(
+            f"an array of {output.dtype} gives a result of {output.dtype}, and output= of integers "
+            "rounds the result, which then has no derivative; pass array.astype(float), and round "
+            "the result's .data"
+        )
+    if not getattr(getattr(output, "memory", None), "owned", True):
+        raise UnsupportedArgumentError(
+            "output= is an array, which cannot hold the gradient of a handle; leave it out, and "
+            "use what the function returns"
+        )
+    fill(output, value)
+
+
+@frozen
 class Window:
     """How weights lie on an image.
 
@@ -40,152 +48,182 @@ class Window:
     ----------
     shape : tuple of int
         One length for each axis of the image; 1 where the weights have none.
-    before : list of int
+    before : tuple of int
         How many elements of the window come before the one that it stands on.
-    modes : list of str
-        How the image goes on beyond each edge.
-    turned : bool
-        Whether the weights are turned around, as a convolution has it.
+    mode : int
+        SciPy's number of how the image goes on beyond its edges.
     """
 
     shape: Shape
-    before: list[int]
-    modes: list[str]
-    turned: bool
+    before: tuple[int, ...]
+    mode: int
 
-    def weights_map(self, weights: Array) -> tuple[LinearMap, ...]:
-        """List the maps from the weights to the window that slides."""
-        placed = Reshape(weights.shape, self.shape)
-        if self.turned:
-            key = (slice(None, None, -1),) * len(self.shape)
-            return placed, Index(key, self.shape, self.shape)
-        return (placed, Conjugate()) if weights.dtype.kind == "c" else (placed,)
+    def extension(self, shape: Shape) -> Any:
+        """Make the map that extends an image by what the window reaches."""
+        margins = [(b, m - 1 - b) for b, m in zip(self.before, self.shape, strict=True)]
+        return extension(shape, margins, [MODES[self.mode]] * len(shape))
 
-    def window(self, weights: Array) -> Array:
-        """Lay the weights out as the window that slides."""
-        for linear in self.weights_map(weights):
-            weights = linear.push(weights)
-        return weights
-
-    def margins(self) -> list[tuple[int, int]]:
-        """Tell by how much the image is extended on both sides of each axis."""
-        return [(b, m - 1 - b) for b, m in zip(self.before, self.shape, strict=True)]
+    def surrounding(self, shape: Shape) -> Array:
+        """Make the array that is 1 where an extended image has the constant, and 0 elsewhere."""
+        return 1 - self.extension(shape).forward(np.ones(shape))
 
 
-def window_of(
-    ndim: int,
-    lengths: Sequence[int],
-    axes: Sequence[int],
-    modes: Any,
-    origins: Any,
-    *,
-    turned: bool,
-) -> Window:
-    """Make the `Window` of weights with given lengths along some axes."""
-    shape, before, mode_of = [1] * ndim, [0] * ndim, ["nearest"] * ndim
-    origins, modes = per_axis(origins, len(axes)), per_axis(modes, len(axes))
-    for axis, m, origin, mode in zip(axes, lengths, origins, modes, strict=True):
-        if turned:
-            origin = -origin - (1 - m % 2)  # noqa: PLW2901 - a convolution counts the other way
-        shape[axis], before[axis], mode_of[axis] = m, m // 2 + origin, mode
-    return Window(tuple(shape), before, mode_of, turned)
+def window_of(ndim: int, size: Any, axis: int | None, mode: int, origin: Any) -> Window:
+    """Make the window of SciPy's arguments.
+
+    Parameters
+    ----------
+    ndim : int
+        The number of axes of the image.
+    size, origin : int or tuple of int
+        Of each axis, or of the only one that the window has a length along.
+    axis : int or None
+        Which one that is.
+    mode : int
+    """
+    if axis is None:
+        before = tuple(m // 2 + o for m, o in zip(size, origin, strict=True))
+        return Window(tuple(size), before, mode)
+    shape, before = (
+        tuple(each if place == axis else other for place in range(ndim))
+        for each, other in ((size, 1), (size // 2 + origin, 0))
+    )
+    return Window(shape, before, mode)
 
 
-def in_input(window: Window, shape: Shape, weights: Array) -> LinearMap:
+@overridable
+def correlated(
+    image: Array,
+    weights: Array,
+    cval: Array,
+    axis: int | None,
+    mode: int,
+    origin: Any,
+    dtype: Any,
+) -> Array:
+    """Correlate an image with weights, by SciPy's compiled code.
+
+    Parameters
+    ----------
+    image, weights : array or Tensor
+    cval : array or Tensor, shape ()
+        The constant beyond the edges.
+    axis, mode, origin
+        As for `window_of`.
+    dtype : dtype
+        Of the result.
+    """
+    out = np.zeros(image.shape, dtype)
+    weights = np.ascontiguousarray(weights, np.float64)  # which the code in C takes for granted
+    if axis is None:
+        KERNELS.correlate(image, weights, out, mode, cval, list(origin))
+    else:
+        KERNELS.correlate1d(image, weights, axis, out, mode, cval, origin)
+    return out
+
+
+@overridable
+def averaged(
+    image: Array, cval: Array, size: int, axis: int, mode: int, origin: int, dtype: Any
+) -> Array:
+    """Take the means of elements along one axis, by SciPy's compiled code."""
+    out = np.zeros(image.shape, dtype)
+    KERNELS.uniform_filter1d(image, size, axis, out, mode, cval, origin)
+    return out
+
+
+@stands_for(KERNELS.correlate1d)
+def correlate1d(
+    image: Array, weights: Array, axis: int, output: Array, mode: int, cval: Any, origin: int
+) -> None:
+    """Correlate along one axis."""
+    given = axis, mode, origin, output.dtype
+    write(output, correlated(image, weights, as_array(cval), *given))
+
+
+@stands_for(KERNELS.correlate)
+def correlate(
+    image: Array, weights: Array, output: Array, mode: int, cval: Any, origins: Any
+) -> None:
+    """Correlate with weights along all axes."""
+    given = None, mode, tuple(origins), output.dtype
+    write(output, correlated(image, weights, as_array(cval), *given))
+
+
+@stands_for(KERNELS.uniform_filter1d)
+def uniform_filter1d(
+    image: Array, size: int, axis: int, output: Array, mode: int, cval: Any, origin: int
+) -> None:
+    """Take means along one axis."""
+    write(output, averaged(image, as_array(cval), size, axis, mode, origin, output.dtype))
+
+
+@stands_for(scipy.ndimage._filters._gaussian_kernel1d)
+def gaussian_weights(sigma: Array, order: int, radius: int) -> Array:
+    """Compute the weights of a derivative of the Gaussian, a polynomial times the Gaussian.
+
+    With each further derivative the polynomial q becomes q' - q x / sigma^2.
+    """
+    square = sigma * sigma
+    x = np.arange(-radius, radius + 1)
+    gauss = np.exp(-0.5 / square * x**2)
+    gauss = gauss / np.sum(gauss)
+    polynomial: list[Any] = [1.0, *([0.0] * order)]
+    for _ in range(order):
+        risen = [0.0, *[q * (-1 / square) for q in polynomial[:-1]]]
+        fallen = [*[i * q for i, q in enumerate(polynomial)][1:], 0.0]
+        polynomial = [a + b for a, b in zip(fallen, risen, strict=True)]
+    return sum(q * x.astype(float) ** i for i, q in enumerate(polynomial)) * gauss
+
+
+# The rules
+
+
+def in_image(window: Window, shape: Shape, weights: Array) -> LinearMap:
     """Make the map of a filter in what is filtered."""
-    extended = extension(shape, window.margins(), window.modes)
-    return Chain((extended, InSignal(window.window(weights), len(shape))))
-
-
-def surrounding(window: Window, shape: Shape) -> Array:
-    """Make the array that is 1 where an extended image has the constant, and 0 elsewhere."""
-    return 1 - extension(shape, window.margins(), window.modes).forward(np.ones(shape))
+    return Chain((window.extension(shape), InSignal(weights.reshape(window.shape), len(shape))))
 
 
 def in_weights(window: Window, image: Array, weights: Array, cval: Array) -> LinearMap:
     """Make the map of a filter in its weights."""
     shape = image.shape
-    extended = extension(shape, window.margins(), window.modes).push(image)
-    extended = extended + surrounding(window, shape) * cval
-    return Chain((*window.weights_map(weights), InWindow(extended, len(shape))))
+    extended = window.extension(shape).push(image) + window.surrounding(shape) * cval
+    return Chain((Reshape(weights.shape, window.shape), InWindow(extended, len(shape))))
 
 
-def in_constant(window: Window, shape: Shape, weights: Array) -> Array:
-    """Make the derivative of a filter by the constant beyond the edges."""
-    return slid(surrounding(window, shape), window.window(weights), rank=len(shape))
-
-
-def filter_partial(
-    layout: Callable[..., Window],
+def partial(
     position: int,
     out: Array,
     image: Array,
     weights: Array,
     cval: Array,
-    **options: Any,
+    axis: int | None,
+    mode: int,
+    origin: Any,
+    dtype: Any,
 ) -> Any:
     """Make one of the partials of a filter."""
     if out.size == 0:
         return None
-    window = layout(image, weights, **options)
+    size = weights.shape if axis is None else weights.size
+    window = window_of(image.ndim, size, axis, mode, origin)
     if position == 0:
-        return Deferred(in_input, (window, image.shape, weights))
+        return Deferred(in_image, (window, image.shape, weights))
     if position == 1:
         return Deferred(in_weights, (window, image, weights, cval))
-    return in_constant(window, image.shape, weights)
+    beyond = window.surrounding(image.shape)
+    return slid(beyond, weights.reshape(window.shape), rank=image.ndim)
 
 
-def layout_nd(*, turned: bool) -> Callable[..., Window]:
-    """Make the function that lays out weights of as many axes as the image, or as are named."""
-
-    def layout(
-        image: Array, weights: Array, mode: Any, origin: Any, axes: Any = None, **options: Any
-    ) -> Window:
-        named = axes_of(image.ndim, axes)
-        return window_of(image.ndim, weights.shape, named, mode, origin, turned=turned)
-
-    return layout
-
-
-def layout_1d(*, turned: bool) -> Callable[..., Window]:
-    """Make the function that lays out weights along one axis."""
-
-    def layout(
-        image: Array, weights: Array, axis: int, mode: Any, origin: int, **options: Any
-    ) -> Window:
-        named = [one_axis(image.ndim, axis)]
-        return window_of(image.ndim, weights.shape, named, mode, origin, turned=turned)
-
-    return layout
-
-
-def weighted(function: Callable[..., Any], layout: Callable[..., Window]) -> Entry:
-    """Make the rule of a filter with weights."""
-    operands = "input weights cval"
-
-    def maker(position: int, out: Array, *values: Array, **options: Any) -> Any:
-        return filter_partial(layout, position, out, *values, **options)
-
-    return each(
-        maker, signature=operands_of(function, operands), compute=by_name(function, operands)
-    )
-
-
-def uniform_partial(position: int, out: Array, image: Array, cval: Array, **options: Any) -> Any:
-    """Make a partial of `uniform_filter1d`: all of its weights are alike."""
-    weights = np.full(options["size"], 1 / options["size"])
-    layout = layout_1d(turned=False)
-    return filter_partial(layout, position and 2, out, image, weights, cval, **options)
+def mean_partial(
+    position: int, out: Array, image: Array, cval: Array, *, size: int, **options: Any
+) -> Any:
+    """Make a partial of a mean: all of its weights are alike."""
+    weights = np.full(size, 1 / size)
+    return partial(position and 2, out, image, weights, cval, **options)
 
 
 CORRELATION: dict[Any, Entry] = {
-    correlate: weighted(correlate, layout_nd(turned=False)),
-    convolve: weighted(convolve, layout_nd(turned=True)),
-    correlate1d: weighted(correlate1d, layout_1d(turned=False)),
-    convolve1d: weighted(convolve1d, layout_1d(turned=True)),
-    uniform_filter1d: each(
-        uniform_partial,
-        signature=operands_of(uniform_filter1d, "input cval"),
-        compute=by_name(uniform_filter1d, "input cval"),
-    ),
+    correlated: each(partial, signature=arguments_of(correlated, "image weights cval")),
+    averaged: each(mean_partial, signature=arguments_of(averaged, "image cval")),
 }

@@ -14,6 +14,7 @@ from tape_ad.extend.patterns import Pattern, banded, by_batch, permutation, read
 from tape_ad.extend.rules import Entry, overridable, rule
 
 __all__ = [
+    "MODES",
     "OUTSIDE",
     "SLIDING",
     "Extension",
@@ -23,6 +24,9 @@ __all__ = [
     "folded",
     "slid",
 ]
+
+MODES = (*("nearest", "wrap", "reflect", "mirror", "constant", "grid-wrap", "grid-constant"),)
+"""How an array goes on beyond its edges, by the numbers that SciPy's compiled code has."""
 
 OUTSIDE = -1
 """The index of what stands for the constant that an array is extended by."""

@@ -1,31 +1,18 @@
 """Filters in Fourier space, which multiply by one number for each frequency."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array
-from tape_ad.extend.packages import called
-from tape_ad.extend.rules import Derivation, Entry, takes_over
-from tape_ad.scipy.counterparts import checked_call, joined, scipy_function
-from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.axes import numbers, one_axis
-from tape_ad.scipy.ndimage.correlation import MODULE
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, is_handle
+from tape_ad.scipy.ndimage.correlation import KERNELS, write
+from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = [
-    "FOURIER",
-    "fourier_ellipsoid",
-    "fourier_gaussian",
-    "fourier_shift",
-    "fourier_uniform",
-]
+__all__ = []
 
-fourier_gaussian = scipy_function(scipy.ndimage.fourier_gaussian, MODULE, "input sigma")
-fourier_uniform = scipy_function(scipy.ndimage.fourier_uniform, MODULE, "input size")
-fourier_ellipsoid = scipy_function(scipy.ndimage.fourier_ellipsoid, MODULE, "input")
-fourier_shift = scipy_function(scipy.ndimage.fourier_shift, MODULE, "input shift")
+Factors = Any
+"""What makes factors of frequencies and a parameter."""
 
 
 def frequencies(length: int, n: int, *, halved: bool) -> Array:
@@ -54,49 +41,45 @@ def moved(f: Array, shift: Array) -> Array:
     return np.exp(-2j * np.pi * f * shift)
 
 
-def filtered(
-    public: Any,
-    factors: Callable[[Array, Array], Array] | None,
-    input: Array,  # noqa: A002 - SciPy's name
-    parameter: Any,
-    n: int,
-    axis: int,
-    output: Any,
-) -> Array:
-    """Multiply, by SciPy's own factors where the parameter is no handle."""
-    parameter = joined(parameter)
-    if not takes_over(type(parameter)):
-        ones = np.ones(input.shape)
-        return (input * public(ones, parameter, n, axis)).astype(output)
-    if factors is None:
-        raise UnsupportedArgumentError(
-            "tape_ad.scipy.ndimage.fourier_ellipsoid: there is no derivative by size=; pass "
-            "size.data"
-        )
-    if as_array(parameter).dtype.kind == "c":
-        raise DtypeError(f"{called(public)}: SciPy drops the imaginary part of what it filters by")
-    axis, out = one_axis(input.ndim, axis), input
-    for number, each in enumerate(numbers(as_array(parameter), input.ndim)):
-        f = frequencies(input.shape[number], n, halved=number == axis)
-        out = out * factors(f, each).reshape((-1,) + (1,) * (input.ndim - number - 1))
-    return out.astype(output)
+def filtered(image: Array, parameters: Array, n: int, axis: int, factors: Factors) -> Array:
+    """Multiply by the factors that parameters make."""
+    for number, length in enumerate(image.shape):
+        f = frequencies(length, n, halved=number == axis)
+        along = (-1,) + (1,) * (image.ndim - number - 1)
+        image = image * factors(f, parameters[number]).reshape(along)
+    return image
 
 
-def in_fourier_space(public: Any, factors: Callable[[Array, Array], Array] | None) -> Entry:
-    """Make the rule of a filter; the result is complex where the factors are."""
+@stands_for(KERNELS.fourier_filter)
+def fourier_filter(
+    image: Array, parameters: Array, n: int, axis: int, output: Array, kind: int
+) -> None:
+    """Filter by a Gaussian, by a box or by an ellipsoid; by SciPy's own factors if it can be.
 
-    def compute(*arguments: Any) -> Array:
-        image, parameter, n, axis, output = arguments
-        if public is fourier_shift:
-            output = output if output.kind == "c" else np.dtype(complex)
-        return filtered(public, factors, image, parameter, n, axis, output)
+    Raises
+    ------
+    UnsupportedArgumentError
+        When the size of an ellipsoid is a handle.
+    """
+    if is_handle(parameters):
+        if kind == 2:
+            raise UnsupportedArgumentError(
+                "tape_ad.scipy.ndimage.fourier_ellipsoid: there is no derivative by size=; pass "
+                "size.data"
+            )
+        write(output, filtered(image, parameters, n, axis, (gaussian, box)[kind]))
+    else:
+        factors = np.zeros(image.shape)
+        KERNELS.fourier_filter(np.ones(image.shape), parameters, n, axis, factors, kind)
+        write(output, image * factors)
 
-    return Derivation(checked_call(public, compute))
 
-
-FOURIER: dict[Any, Entry] = {
-    fourier_gaussian: in_fourier_space(fourier_gaussian, gaussian),
-    fourier_uniform: in_fourier_space(fourier_uniform, box),
-    fourier_ellipsoid: in_fourier_space(fourier_ellipsoid, None),
-    fourier_shift: in_fourier_space(fourier_shift, moved),
-}
+@stands_for(KERNELS.fourier_shift)
+def fourier_shift(image: Array, shifts: Array, n: int, axis: int, output: Array) -> None:
+    """Shift, by factors of length one."""
+    if is_handle(shifts):
+        write(output, filtered(image, shifts, n, axis, moved))
+    else:
+        factors = np.zeros(image.shape, complex)
+        KERNELS.fourier_shift(np.ones(image.shape), shifts, n, axis, factors)
+        write(output, image * factors)

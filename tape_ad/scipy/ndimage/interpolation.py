@@ -6,72 +6,148 @@ are polynomials of the coordinates; the coefficients are the image, filtered (Un
 at a knot of a piecewise linear or constant spline, it is that of the piece to the right.
 """
 
+import functools
+import inspect
+import operator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define, frozen
 
-from tape_ad.base.errors import ShapeError
-from tape_ad.extend.arrays import Array, Shape
-from tape_ad.extend.maps import Chain, Deferred, LinearMap, PlainMap
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, Shape, any_handle, as_array, primal
+from tape_ad.extend.maps import Deferred, LinearMap, PlainMap
+from tape_ad.extend.packages import copied
 from tape_ad.extend.patterns import Pattern, dense_blocks, permutation, reads, stacked
-from tape_ad.extend.rules import Entry, overridable, rule
-from tape_ad.scipy.counterparts import by_name, operands_of, scipy_function
+from tape_ad.extend.rules import Entry, arguments_of, each, overridable
+from tape_ad.scipy.counterparts import holds, is_handle, joined
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.correlation import MODULE
-from tape_ad.scipy.ndimage.extension import OUTSIDE, extension
-from tape_ad.scipy.ndimage.places import Place, place, where_finite
-from tape_ad.scipy.ndimage.splines import filters, weights_at
+from tape_ad.scipy.ndimage.correlation import KERNELS, write
+from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, folded
+from tape_ad.scipy.ndimage.splines import prefiltered, weights_at
+from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["INTERPOLATION", "interpolated", "map_coordinates"]
+__all__ = ["CHECKED", "INTERPOLATION", "interpolated"]
+
+KNOTS = {"constant": "mirror", "wrap": "mirror"}
+"""How the coefficients go on beyond the edges, in modes that do not say so themselves."""
 
 
-map_coordinates = scipy_function(
-    where_finite(scipy.ndimage.map_coordinates, "coordinates"), MODULE, "input coordinates cval"
-)
+def within(c: Array, n: int, mode: str) -> tuple[Array, Array]:
+    """Bring the coordinates along one axis to where the image is.
 
-MARGIN = 12
-"""By how much SciPy extends an image before it is filtered, in modes that need it."""
+    Parameters
+    ----------
+    c : array or Tensor
+    n : int
+    mode : str
 
-EXTENDED = {"nearest": "nearest", "grid-constant": "constant"}
-"""The modes that need it, and how the image goes on then."""
+    Returns
+    -------
+    inside : array or Tensor
+    slope : array
+        Its derivative, 1, -1 or 0; a constant.
+    """
+    one = np.ones(c.shape)
+    low, high = np.less(c, 0), np.greater(c, n - 1)
+    if mode in ("nearest", "grid-constant"):  # whose coefficients go on for ever
+        return c, one
+    if mode == "constant" or n <= 1:
+        inside = np.where(low, 0, np.where(high, n - 1, c))
+        return inside, np.where(low | high, 0.0, 1.0)
+    if mode == "wrap":
+        period = n - 1
+        below, above = c + period * (np.trunc(-c / period) + 1), c - period * np.trunc(c / period)
+        return np.where(low, below, np.where(high, above, c)), one
+    if mode == "grid-wrap":
+        below, above = n - 1 + wrapped(c + 1, n), wrapped(c, n)
+        return np.where(low, below, np.where(high, above, c)), one
+    shift = 0 if mode == "mirror" else 1
+    period = 2 * n - 2 if mode == "mirror" else 2 * n
+    below, above = c + period * np.trunc(-c / period), c - period * np.trunc(c / period)
+    if mode == "mirror":
+        turned_below, turned_above = np.greater(below, 1 - n), np.greater_equal(above, n)
+    else:
+        turned_below, turned_above = np.greater_equal(below, -n), np.greater_equal(above, n)
+    below = np.where(turned_below, -below - shift, below + period)
+    above = np.where(turned_above, period - above - shift, above)
+    turned = np.where(low, turned_below, high & turned_above)
+    return np.where(low, below, np.where(high, above, c)), np.where(turned, -1.0, 1.0)
+
+
+def wrapped(c: Array, n: int) -> Array:
+    """Compute the remainder with the sign of the dividend, as C's ``fmod`` does."""
+    return c - n * np.trunc(c / n)
+
+
+@frozen(eq=False)
+class Place:
+    """Where the coordinates along one axis are among the knots.
+
+    Attributes
+    ----------
+    y : array or Tensor, shape (points,)
+        How far behind a knot.
+    slope : array, shape (points,)
+    index : array of int, shape (points, order + 1)
+        The coefficients whose splines reach there; `OUTSIDE` for the constant.
+    """
+
+    y: Array
+    slope: Array
+    index: Array
+
+
+def placed(c: Array, n: int, order: int, mode: str) -> Place:
+    """Find where coordinates along an axis of `n` coefficients are."""
+    inside, slope = within(c, n, mode)
+    knots = inside if order % 2 else inside + 0.5
+    first = np.floor(knots)
+    reaching = first.astype(int)[:, None] - order // 2 + np.arange(order + 1)
+    index = folded(reaching, n, KNOTS.get(mode, mode))
+    if mode == "constant":
+        index = np.where((np.less(c, 0) | np.greater(c, n - 1))[:, None], OUTSIDE, index)
+    return Place(knots - first, slope, index)
 
 
 @overridable
 def interpolated(
-    image: Array,
+    spline: Array,
     coordinates: Array,
     cval: Array,
-    *,
-    order: int = 3,
-    mode: str = "constant",
-    prefilter: bool = True,
-    output: Any = None,
+    order: int,
+    mode: int,
+    margin: int,
+    dtype: Any,
 ) -> Array:
-    """Interpolate each image of a stack at coordinates, by `map_coordinates`.
+    """Read splines at coordinates, by SciPy's compiled code.
 
     Parameters
     ----------
-    image : array or Tensor, shape (..., n1, n2, ...)
+    spline : array or Tensor, shape (..., n1, n2, ...)
+        The coefficients, also of a stack of images.
     coordinates : array or Tensor, shape (d, ...)
-        Of the last d axes.
+        One for each of the last d axes.
     cval : array or Tensor, shape ()
-    order, mode, prefilter, output
-        As in `map_coordinates`.
+    order, mode : int
+    margin : int
+        By how much there are more coefficients on each side than the image has elements.
+    dtype : dtype
+        Of the result.
 
     Returns
     -------
     array or Tensor, shape (..., *coordinates.shape[1:])
     """
-    read = where_finite(scipy.ndimage.map_coordinates, "coordinates")
-    stack = image.shape[: image.ndim - coordinates.shape[0]]
-    given = {"order": order, "mode": mode, "cval": cval, "prefilter": prefilter}
-    if not stack:
-        return read(image, coordinates, output, **given)
-    images = image.reshape((-1, *image.shape[len(stack) :]))
-    shape = stack + coordinates.shape[1:]
-    made = [read(each, coordinates, output, **given) for each in images]
-    return np.stack(made).reshape(shape) if made else np.zeros(shape, output or image.dtype)
+    stack = spline.shape[: spline.ndim - coordinates.shape[0]]
+    out = np.zeros(stack + coordinates.shape[1:], dtype)
+    given = order, mode, cval, margin, None, None
+    for place in np.ndindex(stack):
+        KERNELS.geometric_transform(
+            spline[place], None, coordinates, None, None, out[place], *given
+        )
+    return out
 
 
 @define(eq=False, repr=False)
@@ -109,10 +185,6 @@ class Sampling:
 
     Attributes
     ----------
-    filtered : LinearMap
-        From the image to its coefficients.
-    beyond : array or Tensor
-        The coefficients that the constant has where the image is extended by it, if it is 1.
     places : list of Place
         One for each axis.
     order : int
@@ -122,8 +194,6 @@ class Sampling:
         The shape of the result for one image.
     """
 
-    filtered: LinearMap
-    beyond: Array
     places: list[Place]
     order: int
     shape: Shape
@@ -133,8 +203,8 @@ class Sampling:
         """Make the map that picks all coefficients, and the mask of those that there are."""
         flat: Any = np.zeros((len(self.places[0].slope), 1), int)
         there: Any = np.ones(flat.shape, bool)
-        for each, n in zip(self.places, self.shape, strict=True):
-            index = each.index
+        for place, n in zip(self.places, self.shape, strict=True):
+            index = place.index
             flat = (flat[:, :, None] * n + index[:, None, :].clip(0)).reshape(len(index), -1)
             there = (there[:, :, None] & (index != OUTSIDE)[:, None, :]).reshape(len(index), -1)
         return Picks(flat.reshape(-1), int(np.prod(self.shape))), there
@@ -142,41 +212,28 @@ class Sampling:
     def weights(self, by: int | None = None) -> Array:
         """Compute the weights of all these coefficients, or their derivative by a coordinate."""
         out: Any = np.ones((len(self.places[0].slope), 1))
-        for axis, each in enumerate(self.places):
-            weights = weights_at(each.y, self.order, int(axis == by))
+        for axis, place in enumerate(self.places):
+            weights = weights_at(place.y, self.order, int(axis == by))
             if axis == by:
-                weights = weights * each.slope[:, None]
+                weights = weights * place.slope[:, None]
             out = (out[:, :, None] * weights[:, None, :]).reshape((out.shape[0], -1))
         return out
 
-    def values(self, image: Array, cval: Array, weights: Array) -> Array:
+    def values(self, spline: Array, cval: Any, weights: Array) -> Array:
         """Compute the sums with some weights."""
         gather, there = self.gather()
-        coefficients = self.filtered.push(image) + self.beyond * cval
-        rank = len(self.shape)
-        flat = coefficients.reshape((*coefficients.shape[: coefficients.ndim - rank], -1))
-        picked = gather.push(flat).reshape((*flat.shape[:-1], *there.shape))
+        stack = spline.shape[: spline.ndim - len(self.shape)]
+        picked = gather.push(spline.reshape((*stack, -1))).reshape(stack + there.shape)
         sums = np.add.reduce(np.where(there, picked, cval) * weights, axis=-1)
-        return sums.reshape((*flat.shape[:-1], *self.points))
+        return sums.reshape(stack + self.points)
 
 
-def sampling(shape: Shape, coordinates: Array, order: int, mode: str, prefilter: bool) -> Sampling:
-    """Make the `Sampling` of images of a shape, at coordinates."""
-    d = coordinates.shape[0]
-    shape, points = shape[len(shape) - d :], coordinates.shape[1:]
-    flat = coordinates.reshape((d, -1))
-    maps: tuple[LinearMap, ...] = ()
-    margin, beyond = 0, 0.0
-    if prefilter and order > 1:
-        maps = (filters(order, d, mode),)
-        if mode in EXTENDED:
-            margin = MARGIN
-            extended = extension(shape, [(margin, margin)] * d, [EXTENDED[mode]] * d)
-            beyond = maps[0].push(1 - extended.forward(np.ones(shape)))
-            maps = (extended, *maps)
-    shape = tuple(n + 2 * margin for n in shape)
-    places = [place(flat[i] + margin, n, order, mode) for i, n in enumerate(shape)]
-    return Sampling(Chain(maps), beyond, places, order, shape, points)
+def sampling(shape: Shape, coordinates: Array, order: int, mode: int, margin: int) -> Sampling:
+    """Make the `Sampling` of coefficients of a shape, at coordinates."""
+    d, points = coordinates.shape[0], coordinates.shape[1:]
+    shape, flat = shape[len(shape) - d :], coordinates.reshape((d, -1))
+    places = [placed(flat[i] + margin, n, order, MODES[mode]) for i, n in enumerate(shape)]
+    return Sampling(places, order, shape, points)
 
 
 @define(eq=False, repr=False)
@@ -218,12 +275,11 @@ class Sampled:
         return self.gather.pull(terms.reshape((*stack, -1))).reshape(stack + self.shape)
 
 
-def in_image(image: Array, coordinates: Array, *options: Any) -> LinearMap:
-    """Make the partial of `interpolated` in the image."""
-    sampled = sampling(image.shape, coordinates, *options)
+def in_spline(spline: Array, coordinates: Array, *options: Any) -> LinearMap:
+    """Make the partial of `interpolated` in the coefficients."""
+    sampled = sampling(spline.shape, coordinates, *options)
     gather, there = sampled.gather()
-    weights = sampled.weights() * there
-    return Chain((sampled.filtered, Sampled(gather, weights, sampled.shape, sampled.points)))
+    return Sampled(gather, sampled.weights() * there, sampled.shape, sampled.points)
 
 
 @define(eq=False, repr=False)
@@ -244,107 +300,263 @@ class AtPoints:
     @reads("slopes.ndim", "images")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
-        points = self.slopes.ndim - 1 - self.images
-        return dense_blocks(parent, node, [(axis, axis) for axis in range(-points, 0)])
+        axes = range(1 + self.images - self.slopes.ndim, 0)
+        return dense_blocks(parent, node, [(axis, axis) for axis in axes])
 
     def push(self, t: Array) -> Array:
-        points = self.slopes.ndim - 1 - self.images
-        at = t.ndim - points - 1
-        for _ in range(self.images):
-            t = np.expand_dims(t, at + 1)
-        return np.add.reduce(t * self.slopes, axis=at)
+        at = t.ndim - self.slopes.ndim + self.images
+        return np.add.reduce(np.expand_dims(t, self._stack(at + 1)) * self.slopes, axis=at)
 
     def pull(self, ct: Array) -> Array:
-        rank = self.slopes.ndim - 1
-        products = np.expand_dims(ct, ct.ndim - rank) * self.slopes.conjugate()
-        points = rank - self.images
-        axes = tuple(range(-rank, -points))
-        return np.add.reduce(products, axis=axes) if self.images else products
+        at = ct.ndim + 1 - self.slopes.ndim
+        products = np.expand_dims(ct, at) * self.slopes
+        return np.add.reduce(products, axis=self._stack(at + 1)) if self.images else products
+
+    def _stack(self, first: int) -> tuple[int, ...]:
+        return tuple(range(first, first + self.images))
 
 
-def in_coordinates(image: Array, coordinates: Array, cval: Array, *options: Any) -> LinearMap:
+def in_coordinates(spline: Array, coordinates: Array, cval: Array, *options: Any) -> LinearMap:
     """Make the partial of `interpolated` in the coordinates."""
-    sampled = sampling(image.shape, coordinates, *options)
-    d = coordinates.shape[0]
-    slopes = [sampled.values(image, cval, sampled.weights(axis)) for axis in range(d)]
-    return AtPoints(np.stack(slopes), image.ndim - d)
+    sampled, d = sampling(spline.shape, coordinates, *options), coordinates.shape[0]
+    slopes = [sampled.values(spline, cval, sampled.weights(i)) for i in range(d)]
+    return AtPoints(np.stack(slopes), spline.ndim - d)
 
 
-def image_partial(
+def partial(
+    position: int,
     out: Array,
-    image: Array,
+    spline: Array,
     coordinates: Array,
     cval: Array,
     order: int,
-    mode: str,
-    prefilter: bool,
-    output: Any,
-) -> LinearMap | None:
-    """Make the partial in the image."""
-    if out.size == 0:
+    mode: int,
+    margin: int,
+    dtype: Any,
+) -> Any:
+    """Make one of the partials of `interpolated`; splines of order 0 are constant in places."""
+    options = order, mode, margin
+    if out.size == 0 or (position == 1 and order == 0):
         return None
-    return Deferred(in_image, (image, coordinates, order, mode, prefilter))
+    if position == 0:
+        return Deferred(in_spline, (spline, coordinates, *options))
+    if position == 1:
+        return Deferred(in_coordinates, (spline, coordinates, cval, *options))
+    sampled = sampling(spline.shape, coordinates, *options)
+    return sampled.values(np.zeros(spline.shape), 1.0, sampled.weights())
 
-
-def coordinates_partial(
-    out: Array,
-    image: Array,
-    coordinates: Array,
-    cval: Array,
-    order: int,
-    mode: str,
-    prefilter: bool,
-    output: Any,
-) -> LinearMap | None:
-    """Make the partial in the coordinates, in which splines of order 0 are constant."""
-    if out.size == 0 or order == 0:
-        return None
-    return Deferred(in_coordinates, (image, coordinates, cval, order, mode, prefilter))
-
-
-def constant_partial(
-    out: Array,
-    image: Array,
-    coordinates: Array,
-    cval: Array,
-    order: int,
-    mode: str,
-    prefilter: bool,
-    output: Any,
-) -> Array:
-    """Make the partial in the constant: the result for images that are 0."""
-    if out.size == 0 or mode not in ("constant", "grid-constant"):
-        return None
-    sampled = sampling(image.shape, coordinates, order, mode, prefilter)
-    blank = np.zeros(image.shape)
-    return sampled.values(blank, 1.0, sampled.weights())
-
-
-def checked_signature(function: Any, operands: str) -> Any:
-    """Make a signature that checks how many coordinates there are."""
-    sort = operands_of(function, operands)
-
-    def signature(*args: Any, **kwargs: Any) -> Any:
-        (image, coordinates, cval), options = sort(*args, **kwargs)
-        if coordinates.ndim < 2 or coordinates.shape[0] > image.ndim:
-            raise ShapeError(
-                f"coordinates of shape {coordinates.shape} are not those of points in an image of "
-                f"shape {image.shape}: one row is asked for each axis, and an axis of points"
-            )
-        return (image, coordinates, cval), options
-
-    return signature
-
-
-PARTIALS = image_partial, coordinates_partial, constant_partial
 
 INTERPOLATION: dict[Any, Entry] = {
-    map_coordinates: rule(
-        *PARTIALS,
-        signature=checked_signature(map_coordinates, "input coordinates cval"),
-        compute=by_name(map_coordinates, "input coordinates cval"),
-    ),
-    interpolated: rule(
-        *PARTIALS, signature=checked_signature(interpolated, "image coordinates cval")
-    ),
+    interpolated: each(partial, signature=arguments_of(interpolated, "spline coordinates cval")),
 }
+
+
+# What SciPy's compiled code is given in place of coordinates
+
+
+def read(
+    output: Array, spline: Array, coordinates: Array, order: int, mode: int, cval: Any, margin: int
+) -> None:
+    """Read splines at coordinates.
+
+    Raises
+    ------
+    ValueError
+        Where SciPy's compiled code would read outside of its memory.
+    """
+    check_finite("the place that is read", coordinates, mode)
+    given = order, mode, margin, output.dtype
+    write(output, interpolated(spline, coordinates, as_array(cval), *given))
+
+
+@stands_for(KERNELS.geometric_transform)
+def geometric_transform(
+    spline: Array,
+    mapping: Any,
+    coordinates: Any,
+    matrix: Any,
+    offset: Any,
+    output: Array,
+    order: int,
+    mode: int,
+    cval: Any,
+    margin: int,
+    extra_arguments: Any,
+    extra_keywords: Any,
+) -> None:
+    """Read at coordinates, at what a matrix makes of the grid's, or a function of the user's."""
+    shape = output.shape
+    if mapping is not None:
+        if not callable(mapping):
+            raise UnsupportedArgumentError(
+                "tape_ad.scipy.ndimage.geometric_transform: mapping= of handles is a Python "
+                f"function, got {type(mapping).__name__}"
+            )
+        found = [mapping(where, *extra_arguments, **extra_keywords) for where in np.ndindex(*shape)]
+        rows = np.stack([as_array(joined(tuple(row))) for row in found])
+        coordinates = np.moveaxis(rows, 0, -1).reshape((spline.ndim, *shape))
+    elif coordinates is None:
+        coordinates = affine(matrix, offset, shape)
+    read(output, spline, as_array(joined(coordinates)), order, mode, cval, margin)
+
+
+@stands_for(KERNELS.zoom_shift)
+def zoom_shift(
+    spline: Array,
+    zoom: Any,
+    shift: Any,
+    output: Array,
+    order: int,
+    mode: int,
+    cval: Any,
+    margin: int,
+    centred: bool,
+) -> None:
+    """Read at the grid's coordinates, shifted and zoomed."""
+    along = []
+    for axis, line in enumerate(lines(output.shape)):
+        moved = line if shift is None else line + shift[axis]
+        if zoom is not None:
+            moved = (moved + 0.5) * zoom[axis] - 0.5 if centred else moved * zoom[axis]
+        along.append(np.broadcast_to(moved, output.shape))
+    read(output, spline, np.stack(along), order, mode, cval, margin)
+
+
+own_rotate = copied(scipy.ndimage.rotate)
+
+
+@stands_for(scipy.ndimage.rotate)
+def rotate(
+    image: Array,
+    angle: Any,
+    axes: Any = (1, 0),
+    reshape: bool = True,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: Any = 0.0,
+    prefilter: bool = True,
+) -> Array:
+    """Rotate all planes of an array at once, where SciPy takes one after the other."""
+    image, plane = as_array(joined(image)), tuple(axes)
+    rest = order, mode, cval, prefilter
+    usual = image.ndim > 2 and image.dtype.kind == "f" and output is None and order in range(6)
+    if not usual or mode not in MODES or len({each % image.ndim for each in plane}) != 2:
+        return own_rotate(image, angle, axes, reshape, output, *rest)
+    plane = tuple(sorted(each % image.ndim for each in plane))
+    stack = np.moveaxis(image, plane, (-2, -1))
+    cos, sin = scipy.special.cosdg(angle), scipy.special.sindg(angle)
+    matrix = np.stack([np.stack([cos, sin]), np.stack([-sin, cos])])
+    inside = shape = np.array(stack.shape[-2:])
+    if reshape:
+        turned = matrix @ np.array([[0, 0, inside[0], inside[0]], [0, inside[1], 0, inside[1]]])
+        shape = (np.ptp(turned, axis=1) + 0.5).astype(int)
+    offset = (inside - 1) / 2 - matrix @ ((shape - 1) / 2)
+    coordinates = affine(matrix, offset, tuple(shape.tolist()))
+    margin = 0
+    if prefilter and order > 1:
+        if mode in ("nearest", "grid-constant"):
+            margin = 12
+            kind: dict[str, Any] = {"mode": "edge"}
+            if mode == "grid-constant":
+                kind = {"mode": "constant", "constant_values": cval}
+            stack = np.pad(stack, [(0, 0)] * (stack.ndim - 2) + [(margin, margin)] * 2, **kind)
+        for axis in (-2, -1):
+            stack = prefiltered(stack, order, axis, MODES.index(mode), np.float64)
+    check_finite("angle=", coordinates, mode)
+    given = order, MODES.index(mode), margin, image.dtype
+    out = interpolated(stack, coordinates, as_array(cval), *given)
+    return np.moveaxis(out, (-2, -1), plane)
+
+
+def affine(matrix: Array, offset: Array, shape: Shape) -> Array:
+    """Compute what a matrix makes of a grid's coordinates, in the order in which SciPy adds up.
+
+    In another one, another element might be the nearest.
+    """
+    wide = (..., *(None,) * len(shape))
+    terms = [matrix[:, i][wide] * line for i, line in enumerate(lines(shape))]
+    terms = [offset[wide], *terms] if offset_first() else [*terms, offset[wide]]
+    return functools.reduce(operator.add, terms)
+
+
+def lines(shape: Shape) -> list[Array]:
+    """List the coordinates of a grid along each axis."""
+    return [
+        np.arange(float(n)).reshape((-1,) + (1,) * (len(shape) - axis - 1))
+        for axis, n in enumerate(shape)
+    ]
+
+
+@functools.cache
+def offset_first() -> bool:
+    """Tell whether this release of SciPy adds the offset before the products, or after them."""
+    image, matrix = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[0.5, -0.9], [0.0, 0.0]])
+    read = scipy.ndimage.affine_transform(image, matrix, (0.9, 0.0), order=0, mode="nearest")
+    return bool(read[1, 1] == 0)  # 0.9 + 0.5 - 0.9 is less than 0.5, and 0.5 - 0.9 + 0.9 is 0.5
+
+
+def check_finite(name: str, given: Array, mode: int | str) -> None:
+    """Refuse what makes SciPy read outside of its memory.
+
+    Raises
+    ------
+    ValueError
+        When something is nan, or infinite where the mode reads the image there.
+    """
+    data = primal(given)
+    bad = np.isnan(data) if mode in (MODES.index("constant"), "constant") else ~np.isfinite(data)
+    if np.any(bad):
+        raise ValueError(f"ndimage: {name} is not finite")
+
+
+def where_finite(*names: str) -> Callable[[Any], Any]:
+    """Make of a copy of one of SciPy's functions one that checks some of its arguments."""
+
+    def around(copy: Any) -> Any:
+        signature = inspect.signature(copy)
+
+        @functools.wraps(copy)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            every = (*args, *kwargs.values())
+            if any(is_handle(each) or holds(each) for each in every):
+                return copy(*args, **kwargs)  # which `read` checks the places of
+            given = signature.bind(*args, **kwargs).arguments
+            for name in names:
+                value = as_array(given.get(name, 0.0))
+                check_finite(f"{name}=", value, given.get("mode", "constant"))
+            matrix = given.get("matrix", 1.0)
+            if np.ndim(matrix) == 1 and not np.all(matrix):  # divided by, and read anywhere then
+                raise ValueError("ndimage.affine_transform: matrix= is a diagonal with a 0 in it")
+            return copy(*args, **kwargs)
+
+        return checked
+
+    return around
+
+
+def without_derivative(copy: Any) -> Any:
+    """Make of the copy of `zoom` one that refuses a handle that changes nothing but a shape."""
+    signature = inspect.signature(copy)
+
+    @functools.wraps(copy)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if any_handle(signature.bind(*args, **kwargs).arguments["zoom"]):
+            raise UnsupportedArgumentError(
+                "tape_ad.scipy.ndimage.zoom: zoom= sets the shape of the result and nothing else, "
+                "so that there is no derivative by it; pass zoom.data, or write affine_transform "
+                "with a matrix"
+            )
+        return copy(*args, **kwargs)
+
+    return checked
+
+
+CHECKED = {
+    "map_coordinates": where_finite("coordinates"),
+    "affine_transform": where_finite("matrix", "offset"),
+    "shift": where_finite("shift"),
+    "rotate": where_finite("angle"),
+    "zoom": without_derivative,
+}
+"""The copies of which some arguments are checked."""

@@ -7,21 +7,20 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.extend.arrays import Array
-from tape_ad.extend.maps import Chain, LinearMap, PlainMap
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, joined
+from tape_ad.extend.maps import PlainMap
+from tape_ad.extend.packages import copied
 from tape_ad.extend.patterns import along
-from tape_ad.extend.rules import Derivation, Entry, rule
-from tape_ad.scipy.counterparts import checked_call, operands_of, scipy_function
+from tape_ad.extend.rules import Entry, arguments_of, overridable, rule
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.axes import one_axis
-from tape_ad.scipy.ndimage.correlation import MODULE
+from tape_ad.scipy.ndimage.correlation import KERNELS, write
+from tape_ad.scipy.ndimage.extension import MODES
+from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["SPLINES", "SplineFilter", "spline_filter", "spline_filter1d", "weights_at"]
+__all__ = ["SPLINES", "SplineFilter", "prefiltered", "weights_at"]
 
-spline_filter = scipy_function(scipy.ndimage.spline_filter, MODULE, "input")
-spline_filter1d = scipy_function(scipy.ndimage.spline_filter1d, MODULE, "input")
-
-HALVED = ("mirror", "constant", "wrap", "grid-constant")
+HALVED = tuple(map(MODES.index, ("mirror", "constant", "wrap", "grid-constant")))
 """The modes in which the first and the last element are mirrored at."""
 
 SHORT = 32
@@ -39,27 +38,28 @@ class SplineFilter(PlainMap):
     Parameters
     ----------
     order : int
+        From 2.
     axis : int
         Negative.
-    mode : str
+    mode : int
+        SciPy's number of it.
     """
 
     pattern = along("axis")
     order: int
     axis: int
-    mode: str
+    mode: int
 
     def forward(self, t: Array) -> Array:
         """Compute the spline coefficients of a tangent along one axis."""
-        if t.size == 0:
-            return t.astype(np.result_type(t, np.float64))
-        output = np.result_type(t, np.float64).type
-        return scipy.ndimage.spline_filter1d(t, self.order, self.axis, output, self.mode)
+        if t.dtype.kind == "c":
+            return self.forward(t.real) + 1j * self.forward(t.imag)
+        return prefiltered(t, self.order, self.axis, self.mode, np.result_type(t, np.float64))
 
     def backward(self, ct: Array) -> Array:
         """Filter, which is its own adjoint but for the edges."""
         n = ct.shape[self.axis]
-        if self.order < 2 or ct.size == 0:
+        if ct.size == 0:
             return self.forward(ct)
         if n <= SHORT:
             matrix = SplineFilter(self.order, -1, self.mode).forward(np.eye(n))
@@ -72,33 +72,50 @@ class SplineFilter(PlainMap):
         return weights * self.forward(ct / weights)
 
 
-def filter_partial(out: Array, image: Array, order: int, axis: int, mode: str, output: Any) -> Any:
-    """Make the partial of `spline_filter1d`."""
-    if out.size == 0:
-        return None
-    return SplineFilter(order, one_axis(image.ndim, axis) - image.ndim, mode)
+@overridable
+def prefiltered(image: Array, order: int, axis: int, mode: int, dtype: Any) -> Array:
+    """Compute the spline coefficients along one axis, by SciPy's compiled code.
 
-
-def filters(order: int, ndim: int, mode: str) -> LinearMap:
-    """Make the map of `spline_filter` along the last axes."""
-    return Chain(tuple(SplineFilter(order, axis, mode) for axis in range(-ndim, 0)))
-
-
-def spline_filter_of_handle(
-    input: Array,  # noqa: A002 - SciPy's name
-    order: int,
-    output: Any,
-    mode: str,
-) -> Array:
-    """Filter along one axis after another."""
-    if order < 2 or order > 5:
-        raise ValueError("spline_filter takes an order from 2 to 5")
-    if input.dtype.kind == "c":
-        output = np.promote_types(output, np.complex64)
-    out = input.astype(output)
-    for axis in range(input.ndim):
-        out = spline_filter1d(out, order, axis, output, mode)
+    Parameters
+    ----------
+    image : array or Tensor
+    order, axis, mode : int
+        The axis is negative.
+    dtype : dtype
+        Of the result.
+    """
+    out = np.zeros(image.shape, dtype)
+    if out.size:
+        KERNELS.spline_filter1d(image, order, axis % image.ndim, out, mode)
     return out
+
+
+@stands_for(KERNELS.spline_filter1d)
+def spline_filter1d(image: Array, order: int, axis: int, output: Array, mode: int) -> None:
+    """Compute the spline coefficients along one axis."""
+    write(output, prefiltered(image, order, axis - image.ndim, mode, output.dtype))
+
+
+own_filter = copied(scipy.ndimage.spline_filter)
+
+
+@stands_for(scipy.ndimage.spline_filter)
+def spline_filter(
+    image: Array, order: int = 3, output: Any = np.float64, mode: str = "mirror"
+) -> Array:
+    """Compute the spline coefficients of an image, at once where it is one of real numbers."""
+    image = as_array(joined(image))
+    usual = isinstance(output, type) and output == np.float64 and order in range(2, 6)
+    if not usual or mode not in MODES or image.dtype.kind != "f":
+        return own_filter(image, order, output, mode)
+    for axis in range(-image.ndim, 0):
+        image = prefiltered(image, order, axis, MODES.index(mode), np.float64)
+    return image
+
+
+def filter_partial(out: Array, image: Array, order: int, axis: int, mode: int, dtype: Any) -> Any:
+    """Make the partial of `prefiltered`."""
+    return SplineFilter(order, axis, mode) if out.size else None
 
 
 # Weights
@@ -163,6 +180,9 @@ def weights_at(y: Array, order: int, derivative: int = 0) -> Array:
 
 
 SPLINES: dict[Any, Entry] = {
-    spline_filter1d: rule(filter_partial, signature=operands_of(spline_filter1d, "input")),
-    spline_filter: Derivation(checked_call(spline_filter, spline_filter_of_handle)),
+    prefiltered: rule(
+        filter_partial,
+        signature=arguments_of(prefiltered, "image"),
+        facts=facts.along(axis="axis"),
+    ),
 }

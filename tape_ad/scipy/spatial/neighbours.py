@@ -7,7 +7,7 @@ import numpy as np
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, in_double, primal
 from tape_ad.extend.rules import Derivation, Entry, constants
-from tape_ad.scipy.counterparts import takes_lists
+from tape_ad.scipy.counterparts import scipy_composition, takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial import metrics
@@ -24,10 +24,12 @@ __all__ = [
 
 procrustes = takes_lists(scipy.spatial.procrustes)
 
+NEIGHBOURS: dict[Any, Entry] = {}
+
 # SciPy 1.18 deprecates its own three of these, so that they are not called
 
 
-@takes_lists
+@scipy_composition(NEIGHBOURS, None, "x y p")
 def minkowski_distance(x: Array, y: Array, p: Any = 2.0) -> Array:
     """Measure the difference on the last axis, as `scipy.spatial.minkowski_distance` does.
 
@@ -46,10 +48,10 @@ def minkowski_distance(x: Array, y: Array, p: Any = 2.0) -> Array:
     >>> float(minkowski_distance([0.0, 0.0], [3.0, 4.0]))
     5.0
     """
-    return distance_derivation(x, y, p)
+    return metrics.minkowski(in_double(x), in_double(y), p)
 
 
-@takes_lists
+@scipy_composition(NEIGHBOURS, None, "x y p")
 def minkowski_distance_p(x: Array, y: Array, p: Any = 2.0) -> Array:
     """Compute the power of a distance that takes no root, as SciPy's function does.
 
@@ -67,10 +69,13 @@ def minkowski_distance_p(x: Array, y: Array, p: Any = 2.0) -> Array:
     >>> float(minkowski_distance_p([0.0, 0.0], [3.0, 4.0]))
     25.0
     """
-    return distance_p_derivation(x, y, p)
+    d = np.abs(in_double(x) - in_double(y))
+    if not hasattr(p, "__array_function__") and p in (1, np.inf):
+        return np.add.reduce(d, axis=-1) if p == 1 else np.max(d, axis=-1)
+    return np.add.reduce(d**p, axis=-1)
 
 
-@takes_lists
+@scipy_composition(NEIGHBOURS, None, "x y p")
 def distance_matrix(x: Array, y: Array, p: Any = 2.0, threshold: int = 1000000) -> Array:
     """Measure the distance of each point to each of others, as SciPy's function does.
 
@@ -92,34 +97,13 @@ def distance_matrix(x: Array, y: Array, p: Any = 2.0, threshold: int = 1000000) 
     >>> distance_matrix([[0.0, 0.0]], [[3.0, 4.0]])
     array([[5.]])
     """
-    return distance_matrix_derivation(x, y, p)
-
-
-def distance_derivation(x: Array, y: Array, p: Any = 2.0) -> Array:
-    """Measure the difference on the last axis by the norm of an order."""
-    return metrics.minkowski(in_double(x), in_double(y), p)
-
-
-def distance_p_derivation(x: Array, y: Array, p: Any = 2.0) -> Array:
-    """Compute the power of a distance that takes no root."""
-    d = np.abs(in_double(x) - in_double(y))
-    if not hasattr(p, "__array_function__"):
-        if p == np.inf:
-            return np.max(d, axis=-1)
-        if p == 1:
-            return np.add.reduce(d, axis=-1)
-    return np.add.reduce(d**p, axis=-1)
-
-
-def distance_matrix_derivation(x: Array, y: Array, p: Any = 2.0, threshold: int = 1000000) -> Array:
-    """Measure the distance of each point of one set to each of another."""
-    x, y = as_array(x), as_array(y)
+    x, y = in_double(x), in_double(y)
     if x.shape[1] != y.shape[1]:
         raise ValueError(
             f"x contains {x.shape[1]}-dimensional vectors but y contains {y.shape[1]}-dimensional "
             "vectors"
         )
-    return distance_derivation(x[:, None], y[None], p)
+    return metrics.minkowski(x[:, None], y[None], p)
 
 
 def procrustes_derivation(data1: Array, data2: Array) -> tuple[Array, Array, Array]:
@@ -236,10 +220,5 @@ class KDTree:
         return getattr(self._host, name)
 
 
-NEIGHBOURS: dict[Any, Entry] = {
-    distance_matrix: Derivation(distance_matrix_derivation),
-    minkowski_distance: Derivation(distance_derivation),
-    minkowski_distance_p: Derivation(distance_p_derivation),
-    procrustes: Derivation(procrustes_derivation),
-    **constants(nearest_neighbours),
-}
+NEIGHBOURS[procrustes] = Derivation(procrustes_derivation)
+NEIGHBOURS.update(constants(nearest_neighbours))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.extend.arrays import Array
+from tape_ad.extend.arrays import Array, possibly
 from tape_ad.extend.patterns import elementwise
 from tape_ad.extend.rules import Entry, Maker, Rule, quiet, rule
 from tape_ad.scipy.special.shared import no_partial, sp
@@ -201,12 +201,19 @@ PHASE = complex(math.sqrt(0.5), math.sqrt(0.5)) / math.sqrt(math.pi)
 
 
 def bessel_moment(out: Array, a: Array, lmb: Array, nu: Array) -> Array:
-    """The derivative of the integral of x**lmb J_nu(2 a x) by a; inside, 2x J' = x (J - J)."""
+    """The derivative of the integral of x**lmb J_nu(2 a x) by a; inside, 2x J' = x (J - J).
+
+    For lower orders SciPy ends its sum where two terms are alike: there 2x J' = nu / a J - 2x J.
+    """
     one = lmb + 1
     upper = sp.besselpoly(a, one, nu + 1)
     lowest = np.equal(nu, 0)  # where J_(-1) is -J_1
-    lower = sp.besselpoly(a, one, np.where(lowest, 1, nu - 1))
-    return np.where(lowest, -lower, lower) - upper
+    low = np.less(nu, 0) & np.not_equal(nu, np.floor(nu))
+    lower = sp.besselpoly(a, one, np.where(lowest | low, 1, nu - 1))
+    slope = np.where(lowest, -lower, lower) - upper
+    if not possibly(low):
+        return slope
+    return np.where(low, nu / np.where(low, a, 1) * out - 2 * upper, slope)
 
 
 def struve(out: Array, v: Array, z: Array) -> Array:

@@ -11,10 +11,15 @@ import numpy as np
 from tape_ad.extend.arrays import Array, possibly, primal
 from tape_ad.extend.rules import Entry, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
-from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
+from tape_ad.scipy.special.incomplete import (
+    betainc_slope,
+    density_between,
+    gammainc_slope,
+    slope_between,
+)
 from tape_ad.scipy.special.shared import no_partial, sp
 
-__all__ = ["DISTRIBUTIONS"]
+__all__ = ["DISTRIBUTIONS", "beta_over", "poisson"]
 
 
 def chi_square(v: Array, x: Array) -> Array:
@@ -25,16 +30,20 @@ def chi_square(v: Array, x: Array) -> Array:
 def fisher(n: Array, d: Array, x: Array) -> Array:
     """Give the density of the F distribution."""
     total = d + n * x
-    return beta_density(0.5 * n, 0.5 * d, n * x / total) * (n * d / (total * total))
+    return density_between(0.5 * n, 0.5 * d, n * x / total, d / total) * (n / total) * (d / total)
 
 
-def beta_over(a: Array, b: Array, x: Array) -> Array:
-    """Multiply the density of the beta distribution by x, also where it is infinite, at 0."""
+def beta_over(a: Array, b: Array, x: Array, y: Array) -> Array:
+    """Multiply the density of the beta distribution by x y, y = 1 - x, also where it is infinite.
+
+    That is at x = 0.
+    """
     edge = np.equal(primal(x), 0) & np.less(a, 1)
     if not possibly(edge):
-        return beta_density(a, b, x) * x
+        return density_between(a, b, x, y) * (x * y)
     inside = np.where(edge, 0.5, x)
-    return np.where(edge, x**a / sp.beta(a, b), beta_density(a, b, inside) * inside)
+    density = density_between(a, b, inside, np.where(edge, 0.5, y))
+    return np.where(edge, x**a / sp.beta(a, b), density * (inside * y))
 
 
 def gamma_over(b: Array, a: Array, x: Array) -> Array:
@@ -49,17 +58,17 @@ def gamma_over(b: Array, a: Array, x: Array) -> Array:
 def fisher_first(n: Array, d: Array, x: Array) -> Array:
     """Differentiate fdtr with respect to the degrees of freedom of the numerator."""
     total = d + n * x
-    part = n * x / total
-    slope = beta_over(0.5 * n, 0.5 * d, part) * (d / (n * total))
-    return 0.5 * betainc_slope(0.5 * n, 0.5 * d, part, 1, 0) + slope
+    part, rest = n * x / total, d / total
+    slope = beta_over(0.5 * n, 0.5 * d, part, rest) / n
+    return 0.5 * slope_between(0.5 * n, 0.5 * d, part, rest, 1, 0) + slope
 
 
 def fisher_second(n: Array, d: Array, x: Array) -> Array:
     """Differentiate fdtr with respect to the degrees of freedom of the denominator."""
     total = d + n * x
-    part = n * x / total
-    slope = beta_over(0.5 * n, 0.5 * d, part) / total
-    return 0.5 * betainc_slope(0.5 * n, 0.5 * d, part, 0, 1) - slope
+    part, rest = n * x / total, d / total
+    slope = beta_over(0.5 * n, 0.5 * d, part, rest) / d
+    return 0.5 * slope_between(0.5 * n, 0.5 * d, part, rest, 0, 1) - slope
 
 
 def poisson(k: Array, m: Array) -> Array:

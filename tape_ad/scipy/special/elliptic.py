@@ -17,9 +17,9 @@ import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.arrays import Array, as_array, possibly, primal
 from tape_ad.extend.rules import Entry, Maker, Rule, arguments_of, overridable, quiet, rule
-from tape_ad.scipy.special.shared import no_partial, sp
+from tape_ad.scipy.special.shared import no_partial, sp, where_found
 
 __all__ = ["ELLIPTIC", "INTEGRALS"]
 
@@ -205,17 +205,39 @@ def symmetric_second(x: Array, y: Array, z: Array) -> Array:
     Where x and y are 0, R_G is sqrt(z) / 2, and the terms of the sum are infinite.
     """
     zero = np.equal(z, 0)
-    root = np.equal(primal(x), 0) & np.equal(primal(y), 0) & ~zero
+    root = np.equal(primal(x), 0) & np.equal(primal(y), 0) & ~np.equal(primal(z), 0)
+    steep = np.sqrt(np.where(root, x, 0)) + np.sqrt(np.where(root, y, 0))  # 0 with no end of slope
     x, y = np.where(root, 1, x), np.where(root, 1, y)
     product = np.where(zero, 0, z * sp.elliprd(x, y, np.where(zero, 1, z)))
     slope = 0.25 * (sp.elliprf(x, y, z) - product * (1 / 3))
-    return np.where(root, 0.25 / np.sqrt(np.where(root, z, 1)), slope)
+    if not possibly(root):
+        return slope
+    return np.where(root, 0.25 / np.sqrt(np.where(root, z, 1)) - steep, slope)
+
+
+def symmetric_first(x: Array, y: Array, z: Array) -> Array:
+    """dR_F / dz = -R_D / 6; where one of the others is infinite, R_F is 0 for any z."""
+    endless = np.isinf(primal(x)) | np.isinf(primal(y))
+    slope = sp.elliprd(x, y, z) * (-1 / 6)
+    return np.where(endless, 0.0, slope) if possibly(endless) else slope
+
+
+def of_second_kind(*powers: int) -> Maker:
+    """Make the maker for one argument of R_D, which has no limit where z is 0 and others inf."""
+    factor = -1.5 * (powers[0] * 0.5 + powers[1] * 0.5 + (powers[2] - 1) * 1.5)
+
+    def maker(out: Array, x: Array, y: Array, z: Array) -> Array:
+        slope = factor * algebraic(x, y, z, 1.0, (*powers, 0))
+        nowhere = np.isinf(primal(x) + primal(y)) & np.equal(primal(z), 0)
+        return slope * np.where(nowhere, np.nan, 1.0) if possibly(nowhere) else slope
+
+    return quiet(maker)
 
 
 def degenerate_first(out: Array, x: Array, y: Array) -> Array:
     """dR_C / dx, with R_C(x, y) = R_F(x, y, y), and DLMF 19.2.20 where y < 0."""
     negative, root, u, w = continued(x, y)
-    slope = sp.elliprd(w, w, u) * (-1 / 6)
+    slope = symmetric_first(w, w, u)
     if not negative.any():
         return slope
     return np.where(negative, 0.5 * out * (1 / as_array(x) - 1 / u) + root * slope, slope)
@@ -311,9 +333,9 @@ def second_by_m_again(out: Array, phi: Array, m: Array) -> Array:
 
 
 def leftover(phi: Array, m: Array) -> Array:
-    """Give 1 - m sin(phi)**2."""
-    s = np.sin(phi)
-    return 1 - m * (s * s)
+    """Give 1 - m sin(phi)**2, without cancellation at the end of a quarter where m is 1."""
+    s, c = np.sin(phi), np.cos(phi)
+    return c * c + (1 - m) * (s * s)
 
 
 def jacobi(k: int, outs: tuple[Array, ...], u: Array, m: Array) -> Array:
@@ -340,21 +362,17 @@ ELLIPTIC: dict[Any, Entry] = {
         facts=facts.elementwise("x", "y", "z", "p"),
     ),
     sp.elliprf: rule(
-        quiet(lambda out, x, y, z: sp.elliprd(y, z, x) * (-1 / 6)),
-        quiet(lambda out, x, y, z: sp.elliprd(x, z, y) * (-1 / 6)),
-        quiet(lambda out, x, y, z: sp.elliprd(x, y, z) * (-1 / 6)),
+        quiet(lambda out, x, y, z: symmetric_first(y, z, x)),
+        quiet(lambda out, x, y, z: symmetric_first(x, z, y)),
+        quiet(lambda out, x, y, z: symmetric_first(x, y, z)),
     ),
-    sp.elliprd: rule(
-        lambda out, x, y, z: -0.75 * algebraic(x, y, z, 1.0, (1, 0, 1, 0)),
-        lambda out, x, y, z: -0.75 * algebraic(x, y, z, 1.0, (0, 1, 1, 0)),
-        lambda out, x, y, z: -2.25 * algebraic(x, y, z, 1.0, (0, 0, 2, 0)),
-    ),
+    sp.elliprd: rule(of_second_kind(1, 0, 1), of_second_kind(0, 1, 1), of_second_kind(0, 0, 2)),
     sp.elliprg: rule(
         quiet(lambda out, x, y, z: symmetric_second(y, z, x)),
         quiet(lambda out, x, y, z: symmetric_second(x, z, y)),
         quiet(lambda out, x, y, z: symmetric_second(x, y, z)),
     ),
-    sp.elliprc: rule(quiet(degenerate_first), quiet(degenerate_second)),
+    sp.elliprc: rule(where_found(degenerate_first), where_found(degenerate_second)),
     sp.elliprj: rule(*map(of_third_kind, range(4))),
     first_by_m: rule(
         quiet(lambda out, phi, m: 0.5 * np.sin(phi) ** 2 / leftover(phi, m) ** 1.5),

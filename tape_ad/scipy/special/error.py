@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, bounded, unit
+from tape_ad.extend.arrays import Array, bounded, possibly, unit
 from tape_ad.extend.rules import Entry, Rule, overridable, quiet, rule
 from tape_ad.rules.numpy.elementwise import power_base, power_exponent
 from tape_ad.scipy.special.shared import in_double, sp
@@ -85,6 +85,18 @@ def bell(x: Array, rate: float, scale: float) -> Array:
     return power
 
 
+def inverse_mills_ratio(x: Array) -> Array:
+    """Give the density over the distribution function of the normal distribution.
+
+    From 30 on the latter is 1, and erfcx is too large for its square.
+    """
+    far = np.greater(x.real, 30)
+    if not possibly(far):
+        return 2 * NORMAL / sp.erfcx(x * -ROOT_HALF)
+    ratio = 2 * NORMAL / sp.erfcx(np.where(far, 0, x) * -ROOT_HALF)
+    return np.where(far, bell(np.where(far, x, 30), 0.5, NORMAL), ratio)
+
+
 def owens_t_first(out: Array, h: Array, a: Array) -> Array:
     """-exp(-h**2 / 2) erf(a h / sqrt(2)) / (2 sqrt(2 pi)), Owen 1956."""
     return np.exp(-0.5 * h * h) * sp.erf(a * h * ROOT_HALF) * (-0.5 * NORMAL)
@@ -118,7 +130,7 @@ ERROR: dict[Any, Entry] = {
     sp.erfcinv: rule(quiet(lambda out, y: np.exp(out * out) / -TWO_OVER_ROOT_PI)),
     sp.ndtr: rule(quiet(lambda out, x: bell(x, 0.5, NORMAL))),
     sp.ndtri: rule(quiet(lambda out, y: np.exp(0.5 * out * out) / NORMAL)),
-    sp.log_ndtr: rule(quiet(lambda out, x: 2 * NORMAL / sp.erfcx(x * -ROOT_HALF))),
+    sp.log_ndtr: rule(quiet(lambda out, x: inverse_mills_ratio(x))),
     sp.owens_t: rule(owens_t_first, owens_t_second),
     sp.fresnel: Rule(makers=(fresnel,), multiple=True),
 }

@@ -134,8 +134,13 @@ def binomial_upper(out: Array, n: Array, k: Array) -> Array:
 
 
 def binomial_lower(out: Array, n: Array, k: Array) -> Array:
-    """binom(n, k) (digamma(n - k + 1) - digamma(k + 1))."""
-    return np.where(*beyond(out, n, k, -1), out * digamma_step(k + 1, n - 2 * k))
+    """binom(n, k) (digamma(n - k + 1) - digamma(k + 1)), and minus that of n - k below 0."""
+    below = np.less(k, -0.5)
+    if not possibly(below):
+        return np.where(*beyond(out, n, k, -1), out * digamma_step(k + 1, n - 2 * k))
+    k = np.where(below, n - k, k)
+    slope = np.where(*beyond(out, n, k, -1), out * digamma_step(k + 1, n - 2 * k))
+    return np.where(below, -slope, slope)
 
 
 def beyond(out: Array, n: Array, k: Array, sign: int) -> tuple[Array, Array]:

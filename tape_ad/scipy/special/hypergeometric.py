@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array
+from tape_ad.extend.arrays import Array, possibly, primal
 from tape_ad.extend.rules import Entry, quiet, rule
 from tape_ad.scipy.special.elliptic import carlson_last
 from tape_ad.scipy.special.shared import no_partial, sp
@@ -17,8 +17,11 @@ DEGREE = math.pi / 180
 
 def mean_slope(out: Array, a: Array, b: Array) -> Array:
     """d agm(a, b) / da, from agm = pi b / (2 K(1 - a**2 / b**2)), DLMF 19.8.5, and dK/dm."""
+    nothing = np.equal(primal(b), 0) & np.not_equal(primal(a), 0)  # of 0 and any number
+    b = np.where(nothing, 1, b) if possibly(nothing) else b
     ratio = a / b
-    return (2 / (3 * math.pi)) * (out / b) ** 2 * ratio * carlson_last(ratio * ratio)
+    slope = (2 / (3 * math.pi)) * (out / b) ** 2 * ratio * carlson_last(ratio * ratio)
+    return np.where(nothing, 0, slope) if possibly(nothing) else slope
 
 
 def exprel(out: Array, x: Array) -> Array:

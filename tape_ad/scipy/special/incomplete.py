@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array
+from tape_ad.extend.arrays import Array, possibly
 from tape_ad.extend.rules import Entry, overridable, quiet, rule
 from tape_ad.scipy.special.densities import (
     SMALL,
@@ -43,7 +43,7 @@ from tape_ad.scipy.special.densities import (
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
 from tape_ad.scipy.special.shared import in_double, sp
 
-__all__ = ["INCOMPLETE"]
+__all__ = ["INCOMPLETE", "betainc_slope", "density_between", "gammainc_slope", "slope_between"]
 
 CUT = 42.0
 """The integrals end where the integrand has fallen by exp(-CUT)."""
@@ -239,6 +239,28 @@ def gammainc_slope(a: Array, x: Array, order: int) -> Array:
 def betainc_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
     """Differentiate `scipy.special.betainc` with respect to a and b, i and j times."""
     return in_double(lambda a, b, x: beta_slope(a, b, x, i, j), a, b, x)
+
+
+TOP = 1e-4
+"""So near to 1, the complement of x has more digits than x."""
+
+
+def density_between(a: Array, b: Array, x: Array, y: Array) -> Array:
+    """Give the density of the beta distribution at x, whose complement is y."""
+    far = np.less(y, TOP)
+    if not possibly(far):
+        return beta_density(a, b, x)
+    below, above = np.where(far, 0.5, x), np.where(far, y, 0.5)
+    return np.where(far, beta_density(b, a, above), beta_density(a, b, below))
+
+
+def slope_between(a: Array, b: Array, x: Array, y: Array, i: int, j: int) -> Array:
+    """Give `betainc_slope` at x, whose complement is y."""
+    far = np.less(y, TOP)
+    if not possibly(far):
+        return betainc_slope(a, b, x, i, j)
+    below, above = np.where(far, 0.5, x), np.where(far, y, 0.5)
+    return np.where(far, -betainc_slope(b, a, above, j, i), betainc_slope(a, b, below, i, j))
 
 
 INCOMPLETE: dict[Any, Entry] = {

@@ -13,14 +13,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 
-from tape_ad.extend.arrays import Array, primal, ratio
+from tape_ad.extend.arrays import Array, possibly, primal, ratio
 from tape_ad.extend.rules import Entry, Maker, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
-from tape_ad.scipy.special.distributions import DISTRIBUTIONS
+from tape_ad.scipy.special.distributions import DISTRIBUTIONS, poisson
 from tape_ad.scipy.special.incomplete import INCOMPLETE, betainc_slope, gammainc_slope
 from tape_ad.scipy.special.noncentral import NONCENTRAL
-from tape_ad.scipy.special.shared import no_partial, sp
+from tape_ad.scipy.special.shared import no_partial, sp, where_found
 from tape_ad.scipy.special.statistics import STATISTICS
 from tape_ad.scipy.special.student import STUDENT
 
@@ -28,39 +29,64 @@ __all__ = ["INVERSES"]
 
 Makers = Sequence[Callable[..., Array] | None]
 
-FORWARD: dict[Any, Entry] = {**INCOMPLETE, **DISTRIBUTIONS, **NONCENTRAL, **STATISTICS, **STUDENT}
 
-BINOMIAL: Makers = (  # I_(1 - p)(n - k, k + 1)
-    lambda out, k, n, p: (
-        betainc_slope(n - k, k + 1, 1 - p, 0, 1) - betainc_slope(n - k, k + 1, 1 - p, 1, 0)
+@frozen
+class Forward:
+    """A distribution function, and the makers of its partials."""
+
+    function: Callable[..., Array]
+    makers: Makers
+
+
+BINOMIAL = Forward(
+    lambda k, n, p: sp.betainc(n - k, k + 1, 1 - p),
+    (
+        lambda out, k, n, p: (
+            betainc_slope(n - k, k + 1, 1 - p, 0, 1) - betainc_slope(n - k, k + 1, 1 - p, 1, 0)
+        ),
+        lambda out, k, n, p: betainc_slope(n - k, k + 1, 1 - p, 1, 0),
+        lambda out, k, n, p: -beta_density(n - k, k + 1, 1 - p),
     ),
-    lambda out, k, n, p: betainc_slope(n - k, k + 1, 1 - p, 1, 0),
-    lambda out, k, n, p: -beta_density(n - k, k + 1, 1 - p),
 )
 
-NEGATIVE_BINOMIAL: Makers = (  # I_p(n, k + 1)
-    lambda out, k, n, p: betainc_slope(n, k + 1, p, 0, 1),
-    lambda out, k, n, p: betainc_slope(n, k + 1, p, 1, 0),
-    lambda out, k, n, p: beta_density(n, k + 1, p),
+NEGATIVE_BINOMIAL = Forward(
+    lambda k, n, p: sp.betainc(n, k + 1, p),
+    (
+        lambda out, k, n, p: betainc_slope(n, k + 1, p, 0, 1),
+        lambda out, k, n, p: betainc_slope(n, k + 1, p, 1, 0),
+        lambda out, k, n, p: beta_density(n, k + 1, p),
+    ),
 )
 
-POISSON: Makers = (  # Q(k + 1, m)
-    lambda out, k, m: -gammainc_slope(k + 1, m, 1),
-    lambda out, k, m: -gamma_density(k + 1, m),
+POISSON = Forward(
+    lambda k, m: sp.gammaincc(k + 1, m),
+    (
+        lambda out, k, m: -gammainc_slope(k + 1, m, 1),
+        lambda out, k, m: -gamma_density(k + 1, m),
+    ),
+)
+
+COUNTED_POISSON = Forward(  # of a count of which SciPy drops what there is behind the point
+    lambda k, m: sp.pdtr(np.trunc(k), m), (None, lambda out, k, m: -poisson(np.trunc(k), m))
 )
 
 
-def makers_of(function: Any) -> Makers:
-    """Give the makers of a distribution function, or of one that stands for it."""
-    return function if type(function) is tuple else FORWARD[function].makers  # type: ignore[union-attr]  # each is a Rule
+def forward_of(function: Any) -> Forward:
+    """Give a distribution function with its makers."""
+    if type(function) is Forward:
+        return function
+    for rules in (INCOMPLETE, DISTRIBUTIONS, NONCENTRAL, STATISTICS, STUDENT):
+        if function in rules:
+            return Forward(function, rules[function].makers)  # type: ignore[union-attr]  # each is a Rule
+    raise LookupError(function)
 
 
-def inverted(forward: Any, unknown: int, refused: dict[int, str], name: str) -> Entry:
+def inverted(function: Any, unknown: int, refused: dict[int, str], name: str) -> Entry:
     """Make the rule of the inverse in one argument.
 
     Parameters
     ----------
-    forward : ufunc, or tuple of makers
+    function : ufunc, or Forward
         The distribution function.
     unknown : int
         The position of the argument that is found, and of the probability among the inverse's.
@@ -69,7 +95,8 @@ def inverted(forward: Any, unknown: int, refused: dict[int, str], name: str) -> 
     name : str
         Of the inverse.
     """
-    makers = makers_of(forward)
+    forward = forward_of(function)
+    makers = forward.makers
 
     def slope(position: int) -> Maker | None:
         if position in refused:
@@ -86,11 +113,33 @@ def inverted(forward: Any, unknown: int, refused: dict[int, str], name: str) -> 
                 # So that 1 / 0 has no slope, instead of one of 0 where the density has
                 density = density * (1 + 0 * (p + np.where(np.isinf(out), 0, out)))
             share = 1 / density if position == unknown else -ratio(maker(p, *given), density)
-            return np.where(out < LEAST, 0.0, share) if name in BOUNDED else share
+            if name not in SEARCHED:
+                return share
+            lost = missed(primal(p), forward.function(*map(primal, given)))
+            if not possibly(lost):
+                return share
+            bound = is_bound(primal(out))
+            return np.where(lost & bound, 0.0, share) * np.where(lost & ~bound, np.nan, 1.0)
 
         return quiet(partial)
 
     return rule(*map(slope, range(len(makers))))
+
+
+def missed(p: Array, found: Array) -> Array:
+    """Tell where a search has ended elsewhere, since nothing gives p.
+
+    SciPy's searches end with a relative error of far less.
+    """
+    most = 1e-2 if np.result_type(found).itemsize < 8 else 1e-3
+    return np.absolute(found - p) > most * np.minimum(p, found)
+
+
+def is_bound(found: Array) -> Array:
+    """Tell where a search has ended at one of its bounds."""
+    size = np.absolute(found)
+    outside = np.less(size, 1e-99) | np.greater(size, 9e99 if found.dtype.itemsize > 4 else 1e38)
+    return outside | np.equal(found, 1e4) | np.equal(found, 1e10)
 
 
 INVERTED: dict[str, tuple[Any, int, dict[int, str]]] = {
@@ -125,7 +174,7 @@ INVERTED: dict[str, tuple[Any, int, dict[int, str]]] = {
     "nbdtri": (sp.nbdtr, 2, {0: "k", 1: "n"}),
     "nbdtrik": (NEGATIVE_BINOMIAL, 0, {}),
     "nbdtrin": (NEGATIVE_BINOMIAL, 1, {}),
-    "pdtri": (sp.pdtr, 1, {0: "k"}),
+    "pdtri": (COUNTED_POISSON, 1, {0: "k"}),
     "pdtrik": (POISSON, 0, {}),
     "kolmogi": (sp.kolmogorov, 0, {}),
     "smirnovi": (sp.smirnov, 1, {0: "n"}),
@@ -133,10 +182,17 @@ INVERTED: dict[str, tuple[Any, int, dict[int, str]]] = {
 """For each inverse the distribution function, the position of the unknown, and what is refused."""
 
 
-BOUNDED = ("bdtrik", "chndtridf", "chndtrinc", "nbdtrik", "pdtrik")
-"""Those that find the least there is where none is small enough, which has no slope."""
+SEARCHED = frozenset(
+    {
+        *("bdtrik", "bdtrin", "nbdtrik", "nbdtrin", "pdtrik", "chndtrix", "chndtridf", "chndtrinc"),
+        *("chdtriv", "fdtridfd", "ncfdtri", "ncfdtridfn", "ncfdtridfd", "ncfdtrinc"),
+        *("stdtridf", "nctdtrit", "nctdtridf", "nctdtrinc"),
+    }
+)
+"""Those that find the least or the largest there is where nothing gives p, which has no slope.
 
-LEAST = 1e-299
+Where they find neither, the slope is nan.
+"""
 
 
 def quantile_slope(p: Array) -> Array:
@@ -147,13 +203,13 @@ def quantile_slope(p: Array) -> Array:
 INVERSES: dict[Any, Entry] = {
     **{getattr(sp, name): inverted(*each, name) for name, each in INVERTED.items()},
     sp.nrdtrimn: rule(  # x - deviation ndtri(p)
-        quiet(lambda out, p, deviation, x: -deviation * quantile_slope(p)),
-        quiet(lambda out, p, deviation, x: -sp.ndtri(p)),
-        lambda out, p, deviation, x: np.ones_like(out),
+        where_found(lambda out, p, deviation, x: -deviation * quantile_slope(p)),
+        where_found(lambda out, p, deviation, x: -sp.ndtri(p)),
+        where_found(lambda out, p, deviation, x: np.ones_like(out)),
     ),
     sp.nrdtrisd: rule(  # (x - mean) / ndtri(p)
-        quiet(lambda out, mean, p, x: -1 / sp.ndtri(p)),
-        quiet(lambda out, mean, p, x: -out / sp.ndtri(p) * quantile_slope(p)),
-        quiet(lambda out, mean, p, x: 1 / sp.ndtri(p)),
+        where_found(lambda out, mean, p, x: -1 / sp.ndtri(p)),
+        where_found(lambda out, mean, p, x: -out / sp.ndtri(p) * quantile_slope(p)),
+        where_found(lambda out, mean, p, x: 1 / sp.ndtri(p)),
     ),
 }

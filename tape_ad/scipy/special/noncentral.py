@@ -19,8 +19,15 @@ import numpy as np
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.rules import Constant, Entry, Maker, add_facts, overridable, quiet, rule
-from tape_ad.scipy.special.densities import beta_density, gamma_density
-from tape_ad.scipy.special.incomplete import NODES, WEIGHTS, betainc_slope, gammainc_slope
+from tape_ad.scipy.special.densities import gamma_density
+from tape_ad.scipy.special.distributions import beta_over
+from tape_ad.scipy.special.incomplete import (
+    NODES,
+    WEIGHTS,
+    density_between,
+    gammainc_slope,
+    slope_between,
+)
 from tape_ad.scipy.special.shared import in_double, sp
 
 __all__ = ["NONCENTRAL", "poisson_weight"]
@@ -85,36 +92,37 @@ def chi_third(out: Array, x: Array, df: Array, nc: Array) -> Array:
     return -0.5 * added(weights * gamma_density(shapes + 1, y))
 
 
-def fisher_terms(n: Array, d: Array, nc: Array, f: Array) -> tuple[Array, Array, Array, Array]:
-    """Give the weights, the shapes n / 2 + j, the other shape d / 2, and y.
+def fisher_terms(n: Array, d: Array, nc: Array, f: Array) -> tuple[Array, ...]:
+    """Give the weights, the shapes n / 2 + j, the other shape d / 2, y and 1 - y.
 
     The largest term of the density is where j (j + a) = m y (a + b + j), with a = n / 2.
     """
     a, b, m = n / 2, d / 2, nc / 2
-    y = n * f / (n * f + d)
+    total = n * f + d
+    y = n * f / total
     half = 0.5 * (m * y - a)
     j = whole_numbers(m, half + np.sqrt(half * half + m * y * (a + b)))
-    return poisson_weight(j, m), a + j, b, y
+    return poisson_weight(j, m), a + j, b, y, d / total
 
 
 def fisher_density(n: Array, d: Array, nc: Array, f: Array) -> Array:
-    """Differentiate with respect to y."""
-    weights, a, b, y = fisher_terms(n, d, nc, f)
-    return added(weights * beta_density(a, b, y))
+    """Differentiate with respect to y, and multiply by y (1 - y)."""
+    weights, a, b, y, rest = fisher_terms(n, d, nc, f)
+    return added(weights * beta_over(a, b, y, rest))
 
 
 def fisher_first(out: Array, n: Array, d: Array, nc: Array, f: Array) -> Array:
     """Differentiate with respect to the degrees of freedom of the numerator."""
-    weights, a, b, y = fisher_terms(n, d, nc, f)
-    slope = fisher_density(n, d, nc, f) * (y / n * (d / (n * f + d)))
-    return 0.5 * added(weights * betainc_slope(a, b, y, 1, 0)) + slope
+    weights, a, b, y, rest = fisher_terms(n, d, nc, f)
+    slope = fisher_density(n, d, nc, f) / n
+    return 0.5 * added(weights * slope_between(a, b, y, rest, 1, 0)) + slope
 
 
 def fisher_second(out: Array, n: Array, d: Array, nc: Array, f: Array) -> Array:
     """Differentiate with respect to the degrees of freedom of the denominator."""
-    weights, a, b, y = fisher_terms(n, d, nc, f)
-    slope = fisher_density(n, d, nc, f) * (y / d * (d / (n * f + d)))
-    return 0.5 * added(weights * betainc_slope(a, b, y, 0, 1)) - slope
+    weights, a, b, y, rest = fisher_terms(n, d, nc, f)
+    slope = fisher_density(n, d, nc, f) / d
+    return 0.5 * added(weights * slope_between(a, b, y, rest, 0, 1)) - slope
 
 
 def fisher_third(out: Array, n: Array, d: Array, nc: Array, f: Array) -> Array:
@@ -123,15 +131,15 @@ def fisher_third(out: Array, n: Array, d: Array, nc: Array, f: Array) -> Array:
     I_y(a + 1, b) - I_y(a, b) = -(1 - y) / (a + b) times the density of shapes a + 1 and b, DLMF
     8.17.20.
     """
-    weights, a, b, y = fisher_terms(n, d, nc, f)
-    rest = d / (n * f + d)
-    return -0.5 * rest * added(weights * beta_density(a + 1, b, y) / (a + b))
+    weights, a, b, y, rest = fisher_terms(n, d, nc, f)
+    return -0.5 * rest * added(weights * density_between(a + 1, b, y, rest) / (a + b))
 
 
 def fisher_fourth(out: Array, n: Array, d: Array, nc: Array, f: Array) -> Array:
     """Give the density of the noncentral F distribution."""
+    weights, a, b, y, rest = fisher_terms(n, d, nc, f)
     total = d + n * f
-    return fisher_density(n, d, nc, f) * (n * d / (total * total))
+    return added(weights * density_between(a, b, y, rest)) * (n / total) * (d / total)
 
 
 # Student's: the integrals are over w = log s, in which the integrand of the density has one maximum
@@ -193,11 +201,16 @@ def scales(df: Array, nc: Array, t: Array) -> tuple[Array, Array]:
     return np.exp(np.concatenate(ways)), np.concatenate(shares)
 
 
+def scaled_density(a: Array, x: Array) -> Array:
+    """Multiply the density of the gamma distribution by x, also where x has underflown to 0."""
+    nothing = np.equal(x, 0)
+    return np.where(nothing, 0.0, x * gamma_density(a, np.where(nothing, 1.0, x)))
+
+
 def bells(df: Array, nc: Array, t: Array, s: Array) -> Array:
     """Give the density of the normal distribution at t s - nc, times that of log s."""
     z = t * s - nc
-    x = df * s * s / 2
-    return 2 * NORMAL * np.exp(-0.5 * z * z) * x * gamma_density(df / 2, x)
+    return 2 * NORMAL * np.exp(-0.5 * z * z) * scaled_density(df / 2, df * s * s / 2)
 
 
 def student_first(out: Array, df: Array, nc: Array, t: Array) -> Array:
@@ -208,7 +221,7 @@ def student_first(out: Array, df: Array, nc: Array, t: Array) -> Array:
     s, weights = scales(df, nc, t)
     z = t * s - nc
     a, x = df / 2, df * s * s / 2
-    slope = 0.5 * gammainc_slope(a, x, 1) + gamma_density(a, x) * (0.5 * s * s)
+    slope = 0.5 * gammainc_slope(a, x, 1) + scaled_density(a, x) / df
     return -t * NORMAL * added(weights * s * np.exp(-0.5 * z * z) * slope)
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.special
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import Maker
+from tape_ad.extend.arrays import Array, possibly
+from tape_ad.extend.rules import Maker, quiet
 from tape_ad.scipy.installed import Missing
 
-__all__ = ["BERNOULLI", "Probe", "floating_dtype", "in_double", "no_partial", "sp"]
+__all__ = ["BERNOULLI", "Probe", "floating_dtype", "in_double", "no_partial", "sp", "where_found"]
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 """B_2, B_4, and so on."""
@@ -53,6 +53,17 @@ def no_partial(function: str, argument: str) -> Maker:
         )
 
     return refuse_handle
+
+
+def where_found(maker: Callable[..., Array]) -> Maker:
+    """Give no slope where there is no value."""
+
+    def partial(out: Array, *args: Array) -> Array:
+        nowhere = np.isnan(out)
+        slope = maker(out, *args)
+        return slope * np.where(nowhere, np.nan, 1.0) if possibly(nowhere) else slope
+
+    return quiet(partial)
 
 
 def itself(function: Any) -> Any:

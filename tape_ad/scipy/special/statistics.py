@@ -63,8 +63,8 @@ def kolmogorov(out: Array, y: Array) -> Array:
     far: Array = 0.0
     for k in range(1, 7):
         far = far + (-1) ** k * k * k * np.exp(-2 * k * k * outer * outer)
-    near = np.where(np.greater(y, 0.04), math.sqrt(2 * math.pi) * square * near, 0)
-    return np.where(small, near, 8 * outer * far)
+    near = np.where(np.greater(y, 0.04), math.sqrt(2 * math.pi) * square * near, -0.0)
+    return np.where(small, near, np.where(np.greater(y, 30), -0.0, 8 * outer * far))
 
 
 @overridable
@@ -89,7 +89,7 @@ def smirnov(out: Array, n: Array, d: Array) -> Array:
     ways = sp.gammaln(n + 1) - sp.gammaln(j + 1) - sp.gammaln(np.where(there, n - j, 1) + 1)
     power = np.exp(ways + (j - 1) * np.log(up) + (n - j) * np.log(down))
     terms = np.where(there, power * (1 + d * ((j - 1) / up - (n - j) / down)), 0)
-    slope = np.add.reduce(terms, axis=0) - n * (1 - d) ** (n - 1)
+    slope = -(n * (1 - d) ** (n - 1) - np.add.reduce(terms, axis=0))  # -0.0 at 1
     return np.where(np.less(d, 0) | np.greater(d, 1), np.nan, slope)
 
 

@@ -29,6 +29,9 @@ LN2 = math.log(2.0)
 MIDDLE = 1.5
 """From where on the tail is integrated: near there, the density does not depend on df."""
 
+HEAVY = 0.05
+"""Below which share of its length a tail has nearly all there is, and the same for any df."""
+
 
 @overridable
 def student_density(y: Array, df: Array) -> Array:
@@ -112,8 +115,9 @@ def student_slope(y: Array, df: Array, order: int) -> Array:
     def slope(y: Array, df: Array) -> Array:
         inside = (df > 0) & (df < np.inf) & (y != 0) & np.isfinite(y)
         size = np.abs(y)
-        near = integrated(lambda t, df: from_zero(t, df, order), inside & (size < MIDDLE), size, df)
-        far = integrated(lambda t, df: tail(t, df, order), inside & (size >= MIDDLE), size, df)
+        close = (size < MIDDLE) | (df * np.arcsinh(size / np.sqrt(df)) < HEAVY)
+        near = integrated(lambda t, df: from_zero(t, df, order), inside & close, size, df)
+        far = integrated(lambda t, df: tail(t, df, order), inside & ~close, size, df)
         return np.where((df > 0) & ~np.isnan(y), np.sign(y) * (near - far), np.nan)
 
     return in_double(slope, y, df)
@@ -143,10 +147,11 @@ def greatest(df: Array) -> Array:
 
 
 def from_zero(t: Array, df: Array, order: int) -> Array:
-    """Integrate from 0 to t."""
-    end = np.arcsinh(t / np.sqrt(df))
-    terms = WEIGHTS * weighed(end * NODES, df, order)
-    return (end * greatest(df))[:, 0] * np.add.reduce(terms, axis=-1)
+    """Integrate from 0 to t; the nodes stand closer near 0, where most of it is for small df."""
+    bend = np.log1p(np.arcsinh(t / np.sqrt(df)) / 6)
+    w = 6 * np.expm1(bend * NODES)
+    terms = WEIGHTS * (w + 6) * weighed(w, df, order)
+    return (bend * greatest(df))[:, 0] * np.add.reduce(terms, axis=-1)
 
 
 def tail(t: Array, df: Array, order: int) -> Array:

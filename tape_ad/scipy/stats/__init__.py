@@ -60,19 +60,18 @@ from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution
 from tape_ad.scipy.stats.events import PoissonBinomial
 from tape_ad.scipy.stats.families import FORMULAS
-from tape_ad.scipy.stats.multivariate import DISTRIBUTED, MULTIVARIATE
-from tape_ad.scipy.stats.multivariate_distributions import Multivariate
+from tape_ad.scipy.stats.multivariate import MULTIVARIATE, Multivariate
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
 from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
 from tape_ad.scipy.stats.tabulated import *
 from tape_ad.scipy.stats.variables import VARIABLES
 
-add_rules(merged(FORMULAS, METHODS, DISTRIBUTED, RANKS))
+add_rules(merged(FORMULAS, METHODS, RANKS))
 
 DISTRIBUTIONS: dict[str, Distribution | Multivariate | PoissonBinomial] = {
     **{name: Distribution(name) for name in sorted([*CONTINUOUS, *DISCRETE])},
-    **{name: Multivariate(name) for name, _ in MULTIVARIATE},
+    **MULTIVARIATE,
     **{name: PoissonBinomial() for name in ("poisson_binom",) if hasattr(scipy.stats, name)},
 }
 """The distributions by their names, each of which is an attribute of this module."""

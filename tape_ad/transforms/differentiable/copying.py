@@ -18,7 +18,7 @@ import numpy as np
 
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.array_constants import borrowed
+from tape_ad.record.constants import borrowed
 from tape_ad.record.messages.callers import variables_bound
 from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of

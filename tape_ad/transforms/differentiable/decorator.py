@@ -13,9 +13,8 @@ from attrs import define
 from tape_ad.base.arrays.overridable import BATCHES
 from tape_ad.base.errors import InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
-from tape_ad.base.trees import map_leaves
-from tape_ad.record.array_constants import ArrayConstant, borrowed, given_away
-from tape_ad.record.constants import CONSTANTS
+from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed, given_away
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
@@ -37,7 +36,7 @@ from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
-from tape_ad.transforms.transformed import Transformed
+from tape_ad.transforms.tracing import Transformed
 
 __all__ = ["copied", "differentiable"]
 
@@ -94,8 +93,11 @@ def in_a_record(
     Raises
     ------
     InPlaceError
-        The one that is given, where there are handles already, and where the result is an object.
+        The one that is given, where there are handles already, where the result is an object, and
+        where another copy has made the call.
     """
+    if any(type(leaf) is ArrayConstant for leaf in flatten((args, kwargs))):
+        raise error  # to the copy that calls this one, and may have had it written to
     record = ComputationRecord()
 
     def noted(leaf: Any, path: str) -> Any:

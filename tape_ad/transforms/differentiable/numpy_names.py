@@ -11,8 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.array_constants import as_array_constants, borrowed, wrapped
-from tape_ad.record.constants import CONSTANTS
+from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed, wrapped
 from tape_ad.record.creation import joined, taken
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.compiled import FOR_COMPILED

@@ -30,7 +30,10 @@ UNARY = (
     "abs acos asin asinh atan atanh conj cos cosh exp expm1 imag log log10 log1p log2 negative "
     "positive real reciprocal sin sinh sqrt square tan tanh"
 )
-BINARY = "add atan2 copysign divide hypot logaddexp maximum minimum multiply pow remainder subtract"
+BINARY = (
+    "add atan2 copysign divide hypot logaddexp maximum minimum multiply nextafter pow remainder "
+    "subtract"
+)
 
 SMOOTH: dict[str, Any] = {
     **{name: of(V) for name in UNARY.split()},
@@ -114,7 +117,7 @@ SMOOTH: dict[str, Any] = {
 ONE = """isfinite isinf isnan logical_not signbit ceil floor round trunc sign argmax argmin argsort
     count_nonzero nonzero all any zeros_like ones_like empty_like"""
 TWO = """equal greater greater_equal less less_equal not_equal logical_and logical_or logical_xor
-    floor_divide isin nextafter searchsorted"""
+    floor_divide isin searchsorted"""
 
 ROUGH: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(ONE.split(), (V,)),

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tape_ad.interop.autograd.misc.tracers import full_graph
-from tape_ad.interop.autograd.numpy.numpy_boxes import ArrayBox, Box
 
 import tape_ad as ta
 import tape_ad.interop.autograd as ag
 import tape_ad.interop.autograd.numpy as anp
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.interop.autograd import builtins, core, extend, tracer
+from tape_ad.interop.autograd.misc.tracers import full_graph
+from tape_ad.interop.autograd.numpy.numpy_boxes import ArrayBox, Box
 from tests.interop.autograd.running import same
 
 VECTOR = np.array([2.0, 3.0])
@@ -138,7 +138,7 @@ def by_first(x: Any) -> Any:
 
 
 def test_boxes_of_other_types_are_refused() -> None:
-    class Own(Box):
+    class Own(Box):  # type: ignore[misc]  # a module without a file has it
         pass
 
     with pytest.raises(UnsupportedArgumentError, match="attrs class or a dataclass"):

@@ -5,6 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import tape_ad.interop.autograd as ag
+import tape_ad.interop.autograd.numpy as anp
+from tape_ad.base.errors import NoModeError, OutputError, UnsupportedArgumentError
+from tape_ad.interop.autograd import core, extend
+from tape_ad.interop.autograd.misc import const_graph, flatten
 from tape_ad.interop.autograd.misc.fixed_points import fixed_point
 from tape_ad.interop.autograd.misc.flatten import flatten_func
 from tape_ad.interop.autograd.numpy.numpy_vjps import (
@@ -12,14 +18,8 @@ from tape_ad.interop.autograd.numpy.numpy_vjps import (
     repeat_to_match_shape,
     unbroadcast_f,
 )
-from tape_ad.interop.autograd.util import quick_grad_check
-
-import tape_ad.interop.autograd as ag
-import tape_ad.interop.autograd.numpy as anp
-from tape_ad.base.errors import NoModeError, OutputError, UnsupportedArgumentError
-from tape_ad.interop.autograd import core, extend
-from tape_ad.interop.autograd.misc import const_graph, flatten
 from tape_ad.interop.autograd.test_util import check_grads, check_vjp, combo_check
+from tape_ad.interop.autograd.util import quick_grad_check
 from tests.interop.autograd.running import same
 
 VECTOR = np.array([2.0, 3.0])

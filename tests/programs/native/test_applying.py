@@ -187,3 +187,13 @@ def test_float_power_takes_no_root() -> None:
 def test_powers_of_complex_numbers_keep_the_signs_of_zeros(exponent: int) -> None:
     x = np.array([complex(-0.0, 0.0), 2 - 0j, complex(2.0, -0.0), 1 + 1j])
     agree_to_the_bit(lambda x: x**exponent, x)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("bound", [0.0, -0.0, 1.0, np.nan])
+def test_clipping_by_two_numbers_keeps_the_signs_of_zeros(bound: float) -> None:
+    x = np.array([-0.0, 0.0, -1.0, 2.0, 0.5])
+    agree_to_the_bit(
+        lambda x, s: (np.clip(x, 0.0, s), np.clip(x, s, 3), np.clip(x, 0, 1)), x, bound
+    )
+    agree_to_the_bit(lambda x, s: np.clip(x, np.full(5, 0.0), s), x, bound)

@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
-from tape_ad.record.inspection.pages.profile_table import WIDTH, collapsed, flame_graph
+from tape_ad.record.inspection.profiling import WIDTH, collapsed, flame_graph
 
 SVG = "{http://www.w3.org/2000/svg}"
 STACKS = {("main (a.py:1)", "f (a.py:2)", "exp"): 3.0, ("main (a.py:1)", "<b>;&"): 1.0}

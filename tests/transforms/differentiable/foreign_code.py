@@ -27,7 +27,7 @@ def counted(x: Any) -> Any:
     return scaled(x)
 
 
-KERNELS = {"scaled": scaled, "doubled": lambda x: np.asarray(x) * 2}
+KERNELS: dict[Any, Any] = {"scaled": scaled, "doubled": lambda x: np.asarray(x) * 2}
 
 
 def by_name(name: str, x: Any) -> Any:

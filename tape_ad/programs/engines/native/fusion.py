@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.capture.op_facts import may_fail
-from tape_ad.programs.engines import verifier
+from tape_ad.programs.engines import plans
 from tape_ad.programs.engines.native.ir import (
     Argument,
     ExternalCall,
@@ -283,13 +283,13 @@ def fuse(lowered: Lowered) -> Fused:
     """
     fusion = Fusion(reuses=bool(lowered.renamed))
     done = [(each, fusion.take(each)) for each in lowered.steps]
-    if verifier.ENABLED:
+    if plans.verifier is not None:
         noted = [
             (each.step, list(zip(each.work, numbers, strict=True)))
             for each, numbers in done
             if not each.is_view
         ]
-        verifier.verify_order(lowered.program, noted, lowered.memory)
+        plans.verifier.verify_order(lowered.program, noted, lowered.memory)
     return Fused(lowered, fusion.slots)
 
 

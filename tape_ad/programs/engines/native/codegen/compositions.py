@@ -266,6 +266,7 @@ COMPOSITIONS: Mapping[Any, Composition] = MappingProxyType(
         np.isclose: Composition(is_close, 2),
         known_power: Composition(known_power, kinds="iu"),
         floats.power_by_one: Composition(floats.power_by_one, 2),
+        floats.clipped_by_two: Composition(floats.clipped_by_two, 3),
         np.isposinf: Composition(lambda x: x == np.inf),
         np.isneginf: Composition(lambda x: x == -np.inf),
         np.isreal: Composition(lambda x: imaginary(x) == 0.0, kinds="fc"),

@@ -19,6 +19,7 @@ __all__ = [
     "Formula",
     "absolute",
     "always",
+    "clipped_by_two",
     "is_finite",
     "is_nan",
     "itself",
@@ -119,14 +120,20 @@ def is_number(x: VectorValue) -> bool:
 
 
 def clipped(x: VectorValue, low: VectorValue, high: VectorValue) -> VectorValue:
-    """Give what is between two bounds; nan if one of the three is.
-
-    A zero keeps its sign beside a zero that is a constant, as NumPy's loop for those has it.
-    """
-    if is_number(low) and is_number(high):
-        risen = select(x < low, low, x)
-        return select(risen > high, high, risen)
+    """Give what is between two bounds; nan if one of the three is."""
     return smaller(larger(x, low), high)
+
+
+def clipped_by_two(x: VectorValue, low: VectorValue, high: VectorValue) -> VectorValue:
+    """Give what is between two bounds that are the same for all elements.
+
+    A zero keeps its sign beside a bound of zero, as NumPy's loop for those has it.
+    """
+    risen = select(x < low, low, x)
+    found = select(risen > high, high, risen)
+    for bound in (high, low):
+        found = found if is_number(bound) else select(is_nan(bound), bound, found)
+    return found
 
 
 def sign(x: VectorValue) -> VectorValue:

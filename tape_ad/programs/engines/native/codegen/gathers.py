@@ -14,6 +14,7 @@ import numpy as np
 
 from tape_ad.programs.engines.native.codegen.ir_builder import element_type
 from tape_ad.programs.engines.native.ir import LLVMFunction
+from tape_ad.programs.engines.native.runtime.compiling import with_fields
 
 __all__ = ["ADD", "GATHER", "MIXED", "PUT", "collecting", "gathering", "marking"]
 
@@ -21,7 +22,40 @@ GATHER, PUT, ADD, MIXED = "gather", "put", "add", "mixed"
 """What is read there, stored there, added to what is there, or added only if a byte says so."""
 
 COPYING = (("@llvm.memcpy.p0.p0.i64", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"),)
-SIGNATURE = "ptr %args, ptr %dims, ptr %steps, ptr %data"
+
+
+FRAME = """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {
+entry:
+  %n = load i64, ptr %dims
+<ahead>
+  br label %head
+head:
+  %i = phi i64 [0, %<before>], [%i.next, %next]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+<body>
+next:
+  %i.next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+<behind>}
+"""
+"""A loop over elements: its body goes on to `next`."""
+
+
+def framed(
+    operands: int, ahead: str, body: str, before: str = "entry", behind: str = ""
+) -> LLVMFunction:
+    """Write a loop, with where its operands are, and how far their elements are apart."""
+    given = [
+        f"  %p{number} = field ptr %args, {number}\n  %s{number} = field i64 %steps, {number}"
+        for number in range(operands)
+    ]
+    parts = {"ahead": "\n".join([*given, ahead]), "body": body, "before": before, "behind": behind}
+    text = functools.reduce(lambda text, part: text.replace(f"<{part}>", parts[part]), parts, FRAME)
+    return LLVMFunction(with_fields(text), COPYING if behind else ())
 
 
 @functools.cache
@@ -36,34 +70,28 @@ def gathering(what: str, dtype: np.dtype[Any], count: int) -> LLVMFunction:
     count : int
         How many arrays of integers there are.
     """
-    return LLVMFunction("\n".join(lines(what, dtype, count)), COPYING if what == GATHER else ())
-
-
-def lines(what: str, dtype: np.dtype[Any], count: int) -> Iterator[str]:
-    """Write the loop that `gathering` is for."""
     operands = 1 + count + (what == MIXED) + 3
     source, target, status = operands - 3, operands - 2, operands - 1
-    led = source if what == GATHER else target
-    yield f"define void @loop({SIGNATURE}) {{"
-    yield "entry:"
-    yield "  %n = load i64, ptr %dims"
-    yield from pointers(operands)
+    ahead = []
     for k in range(count):
-        for name, place in (("length", 2 * k), ("stride", 2 * k + 1)):
-            yield f"  %{name}{k}.at = getelementptr i64, ptr %p0, i64 {place}"
-            yield f"  %{name}{k} = load i64, ptr %{name}{k}.at"
+        ahead.append(f"  %length{k} = field i64 %p0, {2 * k}")
+        ahead.append(f"  %stride{k} = field i64 %p0, {2 * k + 1}")
     if what == MIXED:
-        yield f"  %mode.byte = load i8, ptr %p{count + 1}"
-        yield "  %mode = icmp ne i8 %mode.byte, 0"
-    if what == GATHER:
-        yield from rows(dtype, count, source, target)
-    yield "  br label %head"
-    yield "head:"
-    before = "%row.no" if what == GATHER else "%entry"
-    yield f"  %i = phi i64 [0, {before}], [%i.next, %next]"
-    yield "  %more = icmp slt i64 %i, %n"
-    yield "  br i1 %more, label %body, label %done"
-    yield "body:"
+        ahead.append(f"  %mode.byte = load i8, ptr %p{count + 1}")
+        ahead.append("  %mode = icmp ne i8 %mode.byte, 0")
+    body = one_by_one(what, dtype, count, (source, target, status))
+    if what != GATHER:
+        return framed(operands, "\n".join(ahead), "\n".join(body))
+    ahead += rows(dtype, count, source, target)
+    behind = "\n".join([*row_copied(dtype, source, target, status), ""])
+    return framed(operands, "\n".join(ahead), "\n".join(body), "row.no", behind)
+
+
+def one_by_one(
+    what: str, dtype: np.dtype[Any], count: int, operands: tuple[int, int, int]
+) -> Iterator[str]:
+    """Write what is done for one element, unless an integer is out of bounds."""
+    source, target, status = operands
     yield from leading(count, "%i", "")
     yield "  br i1 %bad, label %outside, label %inside"
     yield "outside:"
@@ -73,29 +101,12 @@ def lines(what: str, dtype: np.dtype[Any], count: int) -> Iterator[str]:
     for number in (source, target):
         yield f"  %o{number} = mul i64 %i, %s{number}"
         plain = f"%o{number}"
-        if number == led:
+        if number == (source if what == GATHER else target):
             yield f"  %led = add i64 %o{number}, %way"
             plain = "%led"
         yield f"  %e{number} = getelementptr i8, ptr %p{number}, i64 {plain}"
     yield from moving(what, dtype, f"%e{source}", f"%e{target}")
     yield "  br label %next"
-    yield "next:"
-    yield "  %i.next = add i64 %i, 1"
-    yield "  br label %head"
-    yield "done:"
-    yield "  ret void"
-    if what == GATHER:
-        yield from row_copied(dtype, source, target, status)
-    yield "}"
-
-
-def pointers(operands: int) -> Iterator[str]:
-    """Write where the operands are, and how far their elements are apart."""
-    for number in range(operands):
-        yield f"  %a{number} = getelementptr ptr, ptr %args, i64 {number}"
-        yield f"  %p{number} = load ptr, ptr %a{number}"
-        yield f"  %s{number}.at = getelementptr i64, ptr %steps, i64 {number}"
-        yield f"  %s{number} = load i64, ptr %s{number}.at"
 
 
 def leading(count: int, element: str, name: str) -> Iterator[str]:
@@ -175,18 +186,7 @@ def moving(what: str, dtype: np.dtype[Any], source: str, target: str) -> Iterato
         yield f"  store {kind} {result}, ptr {y}.at, align 1"
 
 
-MARKING = f"""define void @loop({SIGNATURE}) {{
-entry:
-  %n = load i64, ptr %dims
-{{pointers}}
-  %length = load i64, ptr %p0
-  br label %head
-head:
-  %i = phi i64 [0, %entry], [%i.next, %next]
-  %more = icmp slt i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %w = mul i64 %i, %s1
+MARKING = """  %w = mul i64 %i, %s1
   %at = getelementptr i8, ptr %p1, i64 %w
   %given = load i64, ptr %at, align 1
   %below = icmp slt i64 %given, 0
@@ -201,14 +201,7 @@ inside:
   %twice = load i8, ptr %p3
   %now = or i8 %twice, %before
   store i8 %now, ptr %p3
-  br label %next
-next:
-  %i.next = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-"""
+  br label %next"""
 
 
 @functools.cache
@@ -217,22 +210,10 @@ def marking() -> LLVMFunction:
 
     Its operands are the geometry, the integers, a byte for each place, and one that becomes 1.
     """
-    return LLVMFunction(MARKING.replace("{pointers}", "\n".join(pointers(4))))
+    return framed(4, "  %length = load i64, ptr %p0", MARKING)
 
 
-COLLECTING = f"""define void @loop({SIGNATURE}) {{
-entry:
-  %n = load i64, ptr %dims
-{{pointers}}
-  %most = load i64, ptr %p0
-  %index.at = getelementptr i64, ptr %p4, i64 1
-  br label %head
-head:
-  %i = phi i64 [0, %entry], [%i.next, %next]
-  %more = icmp slt i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %w = mul i64 %i, %s1
+COLLECTING = """  %w = mul i64 %i, %s1
   %at = getelementptr i8, ptr %p1, i64 %w
   %mark = load i64, ptr %at
   %index = load i64, ptr %index.at
@@ -251,14 +232,7 @@ keep:
   store i64 %mark, ptr %mark.at
   %place.at = getelementptr i64, ptr %p3, i64 %count
   store i64 %index, ptr %place.at
-  br label %next
-next:
-  %i.next = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-"""
+  br label %next"""
 
 
 @functools.cache
@@ -268,4 +242,5 @@ def collecting() -> LLVMFunction:
     Its operands are how many there is room for; the marks, of int64; where they go, and where
     their places do; and how many there have been so far, of how many elements.
     """
-    return LLVMFunction(COLLECTING.replace("{pointers}", "\n".join(pointers(5))))
+    ahead = "  %most = load i64, ptr %p0\n  %index.at = getelementptr i64, ptr %p4, i64 1"
+    return framed(5, ahead, COLLECTING)

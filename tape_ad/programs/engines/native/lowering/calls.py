@@ -17,7 +17,7 @@ from tape_ad.programs.engines.native.codegen.elementwise import (
     can_lower,
     operands_of,
 )
-from tape_ad.programs.engines.native.codegen.floats import CLIP, power_by_one
+from tape_ad.programs.engines.native.codegen.floats import CLIP, clipped_by_two, power_by_one
 from tape_ad.programs.engines.native.codegen.integers import known_power
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL
 from tape_ad.programs.engines.native.codegen.loops import lanes_of
@@ -331,8 +331,11 @@ def raised(lowering: Lowering) -> None:
         as_if(lowering, np.power, lowering.call.args)
 
 
-def as_if(lowering: Lowering, ufunc: Any, args: tuple[Any, ...]) -> None:
-    """Lower a call as that of a ufunc; powers by a whole number are products, as in NumPy."""
+def as_if(lowering: Lowering, ufunc: Any, args: tuple[Any, ...], formula: Any = None) -> None:
+    """Lower a call as that of a ufunc; powers by a whole number are products, as in NumPy.
+
+    A formula of the same dtypes may stand for the ufunc.
+    """
     dtypes = resolved(ufunc, tuple(map(kind_of, args)))
     if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
         raise NotLowerable("of such dtypes")
@@ -341,7 +344,7 @@ def as_if(lowering: Lowering, ufunc: Any, args: tuple[Any, ...]) -> None:
         known = Bound(known_power, args[1:])  # of other exponents some may be negative
         elementwise_call(lowering, known, dtypes[1:], args[:1])
     else:
-        elementwise_call(lowering, ufunc, dtypes, args)
+        elementwise_call(lowering, formula or ufunc, dtypes, args)
 
 
 def of_python(lowering: Lowering) -> None:
@@ -409,8 +412,15 @@ def clipped(lowering: Lowering) -> None:
         as_if(lowering, np.maximum, (found["a"], low))
     elif low is None:
         as_if(lowering, np.minimum, (found["a"], high))
+    elif lowering.out.dtype.kind == "f" and is_one(low) and is_one(high):
+        as_if(lowering, CLIP, (found["a"], low, high), Bound(clipped_by_two))
     else:
         as_if(lowering, CLIP, (found["a"], low, high))
+
+
+def is_one(operand: Any) -> bool:
+    """Tell whether an operand is one element for all that are computed."""
+    return getattr(operand, "shape", ()) == ()
 
 
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {

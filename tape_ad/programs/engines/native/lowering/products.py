@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.programs.engines.native.codegen.unit_rows import row_selecting_product
 from tape_ad.programs.engines.native.ir import (
     SIMPLE,
     Argument,
-    Callee,
     ExternalCall,
     Literal,
     MemRef,
@@ -141,23 +139,12 @@ def stacked(ufunc: np.ufunc, operands: Sequence[MemRef], out: MemRef) -> list[Me
     ]
 
 
-def selected_rows_product(lowering: Lowering) -> None:
-    """Lower `times_matrix`, which tests first whether it only selects and scales rows."""
-    call = lowering.call
-    if call.kwargs or len(call.args) != 2:
-        raise NotLowerable("it has options")
-    refs = [*map(lowering.source, call.args), lowering.out]
-    product_of(lowering, np.matmul, *call.args, lowering.out)
-    plain = len({ref.dtype for ref in refs}) == 1 and refs[2].dtype.kind == "f"
-    last = lowering.work[-1]
-    if len(refs[1].shape) != 2:
-        return  # these are never only picked
-    if not plain or not isinstance(last, ExternalCall):
-        raise NotLowerable("a product of such operands")
-    address = last.callee.function
-    assert isinstance(address, int)  # noqa: S101 - for mypy: it is NumPy's loop
-    selecting = row_selecting_product(last.writes[0].dtype)
-    last.callee = Callee(selecting, address, "times_matrix")
+def by_rows(lowering: Lowering) -> None:
+    """Lower `times_matrix`, unless it may only pick rows of a matrix, which NumPy looks into."""
+    x, y = lowering.call.args
+    if len(lowering.source(y).shape) == 2:
+        raise NotLowerable("it may only pick rows")
+    product_of(lowering, np.matmul, x, y, lowering.out)
 
 
 def by_elements(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
@@ -181,7 +168,23 @@ def as_dot(lowering: Lowering) -> None:
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     if not x.shape or not y.shape or (len(y.shape) > 2 and len(x.shape) > 1):
         raise NotLowerable("a product of such arrays")
-    product_of(lowering, np.matmul, found["a"], found["b"], lowering.out)
+    if not elements_multiplied(lowering, (found["a"], found["b"]), (x, y)):
+        product_of(lowering, np.matmul, found["a"], found["b"], lowering.out)
+
+
+def elements_multiplied(lowering: Lowering, factors: Sequence[Any], refs: Sequence[MemRef]) -> bool:
+    """Lower the product of two elements, which NumPy does not add to 0.0: it may be -0.0."""
+    if any(math.prod(ref.shape) != 1 for ref in refs):
+        return False
+    dtypes = resolved(np.multiply, tuple(map(kind_of, factors)))
+    if dtypes is None:
+        raise NotLowerable("a product of such arrays")
+    out = lowering.out
+    nest = lowering.nest(out.shape)
+    seen = [ref.seen(lambda element: element.reshape(out.shape)) for ref in refs]
+    args = [nest.cast(nest.read(ref), d) for ref, d in zip(seen, dtypes, strict=False)]
+    nest.write(nest.op(np.multiply, dtypes, *args), out)
+    return True
 
 
 def as_outer(lowering: Lowering) -> None:
@@ -481,6 +484,8 @@ def over_last_axes(lowering: Lowering) -> None:
     x, y = lowering.source(found["a"]), lowering.source(found["b"])
     if not x.shape or not y.shape:
         raise NotLowerable("a product of such arrays")
+    if elements_multiplied(lowering, (found["a"], found["b"]), (x, y)):
+        return
     names = LETTERS[: len(x.shape)]
     others = LETTERS[len(x.shape) : len(x.shape) + len(y.shape) - 1]
     contracted(lowering, [x, y], [names, others + names[-1]], names[:-1] + others)
@@ -493,8 +498,8 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     linear: affine,
     two_linear: affine,
     times_ones: summed_by_ones,
-    times_matrix: selected_rows_product,
-    inspect.unwrap(times_matrix): selected_rows_product,
+    times_matrix: by_rows,
+    inspect.unwrap(times_matrix): by_rows,
     scaled_rows: rows_scaled,
     contract: named_by_options,
     inspect.unwrap(contract): named_by_options,

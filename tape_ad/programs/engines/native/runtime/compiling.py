@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,6 +24,7 @@ __all__ = [
     "layouts_of",
     "narrowed",
     "this_machine",
+    "with_fields",
 ]
 
 
@@ -182,6 +184,19 @@ class MethodDef(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("doc", ctypes.c_char_p),
     )
+
+
+def with_fields(text: str) -> str:
+    """Write out fields: ``%x = field i64 %p, 2`` loads the third integer from where %p points.
+
+    Examples
+    --------
+    >>> print(with_fields("%x = field i64 %p, 2"))
+    %x.at = getelementptr i64, ptr %p, i64 2
+      %x = load i64, ptr %x.at
+    """
+    at = r"\1.at = getelementptr \2, ptr \3, i64 \4"
+    return re.sub(r"(%\S+) = field (\w+) (%\S+), (\S+)", at + r"\n  \1 = load \2, ptr \1.at", text)
 
 
 def builtin(name: str, address: int, owner: Any) -> Any:

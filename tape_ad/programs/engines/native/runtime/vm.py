@@ -39,6 +39,7 @@ from tape_ad.programs.engines.native.runtime.compiling import (
     builtin,
     compiled,
     python_symbols,
+    with_fields,
 )
 
 __all__ = ["CALL", "END", "GUARD", "NEST", "RELEASE", "Team", "virtual_machine"]
@@ -46,6 +47,7 @@ __all__ = ["CALL", "END", "GUARD", "NEST", "RELEASE", "Team", "virtual_machine"]
 END, CALL, NEST, GUARD = range(4)
 RELEASE = 1
 
+# `runtime.compiling.with_fields` writes out what "%x = field" stands for.
 RUN = """
 define ptr @{name}(ptr %self, ptr %args, i64 %count) {{
 start:
@@ -65,8 +67,7 @@ take:
   %more = icmp ult i64 %i.next, %n
   br i1 %more, label %take, label %taken
 taken:
-  %table.at = getelementptr ptr, ptr %args, i64 {table}
-  %table.array = load ptr, ptr %table.at
+  %table.array = field ptr %args, {table}
   %table.data = getelementptr i8, ptr %table.array, i64 {data}
   %table = load ptr, ptr %table.data
   {task_board}
@@ -149,17 +150,15 @@ def virtual_machine() -> VirtualMachine:
         system.SwitchToThread if windows else system.sched_yield
     )
     symbols["rest_for"] = address_of(system.Sleep if windows else system.usleep)
-    return VirtualMachine(compiled(text, DECLARATIONS, symbols))
+    return VirtualMachine(compiled([with_fields(each) for each in text], DECLARATIONS, symbols))
 
 
 WALK = """
 define internal i64 @walk(ptr %bases, ptr %table, ptr %task_board) {
 start:
-  %most.at = getelementptr i64, ptr %table, i64 1
-  %most = load i64, ptr %most.at
+  %most = field i64 %table, 1
   %args = alloca ptr, i64 %most
-  %deep.at = getelementptr i64, ptr %table, i64 2
-  %deep = load i64, ptr %deep.at
+  %deep = field i64 %table, 2
   %index = alloca i64, i64 %deep
   %n.at = alloca i64
   %first = getelementptr i64, ptr %table, i64 3
@@ -186,8 +185,7 @@ ended:
   ret i64 0
 
 call:
-  %c1 = getelementptr i64, ptr %entry, i64 1
-  %call.words = load i64, ptr %c1
+  %call.words = field i64 %entry, 1
   %call.next = getelementptr i64, ptr %entry, i64 %call.words
   br i1 %many, label %call.ask, label %call.mine
 call.ask:
@@ -195,14 +193,10 @@ call.ask:
   %call.first = icmp eq i64 %call.before, 0
   br i1 %call.first, label %call.mine, label %call.wait
 call.mine:
-  %c2 = getelementptr i64, ptr %entry, i64 2
-  %call.loop = load ptr, ptr %c2
-  %c3 = getelementptr i64, ptr %entry, i64 3
-  %call.data = load ptr, ptr %c3
-  %c4 = getelementptr i64, ptr %entry, i64 4
-  %call.ops = load i64, ptr %c4
-  %c5 = getelementptr i64, ptr %entry, i64 5
-  %call.lengths = load i64, ptr %c5
+  %call.loop = field ptr %entry, 2
+  %call.data = field ptr %entry, 3
+  %call.ops = field i64 %entry, 4
+  %call.lengths = field i64 %entry, 5
   %call.at = getelementptr i64, ptr %entry, i64 6
   %call.words2 = mul i64 %call.ops, 2
   %call.dims = getelementptr i64, ptr %call.at, i64 %call.words2
@@ -213,10 +207,8 @@ call.op:
   %co2 = mul i64 %co, 2
   %co.at = getelementptr i64, ptr %call.at, i64 %co2
   %co.base = load i64, ptr %co.at
-  %co.off.at = getelementptr i64, ptr %co.at, i64 1
-  %co.off = load i64, ptr %co.off.at
-  %co.base.at = getelementptr ptr, ptr %bases, i64 %co.base
-  %co.memory = load ptr, ptr %co.base.at
+  %co.off = field i64 %co.at, 1
+  %co.memory = field ptr %bases, %co.base
   %co.ptr = getelementptr i8, ptr %co.memory, i64 %co.off
   %co.arg = getelementptr ptr, ptr %args, i64 %co
   store ptr %co.ptr, ptr %co.arg
@@ -236,26 +228,18 @@ called:
   br label %next
 
 nest:
-  %n1 = getelementptr i64, ptr %entry, i64 1
-  %nest.words = load i64, ptr %n1
+  %nest.words = field i64 %entry, 1
   %nest.next = getelementptr i64, ptr %entry, i64 %nest.words
-  %n2 = getelementptr i64, ptr %entry, i64 2
-  %dims = load i64, ptr %n2
-  %n3 = getelementptr i64, ptr %entry, i64 3
-  %total = load i64, ptr %n3
-  %n4 = getelementptr i64, ptr %entry, i64 4
-  %length = load i64, ptr %n4
-  %n5 = getelementptr i64, ptr %entry, i64 5
-  %last = load i64, ptr %n5
-  %n6 = getelementptr i64, ptr %entry, i64 6
-  %loops = load i64, ptr %n6
-  %n7 = getelementptr i64, ptr %entry, i64 7
-  %unit = load i64, ptr %n7
+  %dims = field i64 %entry, 2
+  %total = field i64 %entry, 3
+  %length = field i64 %entry, 4
+  %last = field i64 %entry, 5
+  %loops = field i64 %entry, 6
+  %unit = field i64 %entry, 7
   %sizes = getelementptr i64, ptr %entry, i64 8
   %body = getelementptr i64, ptr %sizes, i64 %dims
   %inner = sub i64 %dims, 1
-  %inner.at = getelementptr i64, ptr %sizes, i64 %inner
-  %inner.size = load i64, ptr %inner.at
+  %inner.size = field i64 %sizes, %inner
   %inner.last = sub i64 %inner.size, 1
   %units = udiv i64 %total, %unit
   %few = icmp ult i64 %units, %tickets.most
@@ -280,8 +264,7 @@ turns:
 split:
   %sd = phi i64 [%inner, %turns], [%sd.next, %split]
   %rest = phi i64 [%from, %turns], [%rest.next, %split]
-  %sd.at = getelementptr i64, ptr %sizes, i64 %sd
-  %sd.size = load i64, ptr %sd.at
+  %sd.size = field i64 %sizes, %sd
   %sd.index = urem i64 %rest, %sd.size
   %rest.next = udiv i64 %rest, %sd.size
   %sd.index.at = getelementptr i64, ptr %index, i64 %sd
@@ -294,8 +277,7 @@ turn:
   %t.more = icmp ult i64 %t, %stop
   br i1 %t.more, label %turn.go, label %nest.done
 turn.go:
-  %i.at = getelementptr i64, ptr %index, i64 %inner
-  %i = load i64, ptr %i.at
+  %i = field i64 %index, %inner
   %is.last = icmp eq i64 %i, %inner.last
   %n = select i1 %is.last, i64 %last, i64 %length
   store i64 %n, ptr %n.at
@@ -304,10 +286,8 @@ loop:
   %l = phi i64 [0, %turn.go], [%l.next, %loop.done]
   %head = phi ptr [%body, %turn.go], [%head.next, %loop.done]
   %fn = load ptr, ptr %head
-  %h1 = getelementptr i64, ptr %head, i64 1
-  %data = load ptr, ptr %h1
-  %h2 = getelementptr i64, ptr %head, i64 2
-  %ops = load i64, ptr %h2
+  %data = field ptr %head, 1
+  %ops = field i64 %head, 2
   %places = getelementptr i64, ptr %head, i64 3
   %dims2 = add i64 %dims, 2
   br label %op
@@ -315,17 +295,14 @@ op:
   %o = phi i64 [0, %loop], [%o.next, %op.done]
   %place = phi ptr [%places, %loop], [%place.next, %op.done]
   %base = load i64, ptr %place
-  %off.at = getelementptr i64, ptr %place, i64 1
-  %off0 = load i64, ptr %off.at
+  %off0 = field i64 %place, 1
   %strides = getelementptr i64, ptr %place, i64 2
   br label %dim
 dim:
   %d = phi i64 [0, %op], [%d.next, %dim]
   %off = phi i64 [%off0, %op], [%off.next, %dim]
-  %d.index.at = getelementptr i64, ptr %index, i64 %d
-  %d.index = load i64, ptr %d.index.at
-  %d.stride.at = getelementptr i64, ptr %strides, i64 %d
-  %d.stride = load i64, ptr %d.stride.at
+  %d.index = field i64 %index, %d
+  %d.stride = field i64 %strides, %d
   %d.way = mul i64 %d.index, %d.stride
   %off.next = add i64 %off, %d.way
   %d.next = add i64 %d, 1
@@ -354,8 +331,7 @@ step:
   %s.at = getelementptr i64, ptr %index, i64 %s
   %s.index = load i64, ptr %s.at
   %s.more = add i64 %s.index, 1
-  %s.size.at = getelementptr i64, ptr %sizes, i64 %s
-  %s.size = load i64, ptr %s.size.at
+  %s.size = field i64 %sizes, %s
   %carry = icmp uge i64 %s.more, %s.size
   %s.new = select i1 %carry, i64 0, i64 %s.more
   store i64 %s.new, ptr %s.at
@@ -380,14 +356,10 @@ nested:
   br label %next
 
 guard:
-  %g1 = getelementptr i64, ptr %entry, i64 1
-  %guard.base = load i64, ptr %g1
-  %g2 = getelementptr i64, ptr %entry, i64 2
-  %guard.off = load i64, ptr %g2
-  %g3 = getelementptr i64, ptr %entry, i64 3
-  %expected = load i64, ptr %g3
-  %g4 = getelementptr i64, ptr %entry, i64 4
-  %guard.number = load i64, ptr %g4
+  %guard.base = field i64 %entry, 1
+  %guard.off = field i64 %entry, 2
+  %expected = field i64 %entry, 3
+  %guard.number = field i64 %entry, 4
   %guard.next = getelementptr i64, ptr %entry, i64 5
   br i1 %many, label %guard.ask, label %guard.look
 guard.ask:
@@ -395,8 +367,7 @@ guard.ask:
   %guard.first = icmp eq i64 %guard.before, 0
   br i1 %guard.first, label %guard.look, label %guard.wait
 guard.look:
-  %guard.base.at = getelementptr ptr, ptr %bases, i64 %guard.base
-  %guard.memory = load ptr, ptr %guard.base.at
+  %guard.memory = field ptr %bases, %guard.base
   %guard.at = getelementptr i8, ptr %guard.memory, i64 %guard.off
   %byte = load i8, ptr %guard.at
   %answer = zext i8 %byte to i64

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.programs.engines import verifier
+from tape_ad.programs.engines import plans
 from tape_ad.programs.engines.native.codegen import CompiledLoop
 from tape_ad.programs.engines.native.codegen.loops import (
     ANY,
@@ -460,7 +460,7 @@ class Bytecode:
                 size = size_of(root) or ref.dtype.itemsize
                 self._inside[root] = Block(size, number, number)
             self._live.use(root, number)
-            if verifier.ENABLED:
+            if plans.verifier is not None:
                 self._touched += [[] for _ in range(number + 1 - len(self._touched))]
                 self._touched[number].append(root)
 
@@ -481,9 +481,9 @@ class Bytecode:
             "nest": self.nest_words,
             "guard": self.guard_words,
         }
-        if verifier.ENABLED:
+        if plans.verifier is not None:
             where = {root: (block.offset, block.size) for root, block in self._inside.items()}
-            verifier.verify_ranges(self._touched, where)
+            plans.verifier.verify_ranges(self._touched, where)
         for kind, entry in self._entries:
             self.words += write[kind](*entry)
         self.words.append(vm.END)

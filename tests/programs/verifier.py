@@ -1,8 +1,8 @@
 """The verifier: no step of a plan, and none of native code, reads memory that a later value took.
 
 It goes through a program in its plain order, noting of each piece of memory which value lies there,
-and compares that with what storage, fusion and the order of native work have made of it. Tests turn
-it on; it is off otherwise, for it takes time. `verify_owners` runs a program in the plain
+and compares that with what storage, fusion and the order of native work have made of it.
+`verify_owners` runs a program in the plain
 interpreter, to see whether its views are those that all of this relies on.
 """
 
@@ -19,9 +19,6 @@ from tape_ad.programs.program.interpreter import interpreted
 from tape_ad.programs.program.program import Call, Program, Step, Value, root_of
 
 __all__ = ["StorageError", "verify_order", "verify_owners", "verify_plan", "verify_ranges"]
-
-ENABLED = False
-"""Whether engines verify what they make."""
 
 Extent = tuple[Any, int, int]
 """A piece of memory: which one, from which byte on, and how many."""

@@ -1,0 +1,518 @@
+"""Factors that are unique, and updates of QR factors.
+
+Those of Hessenberg, of L D L^H, of balancing, of bases, of complex Schur are composed of what leads
+to them step by step, for given signs, orders and blocks, which are those that SciPy finds; beside
+the matrix they stay as they are. Updates follow SciPy's rotations and reflections (Golub & Van
+Loan, *Matrix Computations*, section 6.5) one by one, so that they are right for any arrays, and for
+the further columns of a full Q too. A rotation may differ from LAPACK's by signs, which those of
+the result put right.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.maps import adjoint
+from tape_ad.extend.rules import Constant, Entry, overridable
+from tape_ad.scipy.counterparts import counterpart
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.linalg.basics import as_assumed, pivots
+from tape_ad.scipy.linalg.spectral import singular_vectors, vectors
+from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
+
+__all__ = [
+    "FACTORS",
+    "balance",
+    "hessenberg",
+    "layout",
+    "ldl",
+    "lu",
+    "matrix_balance",
+    "null_space",
+    "null_vector",
+    "orth",
+    "qr_delete",
+    "qr_insert",
+    "qr_multiply",
+    "qr_update",
+    "rank",
+    "row_order",
+    "rsf2csf",
+    "subdiagonal_signs",
+]
+
+# What SciPy finds, and what is constant around it
+
+
+@overridable
+def subdiagonal_signs(a: Array) -> Array:
+    """Find the signs of what `hessenberg` has below its diagonal.
+
+    They count as 0 where a column is reduced already, for beside it the reflection is another.
+    """
+    (gehrd,) = scipy.linalg.get_lapack_funcs(("gehrd",), (a,))
+    h, tau, _ = gehrd(a)
+    n = a.shape[-1]
+    steps = n - 1 if np.iscomplexobj(a) else n - 2  # the last vector of reals has one element
+    signs = np.sign(np.diagonal(h, -1).real)
+    signs[:steps][tau[:steps] == 0] = 0
+    return signs
+
+
+@overridable
+def layout(a: Array, lower: bool, hermitian: bool) -> Array:
+    """Find the order of the rows that `ldl` has, and where its blocks of two begin.
+
+    Returns
+    -------
+    array of int, shape (2, n)
+    """
+    _, d, order = scipy.linalg.ldl(a, lower=lower, hermitian=hermitian)
+    begins = np.append(np.diagonal(d, -1) != 0, [False])
+    return np.stack([order, begins.astype(int)])
+
+
+@overridable
+def balance(a: Array, permute: bool, scale: bool) -> Any:
+    """Find the scales and the order of `matrix_balance`, shape (2, n)."""
+    _, (scales, order) = scipy.linalg.matrix_balance(a, permute, scale, separate=True)
+    return np.stack([scales, order.astype(float)])
+
+
+@overridable
+def null_vector(a: Array, rcond: Any) -> Array:
+    """Find the only vector of a null space.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        Where there are several, or none beside the matrix.
+    """
+    found = scipy.linalg.null_space(a, rcond)
+    if found.shape[1] > 1 or a.shape[0] != a.shape[1] - found.shape[1]:
+        raise UnsupportedArgumentError(
+            f"tape_ad.scipy.linalg.null_space of a handle of shape {a.shape}: {found.shape[1]} "
+            "vectors "
+            "span the null space; there is a derivative of one alone, of n - 1 independent rows, "
+            "as several may be turned, and dependent rows have another null space beside them; "
+            "write np.eye(n) - np.linalg.pinv(a) @ a for the projection onto it"
+        )
+    return found[:, 0] if found.shape[1] else found
+
+
+@overridable
+def rank(a: Array, rcond: Any) -> Any:
+    """Count the vectors of `orth`."""
+    return np.array(scipy.linalg.orth(a, rcond).shape[1])
+
+
+# Compositions
+
+
+def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
+    """Follow the vectors from the first unit vector on, each orthogonal to those before."""
+    a = as_array(a)
+    n = a.shape[-1]
+    if n <= 2:
+        return (a, np.eye(n)) if calc_q else a
+    signs = subdiagonal_signs(a)
+    if np.any(np.equal(signs, 0)):
+        raise UnsupportedArgumentError(
+            "tape_ad.scipy.linalg.hessenberg: a column of this matrix has zeros alone below its "
+            "subdiagonal, where the reflections jump and have no derivative"
+        )
+    columns: list[Any] = [np.eye(n)[0]]
+    for sign in signs:
+        v, basis = a @ columns[-1], np.stack(columns, axis=-1)
+        for _ in range(2):  # once more, for what rounding has left
+            v = v - basis @ (adjoint(basis) @ v)
+        columns.append(v / (sign * np.linalg.norm(v)))
+    q = np.stack(columns, axis=-1)
+    h = np.triu(adjoint(q) @ a @ q, -1)
+    return (h, q) if calc_q else h
+
+
+def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
+    """Eliminate block by block, from the top down, or from the bottom up."""
+    a = as_array(a)
+    n = a.shape[-1]
+    turned = adjoint if hermitian else np.matrix_transpose
+    kind = "her" if hermitian and a.dtype.kind == "c" else "sym"
+    order, begins = layout(a, bool(lower), bool(hermitian))
+    rest = as_assumed(a, kind, lower)[order][:, order]
+    way = slice(None, None, 1 if lower else -1)
+    rest, begins = rest[way, way], begins if lower else np.roll(begins, 1)[way]
+    columns: list[Any] = []
+    rows: list[Any] = []
+    i = 0
+    while i < n:
+        size = 2 if begins[i] else 1
+        block, below = rest[:size, :size], rest[size:, :size]
+        factor = turned(np.linalg.solve(turned(block), turned(below)))
+        column = np.concatenate([np.eye(size, dtype=a.dtype), factor])
+        columns.append(np.pad(column, ((i, 0), (0, 0))))
+        rows.append(np.pad(block, ((0, 0), (i, n - i - size))))
+        rest = rest[size:, size:] - factor @ block @ turned(factor)
+        i += size
+    triangle = np.concatenate(columns, axis=1)[way, way]
+    return triangle[np.argsort(order)], np.concatenate(rows)[way, way], order
+
+
+def balanced(a: Array, permute: bool, scale: bool, separate: bool, overwrite_a: bool) -> Any:
+    """Put rows and columns in another order, and scale them, which SciPy does by powers of 2."""
+    a = as_array(a)
+    scales, where = balance(a, permute, scale)
+    order = where.astype(int)
+    out = a[order][:, order] * (scales / scales[:, None])
+    if separate:
+        return out, (scales, order)
+    return out, np.take(np.diag(scales), np.argsort(order), axis=0)
+
+
+def null_basis(a: Array, rcond: Any = None, **options: Any) -> Array:
+    """Project the vector onto the null space."""
+    a = as_array(a)
+    found = null_vector(a, rcond)
+    if found.ndim == 2:  # no vector at all, as beside the matrix
+        return found
+    v = found - np.linalg.pinv(a) @ (a @ found)
+    return (v / np.linalg.norm(v))[:, None]
+
+
+def range_basis(a: Array, rcond: Any) -> Array:
+    """Take the singular vectors on the left."""
+    a = as_array(a)
+    return singular_vectors(a, False)[0][:, : int(rank(a, rcond))]
+
+
+def multiplied(
+    a: Array, c: Array, mode: str, pivoting: bool, conjugate: bool, *overwrite: bool
+) -> Any:
+    """Multiply by the orthogonal factor."""
+    a, c = as_array(a), as_array(c)
+    order: tuple[Any, ...] = ()
+    if pivoting:
+        order = (pivots(a),)
+        a = a[:, order[0]]
+    q, r = np.linalg.qr(a)
+    q = np.conjugate(q) if conjugate else q
+    return (q @ c if mode == "left" else c @ q, r, *order)
+
+
+def complex_form(t: Array, z: Array, check_finite: bool) -> Any:
+    """Rotate each block of two to a triangle, as SciPy does."""
+    t, z = as_array(t) + 0j, as_array(z) + 0j
+    n, eps = t.shape[0], float(np.finfo(t.dtype).eps)
+    for m in range(n - 1, 0, -1):
+        size = np.abs(t[m - 1, m - 1]) + np.abs(t[m, m])
+        if np.abs(t[m, m - 1]) > eps * size:
+            here = slice(m - 1, m + 1)
+            mu = vectors(t[here, here])[0][0] - t[m, m]
+            length = np.linalg.norm(np.stack([mu, t[m, m - 1]]))
+            c, s = mu / length, t[m, m - 1] / length
+            g = np.stack([np.stack([np.conjugate(c), s]), np.stack([-s, c])])
+            t = placed(t, g @ t[here, m - 1 :], m - 1, m - 1)
+            t = placed(t, t[: m + 1, here] @ adjoint(g), 0, m - 1)
+            z = placed(z, z[:, here] @ adjoint(g), 0, m - 1)
+        t = placed(t, np.zeros((1, 1)), m, m - 1)
+    return t, z
+
+
+def placed(a: Array, part: Array, i: int, j: int) -> Array:
+    """Give a square matrix with another part from row i and column j on."""
+    n, (rows, columns) = a.shape[0], part.shape
+    around = (i, n - i - rows), (j, n - j - columns)
+    return np.where(np.pad(np.ones(part.shape, bool), around), np.pad(part, around), a)
+
+
+FACTORS: dict[Any, Entry] = {
+    subdiagonal_signs: Constant(),
+    layout: Constant(),
+    balance: Constant(),
+    null_vector: Constant(),
+    rank: Constant(),
+}
+
+hessenberg = counterpart(FACTORS, scipy.linalg.hessenberg, "a", reduced)
+ldl = counterpart(FACTORS, scipy.linalg.ldl, "A", block_factors)
+matrix_balance = counterpart(FACTORS, scipy.linalg.matrix_balance, "A", balanced)
+null_space = counterpart(
+    FACTORS, scipy.linalg.null_space, "A", null_basis, axes={None: -2}, shape_by_values=True
+)
+orth = counterpart(
+    FACTORS, scipy.linalg.orth, "A", range_basis, axes={None: -2}, shape_by_values=True
+)
+qr_multiply = counterpart(FACTORS, scipy.linalg.qr_multiply, "a c", multiplied)
+rsf2csf = counterpart(FACTORS, scipy.linalg.rsf2csf, "T Z", complex_form)
+
+
+def triangular(
+    a: Array, permute_l: bool, overwrite_a: bool, check_finite: bool, p_indices: bool
+) -> Any:
+    """Factorise matrices; how their rows are ordered is constant."""
+    a = as_array(a)
+    *stack, m, n = a.shape
+    if a.size == 0:
+        return scipy.linalg.lu(np.zeros(a.shape, a.dtype), permute_l, p_indices=p_indices)
+    flat = a.reshape((-1, m, n))
+    found = [of_one(flat[i]) for i in range(flat.shape[0])]
+    rows = np.stack([each[0] for each in found])
+    lower, upper = (
+        np.stack(each).reshape((*stack, *each[0].shape))
+        for each in list(zip(*found, strict=True))[1:]
+    )
+    if permute_l:
+        return np.take_along_axis(lower, rows.reshape((*stack, m, 1)), axis=-2), upper
+    if p_indices:
+        return rows.reshape((*stack, m)), lower, upper
+    return (
+        np.take(np.eye(m, dtype=a.real.dtype), rows, axis=0).reshape((*stack, m, m)),
+        lower,
+        upper,
+    )
+
+
+def of_one(a: Array) -> tuple[Any, Array, Array]:
+    """Factorise a matrix by its first square, once its rows are in order."""
+    rows = row_order(a)
+    a = a[np.argsort(rows)]
+    k = min(a.shape)
+    packed, _ = lu_factor(a[:k, :k])
+    lower, upper = np.tril(packed, -1) + np.eye(k, dtype=packed.dtype), np.triu(packed)
+    if a.shape[0] > k:
+        below = solve_triangular(upper, np.matrix_transpose(a[k:]), trans="T")
+        lower = np.concatenate([lower, np.matrix_transpose(below)])
+    if a.shape[1] > k:
+        beside = solve_triangular(lower, a[:, k:], lower=True, unit_diagonal=True)
+        upper = np.concatenate([upper, beside], axis=1)
+    return rows, lower, upper
+
+
+@overridable
+def row_order(a: Array) -> Array:
+    """Find which row of the lower factor each row of the matrix is made by.
+
+    Parameters
+    ----------
+    a : array, shape (m, n)
+
+    Returns
+    -------
+    array of int, shape (m,)
+    """
+    return scipy.linalg.lu(a, p_indices=True)[0]
+
+
+FACTORS |= {
+    row_order: Constant(facts.cores("(m,n)->(m)")),
+}
+
+lu = counterpart(FACTORS, scipy.linalg.lu, "a", triangular)
+
+
+Rows = list[Any]
+
+
+# Steps
+
+
+def refused(name: str, what: str) -> UnsupportedArgumentError:
+    """Make the error for an argument that has no derivative in an update."""
+    return UnsupportedArgumentError(
+        f"tape_ad.scipy.linalg.{name} of handles: {what} has no derivative here; write "
+        "tape_ad.scipy.linalg.qr of the matrix that is meant"
+    )
+
+
+def taken_apart(name: str, *arrays: Any) -> list[Array]:
+    """Convert arguments to arrays, and refuse complex ones."""
+    made = [as_array(each) for each in arrays]
+    if any(each.dtype.kind == "c" for each in made):
+        raise refused(name, "an update of complex factors")
+    return made
+
+
+def rotation(name: str, f: Any, g: Any) -> tuple[Any, Any, Any]:
+    """Find the cosine and sine that turn (f, g) to (r, 0), and r."""
+    if primal(f) == 0 and primal(g) == 0:
+        raise refused(name, "a step that meets two zeros")
+    r = np.sqrt(f * f + g * g) * (-1.0 if f < 0 else 1.0)  # as LAPACK has it
+    return f / r, g / r, r
+
+
+def turned(vectors: Rows, i: int, k: int, c: Any, s: Any, start: int = 0) -> None:
+    """Turn two vectors in the plane that they span, from an element on."""
+    x, y = vectors[i], vectors[k]
+    if start >= x.shape[0]:
+        return
+    vectors[i] = np.concatenate([x[:start], c * x[start:] + s * y[start:]])
+    vectors[k] = np.concatenate([y[:start], c * y[start:] - s * x[start:]])
+
+
+def with_element(vectors: Rows, i: int, j: int, value: Any) -> None:
+    """Put another element into a vector."""
+    x = vectors[i]
+    vectors[i] = np.concatenate([x[:j], np.reshape(value, (1,)), x[j + 1 :]])
+
+
+def eliminated(name: str, rows: Rows, columns: Rows, i: int, k: int, j: int) -> None:
+    """Turn two rows, the second of which gets a zero in column j, and the columns of Q too."""
+    c, s, r = rotation(name, rows[i][j], rows[k][j])
+    turned(rows, i, k, c, s, j + 1)
+    with_element(rows, i, j, r)
+    with_element(rows, k, j, 0.0)
+    turned(columns, i, k, c, s)
+
+
+def reflected(name: str, rows: Rows, columns: Rows, places: Sequence[int], j: int) -> None:
+    """Reflect rows, all of which but the first get a zero in column j, and the columns of Q."""
+    x = np.stack([rows[place][j] for place in places])
+    if not np.any(primal(x[1:]) != 0):
+        raise refused(name, "a step that meets zeros")
+    beta = -np.sqrt(np.sum(x * x)) * (1.0 if x[0] >= 0 else -1.0)
+    v = np.concatenate([np.ones(1), x[1:] / (x[0] - beta)])
+    tau = (beta - x[0]) / beta
+    for lines, start in ((rows, j + 1), (columns, 0)):
+        total = tau * sum(v[n] * lines[place][start:] for n, place in enumerate(places))
+        for n, place in enumerate(places):
+            old = lines[place]
+            lines[place] = np.concatenate([old[:start], old[start:] - v[n] * total])
+    for n, place in enumerate(places):
+        with_element(rows, place, j, 0.0 if n else beta)
+
+
+def split(q: Array, r: Array) -> tuple[Rows, Rows]:
+    """Take the columns of Q and the rows of R."""
+    return [q[:, i] for i in range(q.shape[1])], [r[i] for i in range(r.shape[0])]
+
+
+def joined_up(columns: Rows, rows: Rows) -> tuple[Array, Array]:
+    """Stack the columns of Q and the rows of R."""
+    return np.stack(columns, axis=1), np.stack(rows)
+
+
+def beside(name: str, q: Array, u: Array) -> tuple[Array, Array]:
+    """Split a vector into what the columns of Q give, and a unit vector apart, with its length."""
+    length = np.sqrt(np.sum(u * u))
+    u = u / length
+    inside = u @ q
+    rest = u - q @ inside
+    size = np.sqrt(np.sum(rest * rest))
+    if not size > np.sqrt(0.5):  # once more, as SciPy does, for what rounding has left
+        more = rest @ q
+        rest, inside, before = rest - q @ more, inside + more, size
+        size = np.sqrt(np.sum(rest * rest))
+        if not size > np.sqrt(0.5) * before:
+            raise refused(name, "a vector in the space of the columns of an economic Q")
+    return np.concatenate([inside, np.reshape(size, (1,))]) * length, rest / size
+
+
+# Updates
+
+
+def updated(q: Array, r: Array, u: Array, v: Array, *options: bool) -> tuple[Array, Array]:
+    """Add the product of two vectors."""
+    name = "qr_update"
+    q, r, u, v = taken_apart(name, q, r, u, v)
+    if u.ndim == 2 and u.shape[1] == 1:
+        u, v = u[:, 0], v.reshape(-1)
+    if u.ndim != 1:
+        raise refused(name, "an update by several vectors at once")
+    economic = q.shape[0] != q.shape[1]
+    columns, rows = split(q, r)
+    if economic:
+        w, rest = beside(name, q, u)
+        columns, rows = [*columns, rest], [*rows, np.zeros(r.shape[1])]
+    else:
+        w = u @ q
+    parts = [w[i] for i in range(w.shape[0])]
+    for j in range(len(rows) - 2, -1, -1):
+        c, s, parts[j] = rotation(name, parts[j], parts[j + 1])
+        turned(rows, j, j + 1, c, s, j)
+        turned(columns, j, j + 1, c, s)
+    rows[0] = rows[0] + parts[0] * v
+    for j in range(min(len(rows) - 1, r.shape[1])):
+        eliminated(name, rows, columns, j, j + 1, j)
+    count = r.shape[0]
+    return joined_up(columns[: q.shape[1]], rows[:count])
+
+
+def inserted(
+    q: Array, r: Array, u: Array, k: int, which: str, rcond: Any, *options: bool
+) -> tuple[Array, Array]:
+    """Insert rows, or a column."""
+    name = "qr_insert"
+    q, r, u = taken_apart(name, q, r, u)
+    (m, count), n = q.shape, r.shape[1]
+    if which == "col":
+        k = k + n if k < 0 else k
+        if u.ndim == 2 and u.shape[1] == 1:
+            u = u[:, 0]
+        if u.ndim != 1:
+            raise refused(name, "an insertion of several columns at once")
+        columns, rows = split(q, r)
+        w = u @ q
+        if m != count:
+            w, rest = beside(name, q, u)
+            columns, rows = [*columns, rest], [*rows, np.zeros(n)]
+        rows = [np.concatenate([x[:k], w[i : i + 1], x[k:]]) for i, x in enumerate(rows)]
+        for j in range(len(rows) - 2, k - 1, -1):
+            c, s, length = rotation(name, rows[j][k], rows[j + 1][k])
+            with_element(rows, j, k, length)
+            with_element(rows, j + 1, k, 0.0)
+            turned(rows, j, j + 1, c, s, j + 1)
+            turned(columns, j, j + 1, c, s)
+        return joined_up(columns, rows)
+    u = u if u.ndim == 2 else u[None]
+    p = u.shape[0]
+    k = k + m if k < 0 else k
+    if count < n:
+        raise refused(name, "an insertion of rows into a wide matrix")
+    top = np.concatenate([q[:k], np.zeros((p, count)), q[k:]])
+    new = np.zeros((m + p, p))
+    new[k : k + p] = np.eye(p)
+    columns, rows = split(np.concatenate([top, new], axis=1), np.concatenate([r, u]))
+    for j in range(n):
+        reflected(name, rows, columns, range(j, count + p) if p > 1 else [j, count], j)
+    kept = count + p if m == count else count
+    return joined_up(columns[:kept], rows[:kept])
+
+
+def deleted(q: Array, r: Array, k: int, p: int, which: str, *options: bool) -> tuple[Array, Array]:
+    """Delete rows or columns of a factored matrix."""
+    name = "qr_delete"
+    q, r = taken_apart(name, q, r)
+    (m, count), n = q.shape, r.shape[1]
+    if which == "col":
+        k = k + n if k < 0 else k
+        columns, rows = split(q, np.concatenate([r[:, :k], r[:, k + p :]], axis=1))
+        for j in range(k, min(count - 1, n - p)):
+            if p == 1:
+                eliminated(name, rows, columns, j, j + 1, j)
+            else:
+                reflected(name, rows, columns, range(j, min(j + p + 1, count)), j)
+        kept = count if m == count else count - p
+        return joined_up(columns[:kept], rows[:kept])
+    if m != count:
+        raise refused(name, "a deletion of rows of economic factors")
+    k = k + m if k < 0 else k
+    above = q[k : k + p]
+    columns, rows = split(np.concatenate([q[:k], q[k + p :]]), r)
+    heads = [above[:, i] for i in range(m)]
+    for i in range(p):
+        for j in range(m - 2, i - 1, -1):
+            c, s, _ = rotation(name, heads[j][i], heads[j + 1][i])
+            turned(heads, j, j + 1, c, s)
+            turned(rows, j, j + 1, c, s, j - i)
+            turned(columns, j, j + 1, c, s)
+    return joined_up(columns[p:], rows[p:])
+
+
+BOTH: dict[int | None, int] = {0: -2, 1: -1}
+qr_update = counterpart(FACTORS, scipy.linalg.qr_update, "Q R u v", updated, axes=BOTH)
+qr_insert = counterpart(FACTORS, scipy.linalg.qr_insert, "Q R u", inserted, axes=BOTH)
+qr_delete = counterpart(FACTORS, scipy.linalg.qr_delete, "Q R", deleted, axes=BOTH)
