@@ -156,10 +156,19 @@ def make_class(kind: type) -> Any:
 
 @functools.cache
 def equal_to_originals(meta: Any) -> Any:
-    """Derive a metaclass whose classes are equal to what they are copies of, as keys of tables."""
+    """Derive a metaclass whose classes are equal to what they are copies of, as keys of tables.
+
+    They have the same instances, for code that is not copied asks for them too.
+    """
 
     def equal(cls: Any, other: Any) -> Any:
         return original_of(cls) is original_of(other) or NotImplemented
+
+    def has_instance(cls: Any, value: Any) -> Any:
+        original = original_of(cls)
+        if original is cls:  # a class that a user derives
+            return meta.__instancecheck__(cls, value)
+        return isinstance(value, original)
 
     def making(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_copied(sys._getframe(1)):  # of the user, who may have objects of the originals
@@ -169,6 +178,7 @@ def equal_to_originals(meta: Any) -> Any:
 
     body: dict[str, Any] = {
         "__call__": making,
+        "__instancecheck__": has_instance,
         "__eq__": equal,
         "__hash__": lambda cls: type.__hash__(original_of(cls)),
     }
