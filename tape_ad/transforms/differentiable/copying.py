@@ -633,6 +633,8 @@ KNOWN[ListCopy] = list
 
 def builtin(function: Any) -> Any:
     """Guard a compiled function of a package; NumPy's and Python's stay."""
+    if type(function.__self__) is np.ufunc:  # np.add.reduce
+        return getattr(converted(function.__self__), function.__name__)
     return memoized(function, guarded) if is_compiled(function) else function
 
 

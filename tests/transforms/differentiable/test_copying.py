@@ -259,8 +259,9 @@ def test_a_table_of_functions_is_changed_as_the_code_says(monkeypatch: pytest.Mo
     monkeypatch.setattr(foreign, "KERNELS", table)
 
     def change(x: Any) -> Any:
-        foreign.KERNELS.update(third=math.exp)
-        return x * foreign.KERNELS.pop(3) * len(foreign.KERNELS)
+        kernels: Any = foreign.KERNELS
+        kernels.update(third=math.exp)
+        return x * kernels.pop(3) * len(kernels)
 
     np.testing.assert_array_equal(slopes(ta.differentiable(change)), [3, 3, 3])
     assert table == {"one": foreign.scaled, "other": foreign.counted, "third": math.exp}
