@@ -24,8 +24,7 @@ from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.spatial import metrics
-from tape_ad.scipy.spatial.metrics import cdist as cdist
-from tape_ad.scipy.spatial.metrics import pdist as pdist
+from tape_ad.scipy.spatial.metrics import cdist, pdist  # noqa: F401 - which are public here
 
 host = scipy.spatial.distance
 
