@@ -323,10 +323,10 @@ def forward_sweep(
     if keep is not None:
         every = range(starts[first], starts[last + 1])
         last_use = {parents[edge]: edge for edge in every if parents[edge] not in keep}
-    for node in range(first, last + 1):
+    for node in range(first, last + 1) if among is None else sorted(among):
         begin, end = starts[node], starts[node + 1]
         edges = [edge for edge in range(begin, end) if parents[edge] in reached]
-        if not edges or (among is not None and node not in among):
+        if not edges:
             continue
         if traits_of(type(partials[edges[0]])).pushes_together:
             push_together(arena, node, edges, reached, stack)

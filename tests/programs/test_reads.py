@@ -27,6 +27,7 @@ class Model:
     """A model with a method to be passed, and attributes that may be missing."""
 
     training = True
+    rate = 2.0
 
     def loss(self, x: Any) -> Any:
         return x * (2.0 if self.training else 3.0)
@@ -262,6 +263,11 @@ def of_containers() -> dict[str, Case]:
         "bytearray": (lambda x: x * raw[0], (X,), lambda: raw.__setitem__(0, 3)),
         "ContextVar": (lambda x: x * setting.get(), (X,), lambda: setting.set(3.0)),
         "weakref": (lambda x: x * reference().scale, (X,), lambda: setattr(model, "scale", 3.0)),  # type: ignore[union-attr]  # it is alive
+        "weakref, of its class": (
+            lambda x: x * reference().rate,  # type: ignore[union-attr]  # it is alive
+            (X,),
+            lambda: setattr(model, "rate", 3.0),
+        ),
         "array of objects": (lambda x: x * objects[0], (X,), lambda: objects.__setitem__(0, 3.0)),
         "in one": (lambda x: x * objects[1].scale, (X,), lambda: setattr(model, "scale", 3.0)),
         "attrgetter": (lambda x: x * get(model), (X,), lambda: setattr(model, "scale", 3.0)),

@@ -17,7 +17,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.interop.autograd.modules import publish
 from tape_ad.interop.autograd.spaces import holds_handles, plain
 
-__all__ = ["integrate", "linalg", "signal", "special", "stats"]  # noqa: F822 - published below
+__all__ = ["integrate", "linalg", "signal", "special", "stats"]
 
 Axes = Sequence[int]
 
@@ -153,6 +153,12 @@ DISTRIBUTIONS = (
     "t",
 )
 """Each is a module with its methods."""
+
+integrate: Any
+linalg: Any
+signal: Any
+special: Any
+stats: Any
 
 publish(
     __name__,

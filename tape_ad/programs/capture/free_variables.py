@@ -252,9 +252,9 @@ class FreeVariables:
 
         def guarded_by_numbers(*inputs: Any) -> Any:
             for each in numbers:
-                if not each.holds():
+                if each.now() != each.contents:  # as `holds`, without a call of ours
                     return STALE
-            return guarded(*inputs)
+            return replay(*inputs) if same() or self.hold() else STALE
 
         return guarded_by_numbers if numbers else guarded
 
@@ -573,7 +573,8 @@ def functions_of(found: Any) -> list[types.FunctionType]:
 
 def classes_of(value: Any) -> list[type]:
     """List the user's classes of an object, or those that a class is made of."""
-    kinds = type(value).__mro__
+    kind = type(value)
+    kinds = (value.__class__ if kind in weakref.ProxyTypes else kind).__mro__
     if isinstance(value, type):  # whose attributes are those of its own class as well
         kinds = (*value.__mro__, *kinds)
     return [each for each in kinds if not is_library_module(each)]

@@ -8,9 +8,9 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
-from tape_ad.programs.capture.constants import contents
+from tape_ad.programs.capture.constants import PADDED, contents
 from tape_ad.record.messages.callers import tree_of, variables_bound, variables_read
 
 __all__ = [
@@ -276,12 +276,21 @@ class WatchedArray:
     contents : bytes
     read : bool
         Whether the program reads it as well.
+    now : callable
+        Gives what is in it now.
     """
 
     array: Any
     title: str
     contents: bytes
     read: bool = False
+    now: Callable[[], bytes] = field(init=False)
+
+    @now.default
+    def _(self) -> Callable[[], bytes]:
+        array = self.array
+        padded = array.dtype.char in PADDED
+        return functools.partial(contents, array) if padded else array.tobytes
 
     def named(self) -> str:
         """Give its title."""
@@ -289,7 +298,7 @@ class WatchedArray:
 
     def holds(self) -> bool:
         """Tell whether the same numbers are in it as before."""
-        return contents(self.array) == self.contents
+        return self.now() == self.contents
 
 
 def alike(one: Any, two: Any) -> bool:
