@@ -1,6 +1,7 @@
 """The shape of the package: layers that import downward, and no cycle of files."""
 
 import ast
+import importlib
 import re
 import tomllib
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+import tape_ad as ta
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -114,3 +117,56 @@ def test_the_page_for_contributors_lists_the_layers_of_the_contract() -> None:
     rows = re.findall(r"^\| (\d+) \| (`.*?`) \|", text, re.MULTILINE)
     listed = {int(number): re.findall(r"`(\w+)`", packages) for number, packages in rows}
     assert listed == dict(enumerate(LAYERS, 1))
+
+
+FACES = ("", ".extend", ".interop", ".nn", ".optim", ".scipy", ".training")
+
+
+def public_names(module: str) -> set[str]:
+    """List what a module binds, as editors and type checkers see it, without running it."""
+    found: set[str] = set()
+    for node in nodes(module):
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            found |= set(literal_all(f"{node.module}"))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return {name for name in found if name[0] != "_"}
+
+
+def literal_all(module: str) -> list[str]:
+    """Give a module's `__all__`, as it is written."""
+    for node in nodes(module):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    raise AssertionError(f"{module} has no __all__ that can be read")
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_completion_offers_what_is_public_alone(face: str) -> None:
+    module = importlib.import_module(f"tape_ad{face}")
+    listed = {name for name in dir(module) if name[0] != "_"}
+    assert listed == set(module.__all__)
+    assert public_names(f"tape_ad{face}") - listed == set()
+
+
+def bound_in(kind: type) -> set[str]:
+    """List what a class binds, as it is written."""
+    classes = [node for node in nodes(kind.__module__) if isinstance(node, ast.ClassDef)]
+    body = [part for node in classes if node.name == kind.__qualname__ for part in node.body]
+    found = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    targets: list[ast.expr] = [node.target for node in body if isinstance(node, ast.AnnAssign)]
+    targets += [each for node in body if isinstance(node, ast.Assign) for each in node.targets]
+    return found | {each.id for each in targets if isinstance(each, ast.Name)}
+
+
+def test_completion_of_a_handle_offers_little_that_is_not_public() -> None:
+    handle = ta.ComputationRecord().tensor(1.0)
+    kinds = [kind for kind in type(handle).__mro__ if kind.__module__.startswith("tape_ad.")]
+    offered = {name for kind in kinds for name in bound_in(kind) if name[0] != "_"}
+    assert {"data", "grad", "item", "sum", "T"} <= offered
+    known = {"answer_with", "earlier", "interpreter", "mark", "memory", "snapshot"}
+    assert offered - {*dir(handle)} <= known

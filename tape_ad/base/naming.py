@@ -1,11 +1,30 @@
 """What functions are called, in a printed record and in errors."""
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-__all__ = ["called", "file_title", "function_name", "global_name", "line_name"]
+__all__ = ["OPERATORS", "called", "file_title", "function_name", "global_name", "line_name"]
+
+OPERATORS: Mapping[Any, tuple[str, str]] = {
+    np.add: ("add", "+"),
+    np.subtract: ("sub", "-"),
+    np.multiply: ("mul", "*"),
+    np.divide: ("truediv", "/"),
+    np.floor_divide: ("floordiv", "//"),
+    np.remainder: ("mod", "%"),
+    np.power: ("pow", "**"),
+    np.matmul: ("matmul", "@"),
+    np.bitwise_and: ("and", "&"),
+    np.bitwise_or: ("or", "|"),
+    np.bitwise_xor: ("xor", "^"),
+    np.left_shift: ("lshift", "<<"),
+    np.right_shift: ("rshift", ">>"),
+}
+"""Python's operators of two operands that have a form in place: the middle of the names of their
+methods, and their signs."""
 
 
 NAMESAKES = ("tape_ad.scipy.", "tape_ad.interop.")

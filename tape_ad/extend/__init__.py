@@ -37,14 +37,15 @@ Examples
 >>> rules.add_rules(TABLE)  # doctest: +SKIP
 """
 
-from typing import TYPE_CHECKING
+import typing as _typing
 
-from tape_ad.record.messages.migration_hints import attributes_of, listed
+from tape_ad.record.messages.migration_hints import attributes_of as _attributes_of
+from tape_ad.record.messages.migration_hints import listed as _listed
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from tape_ad.extend import arrays, facts, maps, packages, patterns, rules, solvers, trees
 
 __all__ = ["arrays", "facts", "maps", "packages", "patterns", "rules", "solvers", "trees"]
 
-__getattr__ = attributes_of(__name__, packages=__all__)
-__dir__ = listed(__all__)
+__getattr__ = _attributes_of(__name__, packages=__all__)
+__dir__ = _listed(__all__)

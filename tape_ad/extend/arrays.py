@@ -12,10 +12,8 @@ from tape_ad.base.arrays.overridable import (
     possibly,
     whole,
 )
-from tape_ad.record.array_constants import (
-    as_array_constants,
-)
 from tape_ad.record.constants import (
+    as_array_constants,
     fill,
 )
 from tape_ad.record.handles import (

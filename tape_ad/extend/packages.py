@@ -23,7 +23,7 @@ from tape_ad.record.messages.migration_hints import (
     published,
     with_hints,
 )
-from tape_ad.transforms.differentiable.copying import (
+from tape_ad.transforms.differentiable.classes import (
     copied_object,
 )
 from tape_ad.transforms.differentiable.decorator import (

@@ -1,10 +1,11 @@
 """Other libraries' conventions on our handles, a package for each library."""
 
-from typing import TYPE_CHECKING
+import typing as _typing
 
-from tape_ad.extend.packages import attributes_of, listed
+from tape_ad.extend.packages import attributes_of as _attributes_of
+from tape_ad.extend.packages import listed as _listed
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from tape_ad.interop import (
         array_api,
         autograd,
@@ -22,11 +23,11 @@ __all__ = [
     "uninstall_autograd",
 ]
 
-__getattr__ = attributes_of(
+__getattr__ = _attributes_of(
     __name__,
     packages=["array_api", "autograd", "dask", "sklearn"],
     functions=dict.fromkeys(
         ("install_as_autograd", "uninstall_autograd"), "tape_ad.interop.autograd.modules"
     ),
 )
-__dir__ = listed(__all__)
+__dir__ = _listed(__all__)

@@ -9,7 +9,8 @@ generator and no mode, so a call says ``rng=`` and ``training=True``.
 
 from numpy import tanh
 
-from tape_ad.extend.packages import attributes_of, listed
+from tape_ad.extend.packages import attributes_of as _attributes_of
+from tape_ad.extend.packages import listed as _listed
 from tape_ad.nn import initializers
 from tape_ad.nn.attention import MultiHeadAttention, scaled_dot_product_attention
 from tape_ad.nn.convolutions import (
@@ -48,7 +49,7 @@ from tape_ad.nn.losses import (
 from tape_ad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm, layer_norm
 from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
-from tape_ad.rules.nn import rectifiers
+from tape_ad.rules.nn import rectifiers as _rectifiers
 from tape_ad.rules.nn.activations import log_softmax, logsumexp, relu, sigmoid, softmax
 from tape_ad.rules.nn.affine import linear
 from tape_ad.rules.nn.rectifiers import *  # noqa: F403 - its __all__ is the list of them
@@ -104,7 +105,7 @@ __all__ = [
     "summary",
     "tanh",
 ]
-__all__ += rectifiers.__all__
+__all__ += _rectifiers.__all__
 
-__getattr__ = attributes_of(__name__)
-__dir__ = listed(__all__)
+__getattr__ = _attributes_of(__name__)
+__dir__ = _listed(__all__)

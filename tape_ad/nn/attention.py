@@ -13,8 +13,8 @@ from tape_ad.nn.layers import FLOAT64, check_generator, dropout
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
+    Params,
     Rng,
-    Store,
     as_dtype,
     as_length,
     floating,
@@ -176,7 +176,7 @@ class MultiHeadAttention(Layer):
 
     def __call__(
         self,
-        store: Store,
+        store: Params,
         query: Array,
         key: Array | None = None,
         value: Array | None = None,
@@ -238,7 +238,7 @@ class MultiHeadAttention(Layer):
 
     def _projected(
         self,
-        store: Store,
+        store: Params,
         query: Array,
         key: Array,
         value: Array,
@@ -257,7 +257,7 @@ class MultiHeadAttention(Layer):
 
     def _to_itself(
         self,
-        store: Store,
+        store: Params,
         x: Array,
         mask: Array | None,
         is_causal: bool,

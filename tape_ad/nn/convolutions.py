@@ -16,8 +16,8 @@ from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
+    Params,
     Rng,
-    Store,
     as_dtype,
     as_length,
     floating,
@@ -344,7 +344,9 @@ class Convolution(Layer):
         channels = self.in_channels // self.groups
         return (self.out_channels, channels, *lengths(self.rank, self.kernel_size))
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Slide the kernels over the input; see `conv1d` and `conv2d`."""
         weight = self._read(store, f"{self.name}.weight", self._shape, rng)
         bias = None
@@ -631,7 +633,9 @@ class MaxPool(Pool):
 
     dilation: Lengths = field(default=1, converter=as_lengths, validator=at_least(1))
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Take the maximum of each window; see `max_pool1d` and `max_pool2d`."""
         return max_pool(self.rank, x, self.kernel_size, self.stride, self.padding, self.dilation)
 
@@ -668,7 +672,9 @@ class AvgPool(Pool):
 
     count_include_pad: bool = True
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Average over each window; see `avg_pool1d` and `avg_pool2d`."""
         return avg_pool(
             self.rank, x, self.kernel_size, self.stride, self.padding, self.count_include_pad

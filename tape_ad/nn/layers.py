@@ -13,8 +13,8 @@ from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
+    Params,
     Rng,
-    Store,
     as_dtype,
     as_length,
     check_probability,
@@ -94,7 +94,9 @@ class Linear(Layer):
             if which == "weight" or self.bias
         }
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Compute ``x @ weight + bias`` with the parameters that the store has.
 
         Parameters
@@ -183,7 +185,9 @@ class Embedding(Layer):
             table[self.padding_idx] = 0
         return table
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Look numbers up: int of any shape -> shape (..., embedding_dim); see `embedding`."""
         shape = (self.num_embeddings, self.embedding_dim)
         weight = self._read(store, f"{self.name}.weight", shape, rng)
@@ -267,7 +271,9 @@ class Dropout(Layer):
 
     p: float = field(default=0.5, validator=probability)
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Apply `dropout`; in training, to what the generator chooses."""
         return dropout(x, self.p, training, rng=rng)
 
@@ -348,7 +354,9 @@ class Flatten(Layer):
 
     start_dim: int = 1
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Reshape: (n, ...) -> (n, k)."""
         x = as_array(x)
         kept = x.shape[: self.start_dim]
@@ -360,7 +368,7 @@ Step = Layer | Callable[[Array], Array]
 
 def run(
     step: Step,
-    store: Store,
+    store: Params,
     x: Array,
     rng: Rng,
     training: bool,
@@ -399,7 +407,9 @@ class Sequential(Layer):
             check_step("Sequential takes", step)
         self.__attrs_init__(layers)
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Call each layer with what the one before gives."""
         for step in self.layers:
             x = run(step, store, x, rng, training)
@@ -430,6 +440,8 @@ class Residual(Layer):
     def __attrs_post_init__(self) -> None:
         check_step("Residual takes", self.layer)
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Add what the layer gives to its input."""
         return x + run(self.layer, store, x, rng, training)

@@ -14,8 +14,8 @@ from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
+    Params,
     Rng,
-    Store,
     as_dtype,
     as_length,
     check_eps,
@@ -137,7 +137,9 @@ class LayerNorm(Layer):
         bias = {f"{self.name}.bias": Parameter(self.normalized_shape, self.dtype, zeros)}
         return {f"{self.name}.weight": weight, **(bias if self.bias else {})}
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Normalise: shape ``(..., *normalized_shape)``; see `layer_norm`."""
         weight, bias = (
             self._read(store, f"{self.name}.{which}", self.normalized_shape, rng) if there else None
@@ -190,7 +192,9 @@ class BatchNorm(Layer):
             if wanted.get(which, self.track_running_stats)
         }
 
-    def __call__(self, store: Store, x: Array, *, rng: Rng = None, training: bool = False) -> Array:
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
         """Normalise each channel.
 
         Parameters

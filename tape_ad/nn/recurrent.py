@@ -17,8 +17,8 @@ from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
+    Params,
     Rng,
-    Store,
     as_dtype,
     as_length,
     floating,
@@ -57,7 +57,7 @@ class Cell(Layer):
         dtype: np.dtype[Any] = self.dtype  # type: ignore[attr-defined]  # the last field of each
         return {f"{self.name}.{which}": Parameter(s, dtype, draw) for which, s in shapes.items()}
 
-    def _values(self, store: Store, x: Array, rng: Rng) -> list[Array]:
+    def _values(self, store: Params, x: Array, rng: Rng) -> list[Array]:
         """Look the parameters up: weight_ih, weight_hh, bias_ih, bias_hh."""
         if x.shape[-1:] != (self.input_size,):
             raise ShapeError(
@@ -136,7 +136,7 @@ class RNNCell(Cell):
 
     def __call__(
         self,
-        store: Store,
+        store: Params,
         x: Array,
         hx: Array | None = None,
         *,
@@ -205,7 +205,7 @@ class LSTMCell(Cell):
 
     def __call__(
         self,
-        store: Store,
+        store: Params,
         x: Array,
         hx: tuple[Array, Array] | None = None,
         *,
@@ -272,7 +272,7 @@ class GRUCell(Cell):
 
     def __call__(
         self,
-        store: Store,
+        store: Params,
         x: Array,
         hx: Array | None = None,
         *,

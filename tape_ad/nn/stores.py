@@ -25,8 +25,8 @@ from tape_ad.record.inspection.pages.figures import Summary
 __all__ = [
     "Layer",
     "Parameter",
+    "Params",
     "Rng",
-    "Store",
     "as_dtype",
     "as_length",
     "check_eps",
@@ -44,7 +44,7 @@ __all__ = [
     "summary",
 ]
 
-Store = Mapping[str, Any]
+Params = Mapping[str, Any]
 """Parameters by their names: arrays, or handles."""
 
 Rng = np.random.Generator | None
@@ -196,7 +196,7 @@ class Layer:
 
     def __call__(
         self,
-        store: Store,
+        store: Params,
         x: Array,
         /,
         *,
@@ -294,7 +294,7 @@ class Layer:
         }
         store.update(absent)
 
-    def _read(self, store: Store, name: str, shape: Shape, rng: Rng) -> Array:
+    def _read(self, store: Params, name: str, shape: Shape, rng: Rng) -> Array:
         """Look a parameter up, drawing all of the layer's if none is in a plain store yet."""
         try:
             value = store.get(name)
@@ -361,7 +361,7 @@ def init(
     return into
 
 
-def partition(layer: Any, store: Store) -> tuple[dict[str, Any], dict[str, Any]]:
+def partition(layer: Any, store: Params) -> tuple[dict[str, Any], dict[str, Any]]:
     """Take what is trained apart from running statistics.
 
     Both parts hold the store's own arrays, so what updates a part updates the store.
@@ -484,7 +484,7 @@ def members(structure: Any) -> list[Any]:
     return list(structure) if isinstance(structure, CONTAINERS) else []
 
 
-def stored(layer: Any, store: Store) -> Iterator[tuple[str, Parameter, Any]]:
+def stored(layer: Any, store: Params) -> Iterator[tuple[str, Parameter, Any]]:
     """Yield the name, the description and the array of each parameter of a layer."""
     for name, parameter in Together(layer).parameters.items():
         if name not in store:
@@ -496,7 +496,7 @@ def stored(layer: Any, store: Store) -> Iterator[tuple[str, Parameter, Any]]:
         yield name, parameter, store[name]
 
 
-def holds_handles(store: Store) -> bool:
+def holds_handles(store: Params) -> bool:
     """Tell a bound store from a plain one."""
     return any(type(value) is Tensor for value in store.values())
 

@@ -21,7 +21,7 @@ from tape_ad.base.arrays.batches import Batch
 from tape_ad.base.arrays.interpreter import looked_through, unwrapped
 from tape_ad.base.arrays.overridable import is_later
 from tape_ad.base.errors import InPlaceError, ShapeError
-from tape_ad.base.naming import called, function_name
+from tape_ad.base.naming import OPERATORS, called, function_name
 from tape_ad.record.arena import Arena, wait_until_assigned
 from tape_ad.record.messages.callers import is_at
 from tape_ad.record.messages.refusals import batched_value
@@ -218,19 +218,6 @@ Plain = np.ndarray[Any, Any]
 ARRAYS = frozenset({np.ndarray, np.float64, np.float32})
 """The types of values that may be assigned as they are."""
 
-SIGNS: dict[Any, str] = {
-    np.add: "+",
-    np.subtract: "-",
-    np.multiply: "*",
-    np.divide: "/",
-    np.floor_divide: "//",
-    np.remainder: "%",
-    np.power: "**",
-    np.matmul: "@",
-}
-"""The operators that have a form in place."""
-
-
 NOTHING = None, None, None, None
 
 
@@ -289,7 +276,7 @@ def change(function: Callable[..., Any], target: Handle, other: Any) -> Any:
     plain = type(target.data) is np.ndarray
     if not plain and is_number(target.data):
         return target._two(function, target, other)
-    sign = SIGNS[function]
+    _, sign = OPERATORS[function]
     refuse_to_write(target, f"write x = x {sign} y in place of x {sign}= y")
     result = target._two(function, target, other)
     if result is NotImplemented:

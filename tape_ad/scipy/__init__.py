@@ -4,11 +4,12 @@ A subpackage is imported when it is first asked for; it needs SciPy, which
 ``pip install 'tape-ad[scipy]'`` installs.
 """
 
-from typing import TYPE_CHECKING
+import typing as _typing
 
-from tape_ad.extend.packages import attributes_of, listed
+from tape_ad.extend.packages import attributes_of as _attributes_of
+from tape_ad.extend.packages import listed as _listed
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from tape_ad.scipy import (
         fft,
         integrate,
@@ -37,5 +38,5 @@ __all__ = [
     "stats",
 ]
 
-__getattr__ = attributes_of(__name__, packages=__all__)
-__dir__ = listed(__all__)
+__getattr__ = _attributes_of(__name__, packages=__all__)
+__dir__ = _listed(__all__)

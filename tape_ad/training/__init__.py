@@ -5,7 +5,7 @@ it several times quicker, and many times where other programs use the cores too:
 """
 
 from tape_ad.base.memory import keep_freed_memory
-from tape_ad.record.messages.migration_hints import listed
+from tape_ad.record.messages.migration_hints import listed as _listed
 from tape_ad.training.batching import Batches, batches
 from tape_ad.training.reporting import Report, gradient_histograms, progress
 from tape_ad.training.saved_runs import Checkpoint, load_checkpoint, save_checkpoint
@@ -23,4 +23,4 @@ __all__ = [
     "progress",
     "save_checkpoint",
 ]
-__dir__ = listed(__all__)
+__dir__ = _listed(__all__)

@@ -32,6 +32,43 @@ KEPT: Mapping[str, Mapping[str, str]] = {
             "all 240 pairs of 30 families and 8 methods are right, of SciPy's own code 218"
         ),
     },
+    "scipy.interpolate": {
+        "splines and interpolants as objects": (
+            "SciPy's own classes take 2 to 10 times as long, on rules for what they compile: "
+            "`CubicSpline` 2.7 to 4.4, `PchipInterpolator` 3.6 to 5, `interp1d` 1.6 to 3.6, "
+            "`RegularGridInterpolator` 2.9, `Rbf` 2 to 5.7, `FloaterHormannInterpolator` 4 to 10"
+        ),
+        "`BarycentricInterpolator` `Rbf`": "SciPy chooses where points coincide",
+        "`KroghInterpolator` `lagrange` `approximate_taylor_polynomial`": (
+            "SciPy asks whether points are exactly equal, or leaves out zeros"
+        ),
+        "`make_interp_spline` `make_smoothing_spline` `splrep`": (
+            "the derivative is that of the solution; SciPy's steps take 10 times as long"
+        ),
+    },
+    "scipy.ndimage": {
+        "`standard_deviation` `generic_gradient_magnitude` `distance_transform_edt`": (
+            "roots that may be 0, of which the derivative is 0 there"
+        ),
+        "`gaussian_filter` by its deviation": "SciPy multiplies arrays of integers by handles",
+        "`rotate` of more than a plane": "all planes at once, 6 times as fast",
+        "`map_coordinates` `shift` `zoom`": "splines are filtered at once, without SciPy's copies",
+    },
+    "scipy.spatial": {
+        "metrics": "at equal points a root has the derivative 0; SciPy's steps give nan there",
+        "`yule`": "SciPy gives 0 without a slope where vectors differ in one manner alone",
+        "`distance_matrix` `minkowski_distance`": "the same; and SciPy 1.18 deprecates them",
+        "`procrustes` `geometric_slerp`": "SciPy's steps take 2.6 and 3.9 times as long",
+        "`Rotation` `RotationSpline` `KDTree`": "they are compiled, or other code in each release",
+    },
+    "scipy.signal": {
+        "`csd` `ShortTimeFFT` `detrend`": (
+            "all segments at once: SciPy's steps take 4 to 8, 5 and 1.4 to 5 times as long"
+        ),
+        "`cspline1d` `qspline1d` `tf2sos` `residue`": "SciPy's steps take 4 to 7 times as long",
+        "`bilinear`": "SciPy's steps take 19 times as long",
+        "`convolve` `correlate` `medfilt`": "SciPy's steps take up to 2.6 times as long",
+    },
 }
 
 

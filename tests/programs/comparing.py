@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tape_ad as ta
-from tape_ad.programs.replay.checking import check_alike
+from tape_ad.programs.replay.verifying import check_alike
 from tests.programs.natively import assert_native_agrees
 
 

@@ -11,10 +11,10 @@ import tape_ad as ta
 from tape_ad.base.errors import CaptureError, ProgramMismatchError
 from tape_ad.programs import engines
 from tape_ad.programs.engines import Report
-from tape_ad.programs.engines.numpy import numpy_engine
+from tape_ad.programs.engines.numpy import replay_of
 from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.program.program import Program
-from tape_ad.programs.replay.checking import check_alike
+from tape_ad.programs.replay.verifying import check_alike
 from tests.programs.comparing import counting
 
 X = np.array([0.5, -1.5, 2.0])
@@ -243,7 +243,7 @@ def test_what_an_engine_tells_of_native_code_is_told(monkeypatch: pytest.MonkeyP
     report = Report(native=9, segments=2, loops=1, left=left, seconds=0.01234)
 
     def partly_native(program: Program, threads: int) -> Any:
-        replay: Any = numpy_engine.replay_of(Plan.of(program))
+        replay: Any = replay_of(Plan.of(program))
         replay.report = report
         return replay
 

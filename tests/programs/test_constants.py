@@ -17,7 +17,7 @@ from tape_ad.base.errors import CaptureError
 from tape_ad.programs.capture import constants
 from tape_ad.programs.capture.constants import contents as contents_of
 from tape_ad.programs.capture.constants import fingerprint
-from tape_ad.programs.replay.checking import check_alike
+from tape_ad.programs.replay.verifying import check_alike
 from tests.programs.comparing import counting
 
 X = np.array([0.5, -1.5, 2.0])

@@ -14,7 +14,7 @@ from attrs import frozen
 
 import tape_ad as ta
 from tape_ad.base.errors import ProgramMismatchError, TapeError
-from tape_ad.programs.replay.checking import check_alike
+from tape_ad.programs.replay.verifying import check_alike
 from tests.programs.bits import Counted, all_same
 from tests.sampling import some
 from tests.test_every_function import FOLLOWING, FUNCTIONS, LEADING

@@ -18,8 +18,8 @@ import tape_ad as ta
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.trees import flatten
 from tape_ad.programs.program.keys import key_of
-from tape_ad.programs.replay.checking import check_alike
 from tape_ad.programs.replay.matching import matcher
+from tape_ad.programs.replay.verifying import check_alike
 from tests.programs.comparing import assert_like_eager, counting
 
 X = np.array([0.5, -1.5, 2.0])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tape_ad
-from tape_ad.record.messages.callers import OPERATORS, is_at, tree_of, variables_bound
+from tape_ad.record.messages.callers import OPERATOR_LINES, is_at, tree_of, variables_bound
 
 Function = Callable[[Any], Any]
 
@@ -60,9 +60,9 @@ def assign_slice(x: Any) -> None:
 
 
 AT: dict[str, tuple[tuple[str, ...], Function]] = {
-    "+": (OPERATORS, lambda x: x + 1),
-    "/": (OPERATORS, lambda x: x / 1),
-    "@": (OPERATORS, lambda x: x @ x),
+    "+": (OPERATOR_LINES, lambda x: x + 1),
+    "/": (OPERATOR_LINES, lambda x: x / 1),
+    "@": (OPERATOR_LINES, lambda x: x @ x),
     "%": (("x % x", "x %= x"), lambda x: x % 3),
     "a text %": (("x % x", "x %= x"), lambda x: f"{1}%.3f" % x),
     "texts %": (("x % x", "x %= x"), lambda x: "%.3f %.3f" % (x, x)),  # noqa: UP031 - what is tested
@@ -74,10 +74,10 @@ AT: dict[str, tuple[tuple[str, ...], Function]] = {
 }
 
 BESIDE: dict[str, tuple[tuple[str, ...], Function]] = {
-    "an index, no operator": (OPERATORS, lambda x: x[0]),
+    "an index, no operator": (OPERATOR_LINES, lambda x: x[0]),
     "another operator": (("x % x", "x %= x"), lambda x: x + 1),
-    "a call of Python's": (OPERATORS, float),
-    "a method": (OPERATORS, lambda x: x.__add__(1)),
+    "a call of Python's": (OPERATOR_LINES, float),
+    "a method": (OPERATOR_LINES, lambda x: x.__add__(1)),
     "a call in C": (("x % x", "x[x]", "x[x] = x", "x[:] = x"), len),
     "a call in C with a star": (("x % x", "x[x]", "x[x] = x", "x[:] = x"), lambda x: float(*[x])),
     "an index for a remainder": (("x % x", "x %= x"), lambda x: x[0]),

@@ -6,17 +6,24 @@ import numpy as np
 
 import tape_ad.scipy.interpolate  # noqa: F401 - it adds the rules
 from tape_ad.rules.base import in_double
+from tape_ad.scipy.interpolate.bsplines import (
+    fitted_coefficients,
+    interpolating_coefficients,
+    periodic_coefficients,
+    spline_piece,
+    spline_value,
+    within_knots,
+)
 from tape_ad.scipy.interpolate.cubics import (
     akima_coefficients,
     cubic_spline_coefficients,
     hermite_coefficients,
     pchip_coefficients,
 )
-from tape_ad.scipy.interpolate.fitpack import one_polynomial
-from tape_ad.scipy.interpolate.fitpack_splines import places_of_spline
+from tape_ad.scipy.interpolate.fitpack import one_polynomial, places_of_spline
 from tape_ad.scipy.interpolate.fitting import knots_for
 from tape_ad.scipy.interpolate.grids import grid_value
-from tape_ad.scipy.interpolate.pieces import (
+from tape_ad.scipy.interpolate.polynomials import (
     evaluated,
     piece_of,
     piecewise_integral,
@@ -30,14 +37,6 @@ from tape_ad.scipy.interpolate.scattered import (
     nearest_point,
     simplex_value,
     vertices_around,
-)
-from tape_ad.scipy.interpolate.splines import (
-    fitted_coefficients,
-    interpolating_coefficients,
-    periodic_coefficients,
-    spline_piece,
-    spline_value,
-    within_knots,
 )
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Domain, Row, fixed, plain, signed, uniform
 

@@ -263,7 +263,7 @@ ROWS += [
     *(
         Row(
             interpolated,
-            [REAL(*shape), FLAT(len(shape), 3), REAL()],
+            [REAL(*shape), FLAT(min(len(shape), 2), 3), REAL()],
             options={
                 "order": 3,
                 "mode": NUMBERED.index(mode),
@@ -272,7 +272,11 @@ ROWS += [
             },
             no_jax="it is a function of ours",
         )
-        for shape, mode, margin in (((3, 4), "constant", 0), ((30,), "nearest", 12))
+        for shape, mode, margin in (
+            ((3, 4), "constant", 0),
+            ((30,), "nearest", 12),
+            ((2, 3, 4), "mirror", 0),
+        )
     ),
     Row(
         prefiltered,

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import signal
+from tape_ad.scipy.signal.convolution import convolved
+from tape_ad.scipy.signal.filters import filtered, filtered_from
 from tape_ad.scipy.signal.rates import polyphase
-from tape_ad.scipy.signal.recursion import filtered, filtered_from
-from tape_ad.scipy.signal.sections import convolved
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
 
 __all__ = ["CONSTANTS", "ROWS"]

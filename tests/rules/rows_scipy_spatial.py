@@ -7,9 +7,8 @@ import numpy as np
 from tape_ad.scipy import spatial
 from tape_ad.scipy.spatial import distance
 from tape_ad.scipy.spatial.distance import hausdorff_pair
-from tape_ad.scipy.spatial.metrics import half_inverse, root
+from tape_ad.scipy.spatial.metrics import euclidean_pairs, half_inverse, root, sqeuclidean_pairs
 from tape_ad.scipy.spatial.neighbours import nearest_neighbours
-from tape_ad.scipy.spatial.pairs import euclidean_pairs, sqeuclidean_pairs
 from tape_ad.scipy.spatial.quaternions import (
     arctan_of_root,
     cosine_of_root,

@@ -8,10 +8,9 @@ import scipy.sparse.linalg
 
 import tape_ad.scipy.sparse  # noqa: F401 - which adds the rules
 from tape_ad.scipy.sparse.arrays import pattern_of
-from tape_ad.scipy.sparse.factors import solved_by_factors
 from tape_ad.scipy.sparse.functions import function_of, maximal
 from tape_ad.scipy.sparse.iterations import exponential_times, iterated
-from tape_ad.scipy.sparse.systems import Dense, sparse_solved
+from tape_ad.scipy.sparse.systems import Dense, solved_by_factors, sparse_solved
 from tests.rules.table import REAL, Domain, Row, fixed, signed
 
 __all__ = ["CONSTANTS", "ROWS"]

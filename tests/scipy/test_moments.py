@@ -9,7 +9,6 @@ import scipy.stats
 import tape_ad as ta
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.scipy import stats
-from tape_ad.scipy.stats.moments import MOMENTS
 from tests.rules.checks import central_difference
 from tests.sampling import some
 
@@ -59,17 +58,16 @@ METHODS: list[Any] = [
     ("entropy", (), {}),
 ]
 
+SUMMED = {"binom", "zipf", "yulesimon", "betanbinom"}
+"""Those whose entropies SciPy adds up to less than 1e-8."""
+
 CASES = [
     pytest.param(name, *method, id=f"{name}.{method[0]}{method[1] or ''}")
     for name in SHAPES
     for method in METHODS
-    if method[0] != "entropy" or name not in MOMENTS or MOMENTS[name].entropy
+    if method[0] != "entropy" or name not in SUMMED
     if (name, method[1]) != ("pareto", (3,))  # which SciPy integrates, to 1e-10
 ]
-
-
-def test_every_formula_is_tried() -> None:
-    assert MOMENTS.keys() <= SHAPES.keys()
 
 
 @pytest.mark.parametrize(("name", "method", "arguments", "options"), CASES)
@@ -153,7 +151,7 @@ def test_a_frozen_distribution_and_stacks_of_parameters() -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (stats.erlang.var, "scipy.stats.erlang.pdf cannot be differentiated .* a; pass .*data"),
+        (stats.erlang.var, "scipy.stats.erlang.var cannot be differentiated .* a; pass .*data"),
         (lambda h: stats.fatiguelife.entropy(h + 26), "not found there by quadrature; pass .data"),
         (lambda h: stats.binom.mean(h, 0.5), "scipy.stats.binom.mean .* respect to n; pass n.data"),
     ],

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation as Host
 from scipy.spatial.transform import RotationSpline as HostSpline
 
 import tape_ad as ta
-from tape_ad.scipy.spatial.rotation_splines import factor
+from tape_ad.scipy.spatial.rotations import factor
 from tape_ad.scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
 VECTORS = np.array([[0.4, -1.1, 0.7], [0.3, 0.9, -0.6], [0.3, 0.9, -0.6], [1.9, 0.2, 0.4]])

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tape_ad.extend.packages import listed
-from tape_ad.interop.array_api import creation, elementwise, fft, linalg, manipulation, reductions
+from tape_ad.interop.array_api import arrays, creation, elementwise, fft, linalg
 from tape_ad.interop.array_api import special as special  # SciPy asks for it
 
 if TYPE_CHECKING:
@@ -35,10 +35,9 @@ FUNCTIONS: dict[str, Any] = {
     **creation.INQUIRIES,
     **creation.FUNCTIONS,
     **elementwise.FUNCTIONS,
-    **manipulation.FUNCTIONS,
-    **reductions.FUNCTIONS,
+    **arrays.FUNCTIONS,
     **{
-        name: getattr(linalg, name)
+        name: linalg.FUNCTIONS[name]
         for name in ("matmul", "matrix_transpose", "tensordot", "vecdot")
     },
 }

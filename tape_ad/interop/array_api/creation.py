@@ -321,18 +321,6 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> Any:
     return tuple(np.meshgrid(*arrays, **options))
 
 
-@gives_handles
-def tril(x: Any, /, *, k: int = 0) -> Any:
-    """Take the lower triangle of matrices; see ``tril`` in the standard."""
-    return np.tril(x, k)
-
-
-@gives_handles
-def triu(x: Any, /, *, k: int = 0) -> Any:
-    """Take the upper triangle of matrices; see ``triu`` in the standard."""
-    return np.triu(x, k)
-
-
 FUNCTIONS: dict[str, Any] = {
     each.__name__: each
     for each in (
@@ -348,8 +336,6 @@ FUNCTIONS: dict[str, Any] = {
         meshgrid,
         ones,
         ones_like,
-        tril,
-        triu,
         zeros,
         zeros_like,
     )

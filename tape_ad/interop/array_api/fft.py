@@ -1,37 +1,21 @@
 """Discrete Fourier transforms, as the extension of the standard has them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tape_ad.interop.array_api.wrapping import check_device, gives_handles
+from tape_ad.interop.array_api.wrapping import check_device, of_standard
 from tape_ad.record.constants import as_constants
 
-__all__ = [
-    "fft",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfftn",
-    "rfft",
-    "rfftfreq",
-    "rfftn",
-]
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Tell a type checker that there are more names than it sees."""
 
 
 def along_one(of: Any) -> Any:
     """Make a transform along one axis."""
-
-    def function(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Any:
-        return of(x, n=n, axis=axis, norm=norm)
-
-    return described(function, of)
+    return lambda x, /, *, n=None, axis=-1, norm="backward": of(x, n=n, axis=axis, norm=norm)
 
 
 def along_several(of: Any) -> Any:
@@ -42,33 +26,12 @@ def along_several(of: Any) -> Any:
             axes = tuple(range(x.ndim))[-len(s) :]
         return of(x, s=s, axes=axes, norm=norm)
 
-    return described(function, of)
+    return function
 
 
 def shifting(of: Any) -> Any:
     """Make what moves the frequency zero."""
-
-    def function(x: Any, /, *, axes: Any = None) -> Any:
-        return of(x, axes=axes)
-
-    return described(function, of)
-
-
-def described(function: Any, of: Any) -> Any:
-    """Give a function the name and the document of NumPy's."""
-    function.__name__ = function.__qualname__ = of.__name__
-    function.__doc__ = f"Compute `numpy.fft.{of.__name__}` of handles and constants."
-    return gives_handles(function)
-
-
-fft, ifft, rfft, irfft, hfft, ihfft = map(
-    along_one,
-    (np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft),
-)
-fftn, ifftn, rfftn, irfftn = map(
-    along_several, (np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn)
-)
-fftshift, ifftshift = map(shifting, (np.fft.fftshift, np.fft.ifftshift))
+    return lambda x, /, *, axes=None: of(x, axes=axes)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
@@ -81,3 +44,19 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
     """Give the frequencies of `rfft`; see ``rfftfreq`` in the standard."""
     check_device(device)
     return as_constants(np.fft.rfftfreq(n, d).astype(dtype or np.float64))
+
+
+ALONG_ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+ALONG_SEVERAL = ("fftn", "ifftn", "rfftn", "irfftn")
+
+FUNCTIONS = of_standard(
+    {
+        **{name: along_one(vars(np.fft)[name]) for name in ALONG_ONE},
+        **{name: along_several(vars(np.fft)[name]) for name in ALONG_SEVERAL},
+        **{name: shifting(vars(np.fft)[name]) for name in ("fftshift", "ifftshift")},
+    },
+    np.fft,
+)
+globals().update(FUNCTIONS)
+
+__all__ = sorted([*FUNCTIONS, "fftfreq", "rfftfreq"])  # noqa: PLE0605 - a list

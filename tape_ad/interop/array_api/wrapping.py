@@ -1,7 +1,7 @@
 """How NumPy's functions become those of the standard, which give handles in every case."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ __all__ = [
     "binary",
     "check_device",
     "gives_handles",
+    "of_standard",
     "unary",
 ]
 
@@ -53,13 +54,27 @@ def gives_handles(function: F) -> F:
     return cast("F", public)
 
 
-def named(function: Any, name: str, of: Callable[..., Any]) -> Any:
-    """Give a function the name that the standard has for it."""
+def of_standard(rows: Mapping[str, Callable[..., Any]], of: Any = np) -> dict[str, Any]:
+    """Make functions of the standard, which give handles in every case.
+
+    Parameters
+    ----------
+    rows : mapping of str to callable
+        What each computes with NumPy, with the parameters that the standard has.
+    of : module
+        Where NumPy has functions of the same names, for what is said of them.
+    """
+    made = {}
+    for name, function in rows.items():
+        summary = (getattr(getattr(of, name, None), "__doc__", None) or "").strip().split("\n")[0]
+        made[name] = described(gives_handles(function), name, summary)
+    return made
+
+
+def described(function: Any, name: str, summary: str) -> Any:
+    """Give a function the name that the standard has for it, and a document."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"Compute `{of.__name__}` as NumPy does, of handles and constants.\n\n"
-        f"See ``{name}`` in the array API standard."
-    )
+    function.__doc__ = f"{summary}\n\nSee ``{name}`` in the array API standard.".strip()
     function.__module__ = "tape_ad.interop.array_api"
     return function
 
@@ -72,7 +87,7 @@ def unary(name: str, ufunc: Any) -> Any:
             return as_handle(ufunc(x))
         return as_constants(np.asarray(ufunc(unwrapped(x))))
 
-    return named(function, name, ufunc)
+    return described(function, name, f"Compute `{ufunc.__name__}` as NumPy does.")
 
 
 def binary(name: str, ufunc: Any) -> Any:
@@ -83,4 +98,4 @@ def binary(name: str, ufunc: Any) -> Any:
             return as_handle(ufunc(x1, x2))
         return as_constants(np.asarray(ufunc(*unwrapped((x1, x2)))))
 
-    return named(function, name, ufunc)
+    return described(function, name, f"Compute `{ufunc.__name__}` as NumPy does.")

@@ -16,6 +16,8 @@ Examples
 array([1., 1.])
 """
 
+from typing import TYPE_CHECKING, Any
+
 from tape_ad.interop.autograd.builtins import dict, isinstance, list, tuple, type  # noqa: A004 - HIPS autograd's names
 from tape_ad.interop.autograd.core import primitive
 from tape_ad.interop.autograd.differential_operators import (
@@ -73,6 +75,11 @@ __all__ = [
 
 __version__ = "1.9.1"
 """The release of HIPS autograd whose names these are."""
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...  # of modules that have no files
+
 
 publish(
     __name__,

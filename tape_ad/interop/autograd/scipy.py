@@ -5,7 +5,7 @@ Each module has the names of `tape_ad.scipy`'s, and SciPy's own where those have
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.special
@@ -153,6 +153,11 @@ DISTRIBUTIONS = (
     "t",
 )
 """Each is a module with its methods."""
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...  # of modules that have no files
+
 
 publish(
     __name__,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import CaptureError
-from tape_ad.base.naming import called
+from tape_ad.base.naming import OPERATORS, called
 from tape_ad.programs.capture.tracers import (
     TracedArray,
     TracedScalar,
@@ -30,21 +30,7 @@ __all__ = ["call_into", "defers"]
 Function = Callable[..., Any]
 
 REAL = frozenset("biuf")
-IN_PLACE: Mapping[Any, Function] = {
-    np.add: operator.iadd,
-    np.subtract: operator.isub,
-    np.multiply: operator.imul,
-    np.divide: operator.itruediv,
-    np.floor_divide: operator.ifloordiv,
-    np.remainder: operator.imod,
-    np.power: operator.ipow,
-    np.matmul: operator.imatmul,
-    np.bitwise_and: operator.iand,
-    np.bitwise_or: operator.ior,
-    np.bitwise_xor: operator.ixor,
-    np.left_shift: operator.ilshift,
-    np.right_shift: operator.irshift,
-}
+IN_PLACE = {each: getattr(operator, f"i{name}") for each, (name, _) in OPERATORS.items()}
 PLAINLY = frozenset(IN_PLACE) - {np.power, np.matmul}
 """What gives the same bits in place as it does elsewhere, if it is real."""
 

@@ -13,11 +13,12 @@ from attrs import define, field
 from tape_ad.base.arrays.interpreter import boxes
 from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.errors import CaptureError
+from tape_ad.base.naming import OPERATORS
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.program.program import Value
 from tape_ad.record.array_interface import Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
-from tape_ad.record.messages.callers import OPERATORS, caller, is_at
+from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at
 
 __all__ = [
     "NUMBERS",
@@ -251,14 +252,8 @@ def defers_ufuncs(kind: type) -> bool:
 
 
 PYTHONS: dict[Any, Function] = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.divide: operator.truediv,
-    np.floor_divide: operator.floordiv,
-    np.remainder: operator.mod,
+    **{each: getattr(operator, f"__{name}__") for each, (name, _) in OPERATORS.items()},
     np.divmod: divmod,
-    np.power: operator.pow,
     np.negative: operator.neg,
     np.positive: operator.pos,
     np.absolute: operator.abs,
@@ -268,12 +263,7 @@ PYTHONS: dict[Any, Function] = {
     np.less_equal: operator.le,
     np.greater: operator.gt,
     np.greater_equal: operator.ge,
-    np.bitwise_and: operator.and_,
-    np.bitwise_or: operator.or_,
-    np.bitwise_xor: operator.xor,
     np.invert: operator.invert,
-    np.left_shift: operator.lshift,
-    np.right_shift: operator.rshift,
 }
 """What Python computes of two of its own numbers, which are weak then as they were."""
 
@@ -491,7 +481,7 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and isinstance(inputs[0], np.complexfloating) and not kwargs:
             of_numbers = len(inputs) == 2 and is_complex_number(inputs[1])
-            if of_numbers and is_at(sys._getframe(1), *OPERATORS):
+            if of_numbers and is_at(sys._getframe(1), *OPERATOR_LINES):
                 return by_operator(as_python(ufunc), *inputs)
         return Tracer.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from tape_ad.base.extras import extra
 from tape_ad.base.naming import called
-from tape_ad.programs.engines.numpy import numpy_engine
+from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
 from tape_ad.programs.engines.plans import Plan, Report, reporting
 from tape_ad.programs.program.program import Program
 
@@ -28,7 +28,7 @@ def numpy() -> Engine:
     """Give the engine that needs nothing."""
 
     def replay_of(program: Program, threads: int = 1) -> Replay:
-        return numpy_engine.replay_of(Plan.of(program))
+        return replay_of_plan(Plan.of(program))
 
     return replay_of
 

@@ -1,26 +1,434 @@
 """A function that is captured by its first calls and replayed by all later ones."""
 
 import functools
+import inspect
+import sys
 import types
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Any
 
-from attrs import define
+from attrs import define, evolve, field
 
 from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.errors import CaptureError
+from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
+from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import global_name
+from tape_ad.base.trees import map_leaves, structure_of
+from tape_ad.programs.capture.capture import Capture
+from tape_ad.programs.capture.comparison import Comparison
+from tape_ad.programs.capture.constants import Constants, same_program
+from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
+from tape_ad.programs.capture.tracers import plain, with_plain_keys
+from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
+from tape_ad.programs.passes import simplified
+from tape_ad.programs.passes.simplifications import with_returned_copied
+from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
 from tape_ad.programs.program.program import Program
-from tape_ad.programs.replay.checking import check_alike
-from tape_ad.programs.replay.explaining import counted, explained, title
-from tape_ad.programs.replay.paths import Search
-from tape_ad.programs.replay.replaying import PATIENCE, Replayer, is_capturing
-from tape_ad.programs.replay.verifying import run_eagerly
+from tape_ad.programs.replay.explaining import asked, counted, explained, title
+from tape_ad.programs.replay.matching import builder, matcher
+from tape_ad.programs.replay.paths import Path, Paths, Search, replayed
+from tape_ad.programs.replay.trust import still_untested, untested_inputs, without_pinned
+from tape_ad.programs.replay.verifying import Verification, check_alike, may_draw, run_eagerly
 from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
+from tape_ad.record.messages.callers import is_library
 
-__all__ = ["Compiled"]
+__all__ = ["Compiled", "Replayer", "capture", "is_capturing"]
+
+
+# What is done at a call that is not simply replayed
+
+
+Function = Callable[..., Any]
+
+
+def capture(
+    function: Function,
+    name: str,
+    rebuild: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]],
+    leaves: Sequence[Any],
+    names: Sequence[str],
+    earlier: Sequence[Program],
+    parameters: Sequence[str] = (),
+) -> tuple[Program, Any, Program | None]:
+    """Run a function on captured arrays.
+
+    Parameters
+    ----------
+    function : callable
+    name : str
+        What to call it.
+    rebuild : callable
+        Makes the arguments, positional and by name, out of the leaves.
+    leaves : sequence of array and number
+    names : sequence of str
+        What the user calls each of them.
+    earlier : sequence of Program
+        What earlier captures gave, on this path or others, to be compared; the likeliest first.
+    parameters : sequence of str
+        The names of the positional arguments.
+
+    Returns
+    -------
+    program : Program
+    result : any
+        What the function returned, with plain arrays.
+    same : Program or None
+        The earlier program that this is once more.
+    """
+    constants = Constants(name, earlier)
+    trace = Capture(name, Comparison(list(earlier)), constants)
+    args, kwargs = rebuild([trace.input(x, of) for x, of in zip(leaves, names, strict=True)])
+    trace.comparison.begin(trace)
+    before = map_leaves(lambda leaf, path: leaf, (args, kwargs))
+    output = with_plain_keys(trace.run(function, args, kwargs))
+    program = trace.program(output)
+    check_left_alone(name, before, (args, kwargs), parameters)
+    constants.check_untouched()
+    result = map_leaves(lambda leaf, path: plain(leaf), output)
+    same = trace.comparison.finished(trace, program)
+    if same is not None:
+        program = with_returned_copied(trace.comparison.with_own(program))
+    return program, result, same
+
+
+def check_left_alone(name: str, before: Any, after: Any, parameters: Sequence[str]) -> None:
+    """Refuse a function that puts something else into a dict, list or object that it is given.
+
+    Raises
+    ------
+    CaptureError
+    """
+    for place, pair in enumerate(zip(before[0], after[0], strict=True)):
+        called = parameters[place] if place < len(parameters) else f"args[{place}]"
+        check_same(name, called, *pair)
+    for called, one in before[1].items():
+        check_same(name, called, one, after[1][called])
+
+
+def check_same(name: str, path: str, one: Any, two: Any) -> None:
+    """Refuse a structure in which something has changed; the leaves are the very same ones."""
+    structure = structure_of(one.__class__)
+    if one is two:
+        return
+    same = structure is not None and structure is structure_of(two.__class__)
+    if structure is None or not same or [*structure.steps(one)] != [*structure.steps(two)]:
+        raise CaptureError(
+            f"{name} cannot be compiled: it changes its argument {path}, which no replay does; "
+            "make a copy and change that, as by dict(p) or list(p), and return it"
+        )
+    steps = zip(structure.steps(one), structure.values(one), structure.values(two), strict=True)
+    for step, ours, theirs in steps:
+        check_same(name, path + step, ours, theirs)
+
+
+def is_capturing() -> bool:
+    """Tell whether a function is being captured; an asyncio task may outlive what started it."""
+    current = ACTIVE.get().capture
+    return current is not None and not current.ended
+
+
+PATIENCE = 4
+"""How often a path may be another than before until its function is given up."""
+RECENT = 4
+"""How many keys are tried quickly, one after the other."""
+KEYS = 256
+"""How many keys are kept; a function has many if an argument is a new object at each call."""
+
+
+@define(eq=False, repr=False, slots=False)
+class Replayer:
+    """A function with its programs.
+
+    Threads share it without a lock, which an interrupt could leave locked, and which would be held
+    while the user's code runs: what others read is replaced as a whole, or added to by one
+    operation of a dict or a list.
+
+    Its attributes are those of `Compiled`, which is what users get.
+    """
+
+    function: Function
+    engine: str = "auto"
+    max_programs: int = 16
+    threads: int = 1
+    check_every: int | None = None
+    _paths: dict[Any, Paths] = field(factory=dict, init=False)
+    _recent: tuple[Paths, ...] = field(default=(), init=False)
+    _not_captured: dict[str, int] = field(factory=dict, init=False)
+    _forgotten: int = field(default=0, init=False)
+    _said: list[str] = field(factory=list, init=False)
+    _parameters: Sequence[str] = field(default=(), init=False)
+
+    def __attrs_post_init__(self) -> None:
+        me: Any = self
+        functools.update_wrapper(me, self.function, updated=())
+        if isinstance(self.function, types.FunctionType):
+            for name, attribute in vars(self.function).items():
+                self.__dict__.setdefault(name, attribute)
+        try:
+            signature = inspect.signature(self.function)
+        except (TypeError, ValueError):  # a function of C, for example
+            return
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        self._parameters = [p.name for p in signature.parameters.values() if p.kind in kinds]
+
+    def _replay_only(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Search | None:
+        """Replay the function if it has been captured."""
+        try:
+            key, leaves = key_of(args, kwargs, self._parameters)
+        except ForeignError:
+            return None
+        paths = self._paths.get(key.form)
+        if paths is None or paths.exhausted or is_capturing():
+            return None
+        search = replayed(paths, leaves)
+        return search if search.succeeded else None
+
+    def _dispatch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Replay or capture, after a long look at the arguments."""
+        try:
+            key, leaves = key_of(args, kwargs, self._parameters)
+        except ForeignError as reason:
+            self._not_captured[str(reason)] = self._not_captured.get(str(reason), 0) + 1
+            return self.function(*args, **kwargs)
+        paths = self._paths.get(key.form)
+        if paths is None:
+            paths = self._new(Paths(key, matcher(args, kwargs)))
+        if paths.exhausted:
+            paths.eager += 1
+            return self.function(*args, **kwargs)
+        return self._finish(replayed(paths, leaves), paths, args, kwargs, leaves)
+
+    def _finish(
+        self,
+        search: Search,
+        paths: Paths,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+    ) -> Any:
+        """Give what a replay has given, if one has led to the end; else capture."""
+        if search.path is not None and search.succeeded:
+            self._to_front(paths, search.path)
+            if search.path.replays >= search.path.due:
+                self._check_if_due(paths, search.path, args, kwargs, leaves, search.out)
+            return search.built()
+        return self._capture(paths, search, args, kwargs, leaves)
+
+    def _check_if_due(
+        self,
+        paths: Paths,
+        path: Path,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        out: tuple[Any, ...],
+    ) -> None:
+        """Compare a replay with the function, if that is due."""
+        try:
+            Verification(path, self.function, args, kwargs, leaves).after(out)
+        except ProgramMismatchError:
+            paths.forget(path)
+            raise
+
+    def _new(self, paths: Paths) -> Paths:
+        """Keep the programs for a new key, and forget the oldest where there are too many."""
+        paths = self._paths.setdefault(paths.key.form, paths)
+        while len(self._paths) > KEYS:
+            oldest = self._paths.pop(list(self._paths)[0], None)  # noqa: RUF015 - all at once
+            self._recent = tuple([each for each in self._recent if each is not oldest])
+            self._forgotten += 1
+            if self._forgotten > 1:
+                continue
+            self._warn(
+                f"has been called with more than {KEYS} kinds of arguments, so that the oldest "
+                "programs are forgotten. Is there an argument that is neither array nor number, "
+                "and a new object at each call (a lambda, for example)? Make it once"
+            )
+        return paths
+
+    def _to_front(self, paths: Paths, path: Path) -> None:
+        """Let the next call try this path of this key first."""
+        paths.front = path
+        if paths not in self._recent:
+            self._recent = (paths, *self._recent[: RECENT - 1])
+
+    def _capture(
+        self,
+        paths: Paths,
+        search: Search,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+    ) -> Any:
+        """Capture the function, and compile it if it has done the same before."""
+        known = sorted(paths.held, key=lambda path: path is not search.path)
+        before = {path: path.program for path in known}
+        number = self._calls() + 1
+        free = FreeVariables.of(self.function, objects_in((*args, *kwargs.values())))
+        drawn = free.draws()
+        start = perf_counter()
+        program, result, same = capture(
+            self.function,
+            title(self.function),
+            rebuilder(args, kwargs),
+            leaves,
+            paths.key.names,
+            list(before.values()),
+            self._parameters,
+        )
+        seconds = perf_counter() - start
+        if bound := free.bound_to_tracer():
+            raise CaptureError(
+                f"{title(self.function)} cannot be compiled: it binds {bound} to what depends on "
+                "an argument, which no replay does; return that, and bind it outside"
+            )
+        free.forget_changed()
+        if free.full:
+            self._warn_once(
+                "reads more variables than are watched: a change of others is not seen. Is there "
+                "a large structure in its closure, its module or its instance? Pass it as an "
+                "argument"
+            )
+        free.watch_numbers(constant.data for constant in program.constants)
+        for each in paths.all:
+            if each.free_variables.outgrown() and same_program(each.program, program):
+                each.free_variables.follow_numbers()
+                return result
+        answers = tuple([guard.answer for guard in program.guards])
+        untested = untested_inputs(leaves)
+        path = paths.placed(Path(program, answers, free, untested=untested), self.max_programs)
+        if path is None:
+            self._give_up(paths, program)
+            return result
+        path.captures.append((number, seconds))
+        if path in search.tried:
+            self._disagreed(paths, path, search.out)
+        elif path.replay is not None:
+            return result  # another thread has been quicker
+        elif same is not None and same is before.get(path):
+            if not any(map(may_draw, program.calls)):
+                self._check_draws(drawn, free.draws())
+            if free.state:
+                self._exhaust(
+                    paths,
+                    f"changes {free.state[0].title} and goes by it, which no replay does. It "
+                    "runs without being compiled; pass that as an argument, and return its new "
+                    "value",
+                )
+                return result
+            path.confirm(program)
+            path.untested = without_pinned(still_untested(path.untested, leaves), program)
+            path.free_variables = free  # the first call may have set attributes that are read now
+            free.watch_read(path.program)
+            self._compile(path)
+            self._to_front(paths, path)
+        elif path.program is before.get(path):  # else another thread has been quicker too
+            path.program, path.untested = program, untested
+            path.changes += 1
+            if path.changes >= PATIENCE:
+                raise CaptureError(
+                    f"{title(self.function)} cannot be compiled: it has done something else at "
+                    f"each of {path.changes + 1} calls with arguments of the same shapes"
+                )
+        return result
+
+    def _check_draws(self, before: dict[str, bytes], after: dict[str, bytes]) -> None:
+        """Refuse a function that has drawn random numbers, even if the program has none of them."""
+        for name, state in before.items():
+            if after.get(name) != state:
+                raise CaptureError(
+                    f"{title(self.function)} cannot be compiled: it draws random numbers from "
+                    f"{name}, which no replay does; draw what is needed outside, and pass it as an "
+                    "argument"
+                )
+
+    def _compile(self, path: Path, engine: str = "") -> None:
+        """Make a path something to replay."""
+        with uncollected():
+            simple = simplified(path.program)
+            replay = engine_named(engine or self.engine)(simple, self.threads)
+            path.simple = evolve(simple, nbytes=replay.nbytes)
+            path.build = builder(path.simple.output)
+            path.report = getattr(replay, "report", None)
+            path.start(path.free_variables.guarding(replay), self.check_every)
+
+    def _give_up(self, paths: Paths, program: Program) -> None:
+        """Run without being compiled from now on, as there are too many paths."""
+        changed = paths.all[0].free_variables.changed()
+        if changed:
+            self._exhaust(
+                paths,
+                f"has {self.max_programs} programs for arguments of these shapes, as the variable "
+                f"{changed} is bound to something else again and again. It runs without being "
+                "compiled from now on; pass that as an argument",
+            )
+            return
+        guard = paths.branching(program.guards)
+        self._exhaust(
+            paths,
+            f"has {self.max_programs} programs for arguments of these shapes, and would need "
+            f"another one: {asked(guard.question)} in {guard.line}, and the answer was "
+            f"{guard.answer!r} this time. It runs without being compiled from now on. Is a number "
+            "taken out there, for a log line perhaps? Return the array instead. If so many ways "
+            "are meant, write compile(f, max_programs=...)",
+        )
+
+    def _disagreed(self, paths: Paths, path: Path, out: Any) -> None:
+        """Count that a replay has not gone the way that the function itself goes.
+
+        In native code a guard may be another one by rounding. NumPy's engine has eager's bits.
+        """
+        path.changes += 1
+        if path.changes < PATIENCE:
+            return
+        if path.report is not None and path.report.native:
+            path.changes = 0
+            self._compile(path, "numpy")
+            return
+        found = (
+            f"raised {type(out).__name__}: {out}" if isinstance(out, Exception) else "turned off"
+        )
+        self._exhaust(
+            paths,
+            f"has not gone the way of its replay for {path.changes} times, as that {found}; it "
+            "runs without being compiled from now on. Does it depend on something that is no "
+            "argument, such as numpy.errstate or warnings.simplefilter outside of it?",
+        )
+
+    def _exhaust(self, paths: Paths, why: str) -> None:
+        """Replay nothing for arguments of a key any more."""
+        paths.exhausted.append(why)
+        self._recent = tuple([each for each in self._recent if each is not paths])
+        if paths.exhausted[0] is why:
+            self._warn(why)
+
+    def _warn(self, what: str) -> None:
+        """Warn at the line of the user's that has called."""
+        depth, frame = 1, sys._getframe()
+        while frame.f_back is not None and is_library(frame):
+            depth, frame = depth + 1, frame.f_back
+        warnings.warn(f"{title(self.function)} {what}", CompileWarning, stacklevel=depth)
+
+    def _warn_once(self, what: str) -> None:
+        """Warn unless that has been said before."""
+        if what not in self._said:
+            self._said.append(what)
+            self._warn(what)
+
+    def _calls(self) -> int:
+        """Count the calls with arguments that can be captured."""
+        known = list(self._paths.values())
+        return sum(
+            paths.eager + sum(path.replays + len(path.captures) for path in paths.all)
+            for paths in known
+        )
+
+
+# What users are given
 
 
 @define(eq=False, repr=False, slots=False)
@@ -53,9 +461,6 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"<method of {self.instance!r}: {self.compiled!r}>"
-
-
-Function = Callable[..., Any]
 
 
 @shown_by_repr

@@ -12,11 +12,11 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
-from tape_ad.base.naming import file_title
+from tape_ad.base.naming import OPERATORS, file_title
 
 __all__ = [
     "DISPATCHING",
-    "OPERATORS",
+    "OPERATOR_LINES",
     "caller",
     "file_title",
     "hands_calls_on",
@@ -233,13 +233,11 @@ def is_library_name(name: str) -> bool:
 
 # What a line of Python is doing: an operator, an index, an assignment, a call
 
-SIGNS = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>")
-OPERATORS = tuple(f"x {sign} x" for sign in SIGNS)
+OPERATOR_LINES = tuple(f"x {sign} x" for _, sign in OPERATORS.values())
 """Lines that are at one of Python's operators of two numbers."""
 
 METHODS = (
-    *(f"__{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")),
-    *(f"__{name}__" for name in ("matmul", "and", "or", "xor", "lshift", "rshift")),
+    *(f"__{name}__" for name, _ in OPERATORS.values()),
     *("__imod__", "__getitem__", "__setitem__"),
 )
 

@@ -17,7 +17,7 @@ from tape_ad.scipy.integrate.initial_value import *
 from tape_ad.scipy.integrate.quadrature import *
 from tape_ad.scipy.integrate.runge_kutta import STEPS
 from tape_ad.scipy.integrate.samples import *
-from tape_ad.scipy.interpolate.pieces import PIECES
+from tape_ad.scipy.interpolate.polynomials import PIECES
 
 add_rules(merged(STEPS, SAMPLES))
 add_rules(PIECES)  # of which the solution of a boundary value problem is

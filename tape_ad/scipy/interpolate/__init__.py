@@ -11,24 +11,19 @@ with extra("scipy", "tape_ad.scipy.interpolate"):
     import scipy.interpolate  # noqa: F401 - asked for first, so that its absence has one message
 
 from tape_ad.extend.rules import add_rules, merged
-from tape_ad.scipy.interpolate.approximants import *
 from tape_ad.scipy.interpolate.bsplines import *
 from tape_ad.scipy.interpolate.cubics import CUBICS
 from tape_ad.scipy.interpolate.fitpack import *
-from tape_ad.scipy.interpolate.fitpack_splines import *
 from tape_ad.scipy.interpolate.fitting import *
 from tape_ad.scipy.interpolate.grids import GRIDS
-from tape_ad.scipy.interpolate.pieces import PIECES, ROOTS_OF_PIECES
 from tape_ad.scipy.interpolate.polynomials import *
 from tape_ad.scipy.interpolate.radial import *
 from tape_ad.scipy.interpolate.rational import *
-from tape_ad.scipy.interpolate.rbf import *
 from tape_ad.scipy.interpolate.regular import *
 from tape_ad.scipy.interpolate.scattered import *
-from tape_ad.scipy.interpolate.splines import SPLINES
 from tape_ad.scipy.interpolate.surfaces import *
 from tape_ad.scipy.interpolate.univariate import *
-from tape_ad.scipy.spatial.pairs import PAIRS
+from tape_ad.scipy.spatial.metrics import PAIRS
 
 add_rules(
     merged(
@@ -36,7 +31,6 @@ add_rules(
         CUBICS,
         SPLINES,
         FITPACK,
-        SPLINE_PLACES,
         GRIDS,
         RADIAL,
         RATIONAL,

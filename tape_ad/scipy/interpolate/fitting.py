@@ -8,13 +8,13 @@ import scipy.interpolate
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
-from tape_ad.scipy.interpolate.bsplines import BSpline
-from tape_ad.scipy.interpolate.shared import is_plain
-from tape_ad.scipy.interpolate.splines import (
+from tape_ad.scipy.interpolate.bsplines import (
+    BSpline,
     fitted_coefficients,
     interpolating_coefficients,
     periodic_coefficients,
 )
+from tape_ad.scipy.interpolate.shared import is_plain
 
 __all__ = ["knots_for", "make_interp_spline", "make_lsq_spline", "make_smoothing_spline"]
 

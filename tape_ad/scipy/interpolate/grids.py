@@ -11,14 +11,14 @@ import scipy.interpolate
 
 from tape_ad.extend.arrays import Array, as_array, in_double
 from tape_ad.extend.rules import Derivation, Entry, overridable
-from tape_ad.scipy.interpolate.cubics import pchip_coefficients
-from tape_ad.scipy.interpolate.fitting import knots_for
-from tape_ad.scipy.interpolate.pieces import local_value, piece_of
-from tape_ad.scipy.interpolate.splines import (
+from tape_ad.scipy.interpolate.bsplines import (
     basis_values,
     interpolating_coefficients,
     spline_piece,
 )
+from tape_ad.scipy.interpolate.cubics import pchip_coefficients
+from tape_ad.scipy.interpolate.fitting import knots_for
+from tape_ad.scipy.interpolate.polynomials import local_value, piece_of
 
 __all__ = ["DEGREES", "GRIDS", "grid_value", "tensor_coefficients", "tensor_value"]
 

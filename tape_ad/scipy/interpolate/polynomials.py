@@ -1,39 +1,276 @@
-"""`PPoly` and the piecewise cubic interpolants, as objects that may hold handles."""
+"""The value of a piecewise polynomial, of its derivatives and integrals.
+
+On a breakpoint all derivatives are those of the piece that SciPy evaluates: the one to the right,
+and on the last breakpoint the one to the left. Where a point is not evaluated (nan, for lack of
+extrapolation) they are 0.
+"""
 
 from typing import Any, Self
 
 import numpy as np
+import scipy.interpolate
 
-from tape_ad.extend.arrays import Array, as_array, in_double
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, in_double, primal
+from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.interpolate.cubics import (
     akima_coefficients,
     cubic_spline_coefficients,
     hermite_coefficients,
     pchip_coefficients,
 )
-from tape_ad.scipy.interpolate.pieces import (
-    antiderivative_coefficients,
-    piecewise_integral,
-    piecewise_value,
-    rising,
-    solutions,
-)
 from tape_ad.scipy.interpolate.shared import (
     folded,
     in_place_of_axis,
     increasing,
     integral_over_periods,
+    is_plain,
     values_along,
 )
 
 __all__ = [
+    "PIECES",
+    "ROOTS_OF_PIECES",
     "Akima1DInterpolator",
     "CubicHermiteSpline",
     "CubicSpline",
     "PPoly",
     "PchipInterpolator",
+    "antiderivative_coefficients",
+    "local_value",
     "pchip_interpolate",
+    "piece_of",
+    "piecewise_integral",
+    "piecewise_value",
+    "places_of",
+    "rising",
+    "solutions",
 ]
+
+
+@overridable
+def piecewise_value(
+    c: Array, x: Array, points: Array, nu: int = 0, extrapolate: bool = True
+) -> Array:
+    """Evaluate a piecewise polynomial, as `scipy.interpolate.PPoly` does.
+
+    Parameters
+    ----------
+    c : array or Tensor, shape (k, m, ...)
+        The coefficients of each piece in powers of the distance from its left end, the highest
+        power first.
+    x : array or Tensor, shape (m + 1,)
+        The breakpoints, in increasing or decreasing order.
+    points : array or Tensor, any shape
+    nu : int
+        The order of the derivative.
+    extrapolate : bool
+        Whether there are values outside of the breakpoints, rather than nan.
+
+    Returns
+    -------
+    array or Tensor, shape of `points`, then the further axes of `c`
+
+    Examples
+    --------
+    >>> c = np.array([[1.0, 1.0], [0.0, 2.0], [0.0, 1.0]])
+    >>> piecewise_value(c, np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5]))
+    array([0.25, 2.25])
+    """
+    polynomial = scipy.interpolate.PPoly.construct_fast(in_double(c), in_double(x), extrapolate)
+    return polynomial(points, nu)
+
+
+@overridable
+def piece_of(x: Array, points: Array) -> Array:
+    """Number the piece that each point is in, or the outermost one that is nearest to it."""
+    last = x.shape[0] - 2
+    if x[-1] < x[0]:
+        return last - np.clip(np.searchsorted(x[::-1], points, side="left") - 1, 0, last)
+    return np.clip(np.searchsorted(x, points, side="right") - 1, 0, last)
+
+
+@overridable
+def evaluated(x: Array, points: Array, extrapolate: bool) -> Array:
+    """Tell which points have a value."""
+    if extrapolate:
+        return ~np.isnan(points)
+    low, high = (x[-1], x[0]) if x[-1] < x[0] else (x[0], x[-1])
+    return (points >= low) & (points <= high)
+
+
+def rising(power: int, nu: int) -> float:
+    """Compute the factor that a power gets by deriving it nu times, or by integrating it."""
+    factor = 1.0
+    for j in range(max(nu, 0)):
+        factor *= power - j
+    for j in range(max(-nu, 0)):
+        factor /= power + j + 1
+    return factor
+
+
+def local_value(c: Array, s: Array, nu: int) -> Array:
+    """Evaluate polynomials, each at one point.
+
+    Parameters
+    ----------
+    c : array, shape (k, ...)
+        For each point, the highest power first.
+    s : array, shape (..., 1, 1)
+        It broadcasts to the further axes of `c`.
+    nu : int
+        The order of the derivative; negative for integrals from 0.
+    """
+    degree = c.shape[0] - 1
+    if nu > degree:
+        return c[0] * 0.0
+    power = s**-nu if nu < 0 else None
+    total = None
+    for exponent in range(max(nu, 0), degree + 1):  # in SciPy's order
+        term = c[degree - exponent] if power is None else c[degree - exponent] * power
+        factor = rising(exponent, nu)
+        term = term if factor == 1 else term * factor
+        total = term if total is None else total + term
+        power = s if power is None else power * s
+    return total
+
+
+def piecewise_derivation(
+    c: Array, x: Array, points: Array, nu: int = 0, extrapolate: bool = True
+) -> Array:
+    """Gather the coefficients of the piece that each point is in, and evaluate them."""
+    c, x, points = in_double(c), in_double(x), in_double(points)
+    i = piece_of(x, points)
+    trailing = (...,) + (None,) * (c.ndim - 2)
+    value = local_value(c[:, i], (points - x[i])[trailing], nu)
+    inside = evaluated(x, points, extrapolate)
+    return value if np.all(inside) else np.where(inside[trailing], value, np.nan)
+
+
+def antiderivative_coefficients(c: Array, x: Array, nu: int) -> Array:
+    """Compute the coefficients of an antiderivative without jumps, as SciPy does."""
+    steps = x[1:] - x[:-1]
+    for _ in range(nu):
+        k, s = c.shape[0], steps.reshape((-1,) + (1,) * (c.ndim - 2))
+        factors = 1.0 / np.arange(k, 0, -1)
+        rises = local_value(c, s, -1)[:-1]
+        start = np.cumsum(np.concatenate((np.zeros_like(c[:1, 0]), rises)), axis=0)
+        c = np.concatenate((c * factors.reshape((k,) + (1,) * (c.ndim - 1)), start[None]))
+    return c
+
+
+@overridable
+def piecewise_integral(c: Array, x: Array, a: Array, b: Array, extrapolate: bool = True) -> Array:
+    """Integrate a piecewise polynomial, as `scipy.interpolate.PPoly.integrate` does.
+
+    Parameters
+    ----------
+    c, x
+        As in `piecewise_value`.
+    a, b : float or Tensor
+        The bounds.
+    extrapolate : bool
+        Whether the polynomial goes on outside of the breakpoints; the integral is nan otherwise.
+
+    Returns
+    -------
+    array or Tensor, shape of the further axes of `c`
+    """
+    polynomial = scipy.interpolate.PPoly.construct_fast(in_double(c), in_double(x), extrapolate)
+    return polynomial.integrate(a, b)
+
+
+def integral_derivation(c: Array, x: Array, a: Array, b: Array, extrapolate: bool = True) -> Array:
+    """Add up the integrals over the pieces between the bounds."""
+    c, x, a, b = (in_double(each) for each in (c, x, a, b))
+    if b < a:
+        return -integral_derivation(c, x, b, a, extrapolate)
+    if x[-1] < x[0]:
+        return -integral_of_pieces(c, x, b, a, extrapolate)
+    return integral_of_pieces(c, x, a, b, extrapolate)
+
+
+def integral_of_pieces(c: Array, x: Array, a: Array, b: Array, extrapolate: bool) -> Array:
+    """Integrate between bounds that are in the order of the breakpoints."""
+    first, last = int(piece_of(x, a)), int(piece_of(x, b))
+    if not (evaluated(x, a, extrapolate) and evaluated(x, b, extrapolate)):
+        return c[0, 0] * np.nan
+    end = local_value(c[:, last], b - x[last], -1)
+    start = local_value(c[:, first], a - x[first], -1)
+    if first == last:
+        return end - start
+    steps = (x[first + 1 : last + 1] - x[first:last]).reshape((-1,) + (1,) * (c.ndim - 2))
+    whole = local_value(c[:, first:last], steps, -1)
+    return np.add.reduce(whole, axis=0) - start + end
+
+
+PIECES: dict[Any, Entry] = {
+    piecewise_value: Derivation(piecewise_derivation),
+    piecewise_integral: Derivation(integral_derivation),
+    **constants(piece_of, evaluated),
+}
+
+
+@overridable
+def places_of(c: Array, x: Array, y: Array, jumps: bool, extrapolate: bool) -> Array:
+    """Find where a piecewise polynomial has a value, as `scipy.interpolate.PPoly.solve` does."""
+    polynomial = scipy.interpolate.PPoly.construct_fast(in_double(c), in_double(x), extrapolate)
+    return polynomial.solve(y, jumps, extrapolate)
+
+
+def solutions(c: Array, x: Array, y: Array, jumps: bool, extrapolate: bool) -> Array:
+    """Find where a piecewise polynomial has a value.
+
+    Two steps of Newton's method do not move a root, and have its first three derivatives.
+    A root at which the polynomial jumps moves with its breakpoint.
+
+    Parameters
+    ----------
+    c : array or Tensor, shape (k, m)
+    x : array or Tensor, shape (m + 1,)
+    y : float or Tensor
+    jumps : bool
+        Whether jumps across the value count.
+    extrapolate : bool
+
+    Returns
+    -------
+    array or Tensor, shape (number of roots,)
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For handles, where a root is a double one or the polynomial is constant.
+    """
+    places = places_of(c, x, y, jumps, extrapolate)
+    if is_plain(c, x, y):
+        return places
+    if c.ndim != 2:
+        raise UnsupportedArgumentError(
+            "PPoly.solve takes handles of a single polynomial; index the further axes of c"
+        )
+    roots: Array = places
+    residual = piecewise_value(c, x, places) - y
+    jumped = np.isin(places, x) & (np.abs(residual) > 1e-9 * np.max(np.abs(c)))
+    slope = piecewise_value(c, x, places, 1)
+    if np.any(np.isnan(places)) or np.any((primal(slope) == 0) & ~jumped):
+        raise UnsupportedArgumentError(
+            "PPoly.solve: a root of handles has to be a simple one; a double root has no derivative"
+        )
+    for _ in range(2):
+        slope = piecewise_value(c, x, roots, 1)
+        step = (piecewise_value(c, x, roots) - y) / np.where(jumped, 1.0, slope)
+        roots = np.where(jumped, roots, roots - step)
+    if not np.any(jumped):
+        return roots
+    return np.where(jumped, x[np.argmin(np.abs(places[:, None] - x), axis=1)], roots)
+
+
+ROOTS_OF_PIECES: dict[Any, Entry] = constants(places_of, facts=facts.SHAPED_BY_VALUES)
+
+
+# `PPoly` and the piecewise cubic interpolants, as objects that may hold handles
 
 Extrapolation = bool | str | None
 

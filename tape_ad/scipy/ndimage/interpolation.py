@@ -18,13 +18,14 @@ from attrs import define, frozen
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, any_handle, as_array, primal
 from tape_ad.extend.maps import Deferred, LinearMap, PlainMap
+from tape_ad.extend.packages import copied
 from tape_ad.extend.patterns import Pattern, dense_blocks, permutation, reads, stacked
 from tape_ad.extend.rules import Entry, arguments_of, each, overridable
-from tape_ad.scipy.counterparts import joined
+from tape_ad.scipy.counterparts import holds, is_handle, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, folded
-from tape_ad.scipy.ndimage.splines import weights_at
+from tape_ad.scipy.ndimage.splines import prefiltered, weights_at
 from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = ["CHECKED", "INTERPOLATION", "interpolated"]
@@ -124,10 +125,10 @@ def interpolated(
 
     Parameters
     ----------
-    spline : array or Tensor, shape (n1, n2, ...)
-        The coefficients.
+    spline : array or Tensor, shape (..., n1, n2, ...)
+        The coefficients, also of a stack of images.
     coordinates : array or Tensor, shape (d, ...)
-        One for each of the axes.
+        One for each of the last d axes.
     cval : array or Tensor, shape ()
     order, mode : int
     margin : int
@@ -137,11 +138,15 @@ def interpolated(
 
     Returns
     -------
-    array or Tensor, shape coordinates.shape[1:]
+    array or Tensor, shape (..., *coordinates.shape[1:])
     """
-    out = np.zeros(coordinates.shape[1:], dtype)
-    given = spline, None, coordinates, None, None, out, order, mode, cval, margin, None, None
-    KERNELS.geometric_transform(*given)
+    stack = spline.shape[: spline.ndim - coordinates.shape[0]]
+    out = np.zeros(stack + coordinates.shape[1:], dtype)
+    given = order, mode, cval, margin, None, None
+    for place in np.ndindex(stack):
+        KERNELS.geometric_transform(
+            spline[place], None, coordinates, None, None, out[place], *given
+        )
     return out
 
 
@@ -217,15 +222,16 @@ class Sampling:
     def values(self, spline: Array, cval: Any, weights: Array) -> Array:
         """Compute the sums with some weights."""
         gather, there = self.gather()
-        picked = gather.push(spline.reshape(-1)).reshape(there.shape)
+        stack = spline.shape[: spline.ndim - len(self.shape)]
+        picked = gather.push(spline.reshape((*stack, -1))).reshape(stack + there.shape)
         sums = np.add.reduce(np.where(there, picked, cval) * weights, axis=-1)
-        return sums.reshape(self.points)
+        return sums.reshape(stack + self.points)
 
 
 def sampling(shape: Shape, coordinates: Array, order: int, mode: int, margin: int) -> Sampling:
     """Make the `Sampling` of coefficients of a shape, at coordinates."""
-    points = coordinates.shape[1:]
-    flat = coordinates.reshape((len(shape), -1))
+    d, points = coordinates.shape[0], coordinates.shape[1:]
+    shape, flat = shape[len(shape) - d :], coordinates.reshape((d, -1))
     places = [placed(flat[i] + margin, n, order, MODES[mode]) for i, n in enumerate(shape)]
     return Sampling(places, order, shape, points)
 
@@ -282,30 +288,39 @@ class AtPoints:
 
     Parameters
     ----------
-    slopes : array, shape (d, *points)
+    slopes : array, shape (d, *images, *points)
+    images : int
+        The number of axes that a stack of images has.
     """
 
     broadcasts: ClassVar[bool] = False
     slopes: Array
+    images: int
 
-    @reads("slopes.ndim")
+    @reads("slopes.ndim", "images")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""
-        axes = range(1 - self.slopes.ndim, 0)
+        axes = range(1 + self.images - self.slopes.ndim, 0)
         return dense_blocks(parent, node, [(axis, axis) for axis in axes])
 
     def push(self, t: Array) -> Array:
-        return np.add.reduce(t * self.slopes, axis=t.ndim - self.slopes.ndim)
+        at = t.ndim - self.slopes.ndim + self.images
+        return np.add.reduce(np.expand_dims(t, self._stack(at + 1)) * self.slopes, axis=at)
 
     def pull(self, ct: Array) -> Array:
-        return np.expand_dims(ct, ct.ndim + 1 - self.slopes.ndim) * self.slopes
+        at = ct.ndim + 1 - self.slopes.ndim
+        products = np.expand_dims(ct, at) * self.slopes
+        return np.add.reduce(products, axis=self._stack(at + 1)) if self.images else products
+
+    def _stack(self, first: int) -> tuple[int, ...]:
+        return tuple(range(first, first + self.images))
 
 
 def in_coordinates(spline: Array, coordinates: Array, cval: Array, *options: Any) -> LinearMap:
     """Make the partial of `interpolated` in the coordinates."""
-    sampled = sampling(spline.shape, coordinates, *options)
-    axes = range(spline.ndim)
-    return AtPoints(np.stack([sampled.values(spline, cval, sampled.weights(i)) for i in axes]))
+    sampled, d = sampling(spline.shape, coordinates, *options), coordinates.shape[0]
+    slopes = [sampled.values(spline, cval, sampled.weights(i)) for i in range(d)]
+    return AtPoints(np.stack(slopes), spline.ndim - d)
 
 
 def partial(
@@ -381,11 +396,7 @@ def geometric_transform(
         rows = np.stack([as_array(joined(tuple(row))) for row in found])
         coordinates = np.moveaxis(rows, 0, -1).reshape((spline.ndim, *shape))
     elif coordinates is None:
-        # In the order in which SciPy adds up, as otherwise another element may be the nearest one
-        wide = (..., *(None,) * len(shape))
-        terms = [matrix[:, i][wide] * line for i, line in enumerate(lines(shape))]
-        terms = [offset[wide], *terms] if offset_first() else [*terms, offset[wide]]
-        coordinates = functools.reduce(operator.add, terms)
+        coordinates = affine(matrix, offset, shape)
     read(output, spline, as_array(joined(coordinates)), order, mode, cval, margin)
 
 
@@ -409,6 +420,64 @@ def zoom_shift(
             moved = (moved + 0.5) * zoom[axis] - 0.5 if centred else moved * zoom[axis]
         along.append(np.broadcast_to(moved, output.shape))
     read(output, spline, np.stack(along), order, mode, cval, margin)
+
+
+own_rotate = copied(scipy.ndimage.rotate)
+
+
+@stands_for(scipy.ndimage.rotate)
+def rotate(
+    image: Array,
+    angle: Any,
+    axes: Any = (1, 0),
+    reshape: bool = True,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: Any = 0.0,
+    prefilter: bool = True,
+) -> Array:
+    """Rotate all planes of an array at once, where SciPy takes one after the other."""
+    image, plane = as_array(joined(image)), tuple(axes)
+    rest = order, mode, cval, prefilter
+    usual = image.ndim > 2 and image.dtype.kind == "f" and output is None and order in range(6)
+    if not usual or mode not in MODES or len({each % image.ndim for each in plane}) != 2:
+        return own_rotate(image, angle, axes, reshape, output, *rest)
+    plane = tuple(sorted(each % image.ndim for each in plane))
+    stack = np.moveaxis(image, plane, (-2, -1))
+    cos, sin = scipy.special.cosdg(angle), scipy.special.sindg(angle)
+    matrix = np.stack([np.stack([cos, sin]), np.stack([-sin, cos])])
+    inside = shape = np.array(stack.shape[-2:])
+    if reshape:
+        turned = matrix @ np.array([[0, 0, inside[0], inside[0]], [0, inside[1], 0, inside[1]]])
+        shape = (np.ptp(turned, axis=1) + 0.5).astype(int)
+    offset = (inside - 1) / 2 - matrix @ ((shape - 1) / 2)
+    coordinates = affine(matrix, offset, tuple(shape.tolist()))
+    margin = 0
+    if prefilter and order > 1:
+        if mode in ("nearest", "grid-constant"):
+            margin = 12
+            kind: dict[str, Any] = {"mode": "edge"}
+            if mode == "grid-constant":
+                kind = {"mode": "constant", "constant_values": cval}
+            stack = np.pad(stack, [(0, 0)] * (stack.ndim - 2) + [(margin, margin)] * 2, **kind)
+        for axis in (-2, -1):
+            stack = prefiltered(stack, order, axis, MODES.index(mode), np.float64)
+    check_finite("angle=", coordinates, mode)
+    given = order, MODES.index(mode), margin, image.dtype
+    out = interpolated(stack, coordinates, as_array(cval), *given)
+    return np.moveaxis(out, (-2, -1), plane)
+
+
+def affine(matrix: Array, offset: Array, shape: Shape) -> Array:
+    """Compute what a matrix makes of a grid's coordinates, in the order in which SciPy adds up.
+
+    In another one, another element might be the nearest.
+    """
+    wide = (..., *(None,) * len(shape))
+    terms = [matrix[:, i][wide] * line for i, line in enumerate(lines(shape))]
+    terms = [offset[wide], *terms] if offset_first() else [*terms, offset[wide]]
+    return functools.reduce(operator.add, terms)
 
 
 def lines(shape: Shape) -> list[Array]:
@@ -449,9 +518,12 @@ def where_finite(*names: str) -> Callable[[Any], Any]:
 
         @functools.wraps(copy)
         def checked(*args: Any, **kwargs: Any) -> Any:
+            every = (*args, *kwargs.values())
+            if any(is_handle(each) or holds(each) for each in every):
+                return copy(*args, **kwargs)  # which `read` checks the places of
             given = signature.bind(*args, **kwargs).arguments
             for name in names:
-                value = as_array(joined(given.get(name, 0.0)))
+                value = as_array(given.get(name, 0.0))
                 check_finite(f"{name}=", value, given.get("mode", "constant"))
             matrix = given.get("matrix", 1.0)
             if np.ndim(matrix) == 1 and not np.all(matrix):  # divided by, and read anywhere then

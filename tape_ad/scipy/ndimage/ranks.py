@@ -65,8 +65,8 @@ def selected(
     if axis is not None and rank in (0, -1):
         KERNELS.min_or_max_filter1d(image, footprint, axis, out, mode, cval, origin, rank + 1)
     elif axis is not None:
-        given = image.dtype.type(cval), origin
-        scipy.ndimage._rank_filter_1d.rank_filter(image, rank, footprint, out, mode, *given)
+        along, constant = scipy.ndimage._rank_filter_1d.rank_filter, image.dtype.type(cval)
+        along(image, rank, footprint, out, mode, constant, origin)
     elif rank in (0, -1):
         added = np.ascontiguousarray(structure, np.float64) if structure.ndim else None
         KERNELS.min_or_max_filter(image, footprint, added, out, mode, cval, list(origin), rank + 1)

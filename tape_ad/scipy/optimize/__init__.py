@@ -5,41 +5,28 @@ of parameters. And what a solver finds has derivatives itself: `minimize`, `root
 `curve_fit` and the others here take handles among their further arguments, or in a function's
 closure, and give handles, by the implicit function theorem (docs/implicit-differentiation.md).
 
-They have SciPy's names and arguments, and give SciPy's results for plain arrays. SciPy is needed
-for all but `scipy_objective`: pip install 'tape-ad[scipy]'.
+They have SciPy's names and arguments, and give SciPy's results for plain arrays, but that those
+which take a Jacobian get the exact one. ``import tape_ad.scipy.optimize`` needs SciPy, which ``pip
+install 'tape-ad[scipy]'`` installs.
 """
 
-from typing import Any
+from tape_ad.extend.packages import extra
 
-from tape_ad.extend.packages import extra, listed, published
+with extra("scipy", "tape_ad.scipy.optimize"):
+    import scipy.optimize  # noqa: F401 - asked for first, so that its absence has one message
+
+from tape_ad.scipy.faces import face
+from tape_ad.scipy.optimize import elementwise as elementwise
+from tape_ad.scipy.optimize.fits import *
+from tape_ad.scipy.optimize.linear_programs import *
 from tape_ad.scipy.optimize.minima import *
 from tape_ad.scipy.optimize.objectives import *
+from tape_ad.scipy.optimize.roots import *
+from tape_ad.scipy.optimize.rosenbrock import *
+from tape_ad.scipy.optimize.searches import *
 
-try:
-    import scipy.optimize  # noqa: F401 - the modules below do, and only they
-except ImportError:
-
-    def absent(name: str, /) -> Any:
-        """Say which extra has what is not here."""
-        if name.startswith("_"):
-            raise AttributeError(f"module 'tape_ad.scipy.optimize' has no attribute {name!r}")
-        with extra("scipy", f"tape_ad.scipy.optimize.{name}"):
-            raise ImportError(name)
-
-    __getattr__, __dir__ = absent, listed(["ScipyObjective", "minimize", "scipy_objective"])
-else:
-    from tape_ad.scipy.optimize import elementwise as elementwise
-    from tape_ad.scipy.optimize.fits import *
-    from tape_ad.scipy.optimize.linear_fits import *
-    from tape_ad.scipy.optimize.linear_programs import *
-    from tape_ad.scipy.optimize.minima import *
-    from tape_ad.scipy.optimize.roots import *
-    from tape_ad.scipy.optimize.rosenbrock import *
-    from tape_ad.scipy.optimize.searches import *
-    from tape_ad.scipy.optimize.sparse_structure import *
-
-    __getattr__, __dir__ = published(
-        __name__,
-        also=["ScipyObjective", "Structure", "scipy_objective", "structure"],
-        packages=["elementwise"],
-    )
+__getattr__, __dir__ = face(
+    __name__,
+    also=["ScipyObjective", "Structure", "scipy_objective", "structure"],
+    packages=["elementwise"],
+)

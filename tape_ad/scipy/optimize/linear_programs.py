@@ -8,8 +8,7 @@ import scipy.optimize
 
 from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
 from tape_ad.extend.solvers import on_plain_arrays, valued, warn_unconverged
-from tape_ad.scipy.optimize.constraints import Constraint, box, boxed_in
-from tape_ad.scipy.optimize.stationary import stationary, warn_if_not
+from tape_ad.scipy.optimize.constraints import Constraint, box, boxed_in, stationary, warn_if_not
 
 __all__ = [
     "approx_fprime",

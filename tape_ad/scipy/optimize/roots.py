@@ -1,6 +1,5 @@
-"""Roots and fixed points that SciPy finds, as handles; see `tape_ad.transforms.implicit`."""
+"""Roots that SciPy finds, as handles; see `tape_ad.transforms.implicit`."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -17,16 +16,9 @@ from tape_ad.scipy.optimize.objectives import (
 )
 
 __all__ = [
-    "bisect",
-    "brenth",
-    "brentq",
-    "fixed_point",
     "fsolve",
     "newton",
-    "ridder",
     "root",
-    "root_scalar",
-    "toms748",
 ]
 
 Function = Callable[..., Any]
@@ -234,157 +226,6 @@ def newton(
             warn_if_unconverged("newton", rest[0])
             rest[0].root = x
     return type(found)(*(x, *rest)) if hasattr(found, "_fields") else (x, *rest) if several else x
-
-
-def fixed_point(
-    func: Function,
-    x0: Any,
-    args: Any = (),
-    xtol: float = 1e-8,
-    maxiter: int = 500,
-    method: str = "del2",
-) -> Any:
-    """Find a fixed point of a function, as `scipy.optimize.fixed_point` does.
-
-    Parameters
-    ----------
-    func : callable
-        ``func(x, *args)``
-    x0 : array or number
-        Where to start. The solution does not depend on it.
-    args : tuple
-        Further arguments, with handles among them.
-    xtol, maxiter, method
-        As in SciPy.
-
-    Returns
-    -------
-    array or Tensor
-
-    Raises
-    ------
-    SingularJacobianError
-        Where the derivative of `func` by x has an eigenvalue 1.
-
-    Examples
-    --------
-    >>> fixed_point(lambda x, p: (x + p / x) / 2, 1.0, args=(4.0,))
-    array(2.)
-    """
-    args = tuple(args) if isinstance(args, list) else as_tuple(args)
-    refuse_handles("fixed_point", {"xtol": xtol, "maxiter": maxiter})
-    searched = on_plain_arrays(func)
-    x = scipy.optimize.fixed_point(searched, plain(joined(x0)), plain(args), xtol, maxiter, method)
-    if searched.found or any_handle((x0, args)):
-        x = implicit(lambda x: joined(func(x, *args)) - x, x, "fixed_point")
-        x = as_constant_handle(x, (x0, args))
-    return x
-
-
-# Brackets
-
-
-def bracketing(search: Function) -> Function:
-    """Let one of SciPy's functions ``f(a, b, args)`` take handles among the `args`."""
-    name, signature = search.__name__, inspect.signature(search)
-
-    def found(f: Function, a: Any, b: Any, args: Any = (), *more: Any, **options: Any) -> Any:
-        args = as_tuple(args)
-        given = signature.bind(f, a, b, args, *more, **options).arguments
-        refuse_handles(name, {each: given[each] for each in list(given)[4:]})
-        searched = on_plain_arrays(f)
-        bracket = plain((a, b))
-        result = search(searched, *map(as_number, bracket), plain(args), *more, **options)
-        if not (searched.found or any_handle((a, b, args))):
-            return result
-        x, *rest = result if isinstance(result, tuple) else (result,)
-        x = implicit(lambda x: f(x, *args), x, name)
-        x = as_constant_handle(x, (a, b, args))
-        if not rest:
-            return x
-        warn_if_unconverged(name, rest[0])
-        rest[0].root = x
-        return x, *rest
-
-    found.__name__ = found.__qualname__ = name
-    found.__signature__ = signature  # type: ignore[attr-defined]  # it is SciPy's
-    found.__doc__ = f"""Find a root of a function of one number, as `scipy.optimize.{name}` does.
-
-    Parameters
-    ----------
-    f : callable
-        ``f(x, *args)``
-    a, b : float
-        Where it has values of different signs. The root does not depend on them.
-    args : tuple
-        Further arguments, with handles among them.
-    more
-        As in SciPy.
-
-    Returns
-    -------
-    float or Tensor
-        With ``full_output``, a pair of that and of SciPy's ``RootResults``.
-
-    Raises
-    ------
-    SingularJacobianError
-        At a root where the derivative by x vanishes.
-
-    Examples
-    --------
-    >>> bool(np.isclose({name}(lambda x, a: x**3 - a, 0.0, 3.0, args=(8.0,)), 2.0))
-    True
-    """
-    return found
-
-
-brentq = bracketing(scipy.optimize.brentq)
-brenth = bracketing(scipy.optimize.brenth)
-ridder = bracketing(scipy.optimize.ridder)
-bisect = bracketing(scipy.optimize.bisect)
-toms748 = bracketing(scipy.optimize.toms748)
-
-
-def root_scalar(f: Function, args: Any = (), method: Any = None, **options: Any) -> Any:
-    """Find a root of a function of one number, as `scipy.optimize.root_scalar` does.
-
-    Parameters
-    ----------
-    f : callable
-        ``f(x, *args)``
-    args : tuple
-        Further arguments, with handles among them.
-    method : str, optional
-        Any of SciPy's.
-    **options
-        SciPy's `bracket`, `fprime`, `x0` and so on. The root depends on none of them.
-
-    Returns
-    -------
-    scipy.optimize.RootResults
-        SciPy's; with handles, `root` is one.
-
-    Examples
-    --------
-    >>> round(root_scalar(lambda x: x**3 - 8, bracket=[0.0, 3.0]).root, 6)
-    2.0
-    """
-    args = as_tuple(args)
-    starts = {"bracket", "x0", "x1"}
-    refuse_handles("root_scalar", {n: v for n, v in options.items() if n not in starts})
-    searched = on_plain_arrays(f)
-    first = options.get("fprime") is True or options.get("fprime2") is True
-    for name in ("fprime", "fprime2"):
-        if callable(options.get(name)):
-            options[name] = on_plain_arrays(options[name])
-    result = scipy.optimize.root_scalar(searched, plain(args), method, **plain(options))
-    handles = (args, options)
-    if searched.found or any_handle(handles):
-        warn_if_unconverged("root_scalar", result)
-        x = implicit(lambda x: f(x, *args)[0] if first else f(x, *args), result.root, "root_scalar")
-        result.root = as_constant_handle(x, handles)
-    return result
 
 
 # What these have in common

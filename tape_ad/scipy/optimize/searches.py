@@ -1,4 +1,4 @@
-"""SciPy's further searches, each by what it finds: a root, a minimum, or one within bounds."""
+"""SciPy's searches by one method, each by what it finds: a root, a fixed point, a minimum."""
 
 import inspect
 from collections.abc import Callable
@@ -10,13 +10,16 @@ from tape_ad import grad
 from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
 from tape_ad.extend.solvers import implicit, on_plain_arrays
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.optimize.constraints import boxed_in
-from tape_ad.scipy.optimize.roots import as_tuple
-from tape_ad.scipy.optimize.stationary import stationary, warn_if_not
+from tape_ad.scipy.optimize.constraints import boxed_in, stationary, warn_if_not
+from tape_ad.scipy.optimize.roots import as_number, as_tuple, warn_if_unconverged
 
 __all__ = [
     "anderson",
     "basinhopping",
+    "bisect",
+    "brent",
+    "brenth",
+    "brentq",
     "broyden1",
     "broyden2",
     "brute",
@@ -25,6 +28,7 @@ __all__ = [
     "direct",
     "dual_annealing",
     "excitingmixing",
+    "fixed_point",
     "fmin",
     "fmin_bfgs",
     "fmin_cg",
@@ -32,10 +36,15 @@ __all__ = [
     "fmin_ncg",
     "fmin_powell",
     "fmin_tnc",
+    "fminbound",
+    "golden",
     "line_search",
     "linearmixing",
     "newton_krylov",
+    "ridder",
+    "root_scalar",
     "shgo",
+    "toms748",
 ]
 
 Function = Callable[..., Any]
@@ -77,12 +86,13 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
         given = bound.arguments
         first = next(iter(given))
         inner = given.get("minimizer_kwargs") or {}
-        further = as_tuple(given.get("args", inner.get("args", ())))
-        bounds = given.get("bounds")
+        further = given.get("args", inner.get("args", ()))
+        further = tuple(further) if handle is as_fixed_point else as_tuple(further)
+        bounds = [(given["x1"], given["x2"])] if "x2" in given else given.get("bounds")
         function, handles = given[first], list(given.values())
         searched = [on_plain_arrays(function)]
         given[first] = searched[0]
-        for each in ("fprime", "fhess", "fhess_p"):
+        for each in ("fprime", "fprime2", "fhess", "fhess_p"):
             if given.get(each) is not None and callable(given[each]):
                 searched.append(on_plain_arrays(given[each]))
                 given[each] = searched[-1]
@@ -94,10 +104,12 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
         if not any_handle(handles):
             return result
         both = given.get("fprime", 0) is None and name in WITH_GRADIENT
+        both = both and not given.get("approx_grad")
+        both |= given.get("fprime") is True or given.get("fprime2") is True
 
         def alone(x: Any) -> Any:
             out = function(x, *further)
-            return out[0] if both and not given.get("approx_grad") else out
+            return out[0] if both else out
 
         return with_handle(name, alone, result, bounds, handles, handle)
 
@@ -111,6 +123,9 @@ def without_handles(name: str, argument: str, value: Any) -> Any:
     """Give an argument without handles, or refuse them."""
     if argument in STARTS:
         return plain(joined(value))
+    if argument in NUMBERS:
+        value = plain(value)
+        return tuple(map(as_number, value)) if np.ndim(value) else as_number(value)
     if argument == "minimizer_kwargs":
         refuse_handles(f"{name}, in minimizer_kwargs", {**value, "args": ()})
     elif argument not in {"args", "bounds"}:
@@ -121,6 +136,9 @@ def without_handles(name: str, argument: str, value: Any) -> Any:
 STARTS = frozenset({"x0", "xin"})
 """What a search starts from, which has no influence on what it finds."""
 
+NUMBERS = frozenset({"a", "b", "x1", "x2", "brack", "bracket"})
+"""Where a search of numbers starts from; but what is found between `x1` and `x2` may be at one."""
+
 WITH_GRADIENT = frozenset({"fmin_l_bfgs_b", "fmin_tnc"})
 """Those whose function gives a pair, of the value and the gradient, where it is given alone."""
 
@@ -129,24 +147,48 @@ def with_handle(
     name: str, value: Function, result: Any, bounds: Any, handles: Any, handle: Function
 ) -> Any:
     """Put handles into what SciPy gives: a result, the solution, or a tuple that begins with it."""
+    if hasattr(result, "root"):
+        result.root = as_constant_handle(handle(name, value, result.root, bounds), handles)
+        warn_if_unconverged(name, result)
+        return result
     if hasattr(result, "x"):
         result.x = as_constant_handle(handle(name, value, result.x, bounds), handles)
         result.fun = joined(value(result.x)).reshape(np.shape(result.fun))
         return result
     x, *rest = result if isinstance(result, tuple) else (result,)
     x = as_constant_handle(handle(name, value, x, bounds), handles)
-    if rest and np.ndim(plain(rest[0])) == 0 and name in VALUED:
+    if rest and hasattr(rest[0], "root"):
+        warn_if_unconverged(name, rest[0])
+        rest[0].root = x
+    if rest and name in VALUED:
         rest[0] = value(x)
     return (x, *rest) if isinstance(result, tuple) else x
 
 
-VALUED = frozenset(["fmin", "fmin_bfgs", "fmin_cg", "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell"])
+VALUED = frozenset(
+    [
+        "brent",
+        "fmin",
+        "fmin_bfgs",
+        "fmin_cg",
+        "fmin_l_bfgs_b",
+        "fmin_ncg",
+        "fmin_powell",
+        "fminbound",
+        "golden",
+    ]
+)
 """Those which give the least value behind the minimum, in a full output."""
 
 
 def as_root(name: str, function: Function, x: Any, bounds: Any) -> Any:
     """Make a handle of a root."""
     return implicit(function, x, name)
+
+
+def as_fixed_point(name: str, function: Function, x: Any, bounds: Any) -> Any:
+    """Make a handle of a fixed point."""
+    return implicit(lambda x: joined(function(x)) - x, x, name)
 
 
 def as_minimum(name: str, function: Function, x: Any, bounds: Any) -> Any:
@@ -171,6 +213,16 @@ excitingmixing = search(scipy.optimize.excitingmixing, *ROOT)
 linearmixing = search(scipy.optimize.linearmixing, *ROOT)
 newton_krylov = search(scipy.optimize.newton_krylov, *ROOT)
 
+bisect = search(scipy.optimize.bisect, *ROOT)
+brenth = search(scipy.optimize.brenth, *ROOT)
+brentq = search(scipy.optimize.brentq, *ROOT)
+ridder = search(scipy.optimize.ridder, *ROOT)
+toms748 = search(scipy.optimize.toms748, *ROOT)
+fixed_point = search(scipy.optimize.fixed_point, "Find a fixed point", ROOT[1], as_fixed_point)
+
+brent = search(scipy.optimize.brent, *MINIMUM)
+fminbound = search(scipy.optimize.fminbound, *MINIMUM)
+golden = search(scipy.optimize.golden, *MINIMUM)
 fmin = search(scipy.optimize.fmin, *MINIMUM)
 fmin_bfgs = search(scipy.optimize.fmin_bfgs, *MINIMUM)
 fmin_cg = search(scipy.optimize.fmin_cg, *MINIMUM)
@@ -184,6 +236,33 @@ differential_evolution = search(scipy.optimize.differential_evolution, *MINIMUM)
 direct = search(scipy.optimize.direct, *MINIMUM)
 dual_annealing = search(scipy.optimize.dual_annealing, *MINIMUM)
 shgo = search(scipy.optimize.shgo, *MINIMUM)
+
+
+def root_scalar(f: Function, args: Any = (), method: Any = None, **options: Any) -> Any:
+    """Find a root of a function of one number, as `scipy.optimize.root_scalar` does.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x, *args)``
+    args : tuple
+        Further arguments, with handles among them.
+    method : str, optional
+        Any of SciPy's.
+    **options
+        SciPy's `bracket`, `fprime`, `x0` and so on. The root depends on none of them.
+
+    Returns
+    -------
+    scipy.optimize.RootResults
+        SciPy's; with handles, `root` is one.
+
+    Examples
+    --------
+    >>> round(root_scalar(lambda x: x**3 - 8, bracket=[0.0, 3.0]).root, 6)
+    2.0
+    """
+    return search(scipy.optimize.root_scalar, *ROOT)(f, args, method, **options)
 
 
 def brute(

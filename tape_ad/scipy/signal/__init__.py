@@ -23,19 +23,16 @@ from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.signal import windows as windows
 from tape_ad.scipy.signal.convolution import *
+from tape_ad.scipy.signal.design import *
 from tape_ad.scipy.signal.filters import *
 from tape_ad.scipy.signal.order_filters import *
 from tape_ad.scipy.signal.peaks import *
 from tape_ad.scipy.signal.rates import *
-from tape_ad.scipy.signal.recursion import RECURSION
 from tape_ad.scipy.signal.roots import *
-from tape_ad.scipy.signal.sections import SECTIONS
 from tape_ad.scipy.signal.sliding import *
 from tape_ad.scipy.signal.spectra import *
 from tape_ad.scipy.signal.spline_filters import *
 from tape_ad.scipy.signal.systems import *
-from tape_ad.scipy.signal.taps import *
-from tape_ad.scipy.signal.transformations import *
 from tape_ad.scipy.signal.trends import *
 
 check_COLA, check_NOLA, findfreqs, square = (  # noqa: N816 - SciPy's names

@@ -13,8 +13,8 @@ from tape_ad.extend.patterns import rows_of
 from tape_ad.extend.rules import Entry, arguments_of, overridable, rule
 from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.signal.convolution import Convolution, convolved
 from tape_ad.scipy.signal.filters import coefficients, from_last, to_last
-from tape_ad.scipy.signal.sections import Convolution, convolved
 
 __all__ = ["RATES", "polyphase", "upfirdn"]
 

@@ -21,10 +21,8 @@ from tape_ad.extend.rules import (
 )
 from tape_ad.scipy.counterparts import is_handle, scipy_composition
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.signal.convolution import convolve
-from tape_ad.scipy.signal.filters import coefficients
-from tape_ad.scipy.signal.recursion import filtered
-from tape_ad.scipy.signal.sections import convolved
+from tape_ad.scipy.signal.convolution import convolve, convolved
+from tape_ad.scipy.signal.filters import coefficients, filtered
 
 __all__ = [
     "ROOTS",

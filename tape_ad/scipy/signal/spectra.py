@@ -12,8 +12,8 @@ from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.signal.convolution import beside_nothing
 from tape_ad.scipy.signal.filters import from_last, to_last
-from tape_ad.scipy.signal.sections import beside_nothing
 from tape_ad.scipy.signal.trends import detrend as detrended
 
 __all__ = ["SPECTRA", "csd", "framed"]

@@ -18,12 +18,10 @@ __all__ = [
     "cspline1d",
     "cspline1d_eval",
     "cspline2d",
-    "gauss_spline",
     "qspline1d",
     "qspline1d_eval",
     "qspline2d",
     "sepfir2d",
-    "spline_filter",
     "symiirorder1",
     "symiirorder2",
 ]
@@ -160,27 +158,6 @@ def evaluated(
     for i in range(count):
         total = total + cj[np.clip(lowest + i, 0, last)] * basis(x - (lowest + i))
     return total.astype(cj.dtype if basis is cubic else x.dtype)
-
-
-@scipy_composition(SPLINE_FILTERS, scipy.signal.gauss_spline, "x")
-def gauss_spline(x: Array, n: int) -> Array:
-    """Approximate a spline by a bell, as `scipy.signal.gauss_spline` does.
-
-    Parameters
-    ----------
-    x : array or Tensor
-    n : int
-        The order of the spline.
-
-    Returns
-    -------
-    array or Tensor, shape of `x`
-    """
-    square = (n + 1) / 12.0
-    x = as_array(x)
-    like = scipy.signal.gauss_spline(np.ones(1, x.dtype), n)
-    bell = 1 / math.sqrt(2 * math.pi * square) * np.exp(-(x**2) / 2 / square)
-    return bell.astype(like.dtype)
 
 
 # Filters of images, which are linear along each axis
@@ -341,26 +318,3 @@ def mirrored_taps(x: Array, taps: Array) -> Array:
         raise ValueError("hrow and hcol must be odd length")
     padded = np.pad(x, [(0, 0), (count // 2, count // 2)], mode="symmetric")
     return np.lib.stride_tricks.sliding_window_view(padded, count, axis=1) @ taps[::-1]
-
-
-@scipy_composition(SPLINE_FILTERS, scipy.signal.spline_filter, "Iin")
-def spline_filter(Iin: Array, lmbda: float = 5.0) -> Array:  # noqa: N803 - SciPy's name
-    """Smooth an image by a cubic spline, as `scipy.signal.spline_filter` does.
-
-    Parameters
-    ----------
-    Iin : array or Tensor, shape (m, n)
-    lmbda : float
-        How much.
-
-    Returns
-    -------
-    array or Tensor, shape of `Iin`
-    """
-    image = as_array(Iin)
-    rows = smoothing(image.astype(np.complex64) if image.dtype == complex else image, lmbda, -1.0)
-    taps = (np.array([1.0, 4.0, 1.0], np.float32) / 6.0).astype(float)  # as SciPy has them
-    smooth = along_both(image, rows, rows)
-    across = np.swapaxes(mirrored_taps(smooth, taps), 0, 1)
-    composed = np.swapaxes(mirrored_taps(across, taps), 0, 1)
-    return with_value(composed, None, spline_filter, (image, lmbda), {})

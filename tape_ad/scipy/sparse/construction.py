@@ -17,13 +17,13 @@ from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.sparse.arrays import (
     FORMATS,
+    Pattern,
     SparseArray,
     is_ours,
     made_in,
     sparse_of,
     taken,
 )
-from tape_ad.scipy.sparse.pattern import Pattern
 
 __all__ = [
     "block_array",

@@ -13,9 +13,7 @@ from tape_ad.extend.rules import Constant, Entry, overridable, rule, takes_over
 from tape_ad.scipy.counterparts import joined, with_value
 from tape_ad.scipy.linalg.functions import Derivative, block, one_by_one
 from tape_ad.scipy.linalg.functions import expm as dense_expm
-from tape_ad.scipy.sparse.arithmetic import is_sparse
-from tape_ad.scipy.sparse.arrays import FORMATS, is_ours
-from tape_ad.scipy.sparse.pattern import merged
+from tape_ad.scipy.sparse.arrays import FORMATS, is_ours, is_sparse, merged
 from tape_ad.scipy.sparse.systems import sparse_solved
 
 __all__ = [

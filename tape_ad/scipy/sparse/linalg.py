@@ -16,7 +16,6 @@ import scipy.sparse.linalg  # noqa: F401 - whose names are published
 
 from tape_ad.extend.packages import published
 from tape_ad.extend.rules import add_rules, merged
-from tape_ad.scipy.sparse.factors import *
 from tape_ad.scipy.sparse.functions import *
 from tape_ad.scipy.sparse.iterations import *
 from tape_ad.scipy.sparse.operators import *

@@ -13,8 +13,7 @@ from tape_ad.extend.patterns import rows_of
 from tape_ad.extend.rules import takes_over
 from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.sparse.arithmetic import is_sparse
-from tape_ad.scipy.sparse.arrays import is_ours
+from tape_ad.scipy.sparse.arrays import is_ours, is_sparse
 
 __all__ = ["LaplacianNd", "LinearOperator", "Recording", "aslinearoperator"]
 

@@ -11,15 +11,14 @@ with extra("scipy", "tape_ad.scipy.spatial"):
     import scipy.spatial  # noqa: F401 - asked for first, so that its absence has one message
 
 from tape_ad.extend.rules import add_rules, merged
-from tape_ad.scipy.interpolate.pieces import PIECES
+from tape_ad.scipy.interpolate.polynomials import PIECES
 from tape_ad.scipy.spatial import distance as distance
 from tape_ad.scipy.spatial import transform as transform
 from tape_ad.scipy.spatial.distance import VECTORS
-from tape_ad.scipy.spatial.metrics import ROOTS
+from tape_ad.scipy.spatial.metrics import PAIRS, ROOTS
 from tape_ad.scipy.spatial.neighbours import *
-from tape_ad.scipy.spatial.pairs import PAIRS
 from tape_ad.scipy.spatial.quaternions import ANGLES
-from tape_ad.scipy.spatial.rotation_splines import *
+from tape_ad.scipy.spatial.rotations import geometric_slerp as geometric_slerp
 
 add_rules(merged(ROOTS, PAIRS, VECTORS, ANGLES, NEIGHBOURS))
 add_rules(PIECES)  # which rotations that are splines of time are made of

@@ -24,7 +24,7 @@ from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.spatial import metrics
-from tape_ad.scipy.spatial.pairs import *
+from tape_ad.scipy.spatial.metrics import *
 
 host = scipy.spatial.distance
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tape_ad.extend.arrays import Array
 from tape_ad.scipy.special.densities import gamma_density
-from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
+from tape_ad.scipy.special.incomplete import gammainc_slope
 from tape_ad.scipy.special.logarithms import power_slope, root_slope
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.expectations import expectation
@@ -15,24 +15,15 @@ from tape_ad.scipy.stats.families import log_root, mills, share
 from tape_ad.scipy.stats.methods import cdf, pdf, sf
 
 __all__ = [
-    "alpha_slope",
     "argus_shape",
-    "asymmetric_slope",
     "ball_parts",
     "ball_score",
     "bessel_ratio",
-    "breit_shape",
     "burr_move",
     "by_part",
     "centred",
-    "cosine_distance",
     "exponnorm_slope",
-    "foldcauchy_score",
-    "foldcauchy_shape",
-    "foldcauchy_slope",
     "half_logistic",
-    "hazard",
-    "hazard_slope",
     "irwin_score",
     "jones_terms",
     "kappa_first",
@@ -43,33 +34,15 @@ __all__ = [
     "kolmogorov_score",
     "landau_score",
     "lognormal_terms",
-    "mielke_move",
-    "mielke_second",
     "pearson_score",
     "pearson_slope",
-    "rdist_slope",
-    "skewcauchy_score",
-    "skewcauchy_shape",
-    "skewcauchy_slope",
     "smirnov_score",
     "trapezoid_first",
     "trapezoid_second",
-    "truncpareto_bound",
-    "truncpareto_slope",
-    "truncweibull_slope",
     "tukey_move",
     "tukey_score",
     "tukey_shape",
-    "weibull_edge",
-    "weibull_part",
-    "weibull_part_slope",
 ]
-
-
-def alpha_slope(y: Array, a: Array) -> Array:
-    """Differentiate the distribution function of alpha, ndtr(a - 1 / y) / ndtr(a)."""
-    z = a - 1 / y
-    return sp.ndtr(z) / sp.ndtr(a) * (mills(z) - mills(a))
 
 
 def log_over(y: Array, c: Array) -> Array:
@@ -83,75 +56,10 @@ def burr_move(y: Array, c: Array, d: Array) -> Array:
     return log_over(y, c) / (c * d * share(y, -c))
 
 
-def mielke_move(y: Array, k: Array, s: Array) -> Array:
-    """The move of ``share(y, s)**(k / s)`` with k."""
-    return log_over(y, s) / (k * s * share(y, -s))
-
-
-def mielke_second(y: Array, k: Array, s: Array) -> Array:
-    """The move of ``share(y, s)**(k / s)`` with s."""
-    return -(sp.xlogy(y, y) + log_over(y, s) / (s * share(y, -s))) / s
-
-
 def exponnorm_slope(y: Array, k: Array) -> Array:
     """Differentiate the distribution function of exponnorm, ndtr(y) - k times the density."""
     z = y - 1 / k
     return -pdf(y, k, 0.0, 1.0, name="exponnorm") * (z + mills(z)) / k
-
-
-def foldcauchy_parts(y: Array, c: Array) -> tuple[Array, Array]:
-    """The two densities that foldcauchy is the sum of, times pi."""
-    return 1 / (1 + (y - c) ** 2), 1 / (1 + (y + c) ** 2)
-
-
-def foldcauchy_score(y: Array, c: Array) -> Array:
-    """The slope of the logarithm of the density of foldcauchy."""
-    p, q = foldcauchy_parts(y, c)
-    return -2 * ((y - c) * p * p + (y + c) * q * q) / (p + q)
-
-
-def foldcauchy_shape(y: Array, c: Array) -> Array:
-    """The derivative of foldcauchy's log density by its parameter."""
-    p, q = foldcauchy_parts(y, c)
-    return 2 * ((y - c) * p * p - (y + c) * q * q) / (p + q)
-
-
-def foldcauchy_slope(y: Array, c: Array) -> Array:
-    """Differentiate the distribution function of foldcauchy."""
-    p, q = foldcauchy_parts(y, c)
-    return (q - p) / math.pi
-
-
-def weibull_part(c: Array, a: Array, b: Array) -> Array:
-    """The probability that a Weibull variable lies between a and b."""
-    return np.exp(-(a**c)) - np.exp(-(b**c))
-
-
-def weibull_part_slope(c: Array, a: Array, b: Array) -> Array:
-    """The derivative of a term of truncweibull's distribution function by c."""
-    return sp.xlogy(b**c, b) * np.exp(-(b**c)) - sp.xlogy(a**c, a) * np.exp(-(a**c))
-
-
-def weibull_edge(x: Array, c: Array, a: Array, b: Array) -> Array:
-    """The density of truncweibull_min at a bound."""
-    return c * x ** (c - 1) * np.exp(-(x**c)) / weibull_part(c, a, b)
-
-
-def truncweibull_slope(y: Array, c: Array, a: Array, b: Array) -> Array:
-    """Differentiate the distribution function of truncweibull_min by c."""
-    part, whole = weibull_part(c, a, y), weibull_part(c, a, b)
-    rest = part / whole * weibull_part_slope(c, a, b)
-    return (weibull_part_slope(c, a, y) - rest) / whole
-
-
-def hazard(y: Array, a: Array, b: Array, c: Array) -> Array:
-    """The hazard rate of genexpon."""
-    return a - b * np.expm1(-c * y)
-
-
-def hazard_slope(y: Array, a: Array, b: Array, c: Array) -> Array:
-    """The integral of the hazard rate of genexpon, differentiated by c."""
-    return -b / c * (np.expm1(-c * y) / c + y * np.exp(-c * y))
 
 
 def half_logistic(y: Array, c: Array) -> Array:
@@ -177,54 +85,23 @@ def bessel_ratio(y: Array, a: Array) -> Array:
     return sp.kve(0, z) / sp.kve(1, z)
 
 
-def asymmetric_slope(y: Array, kappa: Array) -> Array:
-    """Differentiate the distribution function of laplace_asymmetric."""
-    n, size = kappa * kappa + 1, np.absolute(y)
-    decay = np.exp(-size * np.where(np.less(y, 0), 1 / kappa, kappa))
-    return decay * (size + 2 * kappa / n) / n
+Formula = Callable[..., Array]
 
 
-def lean(y: Array, a: Array) -> tuple[Array, Array]:
-    """The side of a skewed Cauchy variable, and the width of its density there."""
-    side = np.where(np.greater(y, 0), 1.0, -1.0)
-    return side, 1 + a * side
+def centred(name: str, statistic: Formula) -> Formula:
+    """The score of a density in proportion to u, d log u less its expectation."""
+
+    def score(y: Array, *shapes: Array) -> Array:
+        columns = [np.expand_dims(shape, -1) for shape in shapes]
+        mean = expectation(lambda x: statistic(x, *columns), shapes, name)
+        return statistic(y, *shapes) - mean
+
+    return score
 
 
-def skewcauchy_score(y: Array, a: Array) -> Array:
-    """The slope of the logarithm of the density of skewcauchy."""
-    _, width = lean(y, a)
-    return -2 * y / (width * width + y * y)
-
-
-def skewcauchy_shape(y: Array, a: Array) -> Array:
-    """The derivative of skewcauchy's log density by its parameter."""
-    side, width = lean(y, a)
-    return 2 * side * y * y / (width * (width * width + y * y))
-
-
-def skewcauchy_slope(y: Array, a: Array) -> Array:
-    """Differentiate the distribution function of skewcauchy."""
-    side, width = lean(y, a)
-    t = y / width
-    return side / math.pi * (np.arctan(t) - t / (1 + t * t)) - 0.5
-
-
-def rdist_slope(y: Array, c: Array) -> Array:
-    """Differentiate the distribution function of rdist, I(c/2, c/2) at (1 + y) / 2."""
-    half, w = c / 2, (1 + y) / 2
-    return 0.5 * (betainc_slope(half, half, w, 1, 0) + betainc_slope(half, half, w, 0, 1))
-
-
-def truncpareto_slope(y: Array, b: Array, c: Array) -> Array:
-    """Differentiate the distribution function of truncpareto by b."""
-    part, whole = -np.expm1(-b * np.log(y)), -np.expm1(-b * np.log(c))
-    return (y**-b * np.log(y) - part / whole * c**-b * np.log(c)) / whole
-
-
-def truncpareto_bound(y: Array, b: Array, c: Array) -> Array:
-    """The derivative of truncpareto's distribution function by its bound c."""
-    part = np.expm1(-b * np.log(y)) / np.expm1(-b * np.log(c))
-    return -part * b / (c * np.expm1(b * np.log(c)))
+def argus_shape(y: Array, chi: Array) -> Array:
+    """What argus depends on chi by, but for its norm."""
+    return -chi * (1 - y) * (1 + y)
 
 
 def by_part(y: Array, c: Array, d: Array, rise: Array, level: Array, fall: Array) -> Array:
@@ -244,30 +121,6 @@ def trapezoid_second(y: Array, c: Array, d: Array) -> Array:
     n = d - c + 1
     fall = -((1 - y) ** 2) / (1 - d) * (1 / (1 - d) - 1 / n) / n
     return by_part(y, c, d, -y * y / c / (n * n), (c - 2 * y) / (n * n), fall)
-
-
-def cosine_distance(y: Array, c: Array) -> Array:
-    """1 + c**2 - 2 c cos y, which the density of wrapcauchy has below."""
-    return 1 + c * c - 2 * c * np.cos(y)
-
-
-Formula = Callable[..., Array]
-
-
-def centred(name: str, statistic: Formula) -> Formula:
-    """The score of a density in proportion to u, d log u less its expectation."""
-
-    def score(y: Array, *shapes: Array) -> Array:
-        columns = [np.expand_dims(shape, -1) for shape in shapes]
-        mean = expectation(lambda x: statistic(x, *columns), shapes, name)
-        return statistic(y, *shapes) - mean
-
-    return score
-
-
-def argus_shape(y: Array, chi: Array) -> Array:
-    """What argus depends on chi by, but for its norm."""
-    return -chi * (1 - y) * (1 + y)
 
 
 # The Crystal Ball function
@@ -347,14 +200,6 @@ def pearson_slope(y: Array, skew: Array) -> Array:
     slope = gammainc_slope(a, w, 1) * a_slope + gamma_density(a, w) * w_slope
     normal = -(y * y - 1) * np.exp(-0.5 * y * y) / (6 * math.sqrt(2 * math.pi))
     return np.where(flat, normal, np.sign(skew) * slope)
-
-
-def breit_shape(y: Array, rho: Array) -> Array:
-    """Differentiate the logarithm of the density of rel_breitwigner by rho."""
-    q = np.hypot(1.0, 1 / rho)
-    w = (y - rho) * (y + rho) / rho
-    norm = (1 / (2 * (1 + q)) - 1 / q) / (rho**3 * q)
-    return norm + 2 * w * (y * y / (rho * rho) + 1) / (1 + w * w)
 
 
 def jones_terms(y: Array, a: Array, b: Array) -> list[Array]:

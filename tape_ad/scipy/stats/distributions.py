@@ -15,12 +15,13 @@ from tape_ad.extend.arrays import Array, any_handle, as_array, primal
 from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.continuous import CONTINUOUS
+from tape_ad.scipy.stats.continuous import FAMILIES
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import by_counting, expectation, moment_of
+from tape_ad.scipy.stats.families import PLAIN
 from tape_ad.scipy.stats.methods import METHODS, FrozenDistribution
-from tape_ad.scipy.stats.moments import MOMENTS
-from tape_ad.scipy.stats.partials import parameter_names
+from tape_ad.scipy.stats.moments import moment_by_lines
+from tape_ad.scipy.stats.partials import constant_shapes, parameter_names, refused
 from tape_ad.scipy.stats.supports import ENDS
 
 __all__ = ["Distribution", "primal"]
@@ -298,11 +299,9 @@ class Distribution:
             return theirs(self.scipy, letter, parameters)
         shapes, loc, *rest = self.split(parameters, {})
         scale = rest[0] if rest else 1.0
-        if self.name == "binom" and any_handle(shapes[0]):
-            raise UnsupportedArgumentError(
-                f"scipy.stats.binom.{method} cannot be differentiated with respect to n; pass "
-                "n.data there if it is meant as a constant"
-            )
+        for position in constant_shapes(self.name):
+            if any_handle(shapes[position]):
+                raise refused(self.name, method, self.parameters[position])
         plain = [primal(x) for x in parameters]
         with np.errstate(all="ignore"):
             exact = theirs(self.scipy, letter, plain) if exact is None else exact
@@ -338,7 +337,7 @@ class Distribution:
         """Give the expectation of a function in standard form."""
         if self.name in DISCRETE:
             return by_counting(function, shapes, self.name)
-        kink = CONTINUOUS[self.name].kink
+        kink = FAMILIES.get(self.name, PLAIN).kink
         at = None if kink is None else kink(*shapes)
         return expectation(function, shapes, self.name, at)
 
@@ -348,10 +347,10 @@ class Distribution:
             return theirs(self.scipy, letter, shapes)
         if not np.any(known):
             return sum(0.0 * as_array(shape) for shape in shapes)
-        formula = MOMENTS[self.name].of(letter) if self.name in MOMENTS else None
-        if formula is not None:
-            return formula(*shapes)
-        kink = CONTINUOUS[self.name].kink if self.name in CONTINUOUS else None
+        found = moment_by_lines(letter, [as_array(x) for x in shapes], self.name)
+        if found is not None:
+            return found
+        kink = FAMILIES.get(self.name, PLAIN).kink
         at = None if kink is None else kink(*shapes)
         return moment_of(letter, [as_array(x) for x in shapes], self.name, at)
 

@@ -28,6 +28,7 @@ __all__ = [
     "by_counting",
     "counted_range",
     "expectation",
+    "has_bounds_that_move",
     "moment_of",
     "partial_integral",
     "quartiles",
@@ -112,7 +113,9 @@ def expectation(
     start = middle if kink is None else np.expand_dims(kink, -1)
 
     def weighed(x: Array) -> Array:
-        return pdf(x, *columns, 0.0, 1.0, name=name) * function(x)
+        none = np.less(pdf(x, *columns, 0.0, 1.0, name=name), 1e-290)  # where digits are lost
+        x = np.where(none, start, x)
+        return np.where(none, 0.0, pdf(x, *columns, 0.0, 1.0, name=name) * function(x))
 
     width = third - first
     return sum(partial_integral(weighed, start, *end) for end in ((low, -width), (high, width)))

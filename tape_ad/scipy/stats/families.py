@@ -16,7 +16,6 @@ from attrs import frozen
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, over_square, ratio
 from tape_ad.extend.rules import Entry, overridable, quiet, rule
-from tape_ad.scipy.special.densities import beta_density
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.logarithms import root_slope
@@ -26,14 +25,14 @@ from tape_ad.scipy.stats.methods import cdf, pdf, sf
 
 __all__ = [
     "COMMON",
+    "DERIVED",
     "FORMULAS",
+    "PLAIN",
     "Family",
     "Shape",
     "by_power",
     "end_move",
-    "fisher_slopes",
     "gennorm_shape",
-    "invgauss_slope",
     "log_root",
     "mills",
     "power_slope",
@@ -78,20 +77,6 @@ def share_over(y: Array, c: Array) -> Array:
     return np.where(np.less(y, 1), small, share(y, c) / y)
 
 
-# Fisher's F
-
-
-def fisher_slopes(y: Array, m: Array, n: Array) -> tuple[Array, Array]:
-    """Differentiate the distribution function of F, I(m/2, n/2) at m y / (m y + n), by m and n."""
-    total = m * y + n
-    w = m * y / total
-    density = beta_density(m / 2, n / 2, w) * (y / (total * total))
-    return (
-        0.5 * betainc_slope(m / 2, n / 2, w, 1, 0) + n * density,
-        0.5 * betainc_slope(m / 2, n / 2, w, 0, 1) - m * density,
-    )
-
-
 # The normal distribution of an exponent
 
 
@@ -119,12 +104,13 @@ Formula = Callable[..., Array]
 
 @frozen(eq=False, repr=False)
 class Shape:
-    """How a distribution depends on one of its shape parameters.
+    """How a distribution depends on one of its shape parameters, beside SciPy's own lines for it.
 
     Attributes
     ----------
-    score : Formula
-        The derivative of the logarithm of the density.
+    score : Formula, optional
+        The derivative of the logarithm of the density. Without it SciPy's own lines for each method
+        are differentiated.
     slope : Formula, optional
         That of the distribution function.
     move : Formula, optional
@@ -133,7 +119,7 @@ class Shape:
         and score is integrated, which asks for a support that does not move with the parameter.
     """
 
-    score: Formula
+    score: Formula | None = None
     slope: Formula | None = None
     move: Formula | None = None
 
@@ -144,18 +130,22 @@ class Family:
 
     Attributes
     ----------
-    score : Formula or None
-        The derivative of the logarithm of the density with respect to the variable. Where it is
-        not known, the distribution function and its inverse have derivatives all the same.
+    score : Formula, optional
+        The derivative of the logarithm of the density with respect to the variable.
     shapes : tuple of Shape or None
         None stands for one that nothing is differentiated by.
     kink : Formula, optional
         The point, as ``kink(*shapes)``, where the density is not smooth.
     """
 
-    score: Formula | None
+    score: Formula | None = None
     shapes: tuple[Shape | None, ...] = ()
     kink: Formula | None = None
+
+
+DERIVED = Shape()
+PLAIN = Family()
+"""What SciPy's own lines have all derivatives of."""
 
 
 def mirrored(formula: Formula) -> Formula:
@@ -209,24 +199,6 @@ def extreme_shape(y: Array, c: Array) -> Array:
 def beta_slope(i: int, j: int) -> Formula:
     """Differentiate the distribution function of beta by its parameters."""
     return lambda y, a, b: betainc_slope(a, b, y, i, j)
-
-
-def fisher_first(y: Array, m: Array, n: Array) -> Array:
-    """Differentiate the logarithm of the density of F by the first degrees of freedom."""
-    share = np.log(m * y / (n + m * y))
-    return 0.5 * (share + n * (1 - y) / (n + m * y) + digamma_step(m / 2, n / 2))
-
-
-def fisher_second(y: Array, m: Array, n: Array) -> Array:
-    """Differentiate the logarithm of the density of F by the second degrees of freedom."""
-    share = -np.log1p(m * y / n)
-    return 0.5 * (share + m * (y - 1) / (n + m * y) + digamma_step(n / 2, m / 2))
-
-
-def invgauss_slope(y: Array, mu: Array) -> Array:
-    """Differentiate the distribution function of invgauss, where the normal densities cancel."""
-    tail = sp.log_ndtr(-(y / mu + 1) / np.sqrt(y))
-    return -2 / (mu * mu) * np.exp(2 / mu + tail)
 
 
 def gennorm_shape(y: Array, beta: Array) -> Array:
@@ -284,15 +256,9 @@ COMMON: dict[str, Family] = {
     "expon": Family(lambda y: 0.0 * y - 1.0),
     "laplace": Family(lambda y: -np.sign(y)),
     "logistic": Family(lambda y: -np.tanh(0.5 * y)),
-    "halflogistic": Family(lambda y: -np.tanh(0.5 * y)),
-    "hypsecant": Family(lambda y: -np.tanh(y)),
     "cauchy": Family(lambda y: -2 * over_square(y, 1.0)),
-    "halfcauchy": Family(lambda y: -2 * over_square(y, 1.0)),
     "gumbel_r": Family(lambda y: np.expm1(-y)),
-    "gumbel_l": Family(lambda y: -np.expm1(y)),
     "rayleigh": Family(lambda y: 1 / y - y),
-    "maxwell": Family(lambda y: 2 / y - y),
-    "levy": Family(lambda y: (0.5 / y - 1.5) / y),
     "arcsine": Family(lambda y: (y - 0.5) / (y * (1 - y))),
     "gamma": Family(
         lambda y, a: ratio(a - 1, y) - 1,
@@ -312,15 +278,6 @@ COMMON: dict[str, Family] = {
             ),
         ),
     ),
-    "loggamma": Family(
-        lambda y, c: c - np.exp(y),
-        (
-            Shape(
-                lambda y, c: y - sp.digamma(c),
-                slope=lambda y, c: gammainc_slope(c, np.exp(y), 1),
-            ),
-        ),
-    ),
     "chi2": Family(
         lambda y, df: ratio(0.5 * df - 1, y) - 0.5,
         (
@@ -330,12 +287,12 @@ COMMON: dict[str, Family] = {
             ),
         ),
     ),
-    "chi": Family(
-        lambda y, df: ratio(df - 1, y) - y,
+    "loggamma": Family(
+        lambda y, c: c - np.exp(y),
         (
             Shape(
-                lambda y, df: np.log(y) - 0.5 * (sp.digamma(0.5 * df) + np.log(2.0)),
-                slope=lambda y, df: 0.5 * gammainc_slope(0.5 * df, 0.5 * y * y, 1),
+                lambda y, c: y - sp.digamma(c),
+                slope=lambda y, c: gammainc_slope(c, np.exp(y), 1),
             ),
         ),
     ),
@@ -344,13 +301,6 @@ COMMON: dict[str, Family] = {
         (
             Shape(lambda y, a, b: np.log(y) + digamma_step(a, b), slope=beta_slope(1, 0)),
             Shape(lambda y, a, b: np.log1p(-y) + digamma_step(b, a), slope=beta_slope(0, 1)),
-        ),
-    ),
-    "f": Family(
-        lambda y, m, n: ratio(0.5 * m - 1, y) - 0.5 * (m + n) * m / (n + m * y),
-        (
-            Shape(fisher_first, slope=lambda y, m, n: fisher_slopes(y, m, n)[0]),
-            Shape(fisher_second, slope=lambda y, m, n: fisher_slopes(y, m, n)[1]),
         ),
     ),
     "t": Family(
@@ -385,18 +335,6 @@ COMMON: dict[str, Family] = {
     "pareto": Family(
         lambda y, b: -(b + 1) / y,
         (Shape(lambda y, b: 1 / b - np.log(y), move=by_power),),
-    ),
-    "lomax": Family(
-        lambda y, c: -(c + 1) / (1 + y),
-        (Shape(lambda y, c: 1 / c - np.log1p(y), move=lambda y, c: -sp.xlog1py(1 + y, y) / c),),
-    ),
-    "powerlaw": Family(
-        lambda y, a: ratio(a - 1, y),
-        (Shape(lambda y, a: 1 / a + np.log(y), move=by_power),),
-    ),
-    "gompertz": Family(
-        lambda y, c: 1 - c * np.exp(y),
-        (Shape(lambda y, c: 1 / c - np.expm1(y), move=lambda y, c: np.expm1(-y) / c),),
     ),
     "genextreme": Family(
         extreme_score,
@@ -437,10 +375,6 @@ COMMON: dict[str, Family] = {
                 slope=triang_slope,
             ),
         ),
-    ),
-    "invgauss": Family(
-        lambda y, mu: (0.5 / y - 1.5) / y - 0.5 / (mu * mu),
-        (Shape(lambda y, mu: (y / mu - 1) / (mu * mu), slope=invgauss_slope),),
     ),
     "vonmises": Family(
         lambda y, kappa: -kappa * np.sin(y),

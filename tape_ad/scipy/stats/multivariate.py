@@ -266,5 +266,6 @@ MULTIVARIATE: dict[str, Multivariate] = {
     name: Multivariate(name)
     for name in dir(scipy.stats)
     if isinstance(getattr(scipy.stats, name), GENERATORS.multi_rv_generic)
+    if hasattr(getattr(scipy.stats, name), "pdf") or name in COUNTS
 }
 """By SciPy's names, as far as the installed SciPy has them."""

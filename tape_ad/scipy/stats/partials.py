@@ -6,38 +6,42 @@ the implicit function theorem: dx = (dq - dF) / f. Where the density is 0 nothin
 its derivatives are 0 and those of its logarithm, which is -inf, too.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad import grad
+from tape_ad.base.errors import ConversionError, NoRuleError, UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, ratio
+from tape_ad.extend.arrays import TRACERS, Array, as_array, ratio
+from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Call, Entry, Makers, jointly
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.continuous import CONTINUOUS
+from tape_ad.scipy.stats.continuous import FAMILIES
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import (
     LANDMARKS,
     MOST_TERMS,
     counted_range,
+    has_bounds_that_move,
     partial_integral,
     quartiles,
     total,
 )
-from tape_ad.scipy.stats.families import Family, Shape
+from tape_ad.scipy.stats.families import DERIVED, PLAIN, Family, Shape
 from tape_ad.scipy.stats.methods import METHODS, isf, logpdf, pdf, pmf, ppf
 
-__all__ = ["DISTRIBUTIONS", "parameter_names"]
+__all__ = ["DISTRIBUTIONS", "body_of", "constant_shapes", "parameter_names", "refused"]
 
 
 def parameter_names(name: str) -> tuple[str, ...]:
     """List the parameters of a distribution: the shapes, loc and, for a continuous one, scale."""
     distribution = getattr(scipy.stats, name)
     shapes = distribution.shapes.split(", ") if distribution.shapes else []
-    return (*shapes, "loc", "scale") if name in CONTINUOUS else (*shapes, "loc")
+    return (*shapes, "loc", "scale") if name not in DISCRETE else (*shapes, "loc")
 
 
 def refused(name: str, method: str, argument: str) -> UnsupportedArgumentError:
@@ -46,6 +50,12 @@ def refused(name: str, method: str, argument: str) -> UnsupportedArgumentError:
         f"scipy.stats.{name}.{method} cannot be differentiated with respect to {argument}; pass "
         f"{argument}.data there if it is meant as a constant"
     )
+
+
+def constant_shapes(name: str) -> list[int]:
+    """List the shapes of a distribution that nothing is differentiated by."""
+    known = DISCRETE.get(name) or FAMILIES.get(name, PLAIN)
+    return [k for k, shape in enumerate(known.shapes) if shape is None]
 
 
 def in_double(x: Any) -> Array:
@@ -73,6 +83,42 @@ def at_pole(density: Array, y: Array) -> Array:
     return np.isinf(density) & np.equal(y, 0)
 
 
+@functools.cache
+def body_of(name: str, method: str) -> Callable[..., Any] | None:
+    """Give what SciPy computes a method with in standard form, on handles.
+
+    None stands for what a distribution leaves to the classes that all have in common.
+    """
+    distribution = getattr(scipy.stats, name)
+    general = next(kind for kind in GENERAL if isinstance(distribution, kind))
+    own, general = (getattr(kind, f"_{method}") for kind in (type(distribution), general))
+    return None if own is general else getattr(copied_object(distribution), f"_{method}")
+
+
+GENERAL = (scipy.stats.rv_continuous, scipy.stats.rv_discrete)
+
+WITHOUT: set[tuple[str, str]] = set()
+"""The methods whose bodies have no derivative, as they call what is compiled."""
+
+
+def slopes_of(
+    name: str, method: str, positions: Sequence[int], operands: Sequence[Array]
+) -> list[Array] | None:
+    """Differentiate a body by some of its operands, element by element; None where it has none."""
+    body = body_of(name, method)
+    if body is None or (name, method) in WITHOUT:
+        return None
+    arrays = np.broadcast_arrays(*operands)
+    shape = arrays[0].shape
+    flat = [np.reshape(x, -1) for x in arrays]  # as SciPy's public methods call it
+    try:
+        slopes = grad(lambda *given: np.sum(body(*given)), tuple(positions))(*flat)
+    except (NoRuleError, ConversionError, UnsupportedArgumentError):
+        WITHOUT.add((name, method))
+        return None
+    return [np.reshape(each, shape) for each in slopes]
+
+
 @frozen(eq=False, repr=False)
 class At:
     """Where a method of a continuous distribution is called, and what it gave.
@@ -85,7 +131,10 @@ class At:
     shapes : list of array
     loc, scale : array
     name, method : str
+    wanted : tuple of int
+        The positions among the variable and the shapes that something is differentiated by.
     family : Family
+        What is known of the distribution beside SciPy's own lines.
     """
 
     out: Array
@@ -95,7 +144,9 @@ class At:
     scale: Array
     name: str
     method: str
+    wanted: tuple[int, ...]
     family: Family
+    found: dict[str, dict[int, Array] | None] = field(factory=dict, init=False)
 
     @property
     def y(self) -> Array:
@@ -112,31 +163,99 @@ class At:
 
     def shape(self, k: int) -> Shape:
         """What is known of the k-th shape."""
-        shape = self.family.shapes[k]
+        shape = self.family.shapes[k] if k < len(self.family.shapes) else DERIVED
         if shape is None:
             raise refused(self.name, self.method, parameter_names(self.name)[k])
         return shape
 
-    def slope(self, k: int, y: Array, log_out: Array | None = None) -> Array:
-        """Differentiate the distribution function by the k-th shape.
+    def derived(self, method: str, x: Array, position: int) -> Array | None:
+        """Differentiate SciPy's lines for a method by the variable, or by a shape."""
+        if method not in self.found:
+            still = constant_shapes(self.name)
+            positions = [i for i in self.wanted if i - 1 not in still]
+            slopes = slopes_of(self.name, method, positions, (x, *self.shapes))
+            self.found[method] = slopes and dict(zip(positions, slopes, strict=True))
+        slopes_by = self.found[method]
+        return slopes_by and slopes_by[position]
 
-        That of its logarithm if it is given; where that is a survival function's, its negative.
-        """
+    def alive(self, y: Array, dead: Array) -> Array:
+        """Put the median in place of what has no derivative, where SciPy's lines may have none."""
+        if type(dead) not in TRACERS and not np.count_nonzero(dead):  # no tie decides
+            return y
+        return np.where(dead, quartiles(*self.shapes, name=self.name)[2], y)
+
+    def score(self, y: Array, position: int, dead: Array) -> Array:
+        """Differentiate the logarithm of the density, or the density, by variable or shape."""
+        log = self.method == "logpdf"
+        formula = self.shape(position - 1).score if position else self.family.score
+        if formula is not None:
+            score = formula(y, *self.shapes)
+            return score if log else self.out * score
+        y = self.alive(y, dead)
+        found = self.derived("logpdf", y, position)
+        if found is not None:
+            return found if log else self.out * found
+        found = self.derived("pdf", y, position)
+        if found is None:
+            raise refused(self.name, self.method, ("x", *parameter_names(self.name))[position])
+        return found / (self.standard(pdf, y) if log else self.scale)
+
+    def slope(self, k: int, y: Array) -> Array:
+        """Differentiate a distribution function, or what the method is of it, by the k-th shape."""
+        shape = self.shape(k)
+        method, sign = self.method, -1.0 if self.method.endswith("sf") else 1.0
+        log = method.startswith("log")
+        if shape.move is not None:
+            weight = self.density(y)
+            if log:
+                weight = np.exp(self.standard(logpdf, y) - self.out)
+            still = np.equal(weight, 0) | at_pole(weight, y)
+            return -sign * np.where(still, 0.0, weight * shape.move(y, *self.shapes))
+        density = self.density(y)
+        still = np.equal(density, 0) | at_pole(density, y)
+        slope: Array | None = None
+        if shape.slope is not None:
+            slope = sign * shape.slope(y, *self.shapes)
+        elif log and shape.score is None:
+            slope = self.derived(method, self.alive(y, still), k + 1)
+            log = slope is None
+        if slope is None:
+            slope = self.tail("sf" if sign < 0 else "cdf", y, k, still)
+        if log:
+            slope = slope * np.exp(-self.out)
+        return np.where(still, 0.0, slope)
+
+    def tail(self, method: str, y: Array, k: int, still: Array) -> Array:
+        """Differentiate the distribution function, or the survival function, by the k-th shape."""
+        other = "cdf" if method == "sf" else "sf"
+        if self.shape(k).score is None:
+            at = self.alive(y, still)
+            for body, sign in ((method, 1.0), (other, -1.0)):
+                slope = self.derived(body, at, k + 1)
+                if slope is not None:
+                    return sign * slope
+        slope = self.integrated(y, k)
+        return -slope if method == "sf" else slope
+
+    def moved(self, y: Array, k: int) -> Array:
+        """Differentiate the inverse of a distribution function by the k-th shape."""
         shape = self.shape(k)
         if shape.move is not None:
-            if log_out is None:
-                weight = self.density(y)
-            else:
-                weight = np.exp(self.standard(logpdf, y) - log_out)
-            still = np.equal(weight, 0) | at_pole(weight, y)
-            return -np.where(still, 0.0, weight * shape.move(y, *self.shapes))
-        slope = self.integrated(shape, y) if shape.slope is None else shape.slope(y, *self.shapes)
-        if log_out is not None:
-            slope = slope * np.exp(-log_out)
+            return shape.move(y, *self.shapes)
+        if shape.slope is None and shape.score is None:
+            ends = np.equal(self.x, 0) | np.equal(self.x, 1)
+            still = ends & (not has_bounds_that_move(self.name))
+            found = self.derived(self.method, np.where(still, 0.5, self.x), k + 1)
+            if found is not None:
+                return np.where(still, np.where(np.isinf(y), np.nan, 0.0), found)
         density = self.density(y)
-        return np.where(np.equal(density, 0) | at_pole(density, y), 0.0, slope)
+        still = np.equal(density, 0) | at_pole(density, y)
+        slope = (
+            self.tail("cdf", y, k, still) if shape.slope is None else shape.slope(y, *self.shapes)
+        )
+        return -ratio(np.where(still, 0.0, slope), density)
 
-    def integrated(self, shape: Shape, y: Array) -> Array:
+    def integrated(self, y: Array, k: int) -> Array:
         """Integrate the derivative of the density by a shape, over the tail that y is in."""
         shapes = [np.expand_dims(each, -1) for each in self.shapes]
         if self.name == "vonmises":
@@ -149,46 +268,43 @@ class At:
         inside = np.greater(y, low) & np.less(y, high)
 
         def moved(x: Array) -> Array:
-            return pdf(x, *shapes, 0.0, 1.0, name=self.name) * shape.score(x, *shapes)
+            density = pdf(x, *shapes, 0.0, 1.0, name=self.name)
+            at = At(density, x, shapes, LOC, SCALE, self.name, "pdf", (k + 1,), self.family)
+            return at.score(x, k + 1, np.equal(density, 0))
 
         found = partial_integral(moved, np.where(inside, y, middle), end, width)
         return np.where((below & inside)[..., 0], found, np.where(inside[..., 0], -found, 0.0))
 
 
+LOC, SCALE = np.zeros(()), np.ones(())
+
+
 def densities(at: At, position: int, last: int) -> Array:
     """The partials of the density, or of its logarithm."""
     log = at.method == "logpdf"
-    y, factor = at.y, 1.0 if log else at.out
-    dead = np.equal(at.out, -np.inf if log else 0)
-    if 0 < position < last - 1:
-        formula = factor * at.shape(position - 1).score(y, *at.shapes)
-    else:
-        if at.family.score is None:
-            raise refused(at.name, at.method, ("x", *parameter_names(at.name))[position])
-        score = at.family.score(y, *at.shapes)
-        if position == 0:
-            formula = factor * score / at.scale
-        elif position == last - 1:
-            formula = -factor * score / at.scale
-        else:
-            formula = -factor * (1 + nothing(score, y)) / at.scale
-    return held(at.out, dead, formula)
+    dead, y = np.equal(at.out, -np.inf if log else 0), (at.x - at.loc) / at.scale
+    score = at.score(y, position if position < last - 1 else 0, dead)
+    if position == last:
+        score = (1.0 if log else at.out) + nothing(score, y)
+    if position >= last - 1:
+        score = -score
+    if not 0 < position < last - 1:
+        score = score / at.scale
+    return held(at.out, dead, score)
 
 
 def distribution_functions(at: At, position: int, last: int) -> Array:
     """The partials of the distribution function, the survival function, or of a logarithm."""
     log = at.method.startswith("log")
-    sign = -1.0 if at.method.endswith("sf") else 1.0
-    y, log_out = at.y, at.out if log else None
-    if 0 < position < last - 1:
-        formula = at.slope(position - 1, y, log_out)
-    else:
-        formula = np.exp(at.standard(logpdf, y) - at.out) if log else at.density(y)
-        if position == last:
-            formula = np.where(at_pole(formula, y), 0.0, nothing(formula, -y))
-        formula = (-formula if position == last - 1 else formula) / at.scale
+    y = at.y
     dead = np.equal(at.out, -np.inf) if log else np.False_
-    return held(at.out, dead, sign * formula)
+    if 0 < position < last - 1:
+        return held(at.out, dead, at.slope(position - 1, y))
+    formula = np.exp(at.standard(logpdf, y) - at.out) if log else at.density(y)
+    if position == last:
+        formula = np.where(at_pole(formula, y), 0.0, nothing(formula, -y))
+    formula = (-formula if position == last - 1 else formula) / at.scale
+    return held(at.out, dead, -formula if at.method.endswith("sf") else formula)
 
 
 def inverses(at: At, position: int, last: int) -> Array:
@@ -201,12 +317,7 @@ def inverses(at: At, position: int, last: int) -> Array:
         return held(at.out, np.False_, y)
     if position == 0:
         return held(at.out, np.False_, sign * at.scale / at.density(y))
-    shape = at.shape(position - 1)
-    if shape.move is not None:
-        moved = shape.move(y, *at.shapes)
-    else:
-        moved = -ratio(at.slope(position - 1, y), at.density(y))
-    return held(at.out, np.False_, at.scale * moved)
+    return held(at.out, np.False_, at.scale * at.moved(y, position - 1))
 
 
 CONTINUOUS_PARTIALS: dict[str, Callable[[At, int, int], Array]] = {
@@ -269,8 +380,10 @@ def makers_of(method: str) -> Makers:
                     for position in positions
                 ]
             *shapes, loc, scale = parameters
-            at = At(out, x, shapes, loc, scale, name, method, CONTINUOUS[name])
             last = len(parameters)
+            wanted = {*positions} - {last - 1, last} | {0}
+            family = FAMILIES.get(name, PLAIN)
+            at = At(out, x, shapes, loc, scale, name, method, tuple(sorted(wanted)), family)
             return [CONTINUOUS_PARTIALS[method](at, position, last) for position in positions]
 
     return partials

@@ -1,22 +1,25 @@
 """Copies of classes: each derives from its original, and has copies of the methods."""
 
 import abc
+import contextlib
 import copyreg
 import enum
 import functools
 import sys
 import types
+import weakref
 from typing import Any, Protocol
 
 import numpy as np
 
+from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
 from tape_ad.transforms.differentiable.kinds import KNOWN
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.table import ORIGINALS, original_of
+from tape_ad.transforms.differentiable.table import ORIGINALS, WeakIdentities, original_of
 
 __all__ = ["copied_class"]
 
@@ -217,7 +220,7 @@ def comparing(method: Any, original: type, made: type) -> Any:
     @functools.wraps(method)
     def compare(self: Any, other: Any) -> Any:
         if type(other) is original and hasattr(other, "__dict__"):
-            other = copying.twin(other, made)
+            other = twin(other, made)
         return method(self, other)
 
     return compare
@@ -261,6 +264,98 @@ def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kin
     return copying.contained(value)
 
 
+def copied_object(value: Any) -> Any:
+    """Give an object of a class that is copied as one of the copy, with the same attributes."""
+    kind = type(value)
+    if kind.__flags__ & (1 << 9) == 0 or not isinstance(getattr(value, "__dict__", None), dict):
+        return value
+    if not kind.__dictoffset__ or not made_by_object(kind):
+        return value
+    if not has_methods(kind):
+        return value
+    if kind.__module__.startswith("scipy."):
+        found = adapter("scipy").like_object(value)
+        if found is not None:
+            return found
+    owner = copied_class(kind)
+    if owner is kind or copying.is_copy(kind):
+        return value
+    with copying.LOCK:
+        found = TWINS.get(value, no_twin)()
+        if found is None:
+            found = twin(value, owner)
+            with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
+                TWINS[value] = weakref.ref(found)
+                ORIGINALS[found] = value
+    return found
+
+
+TWINS = WeakIdentities()
+"""References to the copies of objects. Objects that are equal may hold other numbers."""
+
+
+def no_twin() -> None:
+    """Stand for the reference to a copy that is not there."""
+
+
+def has_methods(kind: type) -> bool:
+    """Tell whether a class has methods to be called, and so is no mere mark."""
+    return any(
+        type(each) in METHODS and (name[:2] != "__" or name == "__call__")
+        for owner in kind.__mro__
+        for name, each in vars(owner).items()
+    )
+
+
+METHODS = (types.FunctionType, staticmethod, classmethod, property)
+"""The types of what makes a class one that computes."""
+
+
+def made_by_object(kind: type) -> bool:
+    """Tell whether objects of a class are all in their attributes, and not arrays or numbers."""
+    return all(owner.__flags__ & (1 << 9) for owner in kind.__mro__[:-1])
+
+
+def twin(value: Any, owner: type) -> Any:
+    """Make an object of another class with the very attributes of this one."""
+    with copying.LOCK:
+        kind = VIEWING.get(owner, None)
+        if kind is None:
+            kind = VIEWING[owner] = viewing(owner)
+    copy: Any = object.__new__(kind)
+    object.__setattr__(copy, "__dict__", value.__dict__)
+    return copy
+
+
+VIEWING = WeakIdentities()
+"""What derives from copied classes for objects that were made by the originals."""
+
+
+def viewing(owner: Any) -> Any:
+    """Derive from a copied class one whose objects give what others have put into them as copies.
+
+    An object of the original class may hold functions, and objects of other original classes.
+    """
+    get = owner.__getattribute__
+
+    def attribute(self: Any, name: str) -> Any:
+        value = get(self, name)
+        if type(value) in copying.PLAIN or type(value) is np.ndarray:
+            return value
+        return (
+            copying.converted(value) if name in object.__getattribute__(self, "__dict__") else value
+        )
+
+    body = {"__getattribute__": attribute, "__class__": property(lambda _: owner), "__slots__": ()}
+    body |= {"__module__": owner.__module__, "__qualname__": owner.__qualname__}
+    maker: Any = abc.ABCMeta if isinstance(owner, abc.ABCMeta) else type
+    kind: Any = class_of(maker, type(owner), owner, (owner,), body) or owner
+    if kind is not owner:
+        ORIGINALS[kind], KNOWN[kind] = original_of(owner), owner
+    return kind
+
+
+copying.MAKERS[object] = copied_object
 copying.MAKERS[type] = copied_class
 copying.MAKERS[abc.ABCMeta] = copied_class
 copying.MAKERS[type(Protocol)] = copied_class

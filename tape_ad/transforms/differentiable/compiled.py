@@ -12,8 +12,7 @@ import numpy as np
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
-from tape_ad.record.array_constants import ArrayConstant, as_array_constants
-from tape_ad.record.constants import prepare
+from tape_ad.record.constants import ArrayConstant, as_array_constants, prepare
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
 

@@ -6,7 +6,6 @@ replaced. The original is untouched.
 """
 
 import builtins
-import contextlib
 import functools
 import sys
 import threading
@@ -17,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.array_constants import borrowed
+from tape_ad.record.constants import borrowed
 from tape_ad.record.messages.callers import variables_bound
 from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
@@ -31,7 +29,6 @@ from tape_ad.transforms.differentiable.table import (
     BUILTINS,
     ORIGINALS,
     STANDARD,
-    WeakIdentities,
     note_source,
     original_of,
     replaced,
@@ -216,7 +213,7 @@ def converted(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
         return copied_module(value)
     if is_compiled(value):
         return memoized(value, guarded)
-    return copied_object(value)
+    return MAKERS[object](value)
 
 
 def memoized(value: Any, make: Callable[[Any], Any]) -> Any:
@@ -632,95 +629,6 @@ for _name in ("__setitem__", "__delitem__", "__iadd__", "__imul__"):
 DictCopy.__ior__ = handing_on(dict.__ior__)  # type: ignore[method-assign]  # the same
 KNOWN[DictCopy] = dict
 KNOWN[ListCopy] = list
-
-
-def copied_object(value: Any) -> Any:
-    """Give an object of a class that is copied as one of the copy, with the same attributes."""
-    kind = type(value)
-    if kind.__flags__ & (1 << 9) == 0 or not isinstance(getattr(value, "__dict__", None), dict):
-        return value
-    if not kind.__dictoffset__ or not made_by_object(kind):
-        return value
-    if not has_methods(kind):
-        return value
-    if kind.__module__.startswith("scipy."):
-        found = adapter("scipy").like_object(value)
-        if found is not None:
-            return found
-    owner = MAKERS[type](kind)
-    if owner is kind or is_copy(kind):
-        return value
-    with LOCK:
-        found = TWINS.get(value, no_twin)()
-        if found is None:
-            found = twin(value, owner)
-            with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
-                TWINS[value] = weakref.ref(found)
-                ORIGINALS[found] = value
-    return found
-
-
-TWINS = WeakIdentities()
-"""References to the copies of objects. Objects that are equal may hold other numbers."""
-
-
-def no_twin() -> None:
-    """Stand for the reference to a copy that is not there."""
-
-
-def has_methods(kind: type) -> bool:
-    """Tell whether a class has methods to be called, and so is no mere mark."""
-    return any(
-        type(each) in METHODS and (name[:2] != "__" or name == "__call__")
-        for owner in kind.__mro__
-        for name, each in vars(owner).items()
-    )
-
-
-METHODS = (types.FunctionType, staticmethod, classmethod, property)
-"""The types of what makes a class one that computes."""
-
-
-def made_by_object(kind: type) -> bool:
-    """Tell whether objects of a class are all in their attributes, and not arrays or numbers."""
-    return all(owner.__flags__ & (1 << 9) for owner in kind.__mro__[:-1])
-
-
-def twin(value: Any, owner: type) -> Any:
-    """Make an object of another class with the very attributes of this one."""
-    with LOCK:
-        kind = VIEWING.get(owner, None)
-        if kind is None:
-            kind = VIEWING[owner] = viewing(owner)
-    copy: Any = object.__new__(kind)
-    object.__setattr__(copy, "__dict__", value.__dict__)
-    return copy
-
-
-VIEWING = WeakIdentities()
-"""What derives from copied classes for objects that were made by the originals."""
-
-
-def viewing(owner: Any) -> Any:
-    """Derive from a copied class one whose objects give what others have put into them as copies.
-
-    An object of the original class may hold functions, and objects of other original classes.
-    """
-    get = owner.__getattribute__
-
-    def attribute(self: Any, name: str) -> Any:
-        value = get(self, name)
-        if type(value) in PLAIN or type(value) is np.ndarray:
-            return value
-        return converted(value) if name in object.__getattribute__(self, "__dict__") else value
-
-    meta: Any = type(owner)
-    body = {"__getattribute__": attribute, "__class__": property(lambda _: owner), "__slots__": ()}
-    body |= {"__module__": owner.__module__, "__qualname__": owner.__qualname__}
-    kind = type.__new__(meta, owner.__name__, (owner,), body)
-    ORIGINALS[kind] = original_of(owner)
-    KNOWN[kind] = owner
-    return kind
 
 
 def builtin(function: Any) -> Any:

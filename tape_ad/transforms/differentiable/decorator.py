@@ -14,8 +14,7 @@ from tape_ad.base.arrays.overridable import BATCHES
 from tape_ad.base.errors import InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.array_constants import ArrayConstant, borrowed, given_away
-from tape_ad.record.constants import CONSTANTS
+from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed, given_away
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.errors import InPlaceError, NoRuleError
-from tape_ad.record.array_constants import ArrayConstant
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
-from tape_ad.record.constants import CONSTANTS
+from tape_ad.record.constants import CONSTANTS, ArrayConstant
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.mutation import base_index, boxes_beside, commit
 from tape_ad.record.primals import primal

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.array_constants import as_array_constants, borrowed, wrapped
-from tape_ad.record.constants import CONSTANTS
+from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed, wrapped
 from tape_ad.record.creation import joined, taken
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.kinds import real
@@ -248,30 +248,20 @@ INITIAL: dict[Any, Any] = {
 
 NEUTRAL: dict[Any, Any] = {np.add: 0, np.multiply: 1, np.maximum: -np.inf, np.minimum: np.inf}
 
-for _function in each_of(
-    np.sum, np.prod, np.mean, np.std, np.var, np.median, np.max, np.min, np.ptp
-):
-    joining_lists(_function)
-for _function in each_of(np.cumsum, np.cumprod, np.argmax, np.argmin, np.sort, np.diff, np.average):
-    joining_lists(_function)
-for _function in each_of(np.dot, np.percentile, np.quantile, np.linalg.norm, np.outer, np.cross):
-    joining_lists(_function)
-for _function in each_of(
-    np.atleast_1d, np.atleast_2d, np.atleast_3d, np.reshape, np.squeeze, np.expand_dims
-):
-    joining_lists(_function)
-for _function in each_of(np.flip, np.roll, np.interp, np.tensordot, np.where, np.kron):
-    joining_lists(_function)
-for _function in each_of(np.poly, np.roots):
-    joining_lists(_function)
-for _function in each_of(np.any, np.all, np.isclose, np.allclose, np.trapezoid):
-    joining_lists(_function)
-for _function in each_of(
-    np.nansum, np.nanmean, np.nanmax, np.nanmin, np.inner, np.transpose, np.ravel
-):
-    joining_lists(_function)
-for _function in each_of(np.isfinite, np.isnan, np.atleast_1d, np.atleast_2d):
-    joining_lists(_function)
+TAKING_LISTS = (
+    "sum prod mean std var median max min ptp cumsum cumprod argmax argmin sort diff average dot "
+    "percentile quantile outer cross atleast_1d atleast_2d atleast_3d reshape squeeze expand_dims "
+    "flip roll interp tensordot where kron poly roots any all isclose allclose trapezoid nansum "
+    "nanmean nanmax nanmin inner transpose ravel isfinite isnan shape ndim size swapaxes moveaxis "
+    "rot90 fliplr flipud trace diagonal searchsorted argsort cov corrcoef gradient convolve "
+    "correlate matmul vdot triu tril linalg.norm linalg.eigh linalg.eig linalg.eigvals "
+    "linalg.eigvalsh linalg.svd linalg.inv linalg.det linalg.solve linalg.pinv linalg.qr "
+    "linalg.cholesky linalg.slogdet linalg.lstsq linalg.matrix_power linalg.cond linalg.matrix_rank"
+)
+"""NumPy's functions of arrays that are given lists, too; with handles in them none asks those."""
+
+for _name in TAKING_LISTS.split():
+    joining_lists(attrgetter(_name)(np))
 
 
 @stands_in_for(np.polyval)

@@ -9,7 +9,7 @@ from typing import Any
 from tape_ad.base.naming import called
 from tape_ad.programs.capture.op_facts import type_of
 from tape_ad.programs.engines.native.schedule import Assembled, assembled, passes
-from tape_ad.programs.engines.numpy import numpy_engine
+from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
 from tape_ad.programs.engines.plans import Plan, Report, reporting
 from tape_ad.programs.program.interpreter import Diverged
 from tape_ad.programs.program.program import Call, Guard, Program
@@ -44,7 +44,7 @@ def replay_of(program: Program, threads: int = 1) -> Replay:
     if native.segments:
         plan = Plan.of(native.program)
         numbers = {guard: number for number, guard in enumerate(program.guards)}
-        replay = numpy_engine.replay_of(plan, otherwise(program, native), numbers)
+        replay = replay_of_plan(plan, otherwise(program, native), numbers)
     else:
         replay = by_numpy(program)
     return reporting(replay, reported(program, native, perf_counter() - start))
@@ -71,7 +71,7 @@ def listings(program: Program) -> Iterator[tuple[str, str]]:
 
 def by_numpy(program: Program) -> Replay:
     """Make what NumPy does alone."""
-    return numpy_engine.replay_of(Plan.of(program))
+    return replay_of_plan(Plan.of(program))
 
 
 def fine_guards(program: Program) -> Counter[str]:

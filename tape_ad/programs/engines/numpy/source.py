@@ -17,7 +17,7 @@ from attrs import define, field
 from tape_ad.base.arrays.overridable import BATCHES, SYMBOLS, TRACERS, as_one_call
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import called
-from tape_ad.programs.engines.numpy.numpy_engine import Writer
+from tape_ad.programs.engines.numpy import Writer
 from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.program.program import Program
 
