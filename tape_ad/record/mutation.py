@@ -70,7 +70,7 @@ class Memory:
     place : int or Value
         Where that stands among what was recorded; -1 for what depends on nothing.
     boxes : list of weak references
-        What stands for it and its views. That of a leaf is never assigned to, and has none.
+        What stands for it and its views; of a leaf, which is never assigned to, not of all.
     owned : bool
         Whether nobody else is to see what is written there.
     """
@@ -107,14 +107,21 @@ class Memory:
             each.data = window.on(self.data)
 
 
+new: Any = object.__new__
+
+
 def link(view: Handle, source: Handle) -> None:
     """Note that a handle is a view of another, and so of whatever that is a view of."""
     memory = getattr(source, "memory", None)
     if memory is None:
-        memory = source.memory = Memory(source.data, source.index, [ref(source)])
+        memory = new(Memory)  # its __init__ would take as long again
+        memory.data, memory.place, memory.owned = source.data, source.index, True
+        memory.boxes = [ref(source), ref(view)]
+        view.memory = source.memory = memory  # last, as an interrupt may come between
+        return
     view.memory = memory
     record: Arena | None = view.record
-    if record is None or record.functions[memory.place] is not None:
+    if record is None or record.functions[memory.place] is not None:  # a leaf is not assigned to
         memory.boxes.append(ref(view))
 
 
