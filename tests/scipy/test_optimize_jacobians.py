@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.sparse
 from scipy.optimize import SR1, NonlinearConstraint
 
 import tape_ad as ta
@@ -188,6 +189,18 @@ def test_a_jacobian_and_a_callback_of_ones_own_get_the_tree() -> None:
     assert all(each["a"].shape == (2,) for each in seen)
     with pytest.raises(TypeError, match="leave compile=True out"):
         optimize.root(both, start, jac=True, compile=True)
+
+
+def test_a_start_has_no_influence_and_no_matrix_is_made_for_it() -> None:
+    start = ta.ComputationRecord().tensor(np.full(20_000, 0.9))
+    pattern = scipy.sparse.eye_array(20_000, format="csr")
+    for found in (
+        optimize.least_squares(lambda x: x**2 - 1, start, jac_sparsity=pattern).x,
+        optimize.leastsq(lambda x: x**2 - 1, start[:3])[0],
+        optimize.root(lambda x: x**2 - 1, start[:3]).x,
+    ):
+        np.testing.assert_allclose(found.data, 1.0)
+        assert not np.any(found[0].grad().wrt(start))
 
 
 # Constraints

@@ -2,7 +2,8 @@
 
 They have SciPy's names and arguments. SciPy's own turn what they get into plain arrays; these give
 SciPy's results for plain arrays, and record what they do for handles. ``import
-tape_ad.scipy.integrate`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs.
+tape_ad.scipy.integrate`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs. What has no
+rule here, as `nquad`, is a copy of SciPy's own code, which calls those that have.
 """
 
 from tape_ad.extend.packages import extra

@@ -3,7 +3,8 @@
 SciPy's own functions turn what they get into plain arrays. These call them for plain arrays and
 give SciPy's result; for handles they record one node. Write ``import tape_ad.scipy.linalg`` for
 them: it needs SciPy, which ``pip install 'tape-ad[scipy]'`` installs. NumPy's `numpy.linalg` and
-products with constant `scipy.sparse` matrices need no import.
+products with constant `scipy.sparse` matrices need no import. What has no rule here is a copy of
+SciPy's own code.
 
 Examples
 --------

@@ -154,7 +154,9 @@ def least_squares(
     def cost(x: Any) -> Any:
         return f_scale**2 * np.sum(LOSSES[loss]((residual(x) / f_scale) ** 2)) / 2
 
-    x = as_constant_handle(minimum("least_squares", cost, x, limits), handles)
+    if any_handle((handles[1:], searched.found)):  # a start alone has no influence
+        x = minimum("least_squares", cost, x, limits)
+    x = as_constant_handle(x, handles)
     result.x = searched.tree(x)
     result.fun, result.cost = residual(x), cost(x)
     return result
@@ -239,7 +241,8 @@ def leastsq(
     )
     if any_handle((searched.found, x0, args)):
         cost = lambda x: np.sum(joined(func(x, *args)) ** 2) / 2  # noqa: E731 - it is short
-        x = as_constant_handle(minimum("leastsq", cost, x, []), (x0, args))
+        x = minimum("leastsq", cost, x, []) if any_handle((searched.found, args)) else x
+        x = as_constant_handle(x, (x0, args))
     return x, *rest
 
 

@@ -484,6 +484,8 @@ def bound(method: Any) -> Any:
     name = method.__func__.__name__
     if type(method.__func__) is not types.FunctionType:  # in C, for objects of its own class alone
         return method if owner is method.__self__ else getattr(owner, name)
+    if not isinstance(owner, type(method.__self__)):  # a counterpart, with methods of its own
+        return getattr(owner, name)
     function = converted(method.__func__)
     if function is method.__func__ and owner is method.__self__:
         return method
