@@ -129,7 +129,10 @@ def reshaping(handle: Any, shape: Any) -> None:
     if not is_copied(sys._getframe(1)):
         raise AttributeError("the shape of a handle is not assigned to; write x = x.reshape(shape)")
     if type(handle) in CONSTANTS:
-        handle.data.shape = shape
+        found = handle.data.reshape(shape)
+        if found.size and not np.may_share_memory(found, handle.data):
+            raise AttributeError("incompatible shape for in-place modification; write x.reshape")
+        handle.data = found
         return
     become(handle, np.copy(np.reshape(handle, shape)))
 
