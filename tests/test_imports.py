@@ -138,6 +138,27 @@ except AttributeError as error:
     ]
 
 
+def test_importing_statistics_takes_little_beside_scipy() -> None:
+    pytest.importorskip("scipy")
+    printed = python("""
+import sys
+import scipy.stats
+import tape_ad
+
+calls = 0
+
+def seen(frame, event, argument):
+    global calls
+    calls += event == "call"
+
+sys.setprofile(seen)
+import tape_ad.scipy.stats
+sys.setprofile(None)
+print(calls)
+""")
+    assert 0 < int(printed) < 60_000  # some 3 us each, so less than 0.2 s
+
+
 def test_without_dask_the_extra_is_named() -> None:
     printed = python("""
 import sys

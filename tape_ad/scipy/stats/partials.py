@@ -174,7 +174,8 @@ class At:
             still = constant_shapes(self.name)
             positions = [i for i in self.wanted if i - 1 not in still]
             slopes = slopes_of(self.name, method, positions, (x, *self.shapes))
-            self.found[method] = slopes and dict(zip(positions, slopes, strict=True))
+            found = None if slopes is None else dict(zip(positions, slopes, strict=True))
+            self.found[method] = found
         slopes_by = self.found[method]
         return slopes_by and slopes_by[position]
 
@@ -333,7 +334,7 @@ def discrete_partial(
     """The partial of a method of a discrete distribution by one of its shapes."""
     *shapes, loc = parameters
     shape = DISCRETE[name].shapes[position - 1] if 0 < position <= len(shapes) else None
-    if shape is None:
+    if shape is None or shape.score is None:
         raise refused(name, method, ("k", *parameter_names(name))[position])
     k = k - loc
     if method.endswith("pmf"):
@@ -342,7 +343,7 @@ def discrete_partial(
         score = shape.score(k, *shapes)
         return held(out, dead, score if log else out * score)
     if shape.slope is None:
-        formula = accumulated(shape, np.floor(k), shapes, name)
+        formula = accumulated(shape.score, np.floor(k), shapes, name)
     else:
         formula = shape.slope(np.floor(k), *shapes)
     formula = -formula if method.endswith("sf") else formula
@@ -351,7 +352,7 @@ def discrete_partial(
     return held(out, np.equal(out, -np.inf), formula * np.exp(-out))
 
 
-def accumulated(shape: Shape, k: Array, shapes: Sequence[Array], name: str) -> Array:
+def accumulated(score: Callable[..., Array], k: Array, shapes: Sequence[Array], name: str) -> Array:
     """Add up the derivatives of the probabilities of all numbers up to k."""
     columns = [np.expand_dims(each, -1) for each in shapes]
     low, high = counted_range(*shapes, name=name)
@@ -360,7 +361,7 @@ def accumulated(shape: Shape, k: Array, shapes: Sequence[Array], name: str) -> A
         raise UnsupportedArgumentError(
             f"scipy.stats.{name}: the derivative at k = {numbers[-1]:g} is a sum of too many terms"
         )
-    terms = pmf(numbers, *columns, 0, name=name) * shape.score(numbers, *columns)
+    terms = pmf(numbers, *columns, 0, name=name) * score(numbers, *columns)
     return total(np.less_equal(numbers, np.expand_dims(k, -1)), terms, np.True_)
 
 
