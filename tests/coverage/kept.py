@@ -65,7 +65,10 @@ KEPT: Mapping[str, Mapping[str, str]] = {
         "`map_coordinates` `shift` `zoom`": "splines are filtered at once, without SciPy's copies",
     },
     "scipy.spatial": {
-        "metrics": "at equal points a root has the derivative 0; SciPy's steps give nan there",
+        "metrics": (
+            "they are those of `cdist`; of equal points SciPy's `mahalanobis` and `jensenshannon` "
+            "have nan for a derivative"
+        ),
         "`yule`": "SciPy gives 0 without a slope where vectors differ in one manner alone",
         "`distance_matrix` `minkowski_distance`": "the same; and SciPy 1.18 deprecates them",
         "`procrustes` `geometric_slerp`": "SciPy's steps take 2.6 and 3.9 times as long",

@@ -281,3 +281,19 @@ def test_a_handle_is_written_to_a_line_of_a_plain_image() -> None:
         out: Any = ndimage.generic_filter1d(image, into, 3)
         np.testing.assert_allclose(np.sum(out).grad().wrt(t), np.sum(IMAGE))
     np.testing.assert_array_equal(ndimage.gaussian_filter(IMAGE, 1.0, truncate=t * 2).shape, (4, 5))
+
+
+def test_what_is_written_to_an_array_again_is_seen_by_its_views() -> None:
+    @ta.differentiable
+    def f(x: Any) -> Any:
+        out: Any = np.zeros(5)
+        part = out[1:3]
+        scipy.ndimage.correlate1d(x, [1.0, 2.0, 1.0], output=out)
+        first = part.sum() * out[0]
+        scipy.ndimage.correlate1d(x**2, [1.0, 3.0, 1.0], output=out)
+        alone = np.zeros(5)
+        scipy.ndimage.correlate1d(out, [1.0, 2.0, 1.0], output=alone)
+        scipy.ndimage.correlate1d(alone, [0.5, 2.0, 1.0], output=alone)
+        return first * alone.sum() + part.sum()
+
+    check_grads(f, (IMAGE[0],), order=2)
