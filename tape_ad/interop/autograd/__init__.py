@@ -18,6 +18,7 @@ array([1., 1.])
 
 from typing import Any
 
+from tape_ad.extend.packages import listed
 from tape_ad.interop.autograd import differential_operators
 from tape_ad.interop.autograd.builtins import dict, isinstance, list, tuple, type  # noqa: A004 - HIPS autograd's names
 from tape_ad.interop.autograd.core import primitive
@@ -26,6 +27,7 @@ from tape_ad.interop.autograd.modules import publish
 
 __all__ = ["dict", "isinstance", "list", "primitive", "tuple", "type"]
 __all__ += differential_operators.__all__
+__dir__ = listed(__all__, "tracer", "util", "wrap_util")
 
 __version__ = "1.9.1"
 """The release of HIPS autograd whose names these are."""
