@@ -54,7 +54,7 @@ def watched(met: dict[Any, set[int]]) -> Iterator[None]:
         if isinstance(entry, Rule)
     }
     straight = {function: rules[function].makers for function in FAST_RULES}
-    once = mock.patch("tape_ad.rules.load_scipy_rules", lambda: None)
+    once = mock.patch("tape_ad.rules.load_scipy_rules", return_value=None)
     with once, mock.patch.dict(RULES, rules), mock.patch.dict(FAST_RULES, straight):
         yield
 
