@@ -17,6 +17,7 @@ from tape_ad.record.messages.callers import DISPATCHING, caller
 
 __all__ = [
     "BatchedArray",
+    "Members",
     "UnbatchableError",
     "batched_size",
     "in_front",
@@ -207,6 +208,22 @@ class BatchedArray(ArrayInterface, BitsInPlace):
 
     def __hash__(self) -> NoReturn:  # type: ignore[override]  # == is elementwise, as for ndarray
         raise TypeError("a batched value is unhashable, for == compares its elements")
+
+
+class Members:
+    """What stands for one of a batch and is no array: there is one for each.
+
+    Attributes
+    ----------
+    batch_of_members : Batch
+    members : list
+    """
+
+    __slots__ = ("batch_of_members", "members")
+
+    def __init__(self, batch: Batch, members: list[Any]) -> None:  # attrs would make it a tree
+        self.batch_of_members = batch
+        self.members = members
 
 
 def is_library(frame: FrameType) -> bool:

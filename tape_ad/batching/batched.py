@@ -9,16 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
+from tape_ad.base.arrays.active import ACTIVE, Active
 from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.overridable import BATCHES, below_records
+from tape_ad.base.arrays.interpreter import NO_OPTIONS
+from tape_ad.base.arrays.overridable import below_records
 from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.batching.arrays import BatchedArray, UnbatchableError
 from tape_ad.batching.basics import is_of, spread
 from tape_ad.batching.dispatch import answer_in_batch, one_by_one
+from tape_ad.batching.generators import BatchedGenerator, is_generator, renewed
 from tape_ad.record.primals import is_number_like, memory_of
 
 __all__ = ["BatchedFunction", "batched"]
@@ -34,6 +37,8 @@ class BatchedFunction:
     ----------
     function : callable
     in_axes, out_axes : int, None or tree of them
+    axis_size, batch_size : int or None
+        How many there are, where no argument tells; how many are computed at once.
     looped : dict of str to int
         What was called for one after the other, for it cannot be batched, and how often.
     """
@@ -41,18 +46,50 @@ class BatchedFunction:
     function: Function
     in_axes: Any
     out_axes: Any
+    axis_size: int | None = None
+    batch_size: int | None = None
     looped: dict[str, int] = field(factory=dict, init=False)
     __dict__: dict[str, Any] = field(init=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function for all at once."""
+        """Call the function for all, or for a part of the batch after the other."""
         leaves, axes, size = self._stacks(args, kwargs)
-        batch = Batch(size, answer_in_batch, self._told, spread_over)
-        stacks = [
-            leaf if axis is None else BatchedArray(to_front(below_records(leaf), axis), batch)
+        fronts = [
+            leaf
+            if axis is None
+            else leaf.spawn(size)
+            if is_generator(leaf)
+            else to_front(below_records(leaf), axis)
             for leaf, axis in zip(leaves, axes, strict=True)
         ]
-        given, named = unflatten((args, kwargs), stacks)
+        step = self.batch_size or size
+        if size <= step:
+            return self._at_once((args, kwargs), fronts, axes, size)
+        outs = []
+        for start in range(0, size, step):
+            stop = min(start + step, size)
+            part = [
+                front if axis is None else front[start:stop]
+                for front, axis in zip(fronts, axes, strict=True)
+            ]
+            outs.append(self._at_once((args, kwargs), part, axes, stop - start))
+        places = axes_of_tree(self.out_axes, outs[0], "out_axes")
+        columns = zip(*map(flatten, outs), strict=True)
+        whole = [gathered(c, axis, np.concatenate) for c, axis in zip(columns, places, strict=True)]
+        return unflatten(outs[0], whole)
+
+    def _at_once(self, tree: Any, fronts: list[Any], axes: list[Any], size: int) -> Any:
+        """Call the function for some, of whose arguments the batch is in front."""
+        batch = Batch(size, answer, self._told, spread_over)
+        stacks = [
+            front
+            if axis is None
+            else BatchedGenerator(batch, front)
+            if type(front) is list
+            else BatchedArray(front, batch)
+            for front, axis in zip(fronts, axes, strict=True)
+        ]
+        given, named = unflatten(tree, stacks)
         try:
             output = run_over(batch, self.function, given, named)
             places = axes_of_tree(self.out_axes, output, "out_axes")
@@ -106,14 +143,11 @@ class BatchedFunction:
                 )
             in_axes = tuple(in_axes)
         positional = axes_of_tree(in_axes, args, "in_axes")
-        axes = positional + [
-            0 if is_number_like(leaf) or isinstance(leaf, bool) else None
-            for leaf in flatten(kwargs)
-        ]
+        axes = positional + [0 if is_batchable(leaf) else None for leaf in flatten(kwargs)]
         leaves = flatten((args, kwargs))
         sizes: dict[int, int] = {}
         for place, (leaf, axis) in enumerate(zip(leaves, axes, strict=True)):
-            if axis is None:
+            if axis is None or is_generator(leaf):
                 continue
             shape = leaf.shape if hasattr(leaf, "shape") else np.shape(leaf)
             if not -len(shape) <= axis < len(shape):
@@ -131,12 +165,19 @@ class BatchedFunction:
                 f"batched({called(self.function)}): the sizes of the batch disagree: "
                 f"{', '.join(told)}"
             )
-        if not sizes:
+        size = next(iter(sizes), self.axis_size)
+        if size is None:
             raise ValueError(
                 f"batched({called(self.function)}): no argument has an axis for the batch; in_axes "
-                f"is {self.in_axes!r}"
+                f"is {self.in_axes!r}; where there is none, axis_size= tells the size"
             )
-        return leaves, axes, next(iter(sizes))
+        if self.axis_size not in (None, size):
+            name = self._names(args, kwargs)[sizes[size]]
+            raise ShapeError(
+                f"batched({called(self.function)}): axis_size is {self.axis_size}, and {name} has "
+                f"{size} along axis {axes[sizes[size]]}"
+            )
+        return leaves, axes, size
 
     def _names(self, args: tuple[Any, ...], kwargs: Any) -> list[str]:
         """Name the arguments' leaves, as the function's parameters are named."""
@@ -162,7 +203,7 @@ class BatchedFunction:
                     "None is for what is the same for each"
                 )
             return from_front(leaf.stack, axis)
-        if axis is None or not (is_number_like(leaf) or isinstance(leaf, bool)):
+        if axis is None or not is_batchable(leaf):
             return leaf
         return from_front(repeated(leaf, batch.size), axis)
 
@@ -189,26 +230,67 @@ class BatchedFunction:
                 stacklevel=3,
             )
 
+        again = map_leaves(
+            lambda leaf, path: renewed(leaf) if type(leaf) is BatchedGenerator else leaf,
+            (args, kwargs),
+        )
         outs = [
             self.function(*one_args, **one_kwargs)
-            for one_args, one_kwargs in one_by_one(batch, (args, kwargs))
+            for one_args, one_kwargs in one_by_one(batch, again)
         ]
         axes = axes_of_tree(self.out_axes, outs[0], "out_axes")
         columns = zip(*map(flatten, outs), strict=True)
         return unflatten(
-            outs[0], [gathered(c, axis) for c, axis in zip(columns, axes, strict=True)]
+            outs[0], [gathered(c, axis, stacked) for c, axis in zip(columns, axes, strict=True)]
         )
 
 
-def gathered(parts: tuple[Any, ...], axis: int | None) -> Any:
+def is_batchable(leaf: Any) -> bool:
+    """Tell whether there is one of something for each of a batch: of arrays, and of generators."""
+    return is_number_like(leaf) or isinstance(leaf, bool) or is_generator(leaf)
+
+
+def stacked(parts: tuple[Any, ...], axis: int) -> Any:
     """Stack the results of one after the other."""
+    return from_front(np.stack(parts), axis)
+
+
+def answer(
+    batch: Batch, function: Function, args: tuple[Any, ...], kwargs: Any = NO_OPTIONS
+) -> Any:
+    """Compute a function for all of a batch, and record it as one node where that is one of one."""
+    over = None if isinstance(function, np.ufunc) else getattr(function, "over", None)
+    if over is None:
+        return answer_in_batch(batch, function, args, kwargs)
+    tree = args, dict(kwargs)
+    leaves = flatten(tree)
+    axes = tuple([0 if is_of(leaf, batch) else None for leaf in leaves])
+
+    def for_all(f: Function) -> Function:
+        def of_leaves(*each: Any) -> Any:
+            args, kwargs = unflatten(tree, each)
+            return f(*args, **kwargs)
+
+        return BatchedFunction(functools.update_wrapper(of_leaves, f), axes, 0)
+
+    node = over(for_all)
+    if node is None:
+        return answer_in_batch(batch, function, args, kwargs)
+    stacks = [leaf if axis is None else leaf.stack for leaf, axis in zip(leaves, axes, strict=True)]
+    return map_leaves(
+        lambda leaf, path: BatchedArray(leaf, batch) if is_batchable(leaf) else leaf, node(*stacks)
+    )
+
+
+def gathered(parts: tuple[Any, ...], axis: int | None, join: Function) -> Any:
+    """Join the results of one after the other, or of some after the others."""
     if not (is_number_like(parts[0]) or isinstance(parts[0], bool)):
         if not all(part == parts[0] for part in parts[1:]):
             raise ValueError("what is no array of numbers has to be the same for each of a batch")
         return parts[0]
     if axis is None:
         return parts[0]
-    return from_front(np.stack(parts), axis)
+    return join(parts, axis)
 
 
 def repeated(leaf: Any, size: int) -> Any:
@@ -249,10 +331,7 @@ def axes_of_tree(axes: Any, tree: Any, what: str) -> list[int | None]:
             axis = operator.index(axes)
         except TypeError:
             raise TypeError(f"{what} is an int, None, or a tree of them, not {axes!r}") from None
-        return [
-            axis if is_number_like(leaf) or isinstance(leaf, bool) else None
-            for leaf in flatten(tree)
-        ]
+        return [axis if is_batchable(leaf) else None for leaf in flatten(tree)]
     other = structure_of(tree.__class__)
     parts = list(structure.values(axes))
     if other is None or list(structure.steps(axes)) != list(other.steps(tree)):
@@ -268,14 +347,15 @@ def axes_of_tree(axes: Any, tree: Any, what: str) -> list[int | None]:
 
 def run_over(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
     """Call a function of batched arrays."""
+    before = ACTIVE.get()
     try:  # twice, for an interrupt may come before the first instruction of one
         try:
-            BATCHES.append(batch)
+            ACTIVE.set(evolve(before, batches=(*before.batches, batch)))
             return function(*args, **kwargs)
         finally:
-            leave(batch)
+            leave(batch, before)
     finally:
-        leave(batch)
+        leave(batch, before)
 
 
 def spread_over(batch: Batch, array: Any) -> BatchedArray:
@@ -283,14 +363,20 @@ def spread_over(batch: Batch, array: Any) -> BatchedArray:
     return BatchedArray(spread(batch, array), batch)
 
 
-def leave(batch: Batch) -> None:
+def leave(batch: Batch, before: Active) -> None:
     """Note that the function has returned."""
     batch.ended = True
-    if batch in BATCHES:
-        BATCHES.remove(batch)
+    ACTIVE.set(before)
 
 
-def batched(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> BatchedFunction:
+def batched(
+    f: Function,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    *,
+    axis_size: int | None = None,
+    batch_size: int | None = None,
+) -> BatchedFunction:
     """Make a function of one thing into a function of a batch of them, run at once.
 
     Parameters
@@ -304,13 +390,20 @@ def batched(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> BatchedFunction
         axis 0.
     out_axes : int, None, or a tree of them like the output
         Where the batch's axis stands in the results; None for what does not depend on the batch.
+    axis_size : int, optional
+        How many there are, for a function of which no argument has an axis for the batch.
+    batch_size : int, optional
+        How many are computed at once, as in ``jax.lax.map``: the others come after them, so that
+        what is computed on the way takes memory for so many. All at once if left out.
 
     Returns
     -------
     BatchedFunction
         It takes the arguments of `f` with an axis more each, and gives its output so. NumPy is
         called once for all, by a leading axis; what cannot be batched is called for one after the
-        other, which a `BatchWarning` says once, and ``explain()`` any time.
+        other, which a `BatchWarning` says once, and ``explain()`` any time. A random generator
+        that is given draws for each by itself, as one of its ``spawn(size)`` does; with None in
+        `in_axes`, and where it is no argument, it draws what is the same for each.
 
     Raises
     ------
@@ -333,6 +426,9 @@ def batched(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> BatchedFunction
             f"batched takes a function and gives a function, but it got a {type(f).__name__}; "
             "write batched(f)(x)"
         )
-    made = BatchedFunction(f, in_axes, out_axes)
+    for name, size in (("axis_size", axis_size), ("batch_size", batch_size)):
+        if size is not None and operator.index(size) < (name == "batch_size"):
+            raise ValueError(f"batched: {name} has to be positive, not {size}")
+    made = BatchedFunction(f, in_axes, out_axes, axis_size, batch_size)
     functools.update_wrapper(made, f)
     return made

@@ -1,5 +1,6 @@
 """How a function of one of a batch is computed for all, where its facts say it."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,8 +8,8 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.trees import flatten
-from tape_ad.batching.arrays import BatchedArray
+from tape_ad.base.trees import flatten, unflatten
+from tape_ad.batching.arrays import BatchedArray, batched_size, shape_of_one
 from tape_ad.batching.basics import (
     Function,
     Handler,
@@ -27,9 +28,9 @@ from tape_ad.batching.basics import (
 from tape_ad.batching.products import composed, with_axis
 from tape_ad.rules import call_signature
 from tape_ad.rules.facts import Core, Facts
+from tape_ad.rules.numpy.bodies import dtype_of
 
 __all__ = [
-    "ABOUT_ONE",
     "Along",
     "cast",
     "derived",
@@ -96,15 +97,6 @@ def filled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
 def like_one(x: Any, path: str = "") -> Any:
     """Give an array of the shape and dtype of one, without its values."""
     return np.broadcast_to(np.empty((), x.dtype), x.shape) if type(x) is BatchedArray else x
-
-
-ABOUT_ONE = frozenset(
-    (
-        *(np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj),
-        np.common_type,
-    )
-)
-"""Functions that tell the same of each."""
 
 
 @frozen
@@ -234,8 +226,6 @@ NOWHERE = 99
 def derived(function: Function, facts: Facts) -> Handler | None:
     """Find how a function is computed for all by what is known of it; None if nothing is."""
     handler: Handler | None = None
-    if facts.dtype_by_values:
-        return None  # the results of some may be complex, and those of others not
     if facts.by is not None:
         handler = depending_on_call(facts.by)
     elif facts.axis:
@@ -247,10 +237,78 @@ def derived(function: Function, facts: Facts) -> Handler | None:
         every = parameters(function)
         places = [every.index(name) for name in names]
         handler = Cored(names, places, facts.inputs, facts.is_elementwise)
-    if facts.body is None:
-        return handler
-    lines = composed(facts.body, writes=facts.writes)
-    return lines if handler is None else first_of(handler, lines)
+    others: list[Handler] = []
+    if facts.body is not None:
+        others.append(composed(facts.body, writes=facts.writes))
+    if facts.moves:
+        others.append(Moved(facts.moves, *places_of(function, facts.moves)))
+    for other in others:
+        handler = other if handler is None else first_of(handler, other)
+    return handler
+
+
+def places_of(function: Function, names: Sequence[str]) -> list[int]:
+    """Find where parameters stand; one that is given by name alone is nowhere."""
+    every = parameters(function)
+    return [every.index(name) if name in every else NOWHERE for name in names]
+
+
+@frozen(init=False)
+class Moved:
+    """A function that moves elements: it is asked where it puts numbers that count them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The parameters whose elements it moves; ``*`` for all arguments.
+    places : tuple of int
+        Where they stand.
+    """
+
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+
+    def __init__(self, names: tuple[str, ...], *places: int) -> None:
+        self.__attrs_init__(names, places)
+
+    def __call__(self, batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+        """Call the function for numbers, and pick what they count."""
+        given, options = list(args), dict(kwargs)
+        keys: list[tuple[Any, Any]] = []
+        for name, place in zip(self.names, self.places, strict=True):
+            if name == "*":
+                keys += [(given, i) for i in range(len(given))]
+            elif place < len(given):
+                keys.append((given, place))
+            elif options.get(name) is not None:
+                keys.append((options, name))
+        trees = [where[key] for where, key in keys]
+        arrays = flatten(trees)
+        starts = itertools.accumulate(map(size_of, arrays), initial=1)
+        numbers = [
+            np.arange(start, start + size_of(x)).reshape(shape_of_one(x))
+            for start, x in zip(starts, arrays, strict=False)
+        ]
+        zeros = [np.zeros(shape_of_one(x), dtype_of(x)) for x in arrays]
+        found = []
+        for leaves in (numbers, zeros):
+            for (where, key), tree in zip(keys, unflatten(trees, leaves), strict=True):
+                where[key] = tree
+            if any(is_of(leaf, batch) for leaf in flatten((given, options))):
+                raise Looped  # in an option
+            found.append(function(*given, **options))
+        places, fill = found
+        rows = [np.reshape(spread(batch, x), (batch.size, -1)) for x in arrays if size_of(x)]
+        if not rows:
+            return np.broadcast_to(fill, (batch.size, *fill.shape))
+        row = np.concatenate(rows, 1)
+        picked = row[:, np.maximum(places, 1) - 1].astype(fill.dtype)
+        return picked if np.all(places > 0) else np.where(places > 0, picked, fill)
+
+
+def size_of(x: Any) -> int:
+    """Count the elements of an operand of one."""
+    return batched_size(shape_of_one(x))
 
 
 def first_of(handler: Handler, other: Handler) -> Handler:

@@ -15,20 +15,21 @@ from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.batching.arrays import (
     BatchedArray,
+    Members,
     OneByOneError,
     UnbatchableError,
     asked_by_library,
     shape_of_one,
 )
 from tape_ad.batching.basics import Looped, is_of
-from tape_ad.batching.derived import ABOUT_ONE, elementwise, like_one
+from tape_ad.batching.derived import elementwise, like_one
 from tape_ad.batching.indexing import MaskError, item_of_all, written_to_all
 from tape_ad.batching.products import generalized
 from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.mutation import assign_outputs, check_fit
 from tape_ad.record.primals import memory_of
-from tape_ad.rules import entry_of
+from tape_ad.rules import entry_of, facts_of
 from tape_ad.rules.base import Derivation
 
 __all__ = ["answer_in_batch", "one_by_one"]
@@ -56,7 +57,7 @@ def answer_in_batch(
         )
     if kwargs.get("out") is not None:
         return assigned_out(function, args, dict(kwargs))
-    if function in ABOUT_ONE:
+    if facts_of(function).about_shapes:
         return function(*map_leaves(like_one, args), **kwargs)
     try:
         if isinstance(function, np.ufunc):
@@ -136,9 +137,17 @@ def one_by_one(batch: Batch, tree: Any) -> Iterator[Any]:
     """Yield what stands in a tree for one after the other."""
     for i in range(batch.size):
         yield map_leaves(
-            lambda leaf, path, i=i: leaf.stack[i] if is_of(leaf, batch) else leaf,  # type: ignore[misc]  # i is bound
+            lambda leaf, path, i=i: one_of(leaf, batch, i),  # type: ignore[misc]  # i is bound
             tree,
         )
+
+
+def one_of(leaf: Any, batch: Batch, i: int) -> Any:
+    """Give what an array or a generator of a batch stands for in one of it."""
+    if is_of(leaf, batch):
+        return leaf.stack[i]
+    own = isinstance(leaf, Members) and leaf.batch_of_members is batch
+    return leaf.members[i] if own else leaf
 
 
 def joined(batch: Batch, function: Function, parts: tuple[Any, ...]) -> Any:

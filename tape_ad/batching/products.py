@@ -1,5 +1,6 @@
 """Products, contractions and linear algebra."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +20,10 @@ from tape_ad.batching.basics import (
     loop_over,
     named,
     ndim_of,
+    refuse_batched,
 )
+from tape_ad.rules.facts import read
+from tape_ad.rules.sparse_products import matmul_sparse, times
 
 __all__ = [
     "composed",
@@ -29,6 +33,7 @@ __all__ = [
     "generalized",
     "picked",
     "solve",
+    "sparse_product",
     "trailing",
     "with_axis",
 ]
@@ -37,15 +42,38 @@ __all__ = [
 def generalized(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Line up the axes in front of those that a function of whole arrays takes."""
     signature = function.signature  # type: ignore[attr-defined]  # it is a ufunc
-    axis = kwargs.get("axis", -1)
-    if kwargs.keys() - {"axis"} or not isinstance(axis, int):
-        raise Looped
     if "?" in signature and not kwargs:
         return product(batch, function, *args)
-    cores = [part.count(",") + 1 for part in signature.partition("->")[0].split("),")]
-    if axis != -1:
-        args = [np.moveaxis(x if hasattr(x, "ndim") else np.asarray(x), axis, -1) for x in args]
-    return with_cores(batch, function, args, cores)
+    options = dict(kwargs)
+    cores, made = cores_of(signature)
+    axis, axes = options.pop("axis", None), options.pop("axes", None)
+    args = [x if hasattr(x, "ndim") else np.asarray(x) for x in args]
+    loop = max(ndim_of(x) - core for x, core in zip(args, cores, strict=True))
+    if options.pop("keepdims", False):
+        made, options["keepdims"] = cores[:1], True
+    if axis is not None:
+        axes = [axis] * (len(cores) + (options.get("keepdims") is True))
+    if axes is not None:
+        ndims = [*map(ndim_of, args), *(loop + core for core in made)]
+        options["axes"] = [from_behind(each, n) for each, n in zip(axes, ndims, strict=False)]
+    refuse_batched(batch, list(options.values()))
+    return with_cores(batch, function, args, cores, **options)
+
+
+@functools.cache
+def cores_of(signature: str) -> tuple[list[int], list[int]]:
+    """Count the axes that a ufunc mixes: of the operands, and of the results."""
+    inputs, outputs = read(signature)
+    return [core.ndim for core in inputs], [core.ndim for core in outputs or ()]
+
+
+def from_behind(axes: Any, ndim: int) -> Any:
+    """Count axes from the last one, whatever stands in front of the first."""
+    if isinstance(axes, tuple):
+        return tuple(from_behind(axis, ndim) for axis in axes)
+    if not -ndim <= axes < ndim:
+        raise Looped  # where it is refused
+    return axes if axes < 0 else axes - ndim
 
 
 def with_cores(
@@ -173,6 +201,20 @@ def composed(lines: Callable[..., Any], *, writes: bool = False) -> Handler:
         return out.stack if is_of(out, batch) else loop_over()  # as for NotImplemented
 
     return handler
+
+
+def sparse_product(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Multiply by a sparse matrix: the vectors of all are rows of one product."""
+    left = function is matmul_sparse
+    x, matrix = (
+        named(args, kwargs, "x", "matrix") if left else named(args, kwargs, "matrix", "x")[::-1]
+    )
+    turned = not left and x.ndim == 2
+    found = times(np.swapaxes(x.stack, -1, -2) if turned else x.stack, matrix if left else matrix.T)
+    if x.ndim == 1 and found.shape[-1] == 1:  # of SciPy's coo_array that may be a number
+        one = np.zeros(x.shape)
+        return found[..., 0] if np.ndim(one @ matrix if left else matrix @ one) == 0 else found
+    return np.swapaxes(found, -1, -2) if turned else found
 
 
 def crossed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

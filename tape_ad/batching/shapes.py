@@ -1,16 +1,13 @@
 """Functions that change shapes, or join arrays."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.trees import flatten
-from tape_ad.batching.arrays import BatchedArray, batched_size, in_front, shape_of_one
+from tape_ad.batching.arrays import batched_size, in_front, shape_of_one
 from tape_ad.batching.basics import (
     Function,
-    Handler,
     Looped,
     Options,
     all_of,
@@ -28,14 +25,10 @@ from tape_ad.batching.products import trailing
 from tape_ad.rules.numpy.building import linspace
 
 __all__ = [
-    "blocks",
     "broadcast",
-    "built",
     "concatenated",
     "diagonal_matrix",
     "expanded",
-    "inserted",
-    "mirrored",
     "on_matrices",
     "padded",
     "ravelled",
@@ -147,16 +140,6 @@ def rotated(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any
     return function(x.stack, k, as_axes(axes, x.ndim))
 
 
-def mirrored(axis: int) -> Handler:
-    """Take a function that reverses an axis."""
-
-    def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-        x = lone(batch, args, kwargs)
-        return np.flip(x.stack, as_axis(axis, x.ndim))
-
-    return handler
-
-
 def tiled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Repeat each as a whole."""
     x = lone(batch, args, kwargs)
@@ -209,60 +192,6 @@ def stacked(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any
     )
 
 
-def built(raised: Callable[[Any], Any], axis: Callable[[list[Any]], int]) -> Handler:
-    """Take a function that joins arrays which it has raised to some number of axes before."""
-
-    def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-        arrays = [raised(array) for array in args[0]]
-        joined = np.concatenate(arrays, axis(arrays), **kwargs)
-        return joined.stack
-
-    return handler
-
-
-def blocks(arrays: Any) -> Any:
-    """Join arrays in nested lists; see `numpy.block`."""
-    ndim = max(depth_of(arrays), *map(ndim_of, flatten(arrays)))
-
-    def joined(part: Any, axis: int) -> Any:
-        if isinstance(part, list):
-            return np.concatenate([joined(each, axis + 1) for each in part], axis)
-        return np.reshape(part, (1,) * (ndim - ndim_of(part)) + shape_of_one(part))
-
-    return joined(arrays, -depth_of(arrays))
-
-
-def depth_of(arrays: Any) -> int:
-    """Count how deep lists are nested."""
-    if not isinstance(arrays, list):
-        return 0
-    depths = set(map(depth_of, arrays))
-    if len(depths) != 1:
-        raise Looped  # where it is refused
-    return 1 + depths.pop()
-
-
-def inserted(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """Put values between others; see `numpy.insert`."""
-    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, axis)
-    if isinstance(obj, BatchedArray) or not -ndim_of(arr) <= axis < ndim_of(arr):
-        raise Looped
-    axis %= ndim_of(arr)
-    length = shape_of_one(arr)[axis]
-    values = np.reshape(values, (1,) * (ndim_of(arr) - ndim_of(values)) + shape_of_one(values))
-    if np.ndim(obj) == 0 and not isinstance(obj, slice):
-        values = np.moveaxis(values, 0, axis)
-        count = shape_of_one(values)[axis]
-    else:
-        count = len(range(*obj.indices(length))) if isinstance(obj, slice) else np.size(obj)
-        if np.asarray(obj).dtype == bool:
-            raise Looped
-    shape = (*shape_of_one(arr)[:axis], count, *shape_of_one(arr)[axis + 1 :])
-    values = np.astype(np.broadcast_to(values, shape), arr.dtype)
-    order = np.insert(np.arange(length), obj, np.arange(length, length + count))
-    return np.take(np.concatenate([arr, values], axis), order, axis)
-
-
 def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Put numbers at equal distances between two."""
     names = ("start", "stop", "num", "endpoint", "retstep", "dtype", "axis")
@@ -272,6 +201,4 @@ def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     ndim = max(ndim_of(start), ndim_of(stop))
     options["axis"] = as_axis(options.get("axis", 0), ndim + 1)
     refuse_batched(batch, list(options.values()))
-    if options.get("retstep"):
-        raise Looped
     return function(all_of(batch, start, ndim), all_of(batch, stop, ndim), **options)

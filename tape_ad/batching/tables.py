@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.batching.basics import Function, Handler, ndim_of
+from tape_ad.batching.basics import Function, Handler
 from tape_ad.batching.derived import (
     cast,
     derived,
     differences,
     filled,
+    first_of,
     listed,
     norm,
     quantiles,
@@ -33,21 +34,17 @@ from tape_ad.batching.indexing import (
     windows,
 )
 from tape_ad.batching.products import (
-    composed,
     contracted,
     crossed,
     einsum,
     picked,
+    sparse_product,
 )
 from tape_ad.batching.shapes import (
-    blocks,
     broadcast,
-    built,
     concatenated,
     diagonal_matrix,
     expanded,
-    inserted,
-    mirrored,
     on_matrices,
     padded,
     ravelled,
@@ -65,6 +62,7 @@ from tape_ad.rules.maps.matrix_products import times_matrix
 from tape_ad.rules.numpy.building import filled_like, geomspace, linspace
 from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.updates import updated, viewed
+from tape_ad.rules.sparse_products import matmul_sparse, sparse_matmul
 
 __all__ = ["HANDLERS", "handler_of"]
 
@@ -84,21 +82,11 @@ HANDLERS: dict[Any, Handler] = {
     np.trace: on_matrices,
     np.diag: diagonal_matrix,
     np.rot90: rotated,
-    np.flipud: mirrored(0),
-    np.fliplr: mirrored(1),
     np.tile: tiled,
     np.pad: padded,
     np.concatenate: concatenated,
     np.stack: stacked,
-    np.hstack: built(np.atleast_1d, lambda arrays: 0 if arrays and arrays[0].ndim == 1 else 1),
-    np.vstack: built(np.atleast_2d, lambda arrays: 0),
-    np.dstack: built(np.atleast_3d, lambda arrays: 2),
-    np.block: composed(blocks),
-    np.insert: composed(inserted),
     **dict.fromkeys((np.linspace, linspace, geomspace), spaced),
-    np.column_stack: built(
-        lambda x: np.reshape(x, (-1, 1)) if ndim_of(x) < 2 else x, lambda arrays: 1
-    ),
     np.take: taken,
     np.take_along_axis: taken_along,
     np.select: listed,
@@ -117,9 +105,11 @@ HANDLERS: dict[Any, Handler] = {
     np.cross: crossed,
     np.linalg.cross: crossed,
     np.linalg.norm: norm,
+    sparse_matmul: sparse_product,
+    matmul_sparse: sparse_product,
 }
 
-KNOWN: dict[Any, Handler] = dict(HANDLERS)
+KNOWN: dict[Any, Handler] = {}
 """The handlers of the table, and those that have been derived."""
 
 
@@ -128,6 +118,9 @@ def handler_of(function: Function) -> Handler | None:
     handler = KNOWN.get(function)
     if handler is None:
         handler = derived(function, entry_of(function).facts)
+        own = HANDLERS.get(function)
+        if own is not None:
+            handler = own if handler is None else first_of(own, handler)
         if handler is not None and function in RULES:
             KNOWN[function] = handler
     return handler

@@ -25,6 +25,7 @@ from tape_ad.rules.facts import (
     elementwise,
     leading,
     letters,
+    moves,
 )
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "elementwise",
     "leading",
     "letters",
+    "moves",
 ]

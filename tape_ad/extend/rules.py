@@ -6,7 +6,6 @@ adds it. The functions are ufuncs, those that answer NEP 18, and one's own that 
 """
 
 from tape_ad.base.arrays.overridable import (
-    TYPED_BY_VALUES,
     declined,
     overridable,
     takes_over,
@@ -47,7 +46,6 @@ from tape_ad.rules.signatures import (
 __all__ = [
     "NO_VALUE",
     "RULES",
-    "TYPED_BY_VALUES",
     "Call",
     "Constant",
     "Derivation",

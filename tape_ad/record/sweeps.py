@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.arrays.overridable import BATCHES, TRACERS, as_one_call, batch_in, certainly
+from tape_ad.base.arrays.overridable import TRACERS, as_one_call, batch_in, certainly
 from tape_ad.record.arena import Arena, unheld_count
 from tape_ad.record.spaces import LARGE, unbroadcast
 from tape_ad.record.watching import require_unchanged
@@ -215,7 +215,7 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
                 if traits.may_hide and starts[parent] < starts[parent + 1] and partial.hides:
                     hidden = True  # from what is further back; behind a leaf there is nothing
                 if traits.adds_into and owned[parent]:
-                    if both_plain(total, ct) and not (BATCHES and batch_in(partial.key)):
+                    if both_plain(total, ct) and batch_in(partial.key) is None:
                         partial.add_into(total, ct)
                     else:
                         cotangents[parent] = added_at(total, ct, partial)
@@ -323,10 +323,10 @@ def forward_sweep(
     if keep is not None:
         every = range(starts[first], starts[last + 1])
         last_use = {parents[edge]: edge for edge in every if parents[edge] not in keep}
-    for node in range(first, last + 1):
+    for node in range(first, last + 1) if among is None else sorted(among):
         begin, end = starts[node], starts[node + 1]
         edges = [edge for edge in range(begin, end) if parents[edge] in reached]
-        if not edges or (among is not None and node not in among):
+        if not edges:
             continue
         if traits_of(type(partials[edges[0]])).pushes_together:
             push_together(arena, node, edges, reached, stack)

@@ -24,6 +24,7 @@ from tape_ad.record.messages.callers import DISPATCHING, caller, is_at, is_libra
 from tape_ad.record.messages.libraries import FOR_THE_VALUE, library_call
 from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import forward_sweep
+from tape_ad.record.watching import sources_of
 
 __all__ = ["EQUALITIES", "TRIMMING", "Tied", "look_at_trimmed", "with_ties"]
 
@@ -211,10 +212,7 @@ def depends(x: Any) -> bool:
 def moves(x: Any) -> Any:
     """Tell which elements of a handle depend on a leaf, by how far nan in the leaves gets."""
     record = x.record
-    before = {x.index}
-    for node in range(x.index, -1, -1):
-        if node in before:
-            before.update(record.parents[record.starts[node] : record.starts[node + 1]])
+    before = sources_of(record, [x.index])
     leaves = [node for node in before if record.functions[node] is None]
     nan = {"f": np.nan, "c": complex(np.nan, np.nan)}
     tangents = {

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+import numpy as np
 from attrs import evolve, field, frozen
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "elementwise",
     "leading",
     "letters",
+    "moves",
 ]
 
 TERM = re.compile(r"\(([^()]*)\)(!?)")
@@ -113,12 +115,22 @@ class Facts:
         Whether a result's shape depends on values, for some arguments at least.
     dtype_by_values : bool
         Whether the result's dtype depends on values.
+    about_shapes : bool
+        Whether the result depends on shapes and dtypes alone, as that of ``np.shape`` does.
+    view : bool
+        Whether the result shows the memory of the first operand, where it can.
+    moves : tuple of str
+        The parameters whose elements, and constants beside them, are those of the result; which
+        ones depends on shapes and on the other parameters alone.
+    reduces : ufunc or None
+        The ufunc whose ``reduce`` it is.
     writes : bool
         Whether it writes to its first argument.
-    may_raise : bool or None
+    may_raise : bool, "indexed" or None
         Whether it raises for some values, so that a program keeps a call of it though nobody needs
-        the result. None where that is not said: then a function of NumPy's or of elements does not,
-        and one of another package may.
+        the result; "indexed" if only where there is an array of indices, as those may be out of
+        range. None where that is not said: then a function of NumPy's or of elements does not, and
+        one of another package may.
 
     Examples
     --------
@@ -136,8 +148,12 @@ class Facts:
     by: Callable[[Mapping[str, Any]], "Facts"] | None = None
     shape_by_values: bool = False
     dtype_by_values: bool = False
+    about_shapes: bool = False
+    view: bool = False
+    moves: tuple[str, ...] = ()
+    reduces: np.ufunc | None = None
     writes: bool = False
-    may_raise: bool | None = None
+    may_raise: bool | Literal["indexed"] | None = None
     inputs: tuple[Core, ...] = field(init=False)
     outputs: tuple[Core, ...] | None = field(init=False)
 
@@ -234,6 +250,29 @@ def along(
     'axis'
     """
     return Facts(axis=axis, none=none, lengths=lengths, beside=beside)
+
+
+def moves(*operands: str) -> Facts:
+    """Say that each element of the result is one of those of some operands, or a constant.
+
+    Which one depends on shapes and on the other parameters alone. An operand may be a list of
+    arrays; ``*`` stands for all arguments of a function of any number.
+
+    Parameters
+    ----------
+    *operands : str
+        The names of the parameters.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
+    >>> moves("v").moves  # of np.diagflat
+    ('v',)
+    """
+    return Facts(moves=operands)
 
 
 def depending(by: Callable[[Mapping[str, Any]], Facts]) -> Facts:

@@ -87,7 +87,7 @@ def times(x: Array, matrix: Sparse) -> Array:
     """Multiply the last axis, the others being rows of one matrix."""
     m, n = matrix.shape
     if x.size == 0:
-        return np.zeros((*x.shape[:-1], n), x.dtype)
+        return np.zeros((*x.shape[:-1], n), np.result_type(x.dtype, matrix.dtype))
     rows = x if x.ndim <= 2 else np.reshape(x, (-1, m))
     found = rows @ matrix
     shape = (*x.shape[:-1], n)  # of one column, SciPy's coo_array gives a number

@@ -320,6 +320,15 @@ class Recording:
         """The function that was called, for who asks a record."""
         return self if self.function_called is None else self.function_called() or self
 
+    def over(self, transform: Callable[[Function], Function]) -> "Recording | None":
+        """Make the block of the function that a transform makes of this one's, where it can be."""
+        made = getattr(self.behind, "over", None)
+        if made is None:
+            return None
+        node = Recording(made(transform))
+        functools.update_wrapper(node, self, ("__name__",), ())
+        return node
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"function_called": None}  # a weak reference cannot be pickled
 

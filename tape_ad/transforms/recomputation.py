@@ -77,6 +77,10 @@ class Recomputed:
     keeps_output: ClassVar[bool] = False
     function: Function
 
+    def over(self, transform: Callable[[Function], Function]) -> "Recomputed":
+        """Make the block of what a transform makes of the function."""
+        return Recomputed(transform(self.function))
+
     def run(self, *args: Any, **kwargs: Any) -> tuple[Any, None]:
         """Call the function, and keep nothing."""
         return self.function(*args, **kwargs), None

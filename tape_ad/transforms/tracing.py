@@ -300,7 +300,7 @@ def run_in(
     before = ACTIVE.get()
     try:  # twice, for an interrupt may come before the first instruction of one
         try:  # a token would be lost if one came before it had a name
-            ACTIVE.set(Active(before.capture, record, before.wishes))
+            ACTIVE.set(Active(before.capture, record, before.wishes, before.batches))
             return function(*args, **kwargs)
         finally:
             ACTIVE.set(before)

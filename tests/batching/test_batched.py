@@ -1,6 +1,7 @@
 """A batched function gives what a loop over the function gives, with its derivatives."""
 
 import itertools
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -583,3 +584,156 @@ def test_operators_of_integers_have_the_dtype_of_one(function: Any, dtype: Any) 
     given, expected = ta.batched(function)(x), function(x)
     assert given.dtype == expected.dtype
     np.testing.assert_array_equal(given, expected)
+
+
+# The size of the batch, parts of it, and random generators
+
+
+def noise(x: Array, rng: Any) -> Array:
+    return x + rng.normal(size=3) * rng.uniform(x[0], x[0] + 1.0)
+
+
+def test_what_has_no_axis_is_computed_for_as_many_as_are_told() -> None:
+    axes = {"sum": 0, "x": -1}
+    found = ta.batched(lambda x: {"sum": np.sum(x), "x": x}, None, axes, axis_size=2)(X)
+    np.testing.assert_array_equal(found["sum"], [np.sum(X)] * 2)
+    np.testing.assert_array_equal(found["x"], np.stack([X, X], -1))
+
+
+def test_a_size_that_is_not_that_of_the_arguments_is_an_error() -> None:
+    with pytest.raises(ShapeError, match="axis_size is 4, and x has 5 along axis 0"):
+        ta.batched(lambda x: x, axis_size=4)(X)
+    with pytest.raises(ValueError, match="axis_size= tells the size"):
+        ta.batched(lambda x: x, None)(X)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_parts_of_a_batch_give_what_all_of_it_does(name: str) -> None:
+    same(ta.batched(FUNCTIONS[name], batch_size=2)(X), [FUNCTIONS[name](x) for x in X])
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 5, 7])
+def test_parts_of_a_batch_are_differentiated(batch_size: int) -> None:
+    one = ta.grad(lambda x: np.sum(filled(x) ** 2))
+    parts = ta.batched(filled, batch_size=batch_size)
+
+    same(ta.grad(lambda x: np.sum(parts(x) ** 2))(X), [one(x) for x in X])
+
+
+def test_parts_are_joined_along_the_axes_of_the_results() -> None:
+    def f(x: Array, y: Array, scale: float) -> dict[str, Any]:
+        return {"rows": [x * scale, y], "sum": np.sum(x), "same": scale, "name": "f"}
+
+    axes = {"rows": [1, -1], "sum": 0, "same": None, "name": None}
+    found = ta.batched(f, (1, 0, None), axes, batch_size=2)(X, X.T, 2.0)
+    expected = ta.batched(f, (1, 0, None), axes)(X, X.T, 2.0)
+    assert found["name"] == "f"
+    assert found["same"] == 2.0
+    np.testing.assert_allclose(found["sum"], expected["sum"], rtol=1e-15)
+    for one, other in zip(found["rows"], expected["rows"], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_parts_take_memory_for_so_many() -> None:
+    def f(x: Array) -> Array:
+        return np.sum(np.exp(x * np.ones((100, 100))))
+
+    x = np.linspace(0.0, 1.0, 256)
+    peaks = []
+    for batch_size in (None, 8):
+        tracemalloc.start()
+        ta.batched(f, batch_size=batch_size)(x)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] / 10
+
+
+@pytest.mark.parametrize("sizes", [{"batch_size": 0}, {"batch_size": -1}, {"axis_size": -1}])
+def test_a_size_has_to_be_positive(sizes: Any) -> None:
+    with pytest.raises(ValueError, match="has to be positive"):
+        ta.batched(np.sin, **sizes)
+
+
+@pytest.mark.parametrize("batch_size", [None, 2])
+def test_a_random_generator_draws_for_each_by_itself(batch_size: int | None) -> None:
+    found = ta.batched(noise, batch_size=batch_size)(X, np.random.default_rng(7))
+    children = np.random.default_rng(7).spawn(5)
+    np.testing.assert_array_equal(
+        found, [noise(x, rng) for x, rng in zip(X, children, strict=True)]
+    )
+
+
+def test_a_random_generator_in_nested_batches_and_by_name() -> None:
+    def inner(x: Array, *, rng: Any) -> Array:
+        return ta.batched(lambda number, rng: number * rng.normal())(x, rng)
+
+    found = ta.batched(inner)(X, rng=np.random.default_rng(7))
+    expected = [
+        [number * rng.normal() for number, rng in zip(x, own.spawn(3), strict=True)]
+        for x, own in zip(X, np.random.default_rng(7).spawn(5), strict=True)
+    ]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_random_generator_begins_again_where_one_comes_after_the_other() -> None:
+    def f(x: Array, rng: Any) -> Array:
+        drawn = rng.normal(size=1)
+        return ta.scipy.optimize.root(lambda z: z**3 - x[0], np.ones(1)).x + drawn
+
+    with pytest.warns(BatchWarning):
+        found = ta.batched(f)(X, np.random.default_rng(7))
+    children = np.random.default_rng(7).spawn(5)
+    np.testing.assert_array_equal(found, [f(x, rng) for x, rng in zip(X, children, strict=True)])
+
+
+def test_a_random_generator_that_is_the_same_for_each_draws_once() -> None:
+    shared = ta.batched(lambda x, rng: x + rng.normal(size=3), (0, None))
+    found = shared(0 * X, np.random.default_rng(7))
+    np.testing.assert_array_equal(found, np.broadcast_to(found[0], (5, 3)))
+
+
+def test_gradients_with_random_generators() -> None:
+    def loss(x: Array, rng: Any) -> Array:
+        return np.sum(x**2 * rng.normal(size=3))
+
+    found = ta.batched(ta.grad(loss))(X, np.random.default_rng(7))
+    children = np.random.default_rng(7).spawn(5)
+    expected = [ta.grad(loss)(x, rng) for x, rng in zip(X, children, strict=True)]
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+# Checkpoints
+
+
+def remembered(x: Array, t: dict[str, Array], *, scale: float) -> dict[str, Array]:
+    return {"sum": np.sum(np.sin(x) * x) * scale, "rows": t["w"] * x}
+
+
+def loss_of_checkpoint(x: Array, t: dict[str, Array]) -> Array:
+    out = ta.checkpoint(remembered)(x, t, scale=2.0)
+    return out["sum"] ** 2 + np.sum(out["rows"] ** 2)
+
+
+def loss_without_checkpoint(x: Array, t: dict[str, Array]) -> Array:
+    out = remembered(x, t, scale=2.0)
+    return out["sum"] ** 2 + np.sum(out["rows"] ** 2)
+
+
+def test_a_checkpoint_is_batched_at_once_in_every_order() -> None:
+    t = {"w": np.array([0.5, -1.0, 2.0])}
+    for transform in (ta.grad, ta.hessian):
+        found = ta.batched(transform(loss_of_checkpoint), (0, None))
+        same(found(X, t), [transform(loss_without_checkpoint)(x, t) for x in X])
+        assert found.looped == {}
+
+
+def test_a_batch_of_a_checkpoint_is_one_node() -> None:
+    def wave(x: Array) -> Array:
+        return np.sin(np.cos(np.exp(x)))
+
+    record = ta.ComputationRecord()
+    handle = record.tensor(X)
+    out = ta.batched(ta.checkpoint(wave))(handle)
+    assert len(record) == 2
+    slope = -np.exp(X) * np.sin(np.exp(X)) * np.cos(np.cos(np.exp(X)))
+    np.testing.assert_allclose(np.sum(out).grad().wrt(handle), slope, rtol=1e-12)

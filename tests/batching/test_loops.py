@@ -6,8 +6,8 @@ from tape_ad.batching.tables import HANDLERS
 from tests.batching.loops import VALUES, count
 from tests.sampling import EVERY_ROW, some
 
-ENTRIES = 54
-LOOPS = 1032
+ENTRIES = 48
+LOOPS = 807
 """The number of cases with a loop in value or gradient, of all in the table."""
 
 

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.rules import call_signature, known_facts
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
+from tape_ad.scipy.linalg import toeplitz
 from tape_ad.transforms.tracing import Transformed
 from tests.rules.grouping import for_each
 from tests.rules.rows import CONSTANTS, ROWS
@@ -43,7 +45,14 @@ def is_stated(facts: Facts) -> bool:
     return bool(facts.axis or facts.signature or facts.by)
 
 
-STATED = [case for case in cases(ROWS + CONSTANTS) if is_stated(facts_of(case))]
+MOVERS = (np.pad, toeplitz)
+"""Of these it depends on the call whether they move elements, and nothing else is said."""
+
+STATED = [
+    case
+    for case in cases(ROWS + CONSTANTS)
+    if is_stated(facts_of(case)) and case.row.function not in MOVERS
+]
 
 
 def calls_of(case: Case) -> list[dict[str, Any]]:
@@ -347,3 +356,135 @@ def test_a_function_that_is_said_to_write_does(function: Function, args: tuple[A
     written = X.copy()
     function(written, *args)
     assert not np.array_equal(written, X)
+
+
+# Views, questions about shapes, reductions, and dtypes by values
+
+VIEWED = [case for case in cases(ROWS) if facts_of(case).view]
+
+
+def shows(function: Function, given: dict[str, Any]) -> bool:
+    """Tell whether the result of a call shows the memory of the first operand."""
+    return np.may_share_memory(by_name(function, given), next(iter(given.values())))
+
+
+@pytest.mark.parametrize(
+    "function", sorted({c.row.function for c in VIEWED}, key=called), ids=called
+)
+def test_a_function_that_is_said_to_show_its_operand_does(function: Function) -> None:
+    mine = [case for case in VIEWED if case.row.function is function]
+    assert any(shows(function, given) for case in mine for given in calls_of(case))
+
+
+@for_each(some([c for c in cases(CONSTANTS) if facts_of(c).about_shapes], 2))
+def test_a_question_about_shapes_has_one_answer_whatever_the_values_are(case: Case) -> None:
+    function = case.row.function
+    for given in calls_of(case):
+        arrays = {name for name, x in given.items() if isinstance(x, np.ndarray)}
+        others = {name: np.zeros_like(x) if name in arrays else x for name, x in given.items()}
+        assert by_name(function, given) == by_name(function, others)
+
+
+@pytest.mark.parametrize("function", [np.sum, np.prod, np.max, np.min, np.any, np.all])
+def test_a_function_that_is_said_to_reduce_by_a_ufunc_gives_what_that_does(
+    function: Function,
+) -> None:
+    ufunc: Any = known_facts(function).reduces
+    for axis in (None, 0, (0, 1)):
+        np.testing.assert_array_equal(function(X, axis=axis), ufunc.reduce(X, axis=axis))
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "others"),
+    [
+        (np.emath.sqrt, (X,), (-X,)),
+        (np.real_if_close, (X + 0j,), (X + 1j,)),
+        (np.roots, ([1.0, 0.0, -1.0],), ([1.0, 0.0, 1.0],)),
+        (scipy.linalg.sqrtm, (np.eye(2),), (-np.eye(2),)),
+    ],
+)
+def test_a_dtype_that_depends_on_values_does(
+    function: Function, args: tuple[Any, ...], others: tuple[Any, ...]
+) -> None:
+    public = getattr(ta.scipy.linalg, function.__name__, function)
+    assert known_facts(public).dtype_by_values
+    assert function(*args).dtype != function(*others).dtype
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (np.take, (X, [100])),
+        (np.take_along_axis, (X, np.full((1, 4), 100), 0)),
+        (np.choose, ([100], [X[0]])),
+        (np.insert, (X[0], [100], 0.0)),
+        (np.repeat, (X[0], -1)),
+        (np.quantile, (X, 2.0)),
+        (np.roots, ([np.nan, 1.0],)),
+        (np.digitize, (X[0], [1.0, 3.0, 2.0])),
+    ],
+)
+def test_a_function_that_is_said_to_raise_for_some_values_does(
+    function: Function, args: tuple[Any, ...]
+) -> None:
+    assert known_facts(function).may_raise
+    with pytest.raises((*REFUSED, np.linalg.LinAlgError)):
+        function(*args)
+
+
+# Functions that move elements
+
+
+def moving(case: Case) -> Facts:
+    """Give what is said of a case that moves elements, in some of its calls at least."""
+    facts = facts_of(case)
+    return facts.also(moves=("?",)) if case.row.function in MOVERS else facts
+
+
+def facts_of_call(function: Function, facts: Facts, given: dict[str, Any]) -> Facts:
+    """Give what is said of one call."""
+    if facts.by is None:
+        return facts
+    known = {n: x for n, x in given.items() if n in call_signature(function).parameters}
+    return facts.by({"mode": "constant", "r": None, "kwargs": given} | known)
+
+
+def check_moves(function: Function, moved: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Check that numbers of the elements are moved to where these are."""
+    names = [name for name in given if name in moved or (moved == ("*",) and name.startswith("*"))]
+    arrays = {name: np.asarray(given[name]) for name in names if given[name] is not None}
+    starts = np.cumsum([1, *(x.size for x in arrays.values())])
+    numbers = {
+        name: np.arange(start, start + x.size).reshape(x.shape)
+        for start, (name, x) in zip(starts, arrays.items(), strict=False)
+    }
+    zeros = {name: np.zeros_like(x) for name, x in arrays.items()}
+    expected, places, fill = (by_name(function, {**given, **x}) for x in (arrays, numbers, zeros))
+    elements = np.concatenate([[0], *(x.ravel() for x in arrays.values())])
+    found = np.where(places > 0, elements[places].astype(fill.dtype), fill)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+MOVING = [case for case in cases(ROWS) if moving(case).moves]
+
+
+@for_each(some(MOVING, 2))
+def test_elements_are_moved_to_where_numbers_of_them_are(case: Case) -> None:
+    function = case.row.function
+    for given in calls_of(case):
+        if moved := facts_of_call(function, facts_of(case), given).moves:
+            check_moves(function, moved, given)
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (np.sort, {"a": -X}),
+        (np.cumsum, {"a": X}),
+        (np.cumprod, {"a": X}),
+    ],
+)
+def test_a_function_that_does_not_move_elements_is_found(function: Function, given: Any) -> None:
+    with pytest.raises((AssertionError, IndexError, KeyError)):
+        check_moves(function, ("a",), given)

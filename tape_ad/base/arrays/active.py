@@ -20,11 +20,14 @@ class Active:
         The record that the function of the innermost transform is traced in.
     wishes : Wishes or None
         What fresh records are asked to see to; see `tape_ad.record.inspection.observing`.
+    batches : tuple of Batch
+        Those that functions are being run over.
     """
 
     capture: Any = None
     record: Any = None
     wishes: Any = None
+    batches: tuple[Any, ...] = ()
 
 
 NOBODY = Active()

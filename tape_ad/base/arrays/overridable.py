@@ -13,10 +13,8 @@ from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.adapters import adapter, operand_of
 
 __all__ = [
-    "BATCHES",
     "SYMBOLS",
     "TRACERS",
-    "TYPED_BY_VALUES",
     "anywhere",
     "apart",
     "as_in_key",
@@ -44,19 +42,12 @@ __all__ = [
 PLAIN = frozenset({np.ndarray, np.float64, float, int, bool, str, type(None)})
 """Types that take nothing over, known without a look."""
 
-BATCHES: list[Any] = []
-"""The batches that are gone through in any thread; see `tape_ad.base.arrays.batches`."""
-
 TRACERS: set[type] = set()
 """Types of arrays that note every call made with them; `tape_ad.programs` adds its own."""
 
 SYMBOLS: set[type] = set()
 """Types of arrays of which only shape and dtype are known, with which a compiler looks into a
 function; `tape_ad.programs` adds its own. No derivative is taken through them."""
-
-TYPED_BY_VALUES: set[Any] = set()
-"""Functions whose results are real or complex, or of another type, depending on values.
-The fact `dtype_by_values` says it as well, and keeps a function from being batched at once."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -248,8 +239,11 @@ def composition(function: F) -> F:
 
 def batch_in(key: Any) -> Any:
     """Give the batch whose arrays are in a key, if there are any."""
-    batches = (getattr(entry, "batch_here", None) for entry in key)
-    return next((batch for batch in batches if batch is not None), None)
+    for entry in key:
+        batch = getattr(entry, "batch_here", None)
+        if batch is not None:
+            return batch
+    return None
 
 
 def as_in_key(array: Any, key: Any) -> Any:

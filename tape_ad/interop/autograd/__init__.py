@@ -16,70 +16,23 @@ Examples
 array([1., 1.])
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tape_ad.interop.autograd import differential_operators
 from tape_ad.interop.autograd.builtins import dict, isinstance, list, tuple, type  # noqa: A004 - HIPS autograd's names
 from tape_ad.interop.autograd.core import primitive
-from tape_ad.interop.autograd.differential_operators import (
-    checkpoint,
-    deriv,
-    elementwise_grad,
-    grad,
-    grad_and_aux,
-    grad_named,
-    hessian,
-    hessian_tensor_product,
-    hessian_vector_product,
-    holomorphic_grad,
-    jacobian,
-    make_ggnvp,
-    make_hvp,
-    make_jvp,
-    make_jvp_reversemode,
-    make_vjp,
-    multigrad_dict,
-    tensor_jacobian_product,
-    value_and_grad,
-    vector_jacobian_product,
-)
+from tape_ad.interop.autograd.differential_operators import *  # noqa: F403 - its __all__ is the list of them
 from tape_ad.interop.autograd.modules import publish
 
-__all__ = [
-    "checkpoint",
-    "deriv",
-    "dict",
-    "elementwise_grad",
-    "grad",
-    "grad_and_aux",
-    "grad_named",
-    "hessian",
-    "hessian_tensor_product",
-    "hessian_vector_product",
-    "holomorphic_grad",
-    "isinstance",
-    "jacobian",
-    "list",
-    "make_ggnvp",
-    "make_hvp",
-    "make_jvp",
-    "make_jvp_reversemode",
-    "make_vjp",
-    "multigrad_dict",
-    "primitive",
-    "tensor_jacobian_product",
-    "tuple",
-    "type",
-    "value_and_grad",
-    "vector_jacobian_product",
-]
+__all__ = ["dict", "isinstance", "list", "primitive", "tuple", "type"]
+__all__ += differential_operators.__all__
 
 __version__ = "1.9.1"
 """The release of HIPS autograd whose names these are."""
 
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any: ...  # of modules that have no files
-
+tracer: Any
+util: Any
+wrap_util: Any
 
 publish(
     __name__,

@@ -20,8 +20,6 @@ __all__ = [
     "checkpoint",
     "deriv",
     "elementwise_grad",
-    "get_doc",
-    "get_name",
     "grad",
     "grad_and_aux",
     "grad_named",
@@ -37,11 +35,8 @@ __all__ = [
     "make_vjp",
     "multigrad_dict",
     "tensor_jacobian_product",
-    "unary_to_nary",
     "value_and_grad",
     "vector_jacobian_product",
-    "wrap_nary_f",
-    "wraps",
 ]
 
 Function = Callable[..., Any]

@@ -287,6 +287,10 @@ def const_graph(fun: Function, *args: Any, **kwargs: Any) -> Function:
     return functools.wraps(fun)(functools.partial(fun, *args, **kwargs))
 
 
+fixed_points: Any
+optimizers: Any
+tracers: Any
+
 publish(
     __name__,
     {

@@ -4,6 +4,8 @@ Handles answer NumPy's own functions, so nearly all of them stand here as NumPy 
 take nested lists of handles, as HIPS autograd's do.
 """
 
+from typing import Any
+
 import numpy as np
 
 from tape_ad.interop.autograd import arrays
@@ -20,6 +22,10 @@ __getattr__ = falling_back(globals(), ARRAYS, "numpy")
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
+
+fft: Any
+linalg: Any
+random: Any
 
 publish(
     __name__,

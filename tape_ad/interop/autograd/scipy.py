@@ -5,7 +5,7 @@ Each module has the names of `tape_ad.scipy`'s, and SciPy's own where those have
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.special
@@ -17,7 +17,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.interop.autograd.modules import publish
 from tape_ad.interop.autograd.spaces import holds_handles, plain
 
-__all__ = ["integrate", "linalg", "signal", "special", "stats"]  # noqa: F822 - published below
+__all__ = ["integrate", "linalg", "signal", "special", "stats"]
 
 Axes = Sequence[int]
 
@@ -154,10 +154,11 @@ DISTRIBUTIONS = (
 )
 """Each is a module with its methods."""
 
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any: ...  # of modules that have no files
-
+integrate: Any
+linalg: Any
+signal: Any
+special: Any
+stats: Any
 
 publish(
     __name__,

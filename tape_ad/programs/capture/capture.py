@@ -11,7 +11,6 @@ from attrs import define, evolve, field
 
 from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
-from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
@@ -20,12 +19,11 @@ from tape_ad.programs.capture.answering import call_into
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.op_facts import (
-    SHAPE_QUERIES,
-    SHAPED_BY_VALUES,
     by_name,
     check_capturable,
     check_warnings,
     decides,
+    facts_in_capture,
     holds_traced_integer,
     leaves_given,
     masked,
@@ -50,7 +48,6 @@ from tape_ad.programs.capture.tracers import (
 from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
-from tape_ad.rules import known_facts
 
 __all__ = ["Capture"]
 
@@ -170,7 +167,7 @@ class Capture:
             args, kwargs = by_name(function, args, kwargs)
         if kwargs and kwargs.get("out") is not None:
             return call_into(self, function, args, kwargs)
-        facts = known_facts(function)
+        facts = facts_in_capture(function)
         if facts.writes or overwrites(function, args, kwargs):
             raise self.refusal(
                 f"{called(function)} ({caller()}) writes to its argument; write x[...] = value"
@@ -187,7 +184,7 @@ class Capture:
         except Exception as error:
             self.note_failure(function, noted_args, noted_kwargs, error)
             raise
-        if function in SHAPE_QUERIES or out is NotImplemented:
+        if facts.about_shapes or out is NotImplemented:
             return out  # about shapes and dtypes, which are the same at each replay
         if type(out) is str:
             return self.note_text(function, noted_args, noted_kwargs, out)
@@ -205,17 +202,15 @@ class Capture:
             result = out._make(boxes) if hasattr(out, "_make") else type(out)(boxes)
         several = type(result) is not TracedArray and type(result) is not TracedScalar
         self.note(Call(function, noted_args, noted_kwargs, values, several, self.errors()))
-        shaped = facts.shape_by_values or function in SHAPED_BY_VALUES
         self.rely_on(
             np.shape,
-            shaped
+            facts.shape_by_values
             or masked(function, args, kwargs)
             or (deciding and any(map(holds_traced_integer, (*args, *kwargs.values())))),
             result,
             several,
         )
-        typed = facts.dtype_by_values or function in TYPED_BY_VALUES
-        self.rely_on(type_of, typed, result, several)
+        self.rely_on(type_of, facts.dtype_by_values, result, several)
         return result
 
     def check_usable(self, function: Function) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TYPED_BY_VALUES
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
 from tape_ad.programs.capture.tracers import (
@@ -24,17 +23,17 @@ from tape_ad.programs.capture.tracers import (
 from tape_ad.programs.program.program import Call
 from tape_ad.record.messages.callers import caller
 from tape_ad.rules import known_facts
-from tape_ad.rules.numpy.updates import updated, viewed
+from tape_ad.rules.facts import SHAPED_BY_VALUES, Facts
+from tape_ad.rules.numpy.updates import updated
 
 __all__ = [
-    "SHAPED_BY_VALUES",
-    "SHAPE_QUERIES",
-    "VIEWS",
     "by_name",
     "check_capturable",
     "check_warnings",
     "decides",
+    "facts_in_capture",
     "holds_traced_integer",
+    "is_view",
     "leaves_given",
     "masked",
     "may_fail",
@@ -46,87 +45,38 @@ __all__ = [
 Function = Callable[..., Any]
 TRUTH = np.dtype(bool)
 
-SHAPE_QUERIES: frozenset[Any] = frozenset(
-    {
-        np.shape,
-        np.ndim,
-        np.size,
-        np.result_type,
-        np.can_cast,
-        np.common_type,
-        np.iscomplexobj,
-        np.isrealobj,
-        np.broadcast_shapes,
-    }
-)
-"""Functions about shapes and dtypes, which are the same at each replay."""
-
-SHAPED_BY_VALUES: frozenset[Any] = frozenset({np.arange, np.poly1d, np.polydiv})
-"""Functions without a rule whose results have shapes that depend on values."""
-
-TYPED_BY_VALUES.update(
-    {
-        np.linalg.eig,
-        np.linalg.eigvals,
-        np.nanpercentile,  # in single precision, of nothing but nan in some place
-        np.nanquantile,
-        np.real_if_close,
-        np.roots,
-        np.emath.sqrt,
-        np.emath.log,
-        np.emath.log2,
-        np.emath.log10,
-        np.emath.logn,
-        np.emath.power,
-        np.emath.arccos,
-        np.emath.arcsin,
-        np.emath.arctanh,
-        operator.pow,  # of two whole numbers of Python's, among others
-    }
-)
+WITHOUT_RULE: Mapping[Any, Facts] = {
+    np.broadcast_shapes: Facts(about_shapes=True),
+    **dict.fromkeys((np.arange, np.poly1d, np.polydiv), SHAPED_BY_VALUES),
+    operator.pow: Facts(dtype_by_values=True),  # of two whole numbers of Python's, among others
+}
+"""The facts of functions that have no rule beside which they could stand."""
 
 OPERATORS = frozenset({"_operator", "operator", "builtins"})
 OF_NUMBERS: frozenset[Any] = frozenset({np.where, np.clip, np.full_like, updated, item_of})
 """Functions beside ufuncs and operators for which whole numbers are but values."""
 
-INDEXING: frozenset[Any] = frozenset(
-    {operator.getitem, item_of, updated, np.take, np.take_along_axis, np.choose, np.insert}
-)
-"""Functions that raise where an index is out of range."""
-
 FAILING: frozenset[Any] = frozenset(
     {
         *(operator.truediv, operator.floordiv, operator.mod, operator.pow, divmod, np.power),
-        *(np.ravel_multi_index, np.unravel_index, np.bincount, np.repeat, np.digitize),
-        *(np.percentile, np.quantile, np.nanpercentile, np.nanquantile, np.histogram),
-        *(np.roots, np.polyfit, failure_of),
+        *(np.ravel_multi_index, np.unravel_index, failure_of),
     }
 )
-"""Others that raise for some values: division by zero, powers and counts below 0."""
+"""Functions without such facts that raise for some values: division by zero, powers below 0."""
 
 OVERWRITE = "overwrite_"
 """How the names of options begin by which a function may write to its arguments."""
 
 
-VIEWS: frozenset[Any] = frozenset(
-    {
-        operator.getitem,
-        viewed,
-        np.reshape,
-        np.ravel,
-        np.squeeze,
-        np.expand_dims,
-        np.transpose,
-        np.matrix_transpose,
-        np.swapaxes,
-        np.moveaxis,
-        np.broadcast_to,
-        np.real,
-        np.imag,
-        np.diagonal,
-    }
-)
-"""Functions that show the memory of their first operand."""
+def facts_in_capture(function: Function) -> Facts:
+    """Look up what is known of a function that is captured, which need not have a rule."""
+    return WITHOUT_RULE.get(function) or known_facts(function)
+
+
+def is_view(call: Call) -> bool:
+    """Tell whether a call computes nothing, and shows its first operand."""
+    function = call.function
+    return type(function).__hash__ is not None and known_facts(function).view
 
 
 def type_of(result: Any) -> str:
@@ -182,11 +132,11 @@ def may_fail(call: Call) -> bool:
     function = call.function
     if call.errors is not None and not RAISING.isdisjoint(call.errors.values()):
         return True
-    if function in INDEXING:
-        return len(call.operands) > 1
     if function in FAILING or isinstance(function, np.ufunc):
         return function in FAILING
     facts = known_facts(function)
+    if facts.may_raise == "indexed" or function is item_of:
+        return len(call.operands) > 1
     if facts.may_raise is not None:
         return facts.may_raise
     module = str(getattr(function, "__module__", None) or "numpy")  # of a method of a ufunc's

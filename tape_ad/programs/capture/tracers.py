@@ -16,9 +16,9 @@ from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import OPERATORS
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.program.program import Value
-from tape_ad.record.array_interface import Absent, ArrayInterface
+from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
-from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at
+from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at, is_copied
 
 __all__ = [
     "NUMBERS",
@@ -557,15 +557,24 @@ def of_scalar(name: str) -> property:
 
 
 class Uncaptured:
-    """An attribute of arrays that cannot be captured; asking for it says so."""
+    """An attribute of arrays that cannot be captured; asking for it says so.
+
+    Copies of code that `tape_ad.differentiable` makes have those that assignments can do for.
+    """
 
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, array: Any, owner: type) -> NoReturn:
+    def __get__(self, array: Any, owner: type) -> Any:
+        if self.name in BY_ASSIGNMENT and is_copied(sys._getframe(1)):
+            return IN_COPIES[self.name](array)
         raise uncaptured(self.name)
+
+
+BY_ASSIGNMENT = frozenset({"fill", "flat", "partition", "put", "sort", "view"})
+"""The attributes whose meaning in copies is calls and assignments, which are captured."""
 
 
 def uncaptured(name: str) -> AttributeError:

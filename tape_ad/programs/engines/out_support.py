@@ -7,23 +7,14 @@ import numpy as np
 
 from tape_ad.programs.program.native import placed_number
 from tape_ad.programs.program.program import Call, Value, root_of, values_in
+from tape_ad.rules import known_facts
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["REDUCTIONS", "fills", "overwritten", "size_of"]
-
-REDUCTIONS: dict[Any, tuple[np.ufunc, Any]] = {
-    np.sum: (np.add, None),
-    np.prod: (np.multiply, None),
-    np.max: (np.maximum, None),
-    np.min: (np.minimum, None),
-    np.any: (np.logical_or, bool),
-    np.all: (np.logical_and, bool),
-}
-"""What NumPy's functions in Python reduce by, and the dtype that they ask for."""
+__all__ = ["dtype_of_reduction", "fills", "overwritten", "size_of"]
 
 JOINS = frozenset({np.concatenate, np.stack})
 OTHERWISE = frozenset({"where", "out", "order", "subok", "initial"})
@@ -64,7 +55,12 @@ def reduces(call: Call) -> bool:
     owner = getattr(function, "__self__", None)
     if type(owner) is np.ufunc:
         return function.__name__ in {"reduce", "accumulate"} and len(call.args) <= 3
-    return function in REDUCTIONS and len(call.args) <= 3
+    return known_facts(function).reduces is not None and len(call.args) <= 3
+
+
+def dtype_of_reduction(ufunc: np.ufunc) -> type | None:
+    """Give the dtype that NumPy's functions in Python ask of a reduction; None if of no special."""
+    return bool if ufunc in (np.logical_or, np.logical_and) else None
 
 
 def overwritten(call: Call) -> list[Value]:

@@ -17,11 +17,10 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tape_ad.base.arrays.overridable import SYMBOLS
 from tape_ad.base.naming import function_name
-from tape_ad.programs.capture.op_facts import VIEWS
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.passes.rewriting import alike
 from tape_ad.programs.program.program import Call, Program, Step, Value
-from tape_ad.rules import RULES, facts_of, load_lazy_tables
+from tape_ad.rules import RULES, facts_of, known_facts, load_lazy_tables
 from tape_ad.rules.base import Rule
 from tape_ad.rules.facts import UNKNOWN
 
@@ -187,11 +186,6 @@ class Symbol(NDArrayOperatorsMixin):
 
 SYMBOLS.add(Symbol)
 
-REDUCTIONS: frozenset[Any] = frozenset(
-    {np.sum, np.prod, np.max, np.min, np.any, np.all, np.mean, np.ptp}
-)
-"""Functions that NumPy tells no facts of, but that reduce axes."""
-
 
 @define(eq=False)
 class Trace:
@@ -291,9 +285,10 @@ class Trace:
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Note a call of a function that is no ufunc, or the calls of its own body."""
-        if function in VIEWS:
+        facts = known_facts(function)
+        if facts.view:
             return self.view(function, *args, **kwargs)
-        if function in REDUCTIONS:
+        if facts.reduces is not None or function in (np.mean, np.ptp):
             return self.reduction(function, None, *args, **kwargs)
         if function in ABOUT_SHAPES and len(args) == 1:
             return getattr(args[0], ABOUT_SHAPES[function])

@@ -227,7 +227,7 @@ def page(
     title: str, facts: str, tables: Sequence[tuple[str, Sequence[Spent]]], stacks: Stacks
 ) -> str:
     """Write a page with the tables and a flame graph, which needs no other file and no network."""
-    style = (Path(__file__).parent / "page.css").read_text("utf-8")
+    style = (Path(__file__).parent / "pages" / "page.css").read_text("utf-8")
     picture = flame_graph(stacks)
     body = [
         tag("header", tag("h1", title), tag("p", facts, class_="note")),

@@ -29,9 +29,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import TRACERS, TYPED_BY_VALUES, overridable
+from tape_ad.base.arrays.overridable import TRACERS, overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Derivation, Entry, constants, outputs, rule, stated
+from tape_ad.rules.base import Derivation, Entry, add_facts, constants, outputs, rule, stated
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, ill_conditioned
 from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
 from tape_ad.rules.maps.patterns import batched, elementwise
@@ -269,9 +269,6 @@ def eigenpairs(a: Array, *, ties: float) -> Any:
     return np.linalg.eig(a)
 
 
-TYPED_BY_VALUES.add(eigenpairs)
-
-
 def eig_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap:
     """Make the partial of the eigenvalues or of the eigenvectors."""
     w, v = outs
@@ -325,3 +322,5 @@ SPECTRA: dict[Any, Entry] = {
     **constants(indistinct, facts=facts.cores("(n)->(n,n)")),
     **constants(ill_conditioned, facts=facts.composed(ill_conditioned)),
 }
+
+add_facts(SPECTRA, (np.linalg.eig, np.linalg.eigvals, eigenpairs), dtype_by_values=True)

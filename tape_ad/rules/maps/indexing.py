@@ -7,7 +7,6 @@ from attrs import define
 
 from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.overridable import (
-    BATCHES,
     TRACERS,
     as_in_key,
     as_one_call,
@@ -61,7 +60,7 @@ class Index:
         return self.by_truth
 
     def push(self, t: Array) -> Array:
-        if BATCHES and is_below_batches(t):
+        if is_below_batches(t):
             t = as_in_key(t, self.key)
         if type(t) is np.ndarray and ACTIVE.get().capture is not None:
             noted = as_one_call(pushed_plainly, t, self)
@@ -78,7 +77,7 @@ class Index:
         return np.moveaxis(picked, range(self.front), range(stack, stack + self.front))
 
     def pull(self, ct: Array) -> Array:
-        if BATCHES and is_below_batches(ct):
+        if is_below_batches(ct):
             ct = as_in_key(ct, self.key)
         if ACTIVE.get().capture is not None:
             noted = as_one_call(scatter, ct, self)
@@ -127,7 +126,7 @@ def scatter(ct: Array, index: Index) -> Array:
     -------
     array, shape stack + index.parent
     """
-    if BATCHES and batch_in(index.key) is not None:
+    if batch_in(index.key) is not None:
         return scatter(as_in_key(ct, index.key), index)
     stack = ct.ndim - len(index.node)
     zeros = np.zeros(ct.shape[:stack] + index.parent, ct.dtype)
@@ -161,7 +160,7 @@ def added_at(total: Array, ct: Array, linear: Any) -> Array:
     -------
     array, shape and dtype of `total`
     """
-    if type(total) is not np.ndarray or (BATCHES and batch_in(linear.key) is not None):
+    if type(total) is not np.ndarray or batch_in(linear.key) is not None:
         return total + linear.pull(ct)
     result = writeable_copy(total)
     linear.add_into(result, ct)

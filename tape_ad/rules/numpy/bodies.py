@@ -4,6 +4,7 @@ They are bodies among facts. What one cannot do, it refuses, and the function it
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,15 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.maps import Array
 
 __all__ = [
+    "block",
+    "column_stack",
     "convolved",
     "correlated",
     "deviation",
+    "dstack",
     "euclidean",
+    "hstack",
+    "insert",
     "interpolated",
     "kron",
     "largest",
@@ -33,6 +39,7 @@ __all__ = [
     "vander",
     "variance",
     "vdot",
+    "vstack",
 ]
 
 NO_BODY = UnsupportedArgumentError("there is no composition for this call")
@@ -78,8 +85,10 @@ def convolved(a: Array, v: Array, mode: str = "full") -> Array:
 
 def correlated(a: Array, v: Array, mode: str = "valid") -> Array:
     """Slide one vector along another; see `numpy.correlate`."""
-    if any(np.ndim(x) != 1 for x in (a, v)) or not len(a) or not len(v) or len(v) > len(a):
-        raise NO_BODY  # of vectors that change places, the result is turned round
+    if any(np.ndim(x) != 1 for x in (a, v)) or not len(a) or not len(v):
+        raise NO_BODY  # where it is refused
+    if len(v) > len(a):  # of vectors that change places, the result is turned round
+        return slid(np.conj(v), a, mode, len(a) // 2)[::-1]
     return slid(a, np.conj(v), mode, len(v) // 2)
 
 
@@ -116,6 +125,73 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
     with np.errstate(invalid="ignore"):
         products = parts * v
     return np.sum(np.where(there, products, 0), axis=-1)  # inf times what is not there is nothing
+
+
+# Joining
+
+
+def joined(raised: Callable[[Any], Any], axis: Callable[[int], int]) -> Callable[..., Array]:
+    """Make the body of a function that joins arrays which it has raised to some number of axes."""
+
+    def body(tup: Any, **options: Any) -> Array:
+        arrays = [raised(array) for array in tup]
+        return np.concatenate(arrays, axis(arrays[0].ndim if arrays else 0), **options)
+
+    return body
+
+
+hstack = joined(np.atleast_1d, lambda ndim: int(ndim != 1))
+vstack = joined(np.atleast_2d, lambda ndim: 0)
+dstack = joined(np.atleast_3d, lambda ndim: 2)
+column_stack = joined(lambda x: np.reshape(x, (-1, 1)) if np.ndim(x) < 2 else x, lambda ndim: 1)
+
+
+def block(arrays: Any) -> Array:
+    """Join arrays in nested lists; see `numpy.block`."""
+
+    def most_axes(part: Any) -> int:
+        return max(map(most_axes, part)) if isinstance(part, list) else int(np.ndim(part))
+
+    ndim = max(depth_of(arrays), most_axes(arrays))
+
+    def joined(part: Any, axis: int) -> Any:
+        if isinstance(part, list):
+            return np.concatenate([joined(each, axis + 1) for each in part], axis)
+        return np.reshape(part, (1,) * (ndim - np.ndim(part)) + np.shape(part))
+
+    whole: Array = joined(arrays, -depth_of(arrays))
+    return whole
+
+
+def depth_of(arrays: Any) -> int:
+    """Count how deep lists are nested."""
+    if not isinstance(arrays, list):
+        return 0
+    depths = set(map(depth_of, arrays))
+    if len(depths) != 1:
+        raise NO_BODY  # where it is refused
+    return 1 + depths.pop()
+
+
+def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Array:
+    """Put values between others; see `numpy.insert`."""
+    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, axis)
+    if hasattr(obj, "batch_here") or not -np.ndim(arr) <= axis < np.ndim(arr):
+        raise NO_BODY
+    axis %= np.ndim(arr)
+    length = np.shape(arr)[axis]
+    values = np.reshape(values, (1,) * (np.ndim(arr) - np.ndim(values)) + np.shape(values))
+    if np.ndim(obj) == 0 and not isinstance(obj, slice):
+        values = np.moveaxis(values, 0, axis)
+        count = np.shape(values)[axis]
+    else:
+        count = len(range(*obj.indices(length))) if isinstance(obj, slice) else np.size(obj)
+        if np.asarray(obj).dtype == bool:
+            raise NO_BODY
+    shape = (*np.shape(arr)[:axis], count, *np.shape(arr)[axis + 1 :])
+    values = np.astype(np.broadcast_to(values, shape), dtype_of(arr))
+    order = np.insert(np.arange(length), obj, np.arange(length, length + count))
+    return np.take(np.concatenate([arr, values], axis), order, axis)
 
 
 # Polynomials

@@ -298,8 +298,10 @@ MATRIX = facts.cores("(m,n)->(m,n)")
 BUILDING: dict[Any, Entry] = {
     np.tril: rule(below, signature=arguments_of(np.tril, "m", "k"), facts=MATRIX),
     np.triu: rule(above, signature=arguments_of(np.triu, "m", "k"), facts=MATRIX),
-    np.diag: rule(diag, signature=arguments_of(np.diag, "v", "k")),
-    np.diagflat: rule(diagflat, signature=arguments_of(np.diagflat, "v", "k")),
+    np.diag: rule(diag, signature=arguments_of(np.diag, "v", "k"), facts=facts.moves("v")),
+    np.diagflat: rule(
+        diagflat, signature=arguments_of(np.diagflat, "v", "k"), facts=facts.moves("v")
+    ),
     np.fill_diagonal: Refused(
         "it writes to its first argument, and would drop the gradient; write "
         "np.where(np.eye(n, dtype=bool), value, t), or t = t.copy() and t[i, i] = value with "

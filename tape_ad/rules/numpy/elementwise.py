@@ -347,12 +347,12 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.real: rule(
         lambda out, val: RealPart() if is_complex(val) else SAME,
         signature=lambda val: ((val,), {}),
-        facts=facts.ELEMENTWISE,
+        facts=facts.ELEMENTWISE.also(view=True),
     ),
     np.imag: rule(
         lambda out, val: ImaginaryPart() if is_complex(val) else 0.0,
         signature=lambda val: ((val,), {}),
-        facts=facts.ELEMENTWISE,
+        facts=facts.ELEMENTWISE.also(view=True),
     ),
     np.astype: rule(
         lambda out, x, **options: SAME,

@@ -7,6 +7,7 @@ import numpy as np
 
 from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.overridable import TRACERS, as_one_call
+from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Index, added_at, scatter
 from tape_ad.rules.signatures import arguments_of
@@ -137,6 +138,7 @@ INDEXING: dict[Any, Entry] = {
         lambda out, a, key: index_map(key, a.shape, out.shape),
         signature=lambda a, key: ((a,), {"key": key}),
         compute=item,
+        facts=facts.Facts(view=True, may_raise="indexed"),
     ),
     added_at: rule(
         lambda out, total, ct, linear: SAME,

@@ -269,7 +269,9 @@ def on_last_axes(function: Callable[..., Array]) -> Callable[..., Array]:
 
 MATRICES: dict[Any, Entry] = {
     np.diagonal: rule(
-        diagonal_partial, signature=arguments_of(np.diagonal, "a", "offset axis1 axis2")
+        diagonal_partial,
+        signature=arguments_of(np.diagonal, "a", "offset axis1 axis2"),
+        facts=facts.Facts(view=True),
     ),
     np.trace: rule(
         trace_partial, signature=arguments_of(np.trace, "a", "offset axis1 axis2 dtype")

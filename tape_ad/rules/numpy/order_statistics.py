@@ -22,6 +22,7 @@ from tape_ad.rules.base import (
     Entry,
     Maker,
     Signature,
+    add_facts,
     as_array,
     axes_of,
     refuse,
@@ -359,3 +360,8 @@ ORDER_STATISTICS: dict[Any, Entry] = {
         for function, percent in QUANTILES.items()
     },
 }
+
+add_facts(ORDER_STATISTICS, QUANTILES, may_raise=True)
+add_facts(  # of nothing but nan in some place they have another precision
+    ORDER_STATISTICS, (np.nanquantile, np.nanpercentile), dtype_by_values=True
+)

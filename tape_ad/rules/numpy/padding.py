@@ -1,5 +1,6 @@
 """Padding, which adds margins to an array, one axis after another."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -7,6 +8,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import whole
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, along, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
 from tape_ad.rules.maps.patterns import ALL, Pattern, dense, joined, reads, separable
@@ -392,6 +394,19 @@ class Ends:
         return np.stack([np.stack(pair, axis=-1) for pair in sums], axis=-2)
 
 
+def moved(given: Mapping[str, Any]) -> facts.Facts:
+    """Say what is known of a call: in a few modes, elements are moved."""
+    mode, options = given["mode"], given.get("kwargs", {})
+    if mode == "constant":
+        return facts.moves("array", VALUES[mode])
+    moves = mode in ("edge", "wrap") or (
+        mode in ("reflect", "symmetric") and options.get("reflect_type", "even") == "even"
+    )
+    return facts.moves("array") if moves else facts.UNKNOWN
+
+
 PADDING: dict[Any, Entry] = {
-    np.pad: rule(of_array, of_values, signature=pad_signature, compute=pad),
+    np.pad: rule(
+        of_array, of_values, signature=pad_signature, compute=pad, facts=facts.depending(moved)
+    ),
 }

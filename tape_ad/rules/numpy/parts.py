@@ -205,7 +205,11 @@ PARTS: dict[Any, Entry] = {
     ),
     # Special values
     np.nan_to_num: Derivation(nan_to_num, facts=facts.ELEMENTWISE),
-    np.real_if_close: rule(real_if_close, signature=arguments_of(np.real_if_close, "a", "tol")),
+    np.real_if_close: rule(
+        real_if_close,
+        signature=arguments_of(np.real_if_close, "a", "tol"),
+        facts=facts.Facts(dtype_by_values=True),
+    ),
     # Piecewise constant
     **constants(np.fix, facts=facts.ELEMENTWISE),
     **constants(np.spacing),

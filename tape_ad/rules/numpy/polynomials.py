@@ -16,7 +16,7 @@ from attrs import define
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, rule
+from tape_ad.rules.base import Call, Derivation, Entry, add_facts, as_array, rule
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -486,3 +486,6 @@ POLYNOMIALS: dict[Any, Entry] = {
     # With full=True, what is left over is empty where the rank is too low
     np.polyfit: Derivation(polyfit, facts=facts.SHAPED_BY_VALUES),
 }
+
+add_facts(POLYNOMIALS, (np.roots, np.polyfit), may_raise=True)
+add_facts(POLYNOMIALS, (np.roots,), dtype_by_values=True)

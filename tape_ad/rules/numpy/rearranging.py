@@ -27,6 +27,7 @@ from tape_ad.rules.maps import (
     Transpose,
 )
 from tape_ad.rules.maps.patterns import permutation
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.plain_maps import Gather, PlainMap
 from tape_ad.rules.signatures import arguments_of
 
@@ -158,8 +159,16 @@ FLIPPING: dict[Any, Entry] = {
     np.flip: rule(
         flipped, signature=arguments_of(np.flip, "m", "axis"), facts=facts.along(none="all")
     ),
-    np.flipud: rule(lambda out, m: Flip((-m.ndim,)), signature=arguments_of(np.flipud, "m", "")),
-    np.fliplr: rule(lambda out, m: Flip((1 - m.ndim,)), signature=arguments_of(np.fliplr, "m", "")),
+    np.flipud: rule(
+        lambda out, m: Flip((-m.ndim,)),
+        signature=arguments_of(np.flipud, "m", ""),
+        body=lambda m: np.flip(m, 0),
+    ),
+    np.fliplr: rule(
+        lambda out, m: Flip((1 - m.ndim,)),
+        signature=arguments_of(np.fliplr, "m", ""),
+        body=lambda m: np.flip(m, 1),
+    ),
     np.rot90: rule(rotated, signature=arguments_of(np.rot90, "m", "k axes")),
     np.roll: rule(rolled, signature=arguments_of(np.roll, "a", "shift axis")),
     sliding_window_view: rule(windowed, signature=windows_signature),
@@ -246,10 +255,12 @@ REPEATING: dict[Any, Entry] = {
     np.repeat: rule(
         repeated,
         signature=arguments_of(np.repeat, "a", "repeats axis"),
-        facts=facts.along().also(shape_by_values=True),
+        facts=facts.along().also(shape_by_values=True, may_raise=True),
     ),
     np.tile: rule(tiled, signature=arguments_of(np.tile, "A", "reps")),
-    np.resize: rule(resized, signature=arguments_of(np.resize, "a", "new_shape")),
+    np.resize: rule(
+        resized, signature=arguments_of(np.resize, "a", "new_shape"), facts=facts.moves("a")
+    ),
 }
 
 
@@ -419,7 +430,7 @@ SPLITTING: dict[Any, Entry] = {
         inserted,
         signature=arguments_of(np.insert, "arr values", "obj axis"),
         compute=lambda arr, values, obj, axis: np.insert(arr, obj, values, axis),
-        facts=facts.SHAPED_BY_VALUES,
+        facts=facts.SHAPED_BY_VALUES.also(may_raise="indexed", body=bodies.insert),
     ),
 }
 if hasattr(np, "unstack"):  # since NumPy 2.1

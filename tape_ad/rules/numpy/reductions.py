@@ -19,6 +19,7 @@ from tape_ad.rules.base import (
     Call,
     Entry,
     Signature,
+    add_facts,
     axes_of,
     constants,
     refuse,
@@ -459,3 +460,14 @@ REDUCTIONS: dict[Any, Entry] = {
     **constants(np.argmin, facts=facts.along().also(body=bodies.smallest)),
     **constants(np.array_equal, np.array_equiv, np.allclose),
 }
+
+BY_UFUNC: dict[Any, np.ufunc] = {
+    np.sum: np.add,
+    np.prod: np.multiply,
+    np.max: np.maximum,
+    np.min: np.minimum,
+    np.any: np.logical_or,
+    np.all: np.logical_and,
+}
+for function, ufunc in BY_UFUNC.items():
+    add_facts(REDUCTIONS, (function,), reduces=ufunc)

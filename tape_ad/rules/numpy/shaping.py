@@ -17,6 +17,7 @@ from tape_ad.rules.base import (
     Filled,
     Makers,
     Signature,
+    add_facts,
     as_array,
     axes_of,
     constants,
@@ -25,6 +26,7 @@ from tape_ad.rules.base import (
     rule,
 )
 from tape_ad.rules.maps import SAME, Array, Chain, Join, LinearMap, Part, Reshape, Shape, Transpose
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["JOINING", "SHAPING"]
@@ -159,11 +161,14 @@ def as_method(a: Array, shape: Any, order: str, copy: bool | None = None) -> Arr
 
 
 SHAPING: dict[Any, Entry] = {
-    np.reshape: rule(reshaped, signature=reshape_signature, compute=as_method),
+    np.reshape: rule(
+        reshaped, signature=reshape_signature, compute=as_method, facts=facts.moves("a")
+    ),
     np.ravel: rule(
         reshaped,
         signature=ravel_signature,
         compute=lambda a, shape, order: np.ravel(a, order),  # a copy unless it is contiguous
+        facts=facts.moves("a"),
     ),
     np.squeeze: rule(same_elements, signature=arguments_of(np.squeeze, "a", "axis")),
     np.expand_dims: rule(same_elements, signature=arguments_of(np.expand_dims, "a", "axis")),
@@ -194,11 +199,23 @@ SHAPING: dict[Any, Entry] = {
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
         *(np.iscomplexobj, np.isrealobj, np.common_type),
+        facts=facts.Facts(about_shapes=True),
+    ),
+    **constants(
         *(np.min_scalar_type, np.array2string, np.array_repr, np.array_str),
         *(np.shares_memory, np.may_share_memory),
     ),
     **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like), Filled()),
 }
+
+add_facts(
+    SHAPING,
+    (
+        *(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.broadcast_to),
+        *(np.transpose, np.matrix_transpose, np.swapaxes, np.moveaxis),
+    ),
+    view=True,
+)
 
 
 # One axis
@@ -370,3 +387,13 @@ JOINING: dict[Any, Entry] = {
     np.block: jointly(blocked, signature=block_signature, compute=block),
     np.append: Derivation(append),
 }
+
+BODIES: dict[Any, Any] = {
+    np.hstack: bodies.hstack,
+    np.vstack: bodies.vstack,
+    np.dstack: bodies.dstack,
+    np.column_stack: bodies.column_stack,
+    np.block: bodies.block,
+}
+for function, body in BODIES.items():
+    add_facts(JOINING, (function,), body=body)

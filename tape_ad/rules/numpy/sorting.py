@@ -18,6 +18,7 @@ from tape_ad.rules.base import (
     Derivation,
     Entry,
     Refused,
+    add_facts,
     as_array,
     axes_of,
     axis_of,
@@ -254,6 +255,8 @@ SELECTING: dict[Any, Entry] = {
     np.ix_: Refused("it makes indices, which are integers or masks; pass plain ones"),
 }
 
+add_facts(SELECTING, (np.take, np.take_along_axis, np.choose), may_raise="indexed")
+
 
 sorting: Callable[..., Array] = np.sort
 argsort: Callable[..., Array] = np.argsort
@@ -376,5 +379,6 @@ SORTING: dict[Any, Entry] = {
     np.sort_complex: Derivation(sort_complex),
     # Where elements are, as plain data
     **constants(np.argsort, np.argpartition, stable_order, facts=facts.along()),
-    **constants(np.lexsort, np.searchsorted, np.digitize),
+    **constants(np.lexsort, np.searchsorted),
+    **constants(np.digitize, facts=facts.Facts(may_raise=True)),
 }

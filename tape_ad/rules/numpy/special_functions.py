@@ -136,14 +136,17 @@ def power(x: Array, p: Array) -> Array:
     return np.power(for_roots(x), as_array(p))
 
 
-SCIMATH: dict[Any, Entry] = {
-    np.emath.sqrt: Derivation(lambda x: np.sqrt(for_roots(x))),
-    np.emath.log: Derivation(lambda x: np.log(for_roots(x))),
-    np.emath.log2: Derivation(lambda x: np.log2(for_roots(x))),
-    np.emath.log10: Derivation(lambda x: np.log10(for_roots(x))),
-    np.emath.logn: Derivation(logn),
-    np.emath.power: Derivation(power),
-    np.emath.arcsin: Derivation(lambda x: np.arcsin(for_arcs(x))),
-    np.emath.arccos: Derivation(lambda x: np.arccos(for_arcs(x))),
-    np.emath.arctanh: Derivation(lambda x: np.arctanh(for_arcs(x))),
-}
+SCIMATH: dict[Any, Entry] = stated(
+    facts.Facts(dtype_by_values=True),
+    {
+        np.emath.sqrt: Derivation(lambda x: np.sqrt(for_roots(x))),
+        np.emath.log: Derivation(lambda x: np.log(for_roots(x))),
+        np.emath.log2: Derivation(lambda x: np.log2(for_roots(x))),
+        np.emath.log10: Derivation(lambda x: np.log10(for_roots(x))),
+        np.emath.logn: Derivation(logn),
+        np.emath.power: Derivation(power),
+        np.emath.arcsin: Derivation(lambda x: np.arcsin(for_arcs(x))),
+        np.emath.arccos: Derivation(lambda x: np.arccos(for_arcs(x))),
+        np.emath.arctanh: Derivation(lambda x: np.arctanh(for_arcs(x))),
+    },
+)

@@ -217,7 +217,7 @@ def spread_rule(
         *(makers if passing is None else map(passing, makers)),
         signature=spread_signature(function.__name__),
         compute=given_mean(function),
-        facts=facts.along(none="all").also(body=body),
+        facts=facts.along(none="all", beside=("where", "mean")).also(body=body),
     )
 
 

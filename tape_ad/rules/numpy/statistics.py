@@ -22,6 +22,7 @@ from tape_ad.rules.base import (
     Derivation,
     Entry,
     Maker,
+    add_facts,
     as_array,
     axes_of,
     constants,
@@ -402,6 +403,8 @@ HISTOGRAMS: dict[Any, Entry] = {
     **constants(np.histogram_bin_edges, binned_along_line, facts=facts.SHAPED_BY_VALUES),
 }
 
+add_facts(HISTOGRAMS, (np.bincount, np.histogram), may_raise=True)
+
 
 def without_nan(maker: Maker) -> Maker:
     """Make the maker of a reduction that passes nan over."""
@@ -413,7 +416,7 @@ def without_nan(maker: Maker) -> Maker:
 
 
 NAN_REDUCTIONS: dict[Any, Entry] = stated(
-    facts.along(none="all"),
+    facts.along(none="all", beside=("where", "mean")),
     {
         np.nansum: rule(without_nan(sum_partial), signature=sum_signature("nansum")),
         np.nanprod: rule(without_nan(product_partial), signature=sum_signature("nanprod")),

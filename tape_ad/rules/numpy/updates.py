@@ -11,6 +11,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import overridable, relies_on_shape, whole
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.maps import (
     Adjoint,
@@ -314,6 +315,7 @@ UPDATES: dict[Any, Entry] = {
         left_alone,
         signature=update_signature,
         compute=lambda value, a, key, window: updated(a, value, key, window),
+        facts=facts.Facts(may_raise="indexed"),
     ),
-    viewed: rule(seen_through, signature=view_signature),
+    viewed: rule(seen_through, signature=view_signature, facts=facts.Facts(view=True)),
 }

@@ -20,10 +20,10 @@ from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import LinearMap, adjoint
 from tape_ad.extend.patterns import batched
 from tape_ad.extend.rules import (
-    TYPED_BY_VALUES,
     Call,
     Entry,
     Refused,
+    add_facts,
     overridable,
     refuse,
     rule,
@@ -258,9 +258,6 @@ def logm_derivative(a: Array, e: Array) -> Array:
         return scipy.linalg.logm(block)[:n, n:] / scale
 
     return one_by_one(one, double(a), double(e))
-
-
-TYPED_BY_VALUES.add(logm_derivative)
 
 
 def native(a: Array) -> Array:
@@ -527,4 +524,4 @@ fractional_matrix_power = counterpart(
 )
 funm.closing = function_of_matrix  # type: ignore[attr-defined]  # which `scipy_function` looks for
 
-TYPED_BY_VALUES.update((funm, signm, tanm, tanhm))
+add_facts(FUNCTIONS, (logm_derivative, funm, signm, tanm, tanhm), dtype_by_values=True)

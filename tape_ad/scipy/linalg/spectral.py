@@ -9,11 +9,11 @@ from tape_ad.extend.arrays import TRACERS, Array, as_array
 from tape_ad.extend.maps import Deferred, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
 from tape_ad.extend.rules import (
-    TYPED_BY_VALUES,
     Call,
     Constant,
     Derivation,
     Entry,
+    add_facts,
     outputs,
     overridable,
 )
@@ -40,8 +40,6 @@ __all__ = [
 
 eig = scipy_function(scipy.linalg.eig, MODULE, "a b")
 eigvals = scipy_function(scipy.linalg.eigvals, MODULE, "a b")
-
-TYPED_BY_VALUES.update((eig, eigvals))
 
 
 @overridable
@@ -79,9 +77,6 @@ def singular_vectors(
 ) -> Any:
     """Compute SciPy's `svd` with vectors; see above."""
     return scipy.linalg.svd(a, full_matrices=full_matrices, lapack_driver=driver)
-
-
-TYPED_BY_VALUES.add(vectors)
 
 
 def hermitian_spectrum(
@@ -284,3 +279,5 @@ svd = counterpart(SPECTRAL, scipy.linalg.svd, "a", singular_parts, anchor=False)
 svdvals = counterpart(
     SPECTRAL, scipy.linalg.svdvals, "a", lambda a, *options: np.linalg.svdvals(as_array(a))
 )
+
+add_facts(SPECTRAL, (eig, eigvals, vectors), dtype_by_values=True)

@@ -1,5 +1,6 @@
 """Matrices put together from smaller arrays, systems with such matrices, and their spectra."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -7,10 +8,11 @@ import scipy.linalg
 from attrs import define
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape, adjoint
 from tape_ad.extend.patterns import permutation
-from tape_ad.extend.rules import Call, Entry, each, rule
+from tape_ad.extend.rules import Call, Entry, add_facts, each, rule
 from tape_ad.scipy.counterparts import counterpart, takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.spectral import eigh
@@ -154,10 +156,21 @@ def toeplitz_signature(c: Array, r: Array | None = None) -> Call:
     return (c, r), {}
 
 
+def moved_diagonals(given: Mapping[str, Any]) -> facts.Facts:
+    """Say what is known of a call: without a row, that is the column's conjugate."""
+    if given["r"] is None:
+        return facts.composed(lambda c, r=None: toeplitz(c, np.conjugate(c)))
+    return facts.moves("c", "r")
+
+
 STRUCTURED: dict[Any, Entry] = {
     block_diag: each(block, signature=block_diag_signature),
-    toeplitz: rule(column, row, signature=toeplitz_signature),
+    toeplitz: rule(
+        column, row, signature=toeplitz_signature, facts=facts.depending(moved_diagonals)
+    ),
 }
+
+add_facts(STRUCTURED, (block_diag,), moves=("*",))
 
 
 # Matrices of vectors

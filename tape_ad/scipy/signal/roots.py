@@ -12,7 +12,6 @@ from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.patterns import dense
 from tape_ad.extend.rules import (
-    TYPED_BY_VALUES,
     Constant,
     Entry,
     add_facts,
@@ -353,7 +352,7 @@ def unique_roots(p: Array, tol: float = 1e-3, rtype: str = "min") -> tuple[Array
 
 
 add_facts(ROOTS, (tf2zpk, tf2sos, sos2tf, residue, residuez, unique_roots), shape_by_values=True)
-TYPED_BY_VALUES.update((tf2zpk, residue, residuez))
+add_facts(ROOTS, (tf2zpk, residue, residuez), dtype_by_values=True)
 
 
 def poly(seq_of_zeros: Array, *, xp: Any) -> Any:

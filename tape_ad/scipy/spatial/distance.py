@@ -24,10 +24,10 @@ from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.spatial import metrics
-from tape_ad.scipy.spatial.metrics import *
 
 host = scipy.spatial.distance
 
+cdist, pdist = metrics.cdist, metrics.pdist
 is_valid_dm, squareform, yule = map(takes_lists, (host.is_valid_dm, host.squareform, host.yule))
 counts = differentiable(host._nbool_correspond_all)
 

@@ -115,10 +115,10 @@ def inverted(function: Any, unknown: int, refused: dict[int, str], name: str) ->
             share = 1 / density if position == unknown else -ratio(maker(p, *given), density)
             if name not in SEARCHED:
                 return share
-            lost = missed(primal(p), forward.function(*map(primal, given)))
+            found, bound = forward.function(*map(primal, given)), is_bound(primal(out))
+            lost = missed(primal(p), found) | (bound & np.isnan(found))
             if not possibly(lost):
                 return share
-            bound = is_bound(primal(out))
             return np.where(lost & bound, 0.0, share) * np.where(lost & ~bound, np.nan, 1.0)
 
         return quiet(partial)

@@ -33,9 +33,9 @@ __all__ = [
     "by_power",
     "end_move",
     "gennorm_shape",
+    "gennorm_slope",
     "log_root",
     "mills",
-    "power_slope",
     "share",
     "weibull_score",
     "weibull_shape",
@@ -80,7 +80,7 @@ def share_over(y: Array, c: Array) -> Array:
 # The normal distribution of an exponent
 
 
-def power_slope(y: Array, beta: Array) -> Array:
+def gennorm_slope(y: Array, beta: Array) -> Array:
     """Differentiate the distribution function of gennorm by its shape parameter."""
     size = np.absolute(y)
     power = size**beta
@@ -349,7 +349,7 @@ COMMON: dict[str, Family] = {
             ),
         ),
     ),
-    "gennorm": Family(gennorm_score, (Shape(gennorm_shape, slope=power_slope),)),
+    "gennorm": Family(gennorm_score, (Shape(gennorm_shape, slope=gennorm_slope),)),
     "skewnorm": Family(
         lambda y, a: a * mills(a * y) - y,
         (Shape(lambda y, a: y * mills(a * y), slope=skewnorm_slope),),

@@ -1,14 +1,15 @@
 """How well samples fit a distribution, or one another: Shapiro & Wilk, Epps & Singleton."""
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, primal
+from tape_ad.extend.arrays import Array, plain, primal
 from tape_ad.extend.rules import takes_over
-from tape_ad.scipy.installed import asked, scipy
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stand_ins import stands_for, unwrapped
 from tape_ad.scipy.stats.methods import sf
@@ -25,57 +26,19 @@ def polynomial(coefficients: tuple[float, ...], x: float) -> float:
     return float(np.polynomial.polynomial.polyval(x, coefficients))
 
 
-NINE_DIGITS = np.lib.NumpyVersion(scipy.__version__) < "1.18.0"
-"""Whether this release computes normal quantiles by AS 111, which has nine digits."""
-
-
-def normal_scores(shares: Any) -> Any:
-    """The quantiles of the normal distribution below its median, as this SciPy computes them."""
-    if not NINE_DIGITS:
-        return scipy.special.ndtri(shares)
-    q = shares - 0.5
-    middle = np.polyval([-25.44106049637, 41.39119773534, -18.61500062529, 2.50662823884], q * q)
-    below = np.polyval([3.13082909833, -21.06224101826, 23.08336743743, -8.4735109309, 1.0], q * q)
-    root = np.sqrt(-np.log(shares))
-    tail = np.polyval([2.32121276858, 4.85014127135, -2.29796479134, -2.78718931138], root)
-    tail = tail / np.polyval([1.63706781897, 3.54388924762, 1.0], root)
-    return np.where(np.absolute(q) <= 0.42, q * middle / below, -tail)
-
-
-def order_weights(n: int) -> Any:
-    """How the elements of a sample in their order are weighed; Royston 1995, AS R94."""
-    half = n // 2
-    if n == 3:
-        return np.array([-math.sqrt(0.5), 0.0, math.sqrt(0.5)])
-    scores = normal_scores((np.arange(1, half + 1) - 0.375) / (n + 0.25))
-    total, root = 2 * np.sum(scores**2), 1 / math.sqrt(n)
-    size = math.sqrt(total)
-    first = (0.0, 0.221157, -0.147981, -2.07119, 4.434685, -2.706056)
-    other = (0.0, 0.042981, -0.293762, -1.752461, 5.682633, -3.582633)
-    ends = [
-        polynomial(each, root) - m / size for each, m in zip((first, other), scores, strict=False)
-    ]
-    ends = ends if n > 5 else ends[:1]
-    count = len(ends)
-    rest = total - 2 * np.sum(scores[:count] ** 2)
-    factor = math.sqrt(rest / (1 - 2 * sum(end * end for end in ends)))
-    weights = np.concatenate([ends, -scores[count:] / factor])
-    return np.concatenate([-weights, np.zeros(n % 2), weights[::-1]])
-
-
 @stands_for(scipy.stats._ansari_swilk_statistics.swilk)
 def swilk(y: Array, a: Any, init: Any) -> tuple[Array, Array, int]:
     """Compare a sorted sample with a normal one, by how its order fits to its variance."""
-    statistic, p = fit_to_normal(y)
-    told = scipy.stats._ansari_swilk_statistics.swilk(primal(y), primal(a), init)  # which rounds
+    half = np.array(plain(a))
+    told = scipy.stats._ansari_swilk_statistics.swilk(primal(y), half, init)  # which fills them
+    statistic, p = fit_to_normal(y, np.concatenate([-half, np.zeros(len(y) % 2), half[::-1]]))
     return (as_told(statistic, told[0]), as_told(p, told[1]), told[2])
 
 
-def fit_to_normal(x: Array) -> tuple[Array, Array]:
+def fit_to_normal(x: Array, weights: Any) -> tuple[Array, Array]:
     """The statistic of Shapiro & Wilk 1965, and Royston's p-value."""
     n = x.shape[-1]
     y = x - np.mean(x, axis=-1, keepdims=True)
-    weights = order_weights(n)
     weights = weights / math.sqrt(np.sum(weights * weights))
     size = np.sqrt(np.sum(y * y, axis=-1))
     product = np.sum(weights * y, axis=-1)
@@ -101,11 +64,11 @@ def fit_to_normal(x: Array) -> tuple[Array, Array]:
 # Epps & Singleton
 
 
-SAMPLE = np.array([0.1, 0.5, 0.2, 0.9, 0.3, 0.4], np.float32)
-ALWAYS_DOUBLE = asked(
-    lambda: scipy.stats.epps_singleton_2samp(SAMPLE, SAMPLE**2)[0].dtype == np.float64
-)
-"""Whether this release computes in double precision."""
+@functools.cache
+def in_double() -> bool:
+    """Tell whether this release computes the statistic in double precision, of whatever samples."""
+    sample = np.array([0.1, 0.5, 0.2, 0.9, 0.3, 0.4], np.float32)
+    return bool(scipy.stats.epps_singleton_2samp(sample, sample**2)[0].dtype == np.float64)
 
 
 @stands_for(unwrapped(scipy.stats.epps_singleton_2samp))
@@ -145,7 +108,7 @@ def epps_singleton_2samp(x: Any, y: Any, t: Any = (0.4, 0.8), *, axis: int = 0) 
     statistic = n * np.sum(difference * solved, axis=-1)
     if max(sizes) < 25:
         statistic = statistic * (1.0 / (1.0 + n**-0.45 + 10.1 * (nx**-1.7 + ny**-1.7)))
-    if ALWAYS_DOUBLE:
+    if in_double():
         statistic = statistic.astype(np.float64)
     result = scipy.stats._hypotests.Epps_Singleton_2sampResult
     p = sf(statistic, 2.0 * t.size, 0.0, 1.0, name="chi2")

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import plain
-from tape_ad.extend.rules import TYPED_BY_VALUES, Constant, Entry, overridable, takes_over
+from tape_ad.extend.rules import Constant, Entry, overridable, takes_over
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.results import OutcomeResult, SignificanceResult
 from tape_ad.scipy.stats.samples import as_one
@@ -39,8 +40,8 @@ def of_ranks(name: str, result: Callable[..., Any] | None) -> Callable[..., Any]
         found = parts(*given, **named)
         return result(*found) if result else found
 
-    RANKS[parts] = Constant()
-    TYPED_BY_VALUES.add(parts)  # before 1.15 SciPy gives nan in another precision
+    # before 1.15 SciPy gives nan in another precision
+    RANKS[parts] = Constant(facts.Facts(dtype_by_values=True))
     return public
 
 

@@ -4,6 +4,7 @@ SciPy's own code does the rest; these are the steps of it that have a derivative
 none, or no derivative that is theirs.
 """
 
+import functools
 import math
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from tape_ad import stop_gradient
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, any_handle, plain, primal
-from tape_ad.scipy.installed import asked, scipy
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stand_ins import stands_for, unwrapped
 from tape_ad.scipy.stats.methods import sf
@@ -58,12 +59,14 @@ def entropy(pk: Any, qk: Any = None, base: Any = None, axis: int = 0) -> Array:
             total = total / sums + (logarithm if others else -logarithm)
     if base is None:
         return total
-    return total / (np.log(base) if any_handle(base) or DOUBLE else math.log(base))
+    return total / (np.log(base) if any_handle(base) or in_double() else math.log(base))
 
 
-HALVES = np.array([0.5, 0.5], np.float32)
-DOUBLE = asked(lambda: scipy.stats.entropy(HALVES, base=2).dtype == np.float64)
-"""Whether this release gives double precision where there is a base."""
+@functools.cache
+def in_double() -> bool:
+    """Tell whether this release gives double precision where there is a base."""
+    halves = np.array([0.5, 0.5], np.float32)
+    return bool(scipy.stats.entropy(halves, base=2).dtype == np.float64)
 
 
 @stands_for(unwrapped(scipy.stats.power_divergence))

@@ -146,7 +146,7 @@ def make_class(kind: type) -> Any:
             if name == "__array__" and own is not value:
                 own = giving_an_array(own)
             if name in COMPARISONS and type(own) is types.FunctionType:
-                own = comparing(own, kind, made)
+                own = comparing(own, kind)
             if own is not value or name in ("__hash__", "__eq__"):
                 type.__setattr__(made, name, own)
     if getattr(kind, "__abstractmethods__", None):
@@ -156,10 +156,19 @@ def make_class(kind: type) -> Any:
 
 @functools.cache
 def equal_to_originals(meta: Any) -> Any:
-    """Derive a metaclass whose classes are equal to what they are copies of, as keys of tables."""
+    """Derive a metaclass whose classes are equal to what they are copies of, as keys of tables.
+
+    They have the same instances, for code that is not copied asks for them too.
+    """
 
     def equal(cls: Any, other: Any) -> Any:
         return original_of(cls) is original_of(other) or NotImplemented
+
+    def has_instance(cls: Any, value: Any) -> Any:
+        original = original_of(cls)
+        if original is cls:  # a class that a user derives
+            return meta.__instancecheck__(cls, value)
+        return isinstance(value, original)
 
     def making(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_copied(sys._getframe(1)):  # of the user, who may have objects of the originals
@@ -169,6 +178,7 @@ def equal_to_originals(meta: Any) -> Any:
 
     body: dict[str, Any] = {
         "__call__": making,
+        "__instancecheck__": has_instance,
         "__eq__": equal,
         "__hash__": lambda cls: type.__hash__(original_of(cls)),
     }
@@ -214,14 +224,12 @@ def giving_an_array(method: Any) -> Any:
     return array
 
 
-def comparing(method: Any, original: type, made: type) -> Any:
+def comparing(method: Any, original: type) -> Any:
     """Let a comparison see an object of the original class as one of the copy."""
 
     @functools.wraps(method)
     def compare(self: Any, other: Any) -> Any:
-        if type(other) is original and hasattr(other, "__dict__"):
-            other = twin(other, made)
-        return method(self, other)
+        return method(self, copying.converted(other) if isinstance(other, original) else other)
 
     return compare
 
@@ -307,6 +315,14 @@ def has_methods(kind: type) -> bool:
     )
 
 
+def is_compared(kind: Any) -> bool:
+    """Tell whether objects of a class are keys, or are compared with others, as units are.
+
+    What they are compared with may be objects of the original class.
+    """
+    return bool(kind.__flags__ & HEAP_TYPE) and kind.__hash__ not in (object.__hash__, None)
+
+
 METHODS = (types.FunctionType, staticmethod, classmethod, property)
 """The types of what makes a class one that computes."""
 
@@ -319,7 +335,7 @@ def made_by_object(kind: type) -> bool:
 def twin(value: Any, owner: type) -> Any:
     """Make an object of another class with the very attributes of this one."""
     with copying.LOCK:
-        kind = VIEWING.get(owner, None)
+        kind = owner if is_compared(owner) else VIEWING.get(owner, None)
         if kind is None:
             kind = VIEWING[owner] = viewing(owner)
     copy: Any = object.__new__(kind)

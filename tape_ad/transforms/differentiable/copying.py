@@ -484,6 +484,8 @@ def bound(method: Any) -> Any:
     name = method.__func__.__name__
     if type(method.__func__) is not types.FunctionType:  # in C, for objects of its own class alone
         return method if owner is method.__self__ else getattr(owner, name)
+    if not isinstance(owner, type(method.__self__)):  # a counterpart, with methods of its own
+        return getattr(owner, name)
     function = converted(method.__func__)
     if function is method.__func__ and owner is method.__self__:
         return method
@@ -633,6 +635,8 @@ KNOWN[ListCopy] = list
 
 def builtin(function: Any) -> Any:
     """Guard a compiled function of a package; NumPy's and Python's stay."""
+    if type(function.__self__) is np.ufunc:  # np.add.reduce
+        return getattr(converted(function.__self__), function.__name__)
     return memoized(function, guarded) if is_compiled(function) else function
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import BATCHES
+from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.errors import InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
@@ -75,7 +75,7 @@ def call_copy(copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def ask_for_one_by_one() -> None:
     """Let batches call for one after the other what cannot be done at once."""
-    for batch in BATCHES:
+    for batch in ACTIVE.get().batches:
         batch.asked = True
 
 

@@ -2,6 +2,7 @@
 
 import builtins
 import functools
+import operator
 import sys
 import types
 from typing import Any
@@ -105,6 +106,21 @@ class Standing(type):
         return getattr, (sys.modules[cls.original.__module__], cls.original.__qualname__)
 
 
+OPERATORS = tuple(f"__{name}__" for name in ("add", "sub", "mul", "truediv", "pow", "neg", "abs"))
+"""Methods that code calls by the names of classes: ``float.__mul__(x, y)``."""
+
+
+def by_operator(original: type, name: str) -> Any:
+    """Make a method of a stand-in, which of a handle is the operator."""
+    method, operation = getattr(original, name), getattr(operator, name)
+
+    @functools.wraps(method)
+    def calling(*operands: Any) -> Any:
+        return (operation if any(map(is_array_like, operands)) else method)(*operands)
+
+    return calling
+
+
 def standing_for(original: type, make: Any) -> None:
     """Let a class stand for a type of numbers, which gives handles when it is called with them."""
 
@@ -124,6 +140,7 @@ def standing_for(original: type, make: Any) -> None:
     body |= {"__module__": original.__module__, "__qualname__": original.__qualname__}
     if not issubclass(original, np.generic):
         body["dtype"] = np.dtype(original)
+        body |= {name: by_operator(original, name) for name in OPERATORS}
     stand_in = Standing(original.__name__, (original,), body)
     stand_in.original = original
     ORIGINALS[stand_in] = original

@@ -1,6 +1,7 @@
 """Attributes of arrays that handles have in copies alone: `x.flat`, `x.sort()`, `x.fill(v)`."""
 
 import functools
+import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -124,22 +125,43 @@ def reshaping(handle: Any, shape: Any) -> None:
     ------
     AttributeError
         For users, as before.
-    InPlaceError
-        When another array would have to see it.
     """
     if not is_copied(sys._getframe(1)):
         raise AttributeError("the shape of a handle is not assigned to; write x = x.reshape(shape)")
     if type(handle) in CONSTANTS:
         handle.data.shape = shape
         return
+    become(handle, np.copy(np.reshape(handle, shape)))
+
+
+def become(handle: Any, array: Any) -> None:
+    """Let a handle stand for an array of another shape from now on.
+
+    Raises
+    ------
+    InPlaceError
+        When another array would have to see it.
+    """
     record = handle.record
     leaf = getattr(record, "functions", None) is None or record.functions[handle.index] is None
     if leaf or base_index(handle) != handle.index or boxes_beside(handle):
         raise InPlaceError(
-            "x.shape = shape, of an array that is a view, or has views, would be seen by one alone "
-            "of them; write x = x.reshape(shape)"
+            "x.shape = shape and x.resize(shape), of an array that is a view, or has views, would "
+            "be seen by one alone of them; write x = x.reshape(shape)"
         )
-    commit(handle, np.copy(np.reshape(handle, shape)), [])
+    commit(handle, array, [])
+
+
+def resizing(handle: Any) -> Callable[..., None]:
+    """Give ``handle.resize``, which puts zeros where there is nothing."""
+
+    def resize(*shape: Any, refcheck: bool = True) -> None:
+        shape = shape[0] if len(shape) == 1 and np.ndim(shape[0]) else shape
+        flat, count = np.copy(np.ravel(handle)), math.prod(shape)
+        missing = np.zeros(max(count - flat.shape[0], 0), handle.dtype)
+        become(handle, np.reshape(np.concatenate([flat[:count], missing]), shape))
+
+    return resize
 
 
 ArrayInterface.shape = property(ArrayInterface.shape.fget, reshaping)  # type: ignore[assignment, attr-defined]  # it gets what it did
@@ -147,8 +169,9 @@ ArrayInterface.shape = property(ArrayInterface.shape.fget, reshaping)  # type: i
 
 def base_of(handle: Any) -> Any:
     """Give ``handle.base``, which is None unless the memory is that of another array."""
-    record = getattr(handle, "record", None)
-    return getattr(record, "bases", {}).get(getattr(handle, "index", -1)) and primal(handle)
+    if getattr(handle, "record", None) is None:
+        return primal(handle).base
+    return None if base_index(handle) == handle.index else primal(handle)
 
 
 IN_COPIES.update(
@@ -158,6 +181,7 @@ IN_COPIES.update(
     flat=Flat,
     fill=filling,
     put=putting,
+    resize=resizing,
     round=lambda handle: functools.partial(round_, handle),
     sort=sorting,
     partition=partitioning,

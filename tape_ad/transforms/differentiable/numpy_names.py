@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Iterator
 from operator import attrgetter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -14,9 +14,17 @@ from tape_ad.base.naming import called
 from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed, wrapped
 from tape_ad.record.creation import joined, taken
 from tape_ad.record.primals import is_number, primal
+from tape_ad.transforms.differentiable.compiled import FOR_COMPILED
 from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.reach import is_handle, reaches
-from tape_ad.transforms.differentiable.table import note_stand_in, replaced, stands_in_for
+from tape_ad.transforms.differentiable.table import (
+    ABSENT,
+    ORIGINALS,
+    note_stand_in,
+    original_of,
+    replaced,
+    stands_in_for,
+)
 
 __all__ = ["as_array_handle"]
 
@@ -217,16 +225,18 @@ def fromiter(values: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     return array_of(np.asarray, listed[: None if count < 0 else count], dtype)
 
 
+def without_lists(value: Any) -> Any:
+    """Give a list with handles in it as one handle; anything else as it is."""
+    return as_array_handle(value) if type(value) in SEQUENCES and holds(value) else value
+
+
 def joining_lists(function: Function) -> Function:
     """Let a function of arrays take lists with handles in them, as it takes lists of numbers."""
 
     @functools.wraps(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(each, SEQUENCES) and holds(each) for each in args[:2]):
-            args = tuple(
-                as_array_handle(each) if isinstance(each, SEQUENCES) and holds(each) else each
-                for each in args
-            )
+        args = tuple(map(without_lists, args))
+        kwargs = {name: without_lists(value) for name, value in kwargs.items()}
         start = kwargs.get("initial")
         combine = INITIAL.get(function)
         if combine is None or not is_handle(start):
@@ -256,12 +266,89 @@ TAKING_LISTS = (
     "rot90 fliplr flipud trace diagonal searchsorted argsort cov corrcoef gradient convolve "
     "correlate matmul vdot triu tril linalg.norm linalg.eigh linalg.eig linalg.eigvals "
     "linalg.eigvalsh linalg.svd linalg.inv linalg.det linalg.solve linalg.pinv linalg.qr "
-    "linalg.cholesky linalg.slogdet linalg.lstsq linalg.matrix_power linalg.cond linalg.matrix_rank"
+    "linalg.cholesky linalg.slogdet linalg.lstsq linalg.matrix_power linalg.cond "
+    "linalg.matrix_rank append nan_to_num einsum"
 )
 """NumPy's functions of arrays that are given lists, too; with handles in them none asks those."""
 
 for _name in TAKING_LISTS.split():
     joining_lists(attrgetter(_name)(np))
+
+
+def joining_parts(function: Function) -> None:
+    """Let a function of several arrays in a list take lists with handles among them."""
+
+    @functools.wraps(function)
+    def calling(arrays: Any, *args: Any, **kwargs: Any) -> Any:
+        parts = [*map(without_lists, arrays)] if type(arrays) in SEQUENCES else arrays
+        return function(parts, *args, **kwargs)
+
+    note_stand_in(function, calling)
+
+
+for _function in each_of(
+    np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack
+):
+    joining_parts(_function)
+
+
+class Ufunc:
+    """One of NumPy's ufuncs in copies: it takes lists with handles in them, and `at` does."""
+
+    __slots__ = ("__weakref__", "function")
+
+    def __init__(self, function: np.ufunc) -> None:
+        self.function = function
+        ORIGINALS[self] = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for each in args:
+            if type(each) in SEQUENCES:
+                return self.function(*map(without_lists, args), **kwargs)
+        return self.function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.function, name)
+        if name not in ("reduce", "accumulate", "reduceat", "outer"):
+            return found
+        return lambda *args, **kwargs: found(*map(without_lists, args), **kwargs)
+
+    def at(self, a: Any, indices: Any, *operands: Any) -> None:
+        """Compute at some places, one after the other where there are several of one place.
+
+        The first of each place are computed at once, and then the second ones.
+        """
+        if not holds(a) and not any(map(holds, operands)):
+            self.function.at(a, unwrapped(indices), *operands)
+            return
+        places = np.arange(a.size).reshape(a.shape)[primal(indices)]
+        order = np.argsort(places, axis=None, kind="stable")
+        ordered = places.ravel()[order]
+        rounds = np.empty(places.size, int)
+        rounds[order] = np.arange(places.size) - np.searchsorted(ordered, ordered)
+        others = [np.broadcast_to(without_lists(each), places.shape) for each in operands]
+        for number in range(rounds.max(initial=-1) + 1):
+            now = np.reshape(rounds == number, places.shape)
+            key = np.unravel_index(places[now], a.shape)
+            a[key] = self.function(a[key], *[each[now] for each in others])
+
+    def __eq__(self, other: object) -> bool:
+        return original_of(other) is self.function
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+    def __reduce__(self) -> Any:
+        return self.function.__reduce__()
+
+
+for _function in vars(np).values():
+    if type(_function) is np.ufunc and replaced(_function) is ABSENT:
+        note_stand_in(_function, Ufunc(_function))
+FOR_COMPILED[Ufunc] = lambda stand_in: stand_in.function
 
 
 @stands_in_for(np.polyval)
@@ -546,9 +633,50 @@ def ndenumerate(arr: Any) -> Iterator[Any]:
     return ((index, array[index]) for index in np.ndindex(array.shape))
 
 
+class Iteration:
+    """What `numpy.nditer` is of one handle: its elements, in C's order."""
+
+    def __init__(self, array: Any, *, writes: bool) -> None:
+        self.operands, self.writes, self.index = (array,), writes, 0
+        self.places: list[tuple[int, ...]] = [*np.ndindex(array.shape)]
+
+    @property
+    def multi_index(self) -> tuple[int, ...]:
+        """Where the iteration is."""
+        return self.places[self.index]
+
+    @property
+    def finished(self) -> bool:
+        """Whether it is over."""
+        return self.index == len(self.places)
+
+    def iternext(self) -> bool:
+        """Go on, and tell whether there is another element."""
+        self.index += 1
+        return not self.finished
+
+    def __getitem__(self, key: Any) -> Any:
+        place = self.multi_index
+        return self.operands[key][(*place, ...) if self.writes else place]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.operands[key][self.multi_index] = value
+
+    def __iter__(self) -> Iterator[Any]:
+        while not self.finished:
+            yield self[0]
+            self.index += 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
 @stands_in_for(np.nditer)
-def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Stand in for `numpy.nditer`, read-only and of one array, for handles.
+def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """Stand in for `numpy.nditer`, of one array for handles.
 
     Raises
     ------
@@ -557,10 +685,13 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
     """
     several = op if isinstance(op, SEQUENCES) else (op,)
     if not any(map(is_handle, several)):  # an array of objects may hold them
-        return np.nditer(unwrapped(op), *args, **kwargs)
-    if not is_handle(op) or args or kwargs:
-        raise NoRuleError("np.nditer with options takes no handles; write np.ndindex(x.shape)")
-    return (op[index] for index in np.ndindex(op.shape))
+        return np.nditer(unwrapped(op), [*flags], op_flags, *args, **kwargs)
+    if len(several) > 1 or args or kwargs or set(flags) - {"multi_index", "c_index", "refs_ok"}:
+        raise NoRuleError(
+            "np.nditer of several arrays, or with more options than multi_index, takes no handles; "
+            "write np.ndindex(x.shape)"
+        )
+    return Iteration(several[0], writes="readwrite" in np.ravel(op_flags or ()))
 
 
 @stands_in_for(np.finfo)

@@ -138,7 +138,7 @@ def by_first(x: Any) -> Any:
 
 
 def test_boxes_of_other_types_are_refused() -> None:
-    class Own(Box):  # type: ignore[misc]  # a module without a file has it
+    class Own(extend.Box):
         pass
 
     with pytest.raises(UnsupportedArgumentError, match="attrs class or a dataclass"):

@@ -190,6 +190,7 @@ def test_every_composition_is_tested() -> None:
         normal_cdf,
         known_power,
         floats.power_by_one,
+        floats.clipped_by_two,
     }
     assert not COMPOSITIONS.keys() - tested
     assert {x.__name__ for x in (*OF_SCIPY, special.erfc, special.ndtr)} == set(SCIPY)

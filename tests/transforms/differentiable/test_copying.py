@@ -244,6 +244,13 @@ def test_objects_within_an_object_run_as_copies() -> None:
     np.testing.assert_allclose(slopes(made.run), MODEL_SLOPES)
 
 
+def test_code_that_is_not_copied_finds_instances_of_a_copied_class() -> None:
+    point = ta.differentiable(foreign.Point)
+    assert isinstance(foreign.Point(1.0, 2.0), point)
+    assert isinstance(point(1.0, 2.0), (point, foreign.Point))
+    assert not isinstance(foreign.Mark(1), point)
+
+
 def test_a_list_of_objects_is_changed_as_the_code_says() -> None:
     model = foreign.Model(None, foreign.Model(None))
     own, first = model.parts, model.parts[0]
@@ -259,8 +266,9 @@ def test_a_table_of_functions_is_changed_as_the_code_says(monkeypatch: pytest.Mo
     monkeypatch.setattr(foreign, "KERNELS", table)
 
     def change(x: Any) -> Any:
-        foreign.KERNELS.update(third=math.exp)
-        return x * foreign.KERNELS.pop(3) * len(foreign.KERNELS)
+        kernels: Any = foreign.KERNELS
+        kernels.update(third=math.exp)
+        return x * kernels.pop(3) * len(kernels)
 
     np.testing.assert_array_equal(slopes(ta.differentiable(change)), [3, 3, 3])
     assert table == {"one": foreign.scaled, "other": foreign.counted, "third": math.exp}

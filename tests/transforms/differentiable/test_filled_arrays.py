@@ -66,3 +66,23 @@ def test_a_handle_within_an_object_is_not_given_away() -> None:
     assert told(X).total == X[:2].sum()
     with pytest.raises(ta.errors.InPlaceError, match="traced array is assigned"):
         ta.compile(lambda x: told(x).total)(X)
+
+
+@ta.differentiable
+def sorted_in_place(x: Any) -> Any:
+    """Sort an array, and write through its flat view."""
+    y = np.array(x)
+    y.sort()
+    table = np.zeros((2, 2))
+    table.flat[:3] = y[:3]
+    table.put([3], y[3] ** 2)
+    return np.sum(table * np.arange(4.0).reshape(2, 2)) + sum(each**2 for each in y.flat)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_arrays_that_are_captured_are_sorted_and_have_a_flat_view(engine: Any) -> None:
+    compiled = ta.compile(sorted_in_place, engine=engine)
+    slopes = ta.compile(ta.grad(sorted_in_place), engine=engine)
+    for x in (X, 2 * X, -X):
+        np.testing.assert_allclose(compiled(x), sorted_in_place(x), rtol=1e-14)
+        np.testing.assert_allclose(slopes(x), ta.grad(sorted_in_place)(x), rtol=1e-14)

@@ -47,6 +47,35 @@ def viewed(x: Any) -> Any:
     return same.sum() ** 2
 
 
+def at_some_places(function: Any, x: Any) -> Any:
+    a = np.array([1.0, 0.4, 2.0])
+    function.at(a, [0, 1, 1, 2], x)
+    function.at(a, 1, x[0])
+    return np.sum(a**2 * [1.0, 2.0, 3.0])
+
+
+def resized(x: Any) -> Any:
+    y = x**2
+    y.resize((2, 3), refcheck=False)
+    return np.sum(y * np.arange(6.0).reshape(2, 3)) + y.shape[1]
+
+
+def indexed(x: Any) -> Any:
+    total: Any = 0.0
+    with np.nditer(x.reshape(2, 2), flags=["multi_index"]) as iteration:
+        while not iteration.finished:
+            total = total + iteration[0] ** 2 * (1 + iteration.multi_index[0])
+            iteration.iternext()
+    return total
+
+
+def written_by_nditer(y: Any) -> Any:
+    iteration: Any = np.nditer(y, op_flags=["readwrite"])
+    for each in iteration:
+        each[...] = each**2
+    return np.sum(y) + y[0]
+
+
 def sorted_in_place(x: Any) -> Any:
     a = np.array(x)
     a.sort()
@@ -225,6 +254,18 @@ ROWS: dict[str, Function] = {
     "copy modes": lambda x: np.sum(np.array(x, copy=None) ** 2),
     "initial": lambda x: np.sum(x, initial=x[0] ** 2) + np.max(x, initial=x[1] * 3),
     "atleast_1d": lambda x: np.sum(np.atleast_1d([x[0], 1.0]) ** 2),
+    "lists in ufuncs": lambda x: np.sum(np.sin([x[0], x[1]]) * np.add.reduce([x[2], x[3]])),
+    "lists in lists": lambda x: np.concatenate([[x[0], 1.0], x[:3] ** 2]) @ np.append([x[0]], x),
+    "rows in lists": lambda x: np.sum(np.vstack([[x[0], 1.0], [2.0, x[1]]]) ** 2),
+    "a list for a matrix": lambda x: np.linalg.det([[x[0], 1.0], [x[2], x[1]]]),
+    "add.at": written(np.add.at, ([0, 0, 1],), np.s_[:2]),
+    "multiply.at": lambda x: at_some_places(np.multiply, x),
+    "maximum.at": lambda x: at_some_places(np.maximum, x),
+    "subtract.at": lambda x: at_some_places(np.subtract, x),
+    "float's methods": lambda x: float.__mul__(x[0], x[1]) + float.__sub__(2.0, x[2]),
+    "resize": resized,
+    "nditer with an index": indexed,
+    "nditer that writes": lambda x: written_by_nditer(np.array(x)),
     "diag": lambda x: np.sum(np.diag([x[0]] * 3) * x[1]),
     "poly": lambda x: np.sum(np.poly(x) ** 2),
     "polydiv": lambda x: np.sum(np.polydiv([1.0, x[0], x[1]], [1.0, x[2]])[0] ** 2),
@@ -266,9 +307,8 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
         (lambda x: float("{:.6f}".format(x[0])), ta.errors.ConversionError, "text made"),  # noqa: UP032 - the same
         (lambda x: float(np.array2string(x[0])), ta.errors.NoRuleError, "text of a handle"),
         (as_matrix, ta.errors.ConversionError, "gradient"),
-        (lambda x: np.add.at(np.zeros(2), [0, 0], x[:2]), ta.errors.InPlaceError, "bincount"),
         (lambda x: np.ma.array([1.0, 2.0], mask=[False, True]) * x[0], ta.errors.TapeError, "mask"),
-        (lambda x: np.nditer(x, flags=["multi_index"]), ta.errors.NoRuleError, "ndindex"),
+        (lambda x: np.nditer([x, None]), ta.errors.NoRuleError, "ndindex"),
         (lambda x: scipy.linalg.lapack.dgetrf(np.eye(2) * x[0]), ta.errors.NoRuleError, "compiled"),
         (lambda x: np.random.default_rng(0).poisson(x[0]), ta.errors.NoRuleError, "rng.poisson"),
         (lambda x: np.random.default_rng(0).gamma(x[0]), ta.errors.NoRuleError, "branch on shape="),

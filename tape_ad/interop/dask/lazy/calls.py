@@ -335,11 +335,13 @@ def reshaped(array: Any, shape: Any, order: str = "C", **_: Any) -> Any:
 def joined(function: Function) -> Function:
     """Let NumPy's `stack` and `concatenate` take the dtype that they have beside Dask's."""
 
-    def join(arrays: Any, dtype: Any = None, casting: str = "same_kind", **options: Any) -> Any:
+    def join(
+        arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: str = "same_kind", **options: Any
+    ) -> Any:
         parts = [each if isinstance(each, da.Array) else da.asarray(each) for each in arrays]
-        if options.get("axis", 0) is None:
-            parts, options["axis"] = [da.ravel(part) for part in parts], 0
-        out = function(parts, **options)
+        if axis is None:
+            parts, axis = [da.ravel(part) for part in parts], 0
+        out = function(parts, axis, **options)
         return out if dtype is None else out.astype(dtype, casting=casting)
 
     return join

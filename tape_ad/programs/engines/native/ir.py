@@ -10,7 +10,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.base.naming import called
-from tape_ad.programs.capture.op_facts import VIEWS
+from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.passes.inlining import stand_in
 from tape_ad.programs.program.program import Call, Constant, Program, Step, Value, listed
 
@@ -33,9 +33,6 @@ __all__ = [
 
 SIMPLE = frozenset("?bBhHiIlLqQfdFD")
 """The characters of dtypes that native code computes with."""
-
-SHOWING = VIEWS | {np.einsum}
-"""What shows memory of its operand, if it does, whatever the values are."""
 
 
 @define(unsafe_hash=True, cache_hash=True)
@@ -145,7 +142,7 @@ class MemoryMap:
         """Take in a call that is a view, and tell whether it is one."""
         if call.several or len(call.outputs) != 1 or call.outputs[0].owner is None:
             return False
-        if type(call.function).__hash__ is None or call.function not in SHOWING:
+        if call.function is not np.einsum and not is_view(call):
             return False  # what it shows may depend on values
         self._known[call.outputs[0]] = viewed_at(call, self)
         return True

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.capture.op_facts import VIEWS
+from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.engines import plans
 from tape_ad.programs.engines.numpy.calls import (
-    EXPRESSIONS,
     FRESH,
     Arguments,
     Names,
+    expression_of,
     numbers_as_arrays,
     seen,
     with_out,
@@ -463,7 +463,7 @@ class Writer:
 
     def expression(self, call: Call) -> str:
         """Write what a call computes."""
-        special = EXPRESSIONS.get(call.function) if hashable(call.function) else None
+        special = expression_of(call.function) if hashable(call.function) else None
         text = None if special is None else special(self.arguments, call)
         if call.function is viewed:
             text = self.window(call)
@@ -508,11 +508,6 @@ def new(empty: str, dtype: str, names: Names, out: Value) -> str:
     if is_c(out):
         return f"{empty}({out.shape}, {dtype})"
     return f"{names.function(np.ndarray)}({out.shape}, {dtype}, None, 0, {out.strides})"
-
-
-def is_view(call: Call) -> bool:
-    """Tell whether a call computes nothing."""
-    return hashable(call.function) and call.function in VIEWS
 
 
 def spelled(arguments: Arguments, call: Call) -> str:

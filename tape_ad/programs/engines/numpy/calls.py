@@ -15,17 +15,18 @@ from attrs import define, field
 
 from tape_ad.base.naming import function_name
 from tape_ad.base.trees import structure_of
-from tape_ad.programs.engines.out_support import REDUCTIONS, is_c
+from tape_ad.programs.engines.out_support import dtype_of_reduction, is_c
 from tape_ad.programs.program.native import element, placed_number, python_number
 from tape_ad.programs.program.program import Call, Value, replaced, values_in
 from tape_ad.record.gradients import through_buffer
+from tape_ad.rules import known_facts
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["EXPRESSIONS", "FRESH", "Arguments", "Names", "numbers_as_arrays", "seen", "with_out"]
+__all__ = ["FRESH", "Arguments", "Names", "expression_of", "numbers_as_arrays", "seen", "with_out"]
 
 OURS = "Diverged np base64 replay answer _ idle work workspace memory part start"
 """What the texts call their own things."""
@@ -249,12 +250,12 @@ def item(arguments: Arguments, call: Call) -> str:
     return f"{arguments.one(array)}[{arguments.key(key)}]"
 
 
-def reduction(ufunc: np.ufunc, dtype: Any, arguments: Arguments, call: Call) -> str | None:
+def reduction(ufunc: np.ufunc, arguments: Arguments, call: Call) -> str | None:
     """Write `np.sum` and its kind as the ``ufunc.reduce`` that they call."""
     options = named(call, "a", "axis", "dtype", "out", "keepdims")
     if options is None or not is_array(options["a"]) or options.get("out") is not None:
         return None
-    given = options.get("dtype", dtype)
+    given = options.get("dtype", dtype_of_reduction(ufunc))
     words = [options["a"], options.get("axis")]
     keepdims = bool(options.get("keepdims", False))
     if given is not None or keepdims:
@@ -419,11 +420,17 @@ EXPRESSIONS: dict[Any, Expression] = {
     **table(infix, INFIX),
     **table(prefix, {np.negative: "-{}", np.absolute: "abs({})"}),
     **table(pythons, PYTHONS),
-    **table(reduction, REDUCTIONS),
     **table(method, METHODS),
     **table(attribute, {np.real: "real", np.imag: "imag"}),
 }
 """How calls of a function are written."""
+
+
+def expression_of(function: Any) -> Expression | None:
+    """Find how calls of a function are written, if it is in a form of their own."""
+    form = EXPRESSIONS.get(function)
+    ufunc = known_facts(function).reduces if form is None else None
+    return form if ufunc is None else functools.partial(reduction, ufunc)
 
 
 def with_out(arguments: Arguments, call: Call, target: str) -> list[str]:
@@ -493,13 +500,13 @@ def operand(arguments: Arguments, one: Any, other: Any) -> str:
 
 def reduced_into(arguments: Arguments, call: Call, target: str) -> list[str]:
     """Write a reduction by a ufunc."""
-    ufunc, dtype = REDUCTIONS.get(call.function, (None, None))
+    ufunc = known_facts(call.function).reduces
     reduce = call.function if ufunc is None else ufunc.reduce
     names = ("a", "axis", "dtype", "out", "keepdims")
     given = dict(zip(names, call.args, strict=False)) | dict(call.kwargs)
     array = given.pop("array", given.get("a"))
     axis = given.get("axis", 0 if ufunc is None else None)
-    dtype = given.get("dtype", dtype)
+    dtype = given.get("dtype", None if ufunc is None else dtype_of_reduction(ufunc))
     words = [*map(arguments.one, (array, axis, dtype)), target]
     if given.get("keepdims", False) is True:
         words.append("True")

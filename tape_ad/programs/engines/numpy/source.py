@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.overridable import BATCHES, SYMBOLS, TRACERS, as_one_call
+from tape_ad.base.arrays.overridable import SYMBOLS, TRACERS, as_one_call
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import called
 from tape_ad.programs.engines.numpy import Writer
@@ -205,9 +205,6 @@ class Helpers:
         self._things[name] = thing
         if any(thing is each for each in (TRACERS, SYMBOLS, as_one_call)):
             self.texts[name] = f"{name} = ()  # nothing notes calls here"
-            return
-        if thing is BATCHES:
-            self.texts[name] = f"{name} = ()  # no batch is gone through here"
             return
         if isinstance(thing, types.ModuleType):
             self.modules.add(thing.__name__)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.programs.capture.op_facts import VIEWS
+from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.capture.tracers import cast as cast_array
 from tape_ad.programs.engines.native.codegen import floats, integers
 from tape_ad.programs.engines.native.codegen.compositions import COMPLEX, composition_of
@@ -341,7 +341,7 @@ def one_call(builder: IRBuilder, call: Call, known: Mapping[Value, VectorValue])
     assert out.dtype is not None  # noqa: S101 - for mypy: it is no Python number
     if call.function is cast_array:
         return cast(known[first], out.dtype)
-    if call.function in VIEWS and call.function not in (np.real, np.imag):
+    if is_view(call) and call.function not in (np.real, np.imag):
         return known[first]  # of one element all are alike
     ufunc = UFUNCS.get(call.function, call.function)
     dtypes: Sequence[np.dtype[Any]] | None = [out.dtype] * 4

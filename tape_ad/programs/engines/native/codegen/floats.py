@@ -33,6 +33,8 @@ Formula = Callable[..., VectorValue]
 
 CLIP: Any = vars(umath)["clip"]
 """The ufunc behind ``array.clip``, which has no public name."""
+KEEPS_ZEROS = bool(np.signbit(CLIP(np.full(9, -0.0), 0.0, 1.0)).all())
+"""Whether its loop for two numbers leaves -0.0 as it is beside 0.0."""
 
 LN2 = math.log(2.0)
 LOG2_E = 1 / LN2
@@ -121,14 +123,18 @@ def is_number(x: VectorValue) -> bool:
 
 def clipped(x: VectorValue, low: VectorValue, high: VectorValue) -> VectorValue:
     """Give what is between two bounds; nan if one of the three is."""
+    if is_number(low) and is_number(high):
+        return clipped_by_two(x, low, high)
     return smaller(larger(x, low), high)
 
 
 def clipped_by_two(x: VectorValue, low: VectorValue, high: VectorValue) -> VectorValue:
     """Give what is between two bounds that are the same for all elements.
 
-    A zero keeps its sign beside a bound of zero, as NumPy's loop for those has it.
+    A zero keeps its sign beside a bound of zero, as NumPy's loop for those has it, since 2.1.
     """
+    if not KEEPS_ZEROS:
+        return smaller(larger(x, low), high)
     risen = select(x < low, low, x)
     found = select(risen > high, high, risen)
     for bound in (high, low):
