@@ -101,7 +101,7 @@ def section() -> Iterator[str]:
     yield "## In place of SciPy's own Python\n"
     yield (
         "What is written here though SciPy has it in Python, or steps of it, as its derivative is\n"
-        "better than that of SciPy's steps.\n"
+        "better than that of SciPy's steps, or takes less time.\n"
     )
     for module, functions in KEPT.items():
         yield f"### {module}: what is kept\n"
