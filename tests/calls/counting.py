@@ -8,9 +8,17 @@ from attrs import frozen
 
 from tests.calls.names import things_of
 
-__all__ = ["BAD", "KINDS", "Case", "cases_of", "summary_of"]
+__all__ = ["BAD", "OTHERS", "WAYS", "Case", "cases_of", "summary_of"]
 
-KINDS = ("right", "right under ours", "clear", "cryptic", "detached", "wrong")
+WAYS = {
+    "own": "as it stands",
+    "flag": "with SciPy's flag",
+    "copy": "under `ta.differentiable`",
+    "ours": "under `ta.scipy`",
+}
+"""The ways to make a call, from what asks least of who makes it."""
+
+OTHERS = ("clear", "cryptic", "detached", "wrong")
 BAD = ("wrong", "detached", "cryptic")
 
 
@@ -27,7 +35,7 @@ class Case:
         "constant" where the result does not depend on the argument, "unclear" where differences
         cannot tell.
     told : dict of str to list
-        What came of each way: "own", "flag" and "ours".
+        What came of each of the `WAYS`.
     """
 
     name: str
@@ -40,6 +48,9 @@ class Case:
     @property
     def is_bad(self) -> bool:
         return self.kind in BAD
+
+    def is_right(self, way: str) -> bool:
+        return self.told.get(way, [""])[0] == "right"
 
     def __str__(self) -> str:
         told = "; ".join(
@@ -56,8 +67,7 @@ def cases_of(plain: list[dict[str, Any]], flagged: list[dict[str, Any]]) -> list
             key = (line["name"], str(line["call"]), line["what"], line["place"])
             entry = ways.setdefault(key, {"smooth": line["smooth"]})
             entry[way] = line["own"]
-            if "ours" in line:
-                entry["ours"] = line["ours"]
+            entry |= {other: line[other] for other in ("copy", "ours") if other in line}
     cases = []
     for (name, _, what, place), entry in ways.items():
         smooth = entry.pop("smooth")
@@ -67,37 +77,37 @@ def cases_of(plain: list[dict[str, Any]], flagged: list[dict[str, Any]]) -> list
 
 def kind_of(told: Mapping[str, list[str]]) -> str:
     """Find the worst that came, or the best where nothing is bad."""
-    kinds = {way: kind for way, (kind, _) in told.items()}
-    for bad in BAD:
-        if bad in kinds.values():
-            return bad
-    if "right" in (kinds.get("own"), kinds.get("flag")):
-        return "right"
-    if kinds.get("ours") == "right":
-        return "right under ours"
-    return "clear" if "clear" in kinds.values() else "slow"
+    kinds = {kind for kind, _ in told.values()}
+    return next((kind for kind in (*BAD, "right", "clear") if kind in kinds), "slow")
 
 
 def counts_of(cases: list[Case]) -> dict[str, int]:
-    """Count the kinds.
+    """Count the calls, those that are right in each way and in any, and the others.
 
     A refusal of an argument that the result does not depend on, a tolerance, is no gradient
     missed, and is not counted.
     """
-    counted = Counter(
-        case.kind
+    counted = [
+        case
         for case in cases
-        if case.is_bad or "right" in case.kind or (case.kind == "clear" and case.smooth == "smooth")
-    )
-    return {kind: counted[kind] for kind in KINDS}
+        if case.is_bad or case.kind == "right" or (case.kind, case.smooth) == ("clear", "smooth")
+    ]
+    right = [case for case in counted if case.kind == "right"]
+    kinds = Counter(case.kind for case in counted)
+    return {
+        "calls": len(counted),
+        "right": len(right),
+        **{way: sum(case.is_right(way) for case in right) for way in WAYS},
+        **{kind: kinds[kind] for kind in OTHERS},
+    }
 
 
 def summary_of(module: str, cases: list[Case]) -> dict[str, Any]:
     """Put together what is kept of a module: the counts, what goes wrong, and which names."""
-    by_name = defaultdict(set)
+    by_name = defaultdict(list)
     for case in cases:
-        if case.smooth == "smooth" and case.kind in KINDS:
-            by_name[case.name].add(case.kind)
+        if case.smooth == "smooth" and case.kind != "slow":
+            by_name[case.name].append(case)
     names = defaultdict(list)
     for name, _ in things_of(module):
         names[sort_of(by_name[name])].append(name)
@@ -110,14 +120,12 @@ def summary_of(module: str, cases: list[Case]) -> dict[str, Any]:
     }
 
 
-def sort_of(kinds: set[str]) -> str:
+def sort_of(cases: list[Case]) -> str:
     """Tell what comes of a function's calls altogether."""
-    if not kinds:
+    if not cases:
         return "no real argument in the examples"
-    if kinds <= {"right"}:
-        return "the library's name"
-    if kinds <= {"right", "right under ours"}:
-        return "ours"
-    return (
-        "an error" if not kinds & {"right", "right under ours"} else "an error for some arguments"
-    )
+    right = [case for case in cases if case.kind == "right"]
+    if len(right) < len(cases):
+        return "an error for some arguments" if right else "an error"
+    whole = [way for way in WAYS if all(case.is_right(way) for case in cases)]
+    return whole[0] if whole else "several"

@@ -4,7 +4,9 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["MODULES", "named", "ours", "things_of"]
+from tape_ad import differentiable
+
+__all__ = ["MODULES", "copied", "named", "ours", "things_of"]
 
 MODULES: dict[str, str | None] = {
     "scipy.fft": "tape_ad.scipy.fft",
@@ -82,6 +84,12 @@ def named(name: str) -> Any:
     """Import what has a full name."""
     path, _, last = name.rpartition(".")
     return getattr(importlib.import_module(path), last)
+
+
+def copied(name: str) -> Any:
+    """Give what stands under a name in a module that has been made differentiable."""
+    path, _, last = name.rpartition(".")
+    return getattr(differentiable(importlib.import_module(path)), last, None)
 
 
 def ours(name: str) -> Any:

@@ -20,7 +20,7 @@ import scipy.datasets
 
 from tests.calls.arguments import Place, places_of
 from tests.calls.examples import Unit, calls_of
-from tests.calls.names import MODULES, named, ours, things_of
+from tests.calls.names import MODULES, copied, named, ours, things_of
 from tests.calls.outcomes import FLAGGED, Outcome, Slopes, outcome_of, slopes_of
 
 __all__ = ["tried"]
@@ -57,7 +57,7 @@ def tried(name: str, thing: Any) -> Iterator[dict[str, Any]]:
 
 
 def of_argument(thing: Any, unit: Unit, place: Place, value: Any) -> dict[str, Any] | None:
-    """Try one argument under the library's name, and under ours."""
+    """Try one argument under the library's name, under that of a copy, and under ours."""
     measured = slopes_of(thing, unit, place, value)
     if measured is None:
         return None
@@ -66,9 +66,10 @@ def of_argument(thing: Any, unit: Unit, place: Place, value: Any) -> dict[str, A
     }
     with dispatching():
         found["own"] = told(judged(thing, thing, unit, place, value, measured))
-    replacement = None if FLAGGED else ours(unit.name)
-    if replacement is not None:
-        found["ours"] = told(judged(replacement, thing, unit, place, value, measured))
+    if not FLAGGED:
+        for way, other in (("copy", copied(unit.name)), ("ours", ours(unit.name))):
+            if other is not None:
+                found[way] = told(judged(other, thing, unit, place, value, measured))
     return found
 
 
