@@ -118,6 +118,7 @@ def by_operator(original: type, name: str) -> Any:
     def calling(*operands: Any) -> Any:
         return (operation if any(map(is_array_like, operands)) else method)(*operands)
 
+    note_stand_in(method, calling)
     return calling
 
 

@@ -47,6 +47,9 @@ def viewed(x: Any) -> Any:
     return same.sum() ** 2
 
 
+MULTIPLY = [float.__mul__]
+
+
 def at_some_places(function: Any, x: Any) -> Any:
     a = np.array([1.0, 0.4, 2.0])
     function.at(a, [0, 1, 1, 2], x)
@@ -263,6 +266,7 @@ ROWS: dict[str, Function] = {
     "maximum.at": lambda x: at_some_places(np.maximum, x),
     "subtract.at": lambda x: at_some_places(np.subtract, x),
     "float's methods": lambda x: float.__mul__(x[0], x[1]) + float.__sub__(2.0, x[2]),
+    "float's methods in tables": lambda x: MULTIPLY[0](x[0], x[1]),
     "resize": resized,
     "nditer with an index": indexed,
     "nditer that writes": lambda x: written_by_nditer(np.array(x)),
