@@ -62,6 +62,11 @@ def is_singular(call: Call) -> bool:
     return bool(s.size and s[-1] <= 1e-10 * max(s[0], 1))
 
 
+def are_conjugate(call: Call) -> bool:
+    roots = np.ravel(call.args[0])
+    return is_complex(call) and np.array_equal(np.sort(roots), np.sort(roots.conj()))
+
+
 EDGES = Known(("difference", "second"), "edges made from the sample count as constants")
 TIES = Known(("difference", "second"), "its arguments are truth values, between which it jumps")
 VECTORS = Known(
@@ -87,7 +92,13 @@ KNOWN: dict[str, tuple[Known, ...]] = {
     ),
     "np.histogram2d": (EDGES,),
     "np.histogramdd": (EDGES,),
-    "np.nextafter": (Known(("difference",), "counts as piecewise constant"),),
+    "np.poly": (
+        Known(
+            ("difference", "second"),
+            "NumPy gives the real parts of what conjugate roots make, and of no others nearby",
+            are_conjugate,
+        ),
+    ),
     "np.linalg.eig": (VECTORS,),
     "np.linalg.eigh": (VECTORS,),
     "np.linalg.svd": (VECTORS,),
