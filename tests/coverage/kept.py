@@ -56,15 +56,9 @@ KEPT: Mapping[str, Mapping[str, str]] = {
             "formulas stand for the commonest, whose gradients are asked for most often, for those "
             "whose lines are compiled (`ncx2`, `ncf`, `nct`, `genhyperbolic`, `skewnorm`), and "
             "where these lose derivatives: at ties (`logistic`, `cauchy`, `genlogistic` at 0), in "
-<<<<<<< HEAD
-            "limits (`genextreme`, `genpareto`, `kappa4`, `pearson3`, `genhalflogistic`), and where "
-            "a support starts (`fisk`, `burr`, `exponweib`, `gennorm`); of the others, and of all "
-            "moments and entropies, SciPy's own lines are differentiated"
-=======
             "limits (`genextreme`, `genpareto`, `kappa4`, `pearson3`, `genhalflogistic`), and "
             "where a support starts (`fisk`, `burr`, `exponweib`, `gennorm`); of the others, and "
             "of all moments and entropies, SciPy's own lines are differentiated"
->>>>>>> s-dists
         ),
         "distributions of vectors": (
             "SciPy's own code, but for the factor of a covariance, whose eigenvectors have no "
