@@ -64,7 +64,7 @@ PLAIN_ON_PURPOSE: set[str] = {
 # In their second place stands a flag, a size, a dtype or a tolerance, not a value; or it decides
 # only which sign, or which values of the first, are taken.
 NOT_A_VALUE: set[str] = {
-    *("copysign", "intersect1d", "setdiff1d"),
+    *("copysign", "intersect1d", "nextafter", "setdiff1d"),
     *("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty"),
     *("frombuffer", "identity", "nan_to_num", "ones", "real_if_close", "require"),
     *("unique", "zeros", "repack_fields", "require_fields", "stack_arrays"),

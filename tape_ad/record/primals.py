@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.overridable import is_later
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.rules.maps import Array
 
@@ -52,7 +53,9 @@ def is_number(leaf: Any) -> bool:
     """Tell whether a handle stands for a number, and for no array; also for one of each batch."""
     while isinstance(leaf, ArrayOperators) and not hasattr(leaf, "batch_here"):
         leaf = leaf.data
-    return leaf.ndim == 0 if hasattr(leaf, "batch_here") else isinstance(leaf, np.generic)
+    if hasattr(leaf, "batch_here") or is_later(leaf):  # the type of these does not say it
+        return bool(leaf.ndim == 0)
+    return isinstance(leaf, np.generic)
 
 
 def is_number_like(leaf: Any) -> bool:

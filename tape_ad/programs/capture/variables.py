@@ -115,7 +115,8 @@ def names_used(code: types.CodeType) -> frozenset[str]:
     cells = {name for each in codes for name in (*each.co_freevars, *each.co_cellvars)}
     names = cells.union(*[each.co_names for each in codes])
     tree = tree_of(code)
-    if tree is None or not {*map(unmangled, names)} <= {*re.findall(r"\w+", ast.unparse(tree))}:
+    written = names - {"__class__"}  # a cell that ``super()`` has without naming it
+    if tree is None or not {*map(unmangled, written)} <= {*re.findall(r"\w+", ast.unparse(tree))}:
         return frozenset(names)  # or where it is that of something else by now
     local = {name for each in codes for name in each.co_varnames} - cells - read
     whole = [tree] if isinstance(tree, ast.expr) else []

@@ -193,13 +193,14 @@ def as_fixed_point(name: str, function: Function, x: Any, bounds: Any) -> Any:
 
 def as_minimum(name: str, function: Function, x: Any, bounds: Any) -> Any:
     """Make a handle of a minimum."""
-    x = np.asarray(x, float)
-    start: Any
-    slope = grad(lambda x: joined(function(x.reshape(np.shape(start)))).reshape(()))
-    start, flat = x, x.reshape(-1)
+    start = np.asarray(x, float)
+    flat = start.reshape(-1)
+    slope = grad(lambda x: joined(function(x.reshape(start.shape))).reshape(()))
     handle, holds = stationary(slope, flat, boxed_in(bounds, flat.size), name)
     warn_if_not(holds, name)
-    return handle.reshape(np.shape(start)) if any_handle(handle) else start
+    if not any_handle(handle):
+        return start
+    return handle.reshape(start.shape) if isinstance(x, np.ndarray) else handle[0]
 
 
 ROOT = "Find a root", "the equation gives it derivatives", as_root
