@@ -14,8 +14,9 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import TRACERS, Array, any_handle, as_array, primal
+from tape_ad.extend.arrays import TRACERS, Array, any_handle, as_array, primal, whole
 from tape_ad.extend.packages import copied_object
+from tape_ad.extend.rules import takes_over
 from tape_ad.scipy.counterparts import holds, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.systems import solve_triangular
@@ -200,7 +201,9 @@ COUNTS = {"multinomial": ("x", "n"), "dirichlet_multinomial": ("x", "n")}
 
 def operand(x: Any) -> Any:
     """Take a list with handles to an array, and an array of no axes to a number."""
-    return x[()] if type(x) is np.ndarray else joined(x)
+    if type(x) is np.ndarray or (type(x) in TRACERS and not np.ndim(x)):
+        return x[()]
+    return joined(x)
 
 
 @frozen(eq=False, repr=False)
@@ -254,9 +257,12 @@ class Multivariate:
                         f"scipy.stats.{self.name}.{name} cannot be differentiated with respect to "
                         f"{argument}; pass {argument}.data there if it is meant as a constant"
                     )
-            taken, named = map(operand, args), {key: operand(kwargs[key]) for key in kwargs}
+            taken, named = [*map(operand, args)], {key: operand(kwargs[key]) for key in kwargs}
             if not holds([*args, *kwargs.values()]):
                 return theirs(*taken, **named)
+            boxes = [x for x in (*taken, *named.values()) if takes_over(type(x))]
+            if all(type(x) in TRACERS for x in boxes):
+                return whole(theirs)(*taken, **named)  # SciPy's own bits
             return getattr(copied_object(self.scipy), name)(*taken, **named)
 
         return method

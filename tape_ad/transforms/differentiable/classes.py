@@ -358,9 +358,12 @@ def viewing(owner: Any) -> Any:
         value = get(self, name)
         if type(value) in copying.PLAIN or type(value) is np.ndarray:
             return value
-        return (
-            copying.converted(value) if name in object.__getattribute__(self, "__dict__") else value
-        )
+        own = object.__getattribute__(self, "__dict__")
+        if name not in own:
+            return value
+        if type(value) is types.MethodType and getattr(value.__self__, "__dict__", None) is own:
+            return types.MethodType(copying.converted(value.__func__), self)  # a method of its own
+        return copying.converted(value)
 
     body = {"__getattribute__": attribute, "__class__": property(lambda _: owner), "__slots__": ()}
     body |= {"__module__": owner.__module__, "__qualname__": owner.__qualname__}

@@ -163,6 +163,8 @@ def reason_of(error: BaseException) -> BaseException | None:
 def given_in(value: Any) -> Any:
     """Give an argument as copies see it: a handle of no axes is a number, functions are copied."""
     if is_array_like(value):
+        if not hasattr(value, "ndim"):  # one of Python's numbers, captured
+            return np.positive(value)
         return value[()] if value.ndim == 0 and not hasattr(value, "batch_here") else value
     if type(value) is np.ndarray:
         return borrowed(value) if value.ndim else value

@@ -137,7 +137,7 @@ def test_a_row_is_right_or_refused(case: Case) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")  # of what NumPy computes as well
-@for_each(some(cases(ROWS), 90, 7))
+@for_each(some(cases(ROWS), 140, 7))
 def test_a_row_keeps_second_derivatives_where_first_ones_are_zero(case: Case) -> None:
     assert curvature(case) in {"right", "refused", "none"}
 

@@ -435,3 +435,13 @@ def test_a_power_that_is_complex_of_pythons_floats_is_refused_in_copies() -> Non
     with pytest.raises(ta.errors.UnsupportedArgumentError, match=r"-4 \*\* 0.5 is a complex"):
         ta.grad(ta.differentiable(root))(-4.0)
     assert ta.grad(ta.differentiable(root))(4.0) == 0.25
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_a_number_of_pythons_may_be_captured(engine: Any) -> None:
+    def rooted(x: Any) -> Any:
+        return np.sqrt(x) + float(x)
+
+    fast = ta.compile(lambda x: 2 * ta.differentiable(rooted)(x), engine=engine)
+    for number in (3.0, 4.0, 9.0, 16.0):
+        assert fast(number) == 2 * (np.sqrt(number) + number)
