@@ -72,7 +72,8 @@ def faults_of_names(pages: dict[Path, Page]) -> list[str]:
     )
     for name in described:
         module = import_module(f"tape_ad.{name}")
-        public += [f"{module.__name__}.{name}" for name in module.__all__]
+        own = set(module.__all__) & vars(module).keys()  # SciPy's pages describe copies of its code
+        public += [f"{module.__name__}.{each}" for each in sorted(own)]
     modules = {name for name in public if name in sys.modules or name == "tape_ad.nn.tanh"}
     packages = [
         *("nn", "optim", "parameters", "testing", "training"),
