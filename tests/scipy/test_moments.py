@@ -58,8 +58,8 @@ METHODS: list[Any] = [
     ("entropy", (), {}),
 ]
 
-SUMMED = {"zipf", "yulesimon", "betanbinom"}
-"""Those whose entropies SciPy adds up to six digits or so, which differences of it feel."""
+SUMMED = {"binom", "zipf", "yulesimon", "betanbinom"}
+"""Those whose entropies SciPy adds up to six digits or so; its lines for the first warn of arrays."""
 
 CASES = [
     pytest.param(name, *method, id=f"{name}.{method[0]}{method[1] or ''}")
@@ -162,7 +162,7 @@ def test_what_is_refused_says_what_to_write(call: Any, says: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:expect():RuntimeWarning")  # of SciPy's sum
-@pytest.mark.parametrize("name", sorted(SUMMED))
+@pytest.mark.parametrize("name", sorted(SUMMED - {"binom"}))
 def test_entropies_that_are_summed_have_gradients(name: str) -> None:
     *fixed, shape = SHAPES[name]
     found = ta.grad(lambda s: getattr(stats, name).entropy(*fixed, s))(shape)
