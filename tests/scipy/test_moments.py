@@ -59,7 +59,7 @@ METHODS: list[Any] = [
 ]
 
 SUMMED = {"binom", "zipf", "yulesimon", "betanbinom"}
-"""Those whose entropies SciPy adds up to six digits or so; its lines for the first warn of arrays."""
+"""Those whose entropies SciPy adds up to six digits or so; its lines for `binom` warn."""
 
 CASES = [
     pytest.param(name, *method, id=f"{name}.{method[0]}{method[1] or ''}")
