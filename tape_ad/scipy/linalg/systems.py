@@ -3,7 +3,7 @@
 With x = op(A)^-1 b, a change of b gives op(A)^-1 db, and a change of A gives -op(A)^-1 op(dA) x
 (Giles 2008, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation", section 2.3.1). The two maps say this once; a `System` says how an array holds A:
-as a triangle, a band, a Cholesky factor, or SYSTEMS factors.
+as a triangle, a band, a Cholesky factor, or LU factors.
 """
 
 import functools
@@ -620,7 +620,7 @@ def lu_factor(
 
 @define(eq=False, repr=False)
 class Factors:
-    """The packed SYSTEMS factors of a matrix, in the matrix.
+    """The packed LU factors of a matrix, in the matrix.
 
     From P dA = dL U + L dU, with L^-1 P dA U^-1 = M: dL is L times the strict lower triangle of M,
     and dU is its upper triangle times U.
@@ -718,7 +718,7 @@ def lu_solve(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Array:
-    """Solve ``a @ x = b`` given the SYSTEMS factors of `a`, as `scipy.linalg.lu_solve` does.
+    """Solve ``a @ x = b`` given the LU factors of `a`, as `scipy.linalg.lu_solve` does.
 
     Parameters
     ----------
@@ -752,7 +752,7 @@ def lu_factors_solve(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Array:
-    """Solve with SYSTEMS factors that are arguments of their own."""
+    """Solve with LU factors that are arguments of their own."""
     require_stacks("lu_solve", lu)
     return scipy.linalg.lu_solve(
         (lu, piv), b, trans=trans, overwrite_b=overwrite_b, check_finite=check_finite
