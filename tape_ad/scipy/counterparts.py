@@ -36,7 +36,6 @@ from tape_ad.extend.rules import (
 __all__ = [
     "WITH_VALUE",
     "by_name",
-    "checked_call",
     "constant_beside",
     "counterpart",
     "holds",
@@ -357,34 +356,6 @@ def refuse_integers(function: Function, array: Array) -> None:
             f"{called(function)}: an array of {array.dtype} gives a result of {array.dtype}, which "
             "has no derivative; pass array.astype(float)"
         )
-
-
-def checked_call(public: Function, compute: Function) -> Function:
-    """Make a composition that is given every argument, the output as a dtype and the input checked.
-
-    Parameters
-    ----------
-    public : callable
-        What it is for; its first parameter is `input`.
-    compute : callable
-        Takes the same arguments, without defaults.
-    """
-    signature = inspect.signature(public)
-
-    @functools.wraps(compute)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        arguments = bound.arguments
-        refuse_elsewhere(public, arguments)
-        arguments["input"] = as_array(joined(arguments["input"]))
-        refuse_integers(public, arguments["input"])
-        if "output" in arguments:
-            output = output_dtype(public, arguments["output"])
-            arguments["output"] = arguments["input"].dtype if output is None else np.dtype(output)
-        return compute(*bound.args, **bound.kwargs)
-
-    return checked
 
 
 def output_dtype(function: Function, output: Any) -> Any:
