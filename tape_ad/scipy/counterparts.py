@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import TRACERS, Array, as_array, lies_below
 from tape_ad.extend.maps import SAME

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.errors import TapeError
 from tape_ad.base.naming import called
+from tape_ad.errors import TapeError
 from tape_ad.programs.engines.out_support import size_of
 from tape_ad.programs.program.interpreter import interpreted
 from tape_ad.programs.program.program import Call, Program, Step, Value, root_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, foreign, primal
 from tape_ad.extend.packages import called, extra
 from tape_ad.extend.rules import takes_over

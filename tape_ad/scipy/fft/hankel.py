@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import scipy_composition

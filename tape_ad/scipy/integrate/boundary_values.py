@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import (
     Array,
     any_handle,

@@ -18,7 +18,7 @@ import scipy.integrate
 from attrs import define
 
 from tape_ad import Tensor, custom_rule, vjp
-from tape_ad.base.errors import ConvergenceError, UnsupportedArgumentError
+from tape_ad.errors import ConvergenceError, UnsupportedArgumentError
 from tape_ad.extend.arrays import any_handle, joined, plain, primal, refuse_handles
 from tape_ad.extend.solvers import (
     handles_in,

@@ -20,7 +20,7 @@ import scipy.special
 from attrs import define, field
 
 from tape_ad import Tensor
-from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
+from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.extend.arrays import (
     any_handle,
     as_constant_handle,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, in_double, primal
 from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.counterparts import joined

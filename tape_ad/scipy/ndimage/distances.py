@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import as_array
 from tape_ad.extend.packages import called
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, is_handle
 from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.stand_ins import stands_for

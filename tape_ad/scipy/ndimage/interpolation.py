@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, any_handle, as_array, primal
 from tape_ad.extend.maps import Deferred, LinearMap, PlainMap
 from tape_ad.extend.packages import copied

@@ -17,7 +17,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad import grad, jacobian, sparse_jacobian, vjp
-from tape_ad.base.errors import SingularJacobianError
+from tape_ad.errors import SingularJacobianError
 from tape_ad.extend.arrays import Array, any_handle, joined, plain
 from tape_ad.extend.solvers import check_regular, implicit, warn_unconverged
 from tape_ad.extend.trees import at_leaves, is_leaf

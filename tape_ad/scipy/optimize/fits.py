@@ -10,7 +10,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from tape_ad import grad, jacobian
-from tape_ad.base.errors import SingularJacobianError, UnsupportedArgumentError
+from tape_ad.errors import SingularJacobianError, UnsupportedArgumentError
 from tape_ad.extend.arrays import (
     Array,
     any_handle,

@@ -13,7 +13,7 @@ from attrs import define, field, frozen
 
 from tape_ad import compile as compiled
 from tape_ad import grad, hessian, jacobian, sparse_hessian, sparse_jacobian, value_and_grad, vjp
-from tape_ad.base.errors import DtypeError, OutputError, PatternError
+from tape_ad.errors import DtypeError, OutputError, PatternError
 from tape_ad.extend.arrays import Array, any_handle, is_number_like, joined, plain
 from tape_ad.extend.packages import extra
 from tape_ad.extend.solvers import check_callable, on_plain_arrays

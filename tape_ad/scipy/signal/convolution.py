@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, Shape, as_array, axes_of
 from tape_ad.extend.maps import LinearMap

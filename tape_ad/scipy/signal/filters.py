@@ -17,7 +17,7 @@ import numpy as np
 import scipy.signal
 from attrs import define
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, axis_of, primal
 from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape

@@ -6,7 +6,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad import differentiable
-from tape_ad.base.errors import SingularJacobianError, UnsupportedArgumentError
+from tape_ad.errors import SingularJacobianError, UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import note_stand_in

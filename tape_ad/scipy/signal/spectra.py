@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, axis_of
 from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.rules import Entry

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse.linalg
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import LinearMap
 from tape_ad.extend.rules import Constant, Entry, overridable, rule, takes_over

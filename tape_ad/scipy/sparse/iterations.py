@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, as_array
 from tape_ad.extend.maps import PlainMap
 from tape_ad.extend.patterns import Pattern, by_batch, reads

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.base.errors import ShapeError, TapeError
+from tape_ad.errors import ShapeError, TapeError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import PlainMap, pushed
 from tape_ad.extend.patterns import rows_of

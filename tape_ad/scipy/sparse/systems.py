@@ -8,7 +8,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 from attrs import define, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, as_array
 from tape_ad.extend.maps import PlainMap, adjoint
 from tape_ad.extend.patterns import Pattern as Entries

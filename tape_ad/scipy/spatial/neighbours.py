@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
+from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, in_double, primal
 from tape_ad.extend.rules import Derivation, Entry, constants
 from tape_ad.scipy.counterparts import scipy_composition, takes_lists

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.spatial
 import scipy.spatial.transform
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, in_double, plain, primal
 from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.counterparts import joined

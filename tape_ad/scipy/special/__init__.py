@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.packages import extra, published
 
 with extra("scipy", "tape_ad.scipy.special"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry, quiet
 from tape_ad.scipy.counterparts import scipy_function, with_scipy_value

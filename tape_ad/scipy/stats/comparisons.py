@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import any_handle, joined, plain, refuse_handles
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.methods import cdf, ppf, sf

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import joined, plain
 from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.installed import scipy

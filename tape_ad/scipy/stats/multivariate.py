@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import TRACERS, Array, any_handle, as_array, primal, whole
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import takes_over
