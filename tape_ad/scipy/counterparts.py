@@ -16,7 +16,7 @@ import numpy as np
 
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import TRACERS, Array, as_array, lies_below
+from tape_ad.extend.arrays import TRACERS, Array, as_array, holds, is_handle, joined
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import called
 from tape_ad.extend.rules import (
@@ -32,16 +32,14 @@ from tape_ad.extend.rules import (
     overridable,
     takes_over,
 )
+from tape_ad.extend.trees import map_leaves
 
 __all__ = [
     "WITH_VALUE",
     "by_name",
     "constant_beside",
     "counterpart",
-    "holds",
-    "is_handle",
     "is_users",
-    "joined",
     "operands_of",
     "output_dtype",
     "refuse_elsewhere",
@@ -129,20 +127,6 @@ def misplaced(function: Any, name: str, names: tuple[str, ...]) -> UnsupportedAr
     )
 
 
-def is_handle(value: Any) -> bool:
-    """Tell whether something is an array that records what is done with it."""
-    kind = type(value)
-    known = kind is np.ndarray or kind in TRACERS or lies_below(kind)
-    return not known and takes_over(kind)
-
-
-def holds(tree: Any) -> bool:
-    """Tell whether something is a list or tuple with an array in it that takes calls over."""
-    if type(tree) not in SEQUENCES:
-        return False
-    return any(map(takes_over, set(map(type, tree)))) or any(map(holds, tree))
-
-
 def taken_over(public: Any, args: Any, kwargs: Any) -> Any:
     """Let arrays in lists and tuples take a call over, as arrays that stand alone do."""
     found: dict[type, Any] = {}
@@ -160,11 +144,6 @@ def taken_over(public: Any, args: Any, kwargs: Any) -> Any:
         if out is not NotImplemented:
             return out
     return declined(public, tuple(found))
-
-
-def joined(tree: Any) -> Any:
-    """Stack what stands in a list or tuple, if there are handles in it."""
-    return np.stack([joined(each) for each in tree]) if holds(tree) else tree
 
 
 def takes_lists(function: F) -> F:
@@ -283,9 +262,9 @@ def watched(value: Any, given: list[Any]) -> Any:
     def watching(*args: Any, **kwargs: Any) -> Any:
         return plain(value(*args, **kwargs))
 
-    def plain(found: Any) -> Any:
+    def plain(found: Any, path: str = "") -> Any:
         if holds(found):
-            return type(found)(map(plain, found))
+            return map_leaves(plain, found)
         if not is_handle(found):
             return found
         given.append(found)

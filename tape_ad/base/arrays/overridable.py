@@ -17,6 +17,7 @@ __all__ = [
     "TRACERS",
     "anywhere",
     "apart",
+    "array_of",
     "as_in_key",
     "as_one_call",
     "asarray",
@@ -26,9 +27,12 @@ __all__ = [
     "composition",
     "declined",
     "foreign",
+    "holds",
     "is_dask",
     "is_differentiated",
+    "is_handle",
     "is_later",
+    "joined",
     "lies_below",
     "lift",
     "lift_number",
@@ -159,6 +163,40 @@ def has_protocol(kind: type) -> bool:
 
 takes_over = cast("Callable[[Any], bool]", functools.lru_cache(4096)(has_protocol))
 """`has_protocol`, which remembers the types that it was asked for."""
+
+
+def is_handle(value: Any) -> bool:
+    """Tell whether something is an array that records what is done with it, and no tracer."""
+    kind = type(value)
+    known = kind is np.ndarray or kind in TRACERS or lies_below(kind)
+    return not known and takes_over(kind)
+
+
+def holds(tree: Any) -> bool:
+    """Tell whether something is a list or tuple with an array in it that takes calls over."""
+    if not isinstance(tree, (list, tuple)):
+        return False
+    kinds = set(map(type, tree))
+    return any(map(takes_over, kinds)) or (
+        any(issubclass(kind, (list, tuple)) for kind in kinds) and any(map(holds, tree))
+    )
+
+
+def joined(tree: Any) -> Any:
+    """Stack what stands in a list or tuple, if there are handles in it."""
+    return np.stack([joined(each) for each in tree]) if holds(tree) else tree
+
+
+def array_of(values: Any) -> Any:
+    """Turn what a user's function returns into an array, also lists with handles in them.
+
+    Examples
+    --------
+    >>> array_of([1.0, 2.0])
+    array([1., 2.])
+    """
+    values = joined(values)
+    return values if hasattr(values, "__array_function__") else np.asarray(values)
 
 
 def lift(tree: Any) -> Any:

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.arrays import Array, as_array, is_handle
 from tape_ad.extend.packages import copied
 from tape_ad.extend.rules import Entry, add_facts
-from tape_ad.scipy.counterparts import constant_beside, is_handle, scipy_composition
+from tape_ad.scipy.counterparts import constant_beside, scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import coefficients
 from tape_ad.scipy.signal.roots import normalize, without_zeros

@@ -7,7 +7,7 @@ from attrs import define
 
 from tape_ad import differentiable
 from tape_ad.errors import SingularJacobianError, UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.arrays import Array, as_array, is_handle, primal
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.patterns import dense
@@ -18,7 +18,7 @@ from tape_ad.extend.rules import (
     overridable,
     rule,
 )
-from tape_ad.scipy.counterparts import is_handle, scipy_composition
+from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import convolve, convolved
 from tape_ad.scipy.signal.filters import coefficients, filtered

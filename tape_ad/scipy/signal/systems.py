@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.extend.arrays import as_array
+from tape_ad.extend.arrays import as_array, is_handle
 from tape_ad.extend.packages import copied
 from tape_ad.extend.rules import Entry
-from tape_ad.scipy.counterparts import is_handle, scipy_composition
+from tape_ad.scipy.counterparts import scipy_composition
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
 
