@@ -17,8 +17,7 @@ from weakref import ref
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import looked_through, unwrapped
+from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
 from tape_ad.base.arrays.overridable import is_later
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.base.naming import OPERATORS, called, function_name

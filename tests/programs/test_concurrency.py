@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.errors import CaptureError
 from tests.programs.comparing import counting
 

@@ -4,17 +4,19 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
-from attrs import evolve
+from attrs import define, evolve
 
-from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.adapters import adapter, operand_of
 
 __all__ = [
+    "ACTIVE",
     "SYMBOLS",
     "TRACERS",
+    "Active",
     "anywhere",
     "apart",
     "array_of",
@@ -52,6 +54,32 @@ TRACERS: set[type] = set()
 SYMBOLS: set[type] = set()
 """Types of arrays of which only shape and dtype are known, with which a compiler looks into a
 function; `tape_ad.programs` adds its own. No derivative is taken through them."""
+
+
+@define(eq=False)
+class Active:
+    """What is going on in a thread or task, that what is called there has to know.
+
+    Attributes
+    ----------
+    capture : Capture or None
+        What notes the calls of the function that is compiled; see `tape_ad.programs`.
+    record : ComputationRecord or None
+        The record that the function of the innermost transform is traced in.
+    wishes : Wishes or None
+        What fresh records are asked to see to; see `tape_ad.record.inspection.observing`.
+    batches : tuple of Batch
+        Those that functions are being run over.
+    """
+
+    capture: Any = None
+    record: Any = None
+    wishes: Any = None
+    batches: tuple[Any, ...] = ()
+
+
+ACTIVE: ContextVar[Active] = ContextVar("tape_ad_active", default=Active())
+"""The interpreters that are active here. What puts itself there puts back what it has found."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
