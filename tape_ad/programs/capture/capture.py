@@ -45,7 +45,7 @@ from tape_ad.programs.capture.tracers import (
     is_tracer,
     tracers_in,
 )
-from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
+from tape_ad.programs.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
 
