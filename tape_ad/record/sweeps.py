@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call, batch_in, certainly
+from tape_ad.base.arrays.overridable import TRACERS, batch_in, certainly, whole
 from tape_ad.record.arena import Arena, unheld_count
 from tape_ad.record.spaces import LARGE, unbroadcast
 from tape_ad.record.watching import require_unchanged
@@ -121,9 +121,7 @@ def may_hide(partials: list[Any]) -> bool:
 
 def are_finite(arrays: list[Array]) -> bool:
     """Tell whether all elements are finite, of plain arrays, handles and tracers."""
-    if TRACERS and (noted := as_one_call(all_finite, arrays)) is not NotImplemented:
-        return bool(noted)
-    return all_finite(arrays)
+    return bool(all_finite_as_one(arrays))
 
 
 def all_finite(arrays: Iterable[Array]) -> bool:
@@ -137,6 +135,9 @@ def all_finite(arrays: Iterable[Array]) -> bool:
         )
         for each in arrays
     )
+
+
+all_finite_as_one = whole(all_finite)
 
 
 def in_blas(array: Array) -> bool:
