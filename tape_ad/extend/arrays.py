@@ -6,11 +6,12 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 """
 
 from tape_ad.base.arrays.overridable import (
-    TRACERS,
     array_of,
     foreign,
     holds,
     is_handle,
+    is_plain,
+    is_traced,
     joined,
     lies_below,
     possibly,
@@ -59,7 +60,6 @@ from tape_ad.rules.numpy.indexing import (
 
 __all__ = [
     "PLAIN_TYPES",
-    "TRACERS",
     "Array",
     "Shape",
     "along",
@@ -78,6 +78,8 @@ __all__ = [
     "in_double",
     "is_handle",
     "is_number_like",
+    "is_plain",
+    "is_traced",
     "item",
     "joined",
     "lies_below",
