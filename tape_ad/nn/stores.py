@@ -8,7 +8,7 @@ parameters, their shapes, and how they are drawn.
 import operator
 from collections.abc import Iterator, Mapping, MutableMapping
 from numbers import Real
-from typing import Any, Self, SupportsIndex, cast
+from typing import Any, NoReturn, Self, SupportsIndex, cast
 
 import attrs
 import numpy as np
@@ -64,6 +64,8 @@ def check_step(takes: str, step: Any) -> None:
     """Check that something is a layer, or a function that counts as one."""
     if isinstance(step, type):
         raise TypeError(f"{takes} layers, got the class {step.__name__}; make one of it")
+    if isinstance(step, (list, tuple)):
+        raise TypeError(f"{takes} layers one by one, not a list of them; write Sequential(*layers)")
     if not callable(step):
         raise TypeError(f"{takes} layers, and functions of one array, got {step!r}")
 
@@ -158,6 +160,17 @@ class Parameter:
     trained: bool = True
 
 
+class ParametersOfLayers(dict[str, Parameter]):
+    """Parameters by name, which are read as ``layer.parameters``; calling them says so."""
+
+    def __call__(self) -> NoReturn:
+        raise TypeError(
+            "layer.parameters is a dict of what its parameters are like, and not called; the "
+            "arrays live in a dict of yours: params = ta.nn.init(layer, rng), which "
+            "optimizer.step(params, gradients) is given"
+        )
+
+
 @with_hints
 class Layer:
     """A function of a store and an input, that holds configuration and no data.
@@ -231,7 +244,7 @@ class Layer:
         StoreMismatchError
             When two layers give one name to their parameters. One layer may be used twice.
         """
-        found: dict[str, Parameter] = {}
+        found = ParametersOfLayers()
         for layer in distinct(self):
             for name, parameter in layer.own_parameters.items():
                 if name in found:

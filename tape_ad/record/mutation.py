@@ -159,8 +159,8 @@ def base_of(view: Handle) -> Handle:
     for each in memory.alive():
         if each.index == memory.place:
             return each
-    base = type(view)(view.record, memory.place, memory.data)
-    base.mark, base.memory = object(), memory
+    base = view.unmarked(memory.place, memory.data)
+    base.memory = memory
     memory.boxes.append(ref(base))
     return base
 
