@@ -1,4 +1,4 @@
-"""What functions of trees do to their types. For checkers only: nothing of it is used at run time.
+"""What functions do to the types of arrays and trees. For checkers only, not used at run time.
 
 Types cannot say "the same structure with other leaves" for structures of any depth. Those of arrays
 in a dict, list or tuple, and of such in one more, are listed here. Deeper ones keep the outermost
@@ -7,9 +7,12 @@ the class says of its fields is then what checkers go by.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
-__all__ = ["OverLeaves"]
+__all__ = ["OverLeaves", "SameKind"]
+
+Operand = TypeVar("Operand")
+Options = ParamSpec("Options")
 
 Old_contra = TypeVar("Old_contra", contravariant=True)
 New = TypeVar("New")
@@ -68,3 +71,13 @@ class OverLeaves(Protocol[Old_contra, New]):
     def __call__(self, tree: tuple[Any, ...]) -> tuple[Any, ...]: ...
     @overload
     def __call__(self, tree: Tree) -> Tree: ...
+
+
+class SameKind(Protocol[Options]):
+    """A function that makes a handle of a handle, and an array of an array."""
+
+    __name__: str
+
+    def __call__(self, x: Operand, /, *args: Options.args, **kwargs: Options.kwargs) -> Operand:
+        """Compute it."""
+        ...

@@ -8,7 +8,7 @@ parameters, their shapes, and how they are drawn.
 import operator
 from collections.abc import Iterator, Mapping, MutableMapping
 from numbers import Real
-from typing import Any, NoReturn, Self, SupportsIndex, cast
+from typing import Any, NoReturn, Self, SupportsIndex, TypeVar, cast, overload
 
 import attrs
 import numpy as np
@@ -19,14 +19,13 @@ from tape_ad import Tensor
 from tape_ad.base.errors import MissingParameterError, StoreMismatchError
 from tape_ad.extend.arrays import Array, primal
 from tape_ad.extend.packages import with_hints
-from tape_ad.nn.initializers import Initializer
+from tape_ad.nn.calls import Params, Rng
+from tape_ad.nn.initializers import Initializer, Plain
 from tape_ad.record.inspection.pages.figures import Summary
 
 __all__ = [
     "Layer",
     "Parameter",
-    "Params",
-    "Rng",
     "as_dtype",
     "as_length",
     "check_eps",
@@ -43,12 +42,6 @@ __all__ = [
     "probability",
     "summary",
 ]
-
-Params = Mapping[str, Any]
-"""Parameters by their names: arrays, or handles."""
-
-Rng = np.random.Generator | None
-"""What a layer draws from, where it does."""
 
 
 def check_generator(rng: Any) -> None:
@@ -138,6 +131,7 @@ def not_negative(layer: Any, attribute: "Attribute[float]", value: float) -> Non
 
 Shape = tuple[int, ...]
 Store = MutableMapping[str, Any]
+Given = TypeVar("Given", bound=Store)
 
 
 @frozen
@@ -335,6 +329,12 @@ class Layer:
         return repr(getattr(self, "name", type(self).__name__))
 
 
+@overload
+def init(
+    layer: Any, rng: np.random.Generator, store: None = None, *, keep: bool = False
+) -> dict[str, Plain]: ...
+@overload
+def init(layer: Any, rng: np.random.Generator, store: Given, *, keep: bool = False) -> Given: ...
 def init(
     layer: Any, rng: np.random.Generator, store: Store | None = None, *, keep: bool = False
 ) -> Any:

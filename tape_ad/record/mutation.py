@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sys import getrefcount
 from threading import get_ident
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -26,7 +26,7 @@ from tape_ad.record.arena import Arena, wait_until_assigned
 from tape_ad.record.messages.callers import is_at
 from tape_ad.record.messages.refusals import batched_value
 from tape_ad.record.primals import PLAIN_TYPES, is_number, memory_of, primal
-from tape_ad.rules.maps import Chain, Index, LinearMap, Stretch, clone, rearranges
+from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Stretch, clone, rearranges
 from tape_ad.rules.maps.memory import Marks, Window
 from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
@@ -47,6 +47,7 @@ __all__ = [
     "refuse_moving",
     "refuse_to_write",
     "replace",
+    "unmarked",
     "way_to",
 ]
 
@@ -55,6 +56,7 @@ __all__ = [
 
 Handle = Any
 """A Tensor, whose methods end here."""
+Some = TypeVar("Some", bound=Any)
 Box = Any
 """A Tensor, or anything else that stands for an array and has it as ``data``."""
 
@@ -159,10 +161,18 @@ def base_of(view: Handle) -> Handle:
     for each in memory.alive():
         if each.index == memory.place:
             return each
-    base = view.unmarked(memory.place, memory.data)
+    base = unmarked(view, memory.place, memory.data)
     base.memory = memory
     memory.boxes.append(ref(base))
     return base
+
+
+def unmarked(beside: Some, index: int, data: Array) -> Some:
+    """Make a handle of a node of another handle's record, for which a sweep keeps no gradient."""
+    handle: Any = new(type(beside))
+    handle.record, handle.index, handle.data = beside.record, index, data
+    handle.mark = object()
+    return handle  # type: ignore[no-any-return]  # which is made without its fields
 
 
 def way_to(view: Handle) -> LinearMap | None:

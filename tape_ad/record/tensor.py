@@ -21,9 +21,9 @@ from tape_ad.record.inspection.pages.figures import array_html, shown_by_repr
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.migration_hints import CalledOnly, there, with_hints
+from tape_ad.record.mutation import unmarked
 from tape_ad.record.spaces import seed_of
 from tape_ad.record.sweeps import reverse_sweep
-from tape_ad.rules.maps import Array
 
 if TYPE_CHECKING:
     from _tape_ad_stubs import AsArray  # is there where the stubs have been written, else Any
@@ -110,9 +110,7 @@ def warn_of_growth(record: Any) -> None:
 OFTEN = 50
 """At every so many gradients of a record `warn_of_growth` looks at its size."""
 
-INNER = frozenset(
-    ["answer_with", "earlier", "interpreter", "mark", "memory", "snapshot", "unmarked"]
-)
+INNER = frozenset(["answer_with", "earlier", "interpreter", "mark", "memory", "snapshot"])
 """What only the library asks a handle for."""
 
 
@@ -154,7 +152,7 @@ class Tensor(ArrayInterface):
 
     record: Any
     index: int
-    data: Array
+    data: np.ndarray[tuple[int, ...], np.dtype[Any]]
     mark: object = field(init=False)
     """What the record has for this node too, see `Arena`; a snapshot has one of its own."""
     memory: Any = field(init=False)
@@ -232,14 +230,7 @@ class Tensor(ArrayInterface):
 
     def snapshot(self) -> Self:
         """Give a handle of the same node, which nobody assigns to; it gets no gradients."""
-        return self.unmarked(self.index, self.data)
-
-    def unmarked(self, index: int, data: Array) -> Self:
-        """Make a handle of a node of the same record, for which the sweep keeps no gradient."""
-        handle = object.__new__(type(self))
-        handle.record, handle.index, handle.data = self.record, index, data
-        handle.mark = object()
-        return handle
+        return unmarked(self, self.index, self.data)
 
     def __dir__(self) -> list[str]:
         """List what users ask a handle for."""

@@ -4,13 +4,16 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 
 import numpy as np
 from attrs import evolve
 
 from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.adapters import adapter, operand_of
+
+if TYPE_CHECKING:
+    from tape_ad.base.tree_types import SameKind
 
 __all__ = [
     "SYMBOLS",
@@ -50,6 +53,13 @@ SYMBOLS: set[type] = set()
 function; `tape_ad.programs` adds its own. No derivative is taken through them."""
 
 F = TypeVar("F", bound=Callable[..., Any])
+Options = ParamSpec("Options")
+
+
+def same_kind(function: Callable[Concatenate[Any, Options], Any]) -> "SameKind[Options]":
+    """Say to checkers that a function makes handles of handles; at run time it stays as it is."""
+    same: SameKind[Options] = function
+    return same
 
 
 def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
