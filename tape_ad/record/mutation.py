@@ -401,7 +401,8 @@ def is_known_part(target: Handle, key: Any, value: Handle) -> bool:
     if plain is None or value.record is not record:
         return False
     way = way_to(value) if base_index(value) == target.index else None
-    return type(way) is Index and way.key == plain + (WHOLE,) * (len(way.parent) - len(plain))
+    whole = plain + (WHOLE,) * (len(way.parent) - len(plain)) if type(way) is Index else None
+    return whole is not None and plain_key(way.key) == whole  # a diagonal has arrays for a key
 
 
 def is_that_part(target: Handle, key: Any, value: Handle) -> bool:
