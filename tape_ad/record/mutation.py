@@ -441,7 +441,7 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
             base = base_of(target)
             way = way_to(target) if key is ... else None
             if type(way) is Index:  # a row, as in x[key] += y
-                key = way.key
+                key = way.key if target.ndim else (*way.key, ...)  # an array, and no number
             else:
                 window = Window.of(memory_of(base.data), memory_of(target.data))
         views = boxes_beside(base)
