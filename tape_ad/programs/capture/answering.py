@@ -126,7 +126,7 @@ def assign(x: TracedArray, key: Any, value: Any) -> None:
     before, boxes = memory.place, memory.alive()
     check_writeable(capture, before, x)
     for each in boxes:
-        each.guard_window()
+        each._guard_window()
     (concrete_key, concrete_value), (noted_key, noted_value) = capture.unwrap((key, value))
     kwargs = {} if x.value is before else {"window": Window.of(memory.data, x.data)}
     x.data[concrete_key] = concrete_value
