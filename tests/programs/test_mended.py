@@ -269,6 +269,18 @@ def test_a_row_of_a_handle_that_an_index_chooses_is_at_that_index(
             np.testing.assert_allclose(fast(*args), transform(total)(*args), rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_a_copy_that_shows_elements_several_times_is_not_written_to() -> None:
+    def spread(x: Any) -> Any:
+        rows, _ = np.meshgrid(x[::-1].T * 1.0, x, copy=False)
+        rows[0, 1] += 0.5
+        return rows * 1.0
+
+    assert problems(spread, (X,), (Y,)) == []  # by way of the memory that they show
+    with pytest.raises(CaptureError, match="shows elements several times"):
+        ta.compile(spread)(np.arange(4.0).reshape(2, 2))
+
+
 def test_a_number_that_is_an_argument_fills_an_array_like_a_handle() -> None:
     def filled(x: Any, n: Any) -> Any:
         return ta.grad(lambda z: np.sum(np.real(z * np.full_like(z, n))))(x)
