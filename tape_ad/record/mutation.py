@@ -411,7 +411,8 @@ def is_known_part(target: Handle, key: Any, value: Handle) -> bool:
     if plain is None or value.record is not record:
         return False
     way = way_to(value) if base_index(value) == target.index else None
-    return type(way) is Index and way.key == plain + (WHOLE,) * (len(way.parent) - len(plain))
+    whole = plain + (WHOLE,) * (len(way.parent) - len(plain)) if type(way) is Index else None
+    return whole is not None and plain_key(way.key) == whole  # a diagonal has arrays for a key
 
 
 def is_that_part(target: Handle, key: Any, value: Handle) -> bool:
@@ -450,7 +451,7 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
             base = base_of(target)
             way = way_to(target) if key is ... else None
             if type(way) is Index:  # a row, as in x[key] += y
-                key = way.key
+                key = way.key if target.ndim else (*way.key, ...)  # an array, and no number
             else:
                 window = Window.of(memory_of(base.data), memory_of(target.data))
         views = boxes_beside(base)
