@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from attrs import NOTHING, Attribute, field, frozen
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.calls import Params, Rng, layer_call, of_two
 from tape_ad.nn.initializers import uniform

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, as_constant, item, primal
 from tape_ad.nn.calls import Params, Rng, layer_call, of_two
 from tape_ad.nn.initializers import normal, uniform

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, as_constant, item
 from tape_ad.nn.calls import of_two
 from tape_ad.nn.stores import check_probability, is_number

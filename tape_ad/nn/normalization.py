@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import Attribute, field, frozen
 
-from tape_ad.base.errors import InPlaceError, ShapeError
+from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.extend.arrays import Array, primal, refuse_to_change
 from tape_ad.nn.calls import Params, Rng, layer_call
 from tape_ad.nn.initializers import ones, zeros

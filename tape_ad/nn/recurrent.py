@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import Attribute, field, frozen
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.calls import Params, Rng
 from tape_ad.nn.initializers import uniform

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from attrs import Attribute, frozen
 
 from tape_ad import Tensor
-from tape_ad.base.errors import MissingParameterError, StoreMismatchError
+from tape_ad.errors import MissingParameterError, StoreMismatchError
 from tape_ad.extend.arrays import Array, primal
 from tape_ad.extend.packages import with_hints
 from tape_ad.nn.calls import Params, Rng

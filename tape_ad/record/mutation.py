@@ -17,8 +17,7 @@ from weakref import ref
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import looked_through, unwrapped
+from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
 from tape_ad.base.arrays.overridable import is_later
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.base.naming import OPERATORS, called, function_name
@@ -411,8 +410,10 @@ def is_known_part(target: Handle, key: Any, value: Handle) -> bool:
     if plain is None or value.record is not record:
         return False
     way = way_to(value) if base_index(value) == target.index else None
-    whole = plain + (WHOLE,) * (len(way.parent) - len(plain)) if type(way) is Index else None
-    return whole is not None and plain_key(way.key) == whole  # a diagonal has arrays for a key
+    if type(way) is not Index:
+        return False
+    whole = plain + (WHOLE,) * (len(way.parent) - len(plain))
+    return plain_key(way.key) == whole  # a diagonal has arrays for a key
 
 
 def is_that_part(target: Handle, key: Any, value: Handle) -> bool:

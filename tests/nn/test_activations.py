@@ -10,7 +10,7 @@ import pytest
 import scipy.special
 
 import tape_ad as ta
-from tape_ad.base.errors import DtypeError, ShapeError
+from tape_ad.errors import DtypeError, ShapeError
 from tape_ad.nn import cross_entropy, log_softmax, logsumexp, relu, sigmoid, softmax
 from tests.shorthand import gradient
 

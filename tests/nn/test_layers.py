@@ -8,7 +8,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import DtypeError, InPlaceError, MissingParameterError, ShapeError
+from tape_ad.errors import DtypeError, InPlaceError, MissingParameterError, ShapeError
 from tape_ad.rules.nn.images import convolve_images
 
 Array = np.ndarray[Any, Any]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError, ProgramMismatchError
+from tape_ad.errors import CaptureError, ProgramMismatchError
 from tape_ad.programs import engines
 from tape_ad.programs.engines import Report
 from tape_ad.programs.engines.numpy import replay_of

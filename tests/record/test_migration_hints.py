@@ -14,7 +14,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn, optim
-from tape_ad.base.errors import GrowthWarning, RecordMismatchError
+from tape_ad.errors import GrowthWarning, RecordMismatchError
 from tape_ad.record.messages.migration_hints import MIGRATION_HINTS, MigrationHint
 
 X: Any = ta.ComputationRecord().tensor(np.arange(3.0))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import DtypeError, RecordMismatchError
+from tape_ad.errors import DtypeError, RecordMismatchError
 from tape_ad.record import arena
 from tape_ad.rules import signatures
 from tests.record.test_interrupts import assert_consistent

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.rules.signatures import arguments_of
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.program.native import placed_number
-from tape_ad.programs.program.program import Call, Value, root_of, values_in
+from tape_ad.programs.program.program import Call, Value, placed_number, root_of, values_in
 from tape_ad.rules import known_facts
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once

@@ -11,8 +11,7 @@ from attrs import define, field, frozen
 
 from tape_ad.programs.engines.out_support import fills, is_c, overwritten, size_of
 from tape_ad.programs.passes.inlining import inline
-from tape_ad.programs.program.native import Segment
-from tape_ad.programs.program.program import Call, Guard, Program, Step, Value, root_of
+from tape_ad.programs.program.program import Call, Guard, Program, Segment, Step, Value, root_of
 from tape_ad.rules.nn.activations import sigmoid
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.nn.rectifiers import elu, gelu, glu, leaky_relu, selu, silu

@@ -1,7 +1,7 @@
 """A program: calls in order, each of which gives new values (static single assignment)."""
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -15,15 +15,23 @@ __all__ = [
     "COMPUTED",
     "Call",
     "Constant",
+    "Diverged",
     "Guard",
     "Program",
+    "Segment",
     "Step",
     "Value",
+    "element",
+    "interpret",
+    "interpreted",
     "listed",
+    "placed_number",
+    "python_number",
     "replaced",
     "root_of",
     "values_in",
 ]
+
 
 Function = Callable[..., Any]
 HOLDING_NONE = frozenset({int, float, bool, type(None), type(Ellipsis), str, np.float64, type})
@@ -350,3 +358,117 @@ def shown(tree: Any, numbers: Mapping[Value, int]) -> str:
         inner = ", ".join(shown(each, numbers) for each in structure.values(tree))
         return f"{type(tree).__name__}({inner})"
     return "..." if tree is Ellipsis else repr(tree)
+
+
+@frozen(eq=False)
+class Diverged:
+    """What a replay gives in place of results when a guard has got another answer.
+
+    Attributes
+    ----------
+    guard : int
+        Which one, counted from 0.
+    answer : any
+        The other answer.
+    """
+
+    guard: int
+    answer: Any
+
+
+def interpret(program: Program, inputs: Sequence[Any]) -> Any:
+    """Run a program.
+
+    Parameters
+    ----------
+    program : Program
+    inputs : sequence of array and number
+        One for each of the program's inputs.
+
+    Returns
+    -------
+    The output's tree with arrays and numbers in it, or Diverged
+    """
+    values, diverged = interpreted(program, inputs)
+    if diverged is not None:
+        return diverged
+    return map_leaves(lambda leaf, path: put(leaf, values), program.output)
+
+
+def interpreted(
+    program: Program, inputs: Sequence[Any]
+) -> tuple[dict[Value, Any], Diverged | None]:
+    """Run a program, and give all of its values; those before the guard where it has diverged."""
+    values: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
+    values |= {constant.value: constant.data for constant in program.constants}
+    guards = 0
+    for step in program.steps:
+        if isinstance(step, Guard):
+            answer = step.question(values[step.value])
+            if answer != step.answer:
+                return values, Diverged(guards, answer)
+            guards += 1
+            continue
+        with np.errstate(**(step.errors or {})):
+            out = step.function(*replaced(step.args, values), **replaced(step.kwargs, values))
+        outs = out if step.several else (out,)
+        values |= zip(step.outputs, outs, strict=True)
+    return values, None
+
+
+@define(eq=False)
+class Segment:
+    """All that is native in a row, as the function of one call.
+
+    Its results are arrays that it is given: the first two are memory that it needs.
+
+    Attributes
+    ----------
+    run : callable
+        ``run(table, *results, *operands) -> int``: 0, or the number of the guard that has failed,
+        from 1, or -1 where NumPy has to do all.
+    table : array of int64
+    answers : dict of int to bool
+        What each guard in it expects, by its number.
+    checks : int
+        In how many places it may end with another number than 0.
+    loops : sequence
+        What its addresses belong to: the different loops that it calls.
+    fits, layouts
+        ``fits(layouts, *foreign) -> int`` tells by 0 that operands which native code has not made
+        lie as the table was made for.
+    rows : sequence of array
+        What else its addresses belong to.
+    foreign : sequence of Value
+        Those operands.
+    """
+
+    run: Callable[..., int]
+    table: Any
+    answers: dict[int, bool]
+    checks: int
+    loops: Sequence[Any]
+    fits: Callable[..., int] | None = None
+    layouts: Any = None
+    rows: Sequence[Any] = ()
+    foreign: Sequence[Value] = ()
+    __name__: str = "native"
+
+    def __call__(self, *arrays: Any) -> int:
+        """Do it: with the results, and then the operands."""
+        return self.run(self.table, *arrays)
+
+
+def placed_number(number: Any) -> Any:
+    """Put a number where native code finds it: an array of one element."""
+    return np.array(number)
+
+
+def element(array: Any) -> Any:
+    """Take a number from where native code has put it."""
+    return array[()]
+
+
+def python_number(array: Any) -> Any:
+    """Take a Python number from where native code has put it."""
+    return array.item()

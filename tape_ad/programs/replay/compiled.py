@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import global_name

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.base.trees import paired
 from tape_ad.programs.capture.capture import Capture

@@ -7,12 +7,12 @@ and their default values are PyTorch's, and so is the derivative at a kink: the 
 import inspect
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec
+from typing import Any, ClassVar, Concatenate, ParamSpec
 
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable, same_kind
+from tape_ad.base.arrays.overridable import SameKind, overridable, same_kind
 from tape_ad.base.extras import extra
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, Maker, quiet, rule
@@ -31,9 +31,6 @@ from tape_ad.rules.nn.activations import (
 )
 from tape_ad.rules.numpy.continued import bounded, logistic
 from tape_ad.rules.signatures import arguments_of
-
-if TYPE_CHECKING:
-    from tape_ad.base.tree_types import SameKind
 
 __all__ = ["elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
 
@@ -135,13 +132,13 @@ CUBIC = 0.044715
 
 def activation(
     derivative: Maker, compute: Maker | None = None, known: Facts = ELEMENTWISE
-) -> Callable[[Callable[Concatenate[Any, Options], Any]], "SameKind[Options]"]:
+) -> Callable[[Callable[Concatenate[Any, Options], Any]], SameKind[Options]]:
     """Let handles take a function of `x` over, whose maker of partials is `derivative`.
 
     Where `compute` is given, it gives the value and what the maker then takes in its place.
     """
 
-    def published(function: Callable[Concatenate[Any, Options], Any]) -> "SameKind[Options]":
+    def published(function: Callable[Concatenate[Any, Options], Any]) -> SameKind[Options]:
         public = same_kind(overridable(function))
         signature = arguments_of(public, "x") if function.__defaults__ else None
         saves = compute is not None

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import as_one_call, overridable
+from tape_ad.base.arrays.overridable import ACTIVE, as_one_call, overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import any_handle, joined, plain, refuse_handles
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import any_handle, array_of, plain, refuse_handles
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.methods import cdf, ppf, sf
 from tape_ad.scipy.stats.results import ConfidenceInterval, check_level
@@ -18,7 +18,7 @@ __all__ = ["dunnett", "quantile_test", "tukey_hsd"]
 
 def moments_of(samples: Any) -> tuple[Any, Any, Any]:
     """The means, variances and sizes of samples."""
-    arrays = [floating(joined(x)) for x in samples]
+    arrays = [floating(array_of(x)) for x in samples]
     sizes = np.array([x.shape[0] for x in arrays])
     means = np.stack([np.mean(x) for x in arrays])
     return means, np.stack([np.var(x, ddof=1) if x.size > 1 else 0.0 * x[0] for x in arrays]), sizes
@@ -245,7 +245,7 @@ def quantile_test(
     """
     if not any_handle((x, q, p, options)):
         return scipy.stats.quantile_test(x, q=q, p=p, alternative=alternative, **options)
-    x = joined(x)
+    x = array_of(x)
     for name, value in options.items():
         refuse_option("quantile_test", name, value)
     if np.ndim(x) != 1:

@@ -10,7 +10,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad import Tensor
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, any_handle, as_array, primal
 from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value

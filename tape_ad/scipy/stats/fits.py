@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import joined, plain
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import array_of, plain
 from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.distributions import Distribution
@@ -69,7 +69,7 @@ def gumbel(x: Any, scale: float) -> tuple[Any, Any]:
     def residual(unknown: Any) -> Any:
         weighed = weights(unknown[0])
         mean = np.sum(x * weighed) / np.sum(weighed)
-        return joined(np.mean(x) - mean - unknown[0]).reshape(1)
+        return array_of(np.mean(x) - mean - unknown[0]).reshape(1)
 
     found = implicit(residual, np.array([scale]), "scipy.stats.anderson")[0]
     return np.mean(x) - found * np.log(np.mean(weights(found))), found

@@ -16,7 +16,7 @@ from distributed import Client
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import ConversionError, InPlaceError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, InPlaceError, UnsupportedArgumentError
 from tests.interop.dask.curvature import curvature
 from tests.interop.dask.outcomes import LISTED, SOME, listed, never, outcome, public_name
 from tests.rules.grouping import for_each

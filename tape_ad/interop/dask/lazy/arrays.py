@@ -10,7 +10,7 @@ import dask.array as da
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.extend.packages import caller
 
 __all__ = ["LazyArray", "item", "lazy", "operand", "plain", "unknown", "unwritable"]

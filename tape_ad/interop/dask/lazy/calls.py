@@ -9,7 +9,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from tape_ad.base.errors import TapeError, UnsupportedArgumentError
+from tape_ad.errors import TapeError, UnsupportedArgumentError
 from tape_ad.extend.arrays import axes_of
 from tape_ad.extend.facts import Facts
 from tape_ad.extend.maps import Index, added_at, scatter

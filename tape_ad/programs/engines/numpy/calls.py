@@ -16,8 +16,15 @@ from attrs import define, field
 from tape_ad.base.naming import function_name
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.engines.out_support import dtype_of_reduction, is_c
-from tape_ad.programs.program.native import element, placed_number, python_number
-from tape_ad.programs.program.program import Call, Value, replaced, values_in
+from tape_ad.programs.program.program import (
+    Call,
+    Value,
+    element,
+    placed_number,
+    python_number,
+    replaced,
+    values_in,
+)
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules import known_facts
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
