@@ -8,10 +8,9 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import ACTIVE, as_one_call, overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, along, rule
+from tape_ad.rules.base import Entry, along, arguments_of, rule
 from tape_ad.rules.maps import Adjoint, Array
 from tape_ad.rules.maps.patterns import permutation
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "pulled", "pushed", "summed_by_index"]
 

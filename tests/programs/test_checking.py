@@ -13,7 +13,7 @@ from tape_ad.programs import engines
 from tape_ad.programs.engines import Report
 from tape_ad.programs.engines.numpy import replay_of
 from tape_ad.programs.engines.plans import Plan
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 from tape_ad.programs.replay.verifying import check_alike
 from tests.programs.comparing import counting
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.rules.base import arguments_of
 
 
 def example(a: Any, /, b: Any, n: int = 2, *, mode: str = "plain", new: Any = None) -> None:

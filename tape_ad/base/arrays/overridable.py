@@ -79,7 +79,8 @@ class Active:
     batches: tuple[Any, ...] = ()
 
 
-ACTIVE: ContextVar[Active] = ContextVar("tape_ad_active", default=Active())
+NOBODY = Active()
+ACTIVE: ContextVar[Active] = ContextVar("tape_ad_active", default=NOBODY)
 """The interpreters that are active here. What puts itself there puts back what it has found."""
 
 F = TypeVar("F", bound=Callable[..., Any])

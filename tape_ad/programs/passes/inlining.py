@@ -19,7 +19,7 @@ from tape_ad.base.arrays.overridable import SYMBOLS
 from tape_ad.base.naming import function_name
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.passes.rewriting import alike
-from tape_ad.programs.program.program import Call, Program, Step, Value
+from tape_ad.programs.program import Call, Program, Step, Value
 from tape_ad.rules import RULES, facts_of, known_facts, load_lazy_tables
 from tape_ad.rules.base import Rule
 from tape_ad.rules.facts import UNKNOWN

@@ -19,8 +19,8 @@ from tape_ad.programs.capture.comparison import alike_functions
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.opaque_calls import OpaqueFunction
 from tape_ad.programs.engines import engine_named
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, written
 from tape_ad.programs.program.keys import rebuilder
-from tape_ad.programs.program.program import Call, Guard, Program, Step, Value, replaced, written
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.paths import Path
 from tape_ad.programs.replay.trust import UntestedInput, near_by, still_untested

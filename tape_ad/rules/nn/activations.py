@@ -16,7 +16,7 @@ from attrs import define
 from tape_ad.base.arrays.overridable import SYMBOLS, composition, overridable, same_kind
 from tape_ad.base.errors import DtypeError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, as_array, axes_of, quiet, rule
+from tape_ad.rules.base import Entry, arguments_of, as_array, axes_of, quiet, rule
 from tape_ad.rules.maps import (
     Array,
     LinearMap,
@@ -26,7 +26,6 @@ from tape_ad.rules.maps import (
     unless_zero,
 )
 from tape_ad.rules.maps.patterns import along, reduced
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "ACTIVATIONS",

@@ -13,9 +13,9 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import SameKind, overridable, same_kind
-from tape_ad.base.extras import extra
+from tape_ad.base.errors import extra
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, Maker, quiet, rule
+from tape_ad.rules.base import Entry, Maker, arguments_of, quiet, rule
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along
 from tape_ad.rules.maps import Array, LinearMap, Shape, unless_zero
 from tape_ad.rules.maps.patterns import Pattern, joined, numbered, pairs, reads
@@ -30,7 +30,6 @@ from tape_ad.rules.nn.activations import (
     spare,
 )
 from tape_ad.rules.numpy.continued import bounded, logistic
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
 

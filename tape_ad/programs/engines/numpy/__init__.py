@@ -18,9 +18,8 @@ from tape_ad.programs.engines.numpy.calls import (
     seen,
     with_out,
 )
-from tape_ad.programs.engines.out_support import is_c, size_of
-from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_one_element
-from tape_ad.programs.program.program import (
+from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_c, is_one_element, size_of
+from tape_ad.programs.program import (
     Call,
     Diverged,
     Guard,

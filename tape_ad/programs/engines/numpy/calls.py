@@ -15,8 +15,8 @@ from attrs import define, field
 
 from tape_ad.base.naming import function_name
 from tape_ad.base.trees import structure_of
-from tape_ad.programs.engines.out_support import dtype_of_reduction, is_c
-from tape_ad.programs.program.program import (
+from tape_ad.programs.engines.plans import dtype_of_reduction, is_c
+from tape_ad.programs.program import (
     Call,
     Value,
     element,
@@ -447,7 +447,7 @@ def with_out(arguments: Arguments, call: Call, target: str) -> list[str]:
     ----------
     arguments : Arguments
     call : Call
-        One that `out_support.fills` says can do it.
+        One that `plans.fills` says can do it.
     target : str
         What the array is called.
     """

@@ -19,7 +19,7 @@ from tape_ad.programs.engines.native.ir import Listing, LLVMFunction, kept_as
 from tape_ad.programs.engines.native.lowering import lower
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
-from tape_ad.programs.program.program import (
+from tape_ad.programs.program import (
     Call,
     Guard,
     Program,
