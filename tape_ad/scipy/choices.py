@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array
+from tape_ad.extend.arrays import SYMBOLS, Array
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
 
@@ -25,6 +25,8 @@ def chosen(
 
     Where it asks in a library whether numbers are equal, and some are, the tie is told.
     """
+    if any(type(x) in SYMBOLS for x in (cond, *args)):
+        return np.where(cond, f1(*args), fill_value if f2 is None else f2(*args))
     if np.all(cond):
         return f1(*args)
     bool(np.any(cond))  # which tells it
