@@ -11,7 +11,7 @@ can be handles. Those of vectors and matrices take handles for points, centres a
 `DISTRIBUTIONS` lists their names. Moments, entropies and expectations without a formula are
 integrated by a quadrature rule; where that does not give SciPy's value, they are refused. A moment
 that does not exist has nan for its slope. `rv_discrete` and `rv_histogram` make distributions of
-tables; `Normal`, `Uniform`, `Mixture` and `make_distribution`, random variables.
+tables. Random variables (`Normal`, `Mixture`, `make_distribution`) are SciPy's own code.
 
 Functions of samples (`skew`, `pearsonr`, `ttest_ind`, `wasserstein_distance`) are SciPy's own code,
 of which a copy takes handles; see `tape_ad.differentiable`. Some steps of it are ours, where they
@@ -29,9 +29,11 @@ Examples
 1.5
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
+from tape_ad import differentiable
 from tape_ad.extend.packages import extra
 
 with extra("scipy", "tape_ad.scipy.stats"):
@@ -65,7 +67,6 @@ from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
 from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
 from tape_ad.scipy.stats.tabulated import *
-from tape_ad.scipy.stats.variables import VARIABLES
 
 add_rules(merged(FORMULAS, METHODS, RANKS))
 
@@ -86,7 +87,6 @@ def frozen(original: Any) -> Any:
 OBJECTS[scipy.stats._distn_infrastructure.rv_frozen] = frozen
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **VARIABLES,
     **PUBLISHED,
     **{
         name: getattr(module, name)
@@ -98,10 +98,20 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """The functions that are not copies of SciPy's own, by their names, each of which is an attribute
 of this module."""
 
+
+def made_by(copy: Callable[..., Any]) -> Callable[..., Any]:
+    """Let what makes random variables of a distribution give a class that takes handles."""
+
+    def make_distribution(dist: Any) -> Any:
+        return differentiable(copy(dist.scipy if isinstance(dist, Distribution) else dist))
+
+    return functools.wraps(copy)(make_distribution)
+
+
 __getattr__, __dir__ = face(
     __name__,
     DISTRIBUTIONS,
     FUNCTIONS,
     also=["DISTRIBUTIONS", "FUNCTIONS"],
-    around=DRAWING,
+    around={**DRAWING, "make_distribution": made_by},
 )

@@ -248,6 +248,13 @@ def joining_lists(function: Function) -> Function:
     return calling
 
 
+@stands_in_for(np.broadcast_arrays)
+def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
+    """Stand in for `numpy.broadcast_arrays`; copies of plain arrays may be assigned handles."""
+    found = np.broadcast_arrays(*map(without_lists, args))
+    return tuple(borrowed(x) if type(x) is np.ndarray else x for x in found)
+
+
 INITIAL: dict[Any, Any] = {
     np.sum: np.add,
     np.prod: np.multiply,
