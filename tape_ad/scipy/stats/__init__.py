@@ -34,7 +34,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tape_ad import differentiable
-from tape_ad.extend.packages import extra
+from tape_ad.extend.packages import copied_object, extra
 
 with extra("scipy", "tape_ad.scipy.stats"):
     import scipy.stats
@@ -46,7 +46,6 @@ from tape_ad.scipy.stand_ins import OBJECTS
 from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
     bins,
     comparisons,
-    counts,
     distances,
     fits,
     goodness,
@@ -90,7 +89,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **PUBLISHED,
     **{
         name: getattr(module, name)
-        for module in (comparisons, counts, fits, resampling)
+        for module in (comparisons, fits, resampling)
         for name in module.__all__
         if hasattr(scipy.stats, name)
     },
@@ -99,13 +98,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 of this module."""
 
 
-def made_by(copy: Callable[..., Any]) -> Callable[..., Any]:
-    """Let what makes random variables of a distribution give a class that takes handles."""
+def with_copied_result(copy: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function give a class, or an object, whose methods take handles too."""
 
-    def make_distribution(dist: Any) -> Any:
-        return differentiable(copy(dist.scipy if isinstance(dist, Distribution) else dist))
+    def public(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(each.scipy if isinstance(each, Distribution) else each for each in args)
+        found = copy(*args, **kwargs)
+        return differentiable(found) if isinstance(found, type) else copied_object(found)
 
-    return functools.wraps(copy)(make_distribution)
+    return functools.wraps(copy)(public)
 
 
 __getattr__, __dir__ = face(
@@ -113,5 +114,5 @@ __getattr__, __dir__ = face(
     DISTRIBUTIONS,
     FUNCTIONS,
     also=["DISTRIBUTIONS", "FUNCTIONS"],
-    around={**DRAWING, "make_distribution": made_by},
+    around=DRAWING | dict.fromkeys(("binomtest", "make_distribution"), with_copied_result),
 )
