@@ -47,7 +47,6 @@ from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
     bins,
     comparisons,
     distances,
-    fits,
     goodness,
     kde,
     percentiles,
@@ -89,7 +88,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **PUBLISHED,
     **{
         name: getattr(module, name)
-        for module in (comparisons, fits, resampling)
+        for module in (comparisons, resampling)
         for name in module.__all__
         if hasattr(scipy.stats, name)
     },
