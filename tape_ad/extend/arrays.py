@@ -6,6 +6,7 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 """
 
 from tape_ad.base.arrays.overridable import (
+    SYMBOLS,
     TRACERS,
     array_of,
     foreign,
@@ -59,6 +60,7 @@ from tape_ad.rules.numpy.indexing import (
 
 __all__ = [
     "PLAIN_TYPES",
+    "SYMBOLS",
     "TRACERS",
     "Array",
     "Shape",
