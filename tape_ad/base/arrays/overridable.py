@@ -15,9 +15,9 @@ from tape_ad.base.arrays.adapters import adapter, operand_of
 __all__ = [
     "ACTIVE",
     "SYMBOLS",
-    "SameKind",
     "TRACERS",
     "Active",
+    "SameKind",
     "anywhere",
     "apart",
     "array_of",

@@ -240,7 +240,7 @@ class Trace:
                 raise NotInlined(f"{arg} beside {dtype}")
         return self.note(ufunc, args, {}, shape_of(*args), dtypes[-1])
 
-    def changed(self, target: Any, ufunc: Any, args: tuple[Any, ...]) -> Symbol:
+    def changed(self, target: Symbol, ufunc: Any, args: tuple[Any, ...]) -> Symbol:
         """Note ``x -= y`` of what the body has made itself: all its names are of the new array."""
         made = [out for call in self.calls for out in call.outputs]
         seen = any(out.owner is target.value for out in made)
