@@ -218,6 +218,20 @@ def test_numbers_that_numpy_does_not_have(tmp_path: Path, dtype: str) -> None:
         load(tmp_path / "p.safetensors")
 
 
+@pytest.mark.parametrize(("dtype", "length"), [("BF16", 4), ("F8_E4M3", 2), ("F8_E5M2", 2)])
+def test_numbers_that_another_library_has_given_numpy(
+    tmp_path: Path, dtype: str, length: int
+) -> None:
+    write_safetensors(
+        tmp_path / "p.safetensors",
+        json.dumps({"w": {"dtype": dtype, "shape": [2], "data_offsets": [0, length]}}),
+        bytes(length),
+    )
+    pytest.importorskip("ml_dtypes")
+    with pytest.raises(DamagedFileError, match="holds numbers that NumPy has no dtype for"):
+        load(tmp_path / "p.safetensors")
+
+
 @pytest.mark.parametrize(
     "header", ["[" * 100_000, '{"a":' * 100_000, '{"__metadata__": {"a": 3}}', "9" * 100_000, ""]
 )

@@ -15,6 +15,7 @@ __all__ = [
     "DamagedFileError",
     "DtypeError",
     "GradientCheckError",
+    "GrowthWarning",
     "InPlaceError",
     "MissingParameterError",
     "MutatedInputError",
@@ -85,6 +86,10 @@ class DtypeError(TapeError, TypeError):
 
 class GradientCheckError(TapeError, AssertionError):
     """A derivative differs from a difference quotient; see `tape_ad.testing.check_grads`."""
+
+
+class GrowthWarning(UserWarning):
+    """A record is kept over a loop of gradients and grows with each step."""
 
 
 class InPlaceError(TapeError, TypeError):

@@ -6,6 +6,7 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 """
 
 from tape_ad.base.arrays.overridable import (
+    SYMBOLS,
     array_of,
     foreign,
     holds,
@@ -60,6 +61,7 @@ from tape_ad.rules.numpy.indexing import (
 
 __all__ = [
     "PLAIN_TYPES",
+    "SYMBOLS",
     "Array",
     "Shape",
     "along",

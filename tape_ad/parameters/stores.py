@@ -343,6 +343,11 @@ def read_safetensors(file: IO[bytes], max_bytes: int) -> dict[str, Plain]:
         raise ValueError(str(error)) from error
     except (TypeError, AttributeError) as error:  # of bfloat16 and of floats of 8 bits
         raise ValueError(f"it holds numbers that NumPy has no dtype for: {error}") from error
+    for name, array in arrays.items():
+        if array.dtype.isbuiltin != 1:  # which another library has given NumPy, if it is imported
+            raise ValueError(
+                f"it holds numbers that NumPy has no dtype for: {name!r} has dtype {array.dtype}"
+            )
     return arrays
 
 

@@ -387,7 +387,7 @@ class ComputationRecord(Shown):
             return
         noted = self.inputs
         for leaf in leaves:
-            data = leaf.data
+            data: Any = leaf.data
             while type(data) is Tensor:
                 data = data.data
             if type(data) is not np.ndarray:  # a number, or what is not NumPy's

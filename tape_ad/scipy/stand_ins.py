@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array
+from tape_ad.extend.arrays import SYMBOLS, Array
 from tape_ad.scipy.installed import scipy
 
 __all__ = ["KNOWN", "OBJECTS", "counterpart", "like_object", "stands_for", "unwrapped"]
@@ -118,6 +118,8 @@ def chosen(
 
     Where it asks in a library whether numbers are equal, and some are, the tie is told.
     """
+    if any(type(x) in SYMBOLS for x in (cond, *args)):
+        return np.where(cond, f1(*args), fill_value if f2 is None else f2(*args))
     if np.all(cond):
         return f1(*args)
     bool(np.any(cond))  # which tells it

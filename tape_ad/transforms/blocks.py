@@ -221,6 +221,8 @@ class Use:
         and the position of the operand.
     turned : list of tuple
         Which of several have memory of their own in another order than C's: number and array.
+    fixed : list of int
+        Which show memory of constants, or what may not be written to: the numbers.
     """
 
     public: Function
@@ -238,6 +240,7 @@ class Use:
     latest: tuple[Array, bool, list[Any]] | None = field(default=None, init=False)
     views: list[tuple[int, Array, int]] = field(factory=list, init=False)
     turned: list[tuple[int, Array]] = field(factory=list, init=False)
+    fixed: list[int] = field(factory=list, init=False)
 
     def arguments(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fill the operands into the arguments."""
@@ -281,6 +284,8 @@ class Use:
             self.views = [(i, a, j) for (i, a), (j, value) in pairs if is_view(a, value)]
             seen = {i for i, _, _ in self.views}
             self.turned = [(i, a) for i, a in enumerate(arrays) if i not in seen and is_turned(a)]
+        constants = [leaf for leaf in self.leaves if isinstance(leaf, np.ndarray)]
+        self.fixed = [i for i, a in enumerate(arrays) if is_fixed(a, constants)]
         asked = self.public, self.block, self.tree, self.leaves, self.slots
         sums = () if self.block.keeps_output else sums_of(arrays)
         used = Use(*asked, values, self.output, self.spaces, saved, np.geterr(), sums)
@@ -488,6 +493,8 @@ class Recording:
             for i, array in use.turned:
                 parts[i].data = array  # the same values; what views it has depends on the order
                 parts[i].memory = None
+            for i in use.fixed:
+                fix(parts[i])
         following = iter(parts)
         return map_leaves(
             lambda leaf, path: next(following) if has_derivative(leaf) else leaf, use.output
@@ -545,6 +552,22 @@ def is_turned(leaf: Any) -> bool:
     """Tell whether a plain array lies in memory in another order than C's."""
     plain = isinstance(leaf, np.ndarray) or is_traced(leaf)
     return plain and not leaf.flags.c_contiguous
+
+
+def is_fixed(leaf: Any, constants: list[Any]) -> bool:
+    """Tell whether an array may not be written to, or shows the memory of constants."""
+    memory = memory_of(leaf)
+    return isinstance(memory, np.ndarray) and (
+        not memory.flags.writeable or any(np.may_share_memory(memory, each) for each in constants)
+    )
+
+
+def fix(handle: Any) -> None:
+    """Let a handle be read and not assigned to, which others of its memory would not see."""
+    while type(handle.data) is Tensor:
+        handle = handle.data
+    if isinstance(handle.data, np.ndarray):
+        handle.data = read_only(handle.data)
 
 
 def without_data(leaf: Any, path: str = "") -> Any:

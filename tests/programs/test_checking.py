@@ -263,7 +263,7 @@ def test_auto_lets_numpy_do_what_native_code_fails_at(monkeypatch: pytest.Monkey
     def failing() -> Any:
         raise OSError("no such processor")
 
-    monkeypatch.setattr(engines, "native", failing)
+    monkeypatch.setattr(engines, "by_compiling", failing)
     monkeypatch.setattr(engines, "has_llvm", lambda: True)
     fast = ta.compile(lambda x: np.exp(x) + np.exp(-x))
     for _ in range(3):

@@ -214,6 +214,14 @@ def test_eight_threads_get_what_one_gets() -> None:
         assert all(np.array_equal(each, one) for each in many)
 
 
+def test_the_quickest_engine_compiles_one_program_after_the_other() -> None:
+    pytest.importorskip("llvmlite")
+    b = Builder()
+    program = b.program((b(np.add, b.input(np.ones(3), "x"), 1.0),))
+    for _ in range(2):
+        assert engine_named("auto")(program).report.native == 1
+
+
 @pytest.mark.parametrize("name", ["", "jax", None, ["numpy"]])
 def test_an_engine_that_there_is_not_is_an_error(name: Any) -> None:
     with pytest.raises(ValueError, match="there are 'auto', 'numpy' and 'native'"):

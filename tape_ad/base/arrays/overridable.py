@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 from attrs import define, evolve
@@ -17,6 +17,7 @@ __all__ = [
     "SYMBOLS",
     "TRACERS",
     "Active",
+    "SameKind",
     "anywhere",
     "apart",
     "array_of",
@@ -84,6 +85,24 @@ ACTIVE: ContextVar[Active] = ContextVar("tape_ad_active", default=NOBODY)
 """The interpreters that are active here. What puts itself there puts back what it has found."""
 
 F = TypeVar("F", bound=Callable[..., Any])
+Operand = TypeVar("Operand")
+Options = ParamSpec("Options")
+
+
+class SameKind(Protocol[Options]):
+    """A function that makes a handle of a handle, and an array of an array."""
+
+    __name__: str
+
+    def __call__(self, x: Operand, /, *args: Options.args, **kwargs: Options.kwargs) -> Operand:
+        """Compute it."""
+        ...
+
+
+def same_kind(function: Callable[Concatenate[Any, Options], Any]) -> SameKind[Options]:
+    """Say to checkers that a function makes handles of handles; at run time it stays as it is."""
+    same: SameKind[Options] = function
+    return same
 
 
 def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:

@@ -121,7 +121,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 def copied(x: Any) -> Any:
     """Copy a handle: of a number, too, it gives what can be assigned to."""
-    return x + 0 if type(x) is Tensor and isinstance(x.data, np.generic) else x.copy("K")
+    data: Any = x.data if type(x) is Tensor else x
+    return x + 0 if type(x) is Tensor and isinstance(data, np.generic) else x.copy("K")
 
 
 class Info:

@@ -24,7 +24,7 @@ Replay = Any
 Engine = Callable[..., Replay]
 
 
-def numpy() -> Engine:
+def by_numpy() -> Engine:
     """Give the engine that needs nothing."""
 
     def replay_of(program: Program, threads: int = 1) -> Replay:
@@ -33,7 +33,7 @@ def numpy() -> Engine:
     return replay_of
 
 
-def native() -> Engine:
+def by_compiling() -> Engine:
     """Give the engine that compiles.
 
     Raises
@@ -59,19 +59,19 @@ def quickest() -> Engine:
 
     def replay_of(program: Program, threads: int = 1) -> Replay:
         if not has_llvm():
-            return numpy()(program)
+            return by_numpy()(program)
         try:
-            return native()(program, threads)
+            return by_compiling()(program, threads)
         except Exception as error:  # of a processor, say, for which nobody has tried it
-            return reporting(numpy()(program), failed(program, error))
+            return reporting(by_numpy()(program), failed(program, error))
 
     return replay_of
 
 
 ENGINES: Mapping[str, Callable[[], Engine]] = {
     "auto": quickest,
-    "numpy": numpy,
-    "native": native,
+    "numpy": by_numpy,
+    "native": by_compiling,
 }
 """What gives each engine, by the names that users know them by."""
 

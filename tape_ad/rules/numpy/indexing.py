@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import is_traced, whole
+from tape_ad.base.arrays.overridable import ACTIVE, is_traced
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, arguments_of, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Index, added_at, scatter
@@ -124,10 +124,12 @@ def front_axes(key: tuple[Any, ...], arrays: list[np.ndarray[Any, Any]]) -> int:
 
 def item(a: Array, key: Any) -> Array:
     """Give ``a[key]``; of a plain array too where an array that notes calls is in the key."""
-    return indexed(a, key) if type(a) is np.ndarray else a[key]
-
-
-indexed = whole(operator.getitem)
+    capture = ACTIVE.get().capture
+    if capture is not None and type(a) is np.ndarray:
+        noted = capture.whole(operator.getitem, (a, key), {})
+        if noted is not NotImplemented:
+            return noted
+    return a[key]  # here, where what asks for ties looks
 
 
 INDEXING: dict[Any, Entry] = {

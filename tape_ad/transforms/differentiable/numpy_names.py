@@ -251,6 +251,18 @@ def joining_lists(function: Function) -> Function:
     return calling
 
 
+@stands_in_for(np.broadcast_arrays)
+def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
+    """Stand in for `numpy.broadcast_arrays`; copies of plain arrays may be assigned handles."""
+    found = []
+    given = [*map(without_lists, args)]
+    for x in np.broadcast_arrays(*given):
+        if type(x) is np.ndarray and not any(x is each for each in given):
+            x.flags.writeable = False  # of which NumPy warns else
+        found.append(borrowed(x) if type(x) is np.ndarray else x)
+    return tuple(found)
+
+
 INITIAL: dict[Any, Any] = {
     np.sum: np.add,
     np.prod: np.multiply,

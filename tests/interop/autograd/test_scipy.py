@@ -108,7 +108,6 @@ REFUSED: list[Any] = [
     lambda x: integrate.odeint(decay, x, [0.0, 1.0], (1.0,), full_output=True),
     lambda x: multivariate_normal.logpdf(MEAN, MEAN, x[0] * COV, True),
     lambda x: multivariate_normal.cdf(np.repeat(x[:1], 2), np.zeros(2), COV),
-    stats.norm.fit,
     lambda x: stats.poisson.pmf(x, 2.0),
 ]
 
