@@ -153,7 +153,7 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
     release: bool,
     reached: list[int] | None,
 ) -> tuple[dict[int, Array], bool]:
-    """Do what `reverse_sweep` does, with every 0 taken for a number.
+    """Sweep back as `reverse_sweep` does, with every 0 taken for a number.
 
     The nodes that it comes to are added to `reached`, if that is given.
 

@@ -141,7 +141,7 @@ class Gather(PlainMap):
     length: int
 
     def forward(self, t: Array) -> Array:
-        """Pick."""
+        """Pick the elements that the indices name."""
         return np.take(t, self.index, axis=self.axis)
 
     def backward(self, ct: Array) -> Array:

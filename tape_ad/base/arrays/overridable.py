@@ -269,7 +269,7 @@ def lift(tree: Any) -> Any:
 
 
 def lift_number(number: Any) -> Any:
-    """Do what `lift` does for the number that a sweep starts from, so that all of it is noted."""
+    """Take the number that a sweep starts from to a tracer, while a capture is going on."""
     capture = ACTIVE.get().capture
     return number if capture is None else capture.lift_constant(number)
 

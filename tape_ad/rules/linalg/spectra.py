@@ -186,7 +186,7 @@ class HermitianEigenvectors:
     ties: float
 
     def push(self, t: Array) -> Array:
-        """Turn the vectors."""
+        """Rotate the vectors among themselves."""
         v = self.v
         return v @ scaled(adjoint(v) @ t @ v, inverse_differences(self.w, self.ties))
 

@@ -60,7 +60,7 @@ class ConjugateTranspose:
         return adjoint(t)
 
     def pull(self, ct: Array) -> Array:
-        """Do the same, which is its own adjoint."""
+        """Transpose and conjugate, which is its own adjoint."""
         return adjoint(ct)
 
 

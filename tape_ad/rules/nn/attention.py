@@ -327,7 +327,7 @@ def pull_behind(chain: Chain, ct: Array) -> Array:
 
 
 def attention_partial(saved: Saved, qkv: Array, mask: Array | None, scale: float) -> LinearMap:
-    """See `Attention`."""
+    """Make the partial of `attend`, an `Attention`."""
     kept = mask if mask is None else mask.copy()  # whose array may be filled for another call
     return Attention(qkv, kept, scale, *saved)
 

@@ -186,7 +186,7 @@ class WindowSums(PlainMap):
         return separable(parent, node, self.windows.relations())
 
     def forward(self, t: Array) -> Array:
-        """Add up."""
+        """Add up the elements of each window."""
         t = self.windows.pad(t)
         for keys in self.windows.along_axes:
             first, *others = (t[key] for key in keys)
@@ -208,7 +208,7 @@ class WindowSums(PlainMap):
 
 
 def largest_partial(places: Array, x: Array, windows: Windows) -> LinearMap:
-    """See `pick_partial`."""
+    """Make the partial of `largest`, which picks."""
     return pick_partial(places, x, places, windows.overlap)
 
 

@@ -100,11 +100,11 @@ class Recurrence:
     axis: int
 
     def push(self, t: Array) -> Array:
-        """Run forwards."""
+        """Run the recurrence forwards."""
         return recurrence(self.coefficients, t, self.axis)
 
     def pull(self, ct: Array) -> Array:
-        """Run backwards."""
+        """Run the recurrence backwards."""
         key = along(self.axis, BACKWARDS)
         return recurrence(self.coefficients.conjugate()[key], ct[key], self.axis)[key]
 

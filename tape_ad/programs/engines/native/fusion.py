@@ -328,7 +328,7 @@ class Fusion:
         return numbers
 
     def append(self, slot: Slot) -> None:
-        """Do something after all that has been there."""
+        """Append an operation behind all that are there."""
         if isinstance(slot, (Call, Guard)):
             self._row = len(self.slots) + 1
         if isinstance(slot, Call):

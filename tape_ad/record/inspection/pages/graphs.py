@@ -248,7 +248,7 @@ def drawn(
 
 
 def curve(start: Point, end: Point) -> list[Point]:
-    """Go from one point to another, leaving and arriving upright."""
+    """Draw a curve from one point to another that leaves and arrives upright."""
     middle = (start[1] + end[1]) / 2
     return [(start[0], middle), (end[0], middle), end]
 

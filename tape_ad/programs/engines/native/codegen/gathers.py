@@ -60,7 +60,7 @@ def framed(
 
 @functools.cache
 def gathering(what: str, dtype: np.dtype[Any], count: int) -> LLVMFunction:
-    """Write a loop.
+    """Write a loop that gathers or scatters elements by their indices.
 
     Parameters
     ----------

@@ -307,7 +307,7 @@ def stacked(ref: MemRef, index: Index) -> tuple[tuple[Any, ...], MemRef]:
 
 
 def as_pushed(lowering: Lowering) -> None:
-    """``Index.push``."""
+    """Lower `picked_elements`, which picks by an index behind a stack."""
     t, index = lowering.call.args
     key, out = stacked(lowering.out, index)
     gathered(lowering, lowering.ref(t), key, out)
