@@ -19,7 +19,6 @@ from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
-    masked_arrays,
     methods,
     numerics,
     numpy_code,
