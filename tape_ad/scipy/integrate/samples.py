@@ -317,7 +317,7 @@ def uneven_halves(y: Array, steps: Array) -> Array:
 
 
 def romb_of_handles(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Array:
-    """Do what `romb` does: it is a sum with constant weights."""
+    """Integrate as `romb` does, by a sum with constant weights."""
     if show:
         raise UnsupportedArgumentError(
             "tape_ad.scipy.integrate.romb: of handles there is no table to show; call it with "

@@ -126,7 +126,7 @@ def published(function: Function) -> Callable[[Function], Function]:
         public.__name__ = public.__qualname__ = name
         public.__module__ = "tape_ad.scipy.sparse"
         public.__doc__ = (
-            f"Do what `scipy.sparse.{name}` does, with its arguments and defaults.\n\n    "
+            f"The counterpart of `scipy.sparse.{name}`, with its arguments and defaults.\n\n    "
             f"{', '.join(list(signature.parameters)[:several])} may have handles in it. Without "
             "one, SciPy's own result is given."
         )
