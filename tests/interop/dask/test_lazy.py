@@ -32,7 +32,7 @@ M = RNG.normal(size=(4, 3))
 CHUNKS = (2, 4)
 MARKED = np.array([True, False, True, False])
 RIGHT = 313
-"""How many functions docs/dask-arrays.md lists of which all rows are right, which each row tests."""
+"""How many functions docs/dask-arrays.md lists as right in all rows, which each row tests."""
 compute = functools.partial(dask.base.compute, scheduler="synchronous")
 
 
