@@ -31,7 +31,6 @@ from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
 
 __all__ = [
-    "Handle",
     "Memory",
     "assign",
     "assign_outputs",
@@ -47,7 +46,6 @@ __all__ = [
     "refuse_to_write",
     "replace",
     "unmarked",
-    "way_to",
 ]
 
 

@@ -24,18 +24,7 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import elementwise
 
-__all__ = [
-    "KNOWN",
-    "NUMBERS",
-    "OPEN",
-    "Look",
-    "Traits",
-    "careful_sweep",
-    "forward_sweep",
-    "push_along",
-    "reverse_sweep",
-    "traits_of",
-]
+__all__ = ["careful_sweep", "forward_sweep", "reverse_sweep"]
 
 ndarray = np.ndarray
 NO_MORE: Mapping[int, Array] = MappingProxyType({})

@@ -25,7 +25,7 @@ from tape_ad.transforms.recomputation import Recomputed, Repeated, of_operands
 from tape_ad.transforms.recomputation import arrays as as_arrays
 from tape_ad.transforms.tracing import Trace, trace
 
-__all__ = ["Step", "dependencies", "maps_of", "steps_of", "structure_key", "swept_patterns"]
+__all__ = ["dependencies", "structure_key"]
 
 
 @frozen(eq=False)

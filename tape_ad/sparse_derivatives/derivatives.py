@@ -17,7 +17,7 @@ from tape_ad.sparse_derivatives.colouring import filled, same_pattern
 from tape_ad.sparse_derivatives.dependencies import structure_key
 from tape_ad.sparse_derivatives.flat_functions import FlatFunction
 
-__all__ = ["SparseDerivative", "Way", "as_pattern", "check_entries", "check_shape"]
+__all__ = ["SparseDerivative", "as_pattern"]
 
 Sparse = Any
 

@@ -23,14 +23,7 @@ from tape_ad.sparse_derivatives.flat_functions import FlatFunction
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.tracing import Transformed, as_argnums, check_callable, chosen, trace
 
-__all__ = [
-    "SparseHessian",
-    "SparseJacobian",
-    "sparse_hessian",
-    "sparse_jacobian",
-    "sparsity",
-    "unit_sums",
-]
+__all__ = ["sparse_hessian", "sparse_jacobian", "sparsity"]
 
 Function = Callable[..., Any]
 Sparse = Any

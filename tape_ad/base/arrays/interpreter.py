@@ -20,7 +20,6 @@ from tape_ad.base.trees import flatten, map_leaves, structure_of
 __all__ = [
     "NO_OPTIONS",
     "Batch",
-    "Interpreter",
     "boxes",
     "call",
     "enter",

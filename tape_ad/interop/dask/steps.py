@@ -38,7 +38,7 @@ from tape_ad.interop.dask.working import (
     opened,
 )
 
-__all__ = ["AGAIN", "Distributed", "Workers", "dashboard_of", "value_and_grad"]
+__all__ = ["Distributed", "value_and_grad"]
 
 
 AGAIN = "make a new one, and go on from the last checkpoint"

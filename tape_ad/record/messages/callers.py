@@ -18,7 +18,6 @@ __all__ = [
     "DISPATCHING",
     "OPERATOR_LINES",
     "caller",
-    "file_title",
     "hands_calls_on",
     "is_at",
     "is_copied",

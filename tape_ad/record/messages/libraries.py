@@ -18,7 +18,6 @@ __all__ = [
     "AS_ARRAYS",
     "FOR_THE_VALUE",
     "OWN",
-    "LibraryCall",
     "answer_to_scipy",
     "dropped_in_a_library",
     "in_a_library",

@@ -55,7 +55,6 @@ __all__ = [
     "reaches",
     "real_weighted_sum",
     "reduction_options",
-    "shares_of_product",
     "sum_signature",
     "without_imaginary_part",
 ]

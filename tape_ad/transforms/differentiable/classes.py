@@ -22,7 +22,7 @@ from tape_ad.transforms.differentiable.kinds import KNOWN
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, WeakIdentities, original_of
 
-__all__ = ["copied_class"]
+__all__: list[str] = []
 
 HEAP_TYPE = 1 << 9
 

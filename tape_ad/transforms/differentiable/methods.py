@@ -18,7 +18,7 @@ from tape_ad.transforms.differentiable.copying import copied_module
 from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.numpy_names import assign_flat, put, round_
 
-__all__ = ["Flat"]
+__all__: list[str] = []
 
 
 class Flat:

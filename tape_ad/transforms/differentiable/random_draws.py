@@ -20,7 +20,7 @@ from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, note_stand_in, stands_in_for
 
-__all__ = ["Draws"]
+__all__: list[str] = []
 
 Function = Callable[..., Any]
 
