@@ -7,11 +7,12 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 
 from tape_ad.base.arrays.overridable import (
     SYMBOLS,
-    TRACERS,
     array_of,
     foreign,
     holds,
     is_handle,
+    is_plain,
+    is_traced,
     joined,
     lies_below,
     possibly,
@@ -61,7 +62,6 @@ from tape_ad.rules.numpy.indexing import (
 __all__ = [
     "PLAIN_TYPES",
     "SYMBOLS",
-    "TRACERS",
     "Array",
     "Shape",
     "along",
@@ -80,6 +80,8 @@ __all__ = [
     "in_double",
     "is_handle",
     "is_number_like",
+    "is_plain",
+    "is_traced",
     "item",
     "joined",
     "lies_below",

@@ -16,7 +16,7 @@ from attrs import field, frozen
 from tape_ad import grad
 from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import TRACERS, Array, as_array, ratio
+from tape_ad.extend.arrays import Array, as_array, is_traced, ratio
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Call, Entry, Makers, jointly
 from tape_ad.scipy.installed import scipy
@@ -182,7 +182,7 @@ class At:
 
     def alive(self, y: Array, dead: Array) -> Array:
         """Put the median in place of what has no derivative, where SciPy's lines may have none."""
-        if type(dead) not in TRACERS and not np.count_nonzero(dead):  # no tie decides
+        if not is_traced(dead) and not np.count_nonzero(dead):  # no tie decides
             return y
         return np.where(dead, quartiles(*self.shapes, name=self.name)[2], y)
 
