@@ -18,8 +18,13 @@ from uuid import uuid4
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import ConversionError, DamagedFileError, DtypeError, StoreMismatchError
-from tape_ad.base.extras import extra
+from tape_ad.base.errors import (
+    ConversionError,
+    DamagedFileError,
+    DtypeError,
+    StoreMismatchError,
+    extra,
+)
 from tape_ad.base.trees import with_names
 from tape_ad.record.inspection.pages.figures import Summary
 from tape_ad.record.messages.migration_hints import listed

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.base.errors import DamagedFileError
+from tape_ad.errors import DamagedFileError
 from tape_ad.parameters import load, save
 from tape_ad.training import load_checkpoint
 

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.base.arrays.overridable import TRACERS, lift
 from tape_ad.batching.arrays import (
     BatchedArray,

@@ -48,6 +48,7 @@ from tape_ad.record.operands import (
     partition_operands,
     partition_operands_slow,
     single_candidate,
+    takes_operators,
 )
 from tape_ad.record.primals import PLAIN_TYPES, is_view, primal, read_only_primal
 from tape_ad.record.tensor import Tensor
@@ -309,7 +310,7 @@ def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
         return beside_sparse(function, x, y, record_two)
     if not defers_to_other_type(function, (x, y)):
         return call(function, (x, y), NO_OPTIONS, recorded)
-    outside = any(getattr(type(each), "__array_ufunc__", False) is None for each in (x, y))
+    outside = any(takes_operators(type(each)) for each in (x, y))
     return NotImplemented if outside else function(x, y)
 
 

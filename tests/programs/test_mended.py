@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError
+from tape_ad.errors import CaptureError
 from tests.fuzz.replays import Problem, Replays
 
 X, Y = np.array([1.0, 2.0, 3.0]), np.array([3.0, -1.0, 0.5])

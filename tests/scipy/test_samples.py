@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad.base.errors import TieError, UnsupportedArgumentError
+from tape_ad.errors import TieError, UnsupportedArgumentError
 from tape_ad.scipy import stats
 from tape_ad.testing import check_grads
 

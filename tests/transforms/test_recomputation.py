@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import (
+from tape_ad.base.trees import flatten
+from tape_ad.errors import (
     InPlaceError,
     MutatedInputError,
     OutputError,
     RecomputationError,
     RecordMismatchError,
 )
-from tape_ad.base.trees import flatten
 from tape_ad.transforms.recomputation import advance_by
 from tests.sampling import one_share_in_three
 

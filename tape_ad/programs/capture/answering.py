@@ -17,7 +17,7 @@ from tape_ad.programs.capture.tracers import (
     is_python,
     is_tracer,
 )
-from tape_ad.programs.program.program import Call, Value
+from tape_ad.programs.program import Call, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory, assign_outputs, check_fit
 from tape_ad.rules.maps import clone

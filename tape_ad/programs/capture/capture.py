@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
@@ -46,7 +46,7 @@ from tape_ad.programs.capture.tracers import (
     is_tracer,
     tracers_in,
 )
-from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
+from tape_ad.programs.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
 from tape_ad.record.ties import Tied, flags_of

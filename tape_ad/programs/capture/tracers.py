@@ -15,7 +15,7 @@ from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import OPERATORS
 from tape_ad.base.trees import flatten, map_leaves, structure_of
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.program import Value
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
 from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at, is_copied
