@@ -95,7 +95,8 @@ def body_of(name: str, method: str) -> Callable[..., Any] | None:
     return None if own is general else getattr(copied_object(distribution), f"_{method}")
 
 
-GENERAL = (scipy.stats.rv_continuous, scipy.stats.rv_discrete)
+INFRASTRUCTURE = scipy.stats._distn_infrastructure
+GENERAL = (INFRASTRUCTURE.rv_continuous, INFRASTRUCTURE.rv_discrete)
 
 
 WITHOUT: set[tuple[str, str]] = set()
