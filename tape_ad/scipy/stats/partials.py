@@ -20,7 +20,7 @@ from tape_ad.extend.arrays import TRACERS, Array, as_array, ratio
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Call, Entry, Makers, jointly
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.continuous import FAMILIES
+from tape_ad.scipy.stats.continuous import FAMILIES, LINES
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import (
     LANDMARKS,
@@ -89,6 +89,8 @@ def body_of(name: str, method: str) -> Callable[..., Any] | None:
 
     None stands for what a distribution leaves to the classes that all have in common.
     """
+    if (name, method) in LINES:
+        return LINES[name, method]
     distribution = getattr(scipy.stats, name)
     general = next(kind for kind in GENERAL if isinstance(distribution, kind))
     own, general = (getattr(kind, f"_{method}") for kind in (type(distribution), general))
