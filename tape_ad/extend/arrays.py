@@ -56,6 +56,7 @@ from tape_ad.rules.numpy.indexing import (
 )
 from tape_ad.transforms.differentiable.reach import (
     is_handle,
+    reaches,
 )
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "possibly",
     "primal",
     "ratio",
+    "reaches",
     "refuse_handles",
     "refuse_to_change",
     "unit",

@@ -16,11 +16,13 @@ from attrs import frozen
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, over_square, ratio
 from tape_ad.extend.rules import Entry, overridable, quiet, rule
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.logarithms import root_slope
 from tape_ad.scipy.special.shared import in_double, sp
 from tape_ad.scipy.special.student import student_score, student_shape, student_slope
+from tape_ad.scipy.stand_ins import stands_for
 from tape_ad.scipy.stats.methods import cdf, pdf, sf
 
 __all__ = [
@@ -339,3 +341,10 @@ COMMON: dict[str, Family] = {
     ),
 }
 """The distributions by SciPy's names; shapes stand in SciPy's order."""
+
+
+@stands_for(type(scipy.stats.genextreme)._get_support)
+def ends_of_extremes(self: Any, c: Array) -> tuple[Array, Array]:
+    """The ends of genextreme's support, of which SciPy divides by the least number there is."""
+    end = 1 / np.where(np.equal(c, 0), 1.0, c)
+    return np.where(np.less(c, 0), end, -np.inf), np.where(np.greater(c, 0), end, np.inf)
