@@ -8,7 +8,11 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 from tape_ad.base.arrays.overridable import (
     SYMBOLS,
     TRACERS,
+    array_of,
     foreign,
+    holds,
+    is_handle,
+    joined,
     lies_below,
     possibly,
     whole,
@@ -20,7 +24,6 @@ from tape_ad.record.constants import (
 from tape_ad.record.handles import (
     any_handle,
     as_constant_handle,
-    joined,
     plain,
     refuse_handles,
 )
@@ -55,7 +58,6 @@ from tape_ad.rules.numpy.indexing import (
     item,
 )
 from tape_ad.transforms.differentiable.reach import (
-    is_handle,
     reaches,
 )
 
@@ -67,6 +69,7 @@ __all__ = [
     "Shape",
     "along",
     "any_handle",
+    "array_of",
     "as_array",
     "as_array_constants",
     "as_constant",
@@ -76,6 +79,7 @@ __all__ = [
     "bounded",
     "fill",
     "foreign",
+    "holds",
     "in_double",
     "is_handle",
     "is_number_like",

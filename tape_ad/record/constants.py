@@ -22,13 +22,13 @@ from tape_ad.base.arrays.interpreter import (
     looked_through,
     unwrapped,
 )
-from tape_ad.base.arrays.overridable import lift
+from tape_ad.base.arrays.overridable import array_of, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
-from tape_ad.record.handles import any_handle, joined
+from tape_ad.record.handles import any_handle
 from tape_ad.record.messages.callers import hands_calls_on
 from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.migration_hints import MigrationHint
@@ -385,7 +385,7 @@ class Eager:
     def two(self, function: Function, x: Any, y: Any) -> Any:
         """Apply a binary operator to a constant and another operand."""
         if type(x) is list or type(y) is list:  # which may have handles in it
-            x, y = (joined(each) if type(each) is list else each for each in (x, y))
+            x, y = (array_of(each) if type(each) is list else each for each in (x, y))
         first = x.data if type(x) in CONSTANTS else x
         second = y.data if type(y) in CONSTANTS else y
         if is_box(first) or is_box(second):

@@ -52,7 +52,14 @@ from tape_ad.record.operands import (
 )
 from tape_ad.record.primals import PLAIN_TYPES, is_view, primal, read_only_primal
 from tape_ad.record.tensor import Tensor
-from tape_ad.record.ties import EQUALITIES, TRIMMING, look_at_trimmed, with_ties
+from tape_ad.record.ties import (
+    EQUALITIES,
+    TRIMMING,
+    TRUTHS,
+    look_at_trimmed,
+    truth_with_ties,
+    with_ties,
+)
 from tape_ad.rules import FAST_RULES, entry_of
 from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
 from tape_ad.rules.maps import Array, Index
@@ -101,8 +108,12 @@ def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -
     try:
         if isinstance(function, np.ufunc):  # which writes to nothing without out=
             out = function(*map(primal, args), **kwargs)
-            return with_ties(function, out, *args) if function in EQUALITIES else out
-        return function(*map_leaves(read_only_primal, args), **map_leaves(read_only_primal, kwargs))
+            if function in EQUALITIES:
+                return with_ties(function, out, *args)
+        else:
+            args_below, kwargs_below = map_leaves(read_only_primal, (args, dict(kwargs)))
+            out = function(*args_below, **kwargs_below)
+        return truth_with_ties(function, out, args, kwargs) if function in TRUTHS else out
     except ValueError as error:
         if "read-only" in str(error):
             refuse(function_name(function), out="by position")

@@ -7,8 +7,7 @@ import pytest
 
 from tape_ad import nn
 from tape_ad.programs.engines import engine_named
-from tape_ad.programs.program.interpreter import Diverged, interpret
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Diverged, Program, interpret
 from tape_ad.rules.nn.affine import two_linear
 from tests.programs.building import Builder, same_bits
 

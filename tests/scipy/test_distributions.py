@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import stats
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.methods import METHODS

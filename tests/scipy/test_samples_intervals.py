@@ -12,7 +12,7 @@ import scipy.special
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import stats
 from tape_ad.testing import check_grads
 

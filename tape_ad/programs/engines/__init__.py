@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tape_ad.base.extras import extra
+from tape_ad.base.errors import extra
 from tape_ad.base.naming import called
 from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
 from tape_ad.programs.engines.plans import Plan, Report, reporting
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 
 __all__ = ["ENGINES", "Report", "compiler_passes", "engine_named"]
 

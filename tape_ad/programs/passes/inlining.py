@@ -19,7 +19,7 @@ from tape_ad.base.arrays.overridable import SYMBOLS
 from tape_ad.base.naming import function_name
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.passes.rewriting import alike
-from tape_ad.programs.program.program import Call, Program, Step, Value
+from tape_ad.programs.program import Call, Program, Step, Value
 from tape_ad.rules import RULES, facts_of, known_facts, load_lazy_tables
 from tape_ad.rules.base import Rule
 from tape_ad.rules.facts import UNKNOWN
@@ -240,7 +240,7 @@ class Trace:
                 raise NotInlined(f"{arg} beside {dtype}")
         return self.note(ufunc, args, {}, shape_of(*args), dtypes[-1])
 
-    def changed(self, target: Any, ufunc: Any, args: tuple[Any, ...]) -> Symbol:
+    def changed(self, target: Symbol, ufunc: Any, args: tuple[Any, ...]) -> Symbol:
         """Note ``x -= y`` of what the body has made itself: all its names are of the new array."""
         made = [out for call in self.calls for out in call.outputs]
         seen = any(out.owner is target.value for out in made)

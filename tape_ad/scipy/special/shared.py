@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.special
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, possibly
 from tape_ad.extend.rules import Maker, quiet
 from tape_ad.scipy import installed

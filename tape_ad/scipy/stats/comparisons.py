@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import any_handle, joined, plain, refuse_handles
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import any_handle, array_of, plain, refuse_handles
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.methods import ppf, sf
 from tape_ad.scipy.stats.results import ConfidenceInterval
@@ -17,7 +17,7 @@ __all__ = ["dunnett", "tukey_hsd"]
 
 def moments_of(samples: Any) -> tuple[Any, Any, Any]:
     """The means, variances and sizes of samples."""
-    arrays = [floating(joined(x)) for x in samples]
+    arrays = [floating(array_of(x)) for x in samples]
     sizes = np.array([x.shape[0] for x in arrays])
     means = np.stack([np.mean(x) for x in arrays])
     return means, np.stack([np.var(x, ddof=1) if x.size > 1 else 0.0 * x[0] for x in arrays]), sizes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, any_handle, as_array, plain, primal, reaches
 from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value

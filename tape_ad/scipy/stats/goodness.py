@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, plain, primal
 from tape_ad.extend.rules import takes_over
 from tape_ad.scipy.installed import scipy

@@ -14,7 +14,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad import grad
-from tape_ad.base.errors import ConversionError, NoRuleError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import TRACERS, Array, as_array, ratio
 from tape_ad.extend.packages import copied_object

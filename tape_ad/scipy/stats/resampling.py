@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import joined, plain
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import array_of, plain
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.samples import on_handles
 
@@ -51,7 +51,7 @@ class ResamplingResult:
 
 def observed(statistic: Callable[..., Any], data: Sequence[Any], vectorized: Any, axis: int) -> Any:
     """Compute the statistic of samples as they are."""
-    samples = [joined(x) for x in data]
+    samples = [array_of(x) for x in data]
     if vectorized is None:
         vectorized = "axis" in inspect.signature(statistic).parameters
     if vectorized:

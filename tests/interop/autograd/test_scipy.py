@@ -12,7 +12,7 @@ import scipy.signal
 import scipy.stats
 
 import tape_ad.interop.autograd as ag
-from tape_ad.base.errors import TapeError, UnsupportedArgumentError
+from tape_ad.errors import TapeError, UnsupportedArgumentError
 from tape_ad.interop.autograd.scipy import integrate, linalg, signal, special, stats
 from tape_ad.interop.autograd.scipy.stats import dirichlet, multivariate_normal, norm
 from tape_ad.interop.autograd.test_util import check_grads
