@@ -58,6 +58,9 @@ from tape_ad.rules.numpy.continued import (
 from tape_ad.rules.numpy.indexing import (
     item,
 )
+from tape_ad.transforms.differentiable.reach import (
+    reaches,
+)
 
 __all__ = [
     "PLAIN_TYPES",
@@ -90,6 +93,7 @@ __all__ = [
     "possibly",
     "primal",
     "ratio",
+    "reaches",
     "refuse_handles",
     "refuse_to_change",
     "unit",
