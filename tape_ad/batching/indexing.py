@@ -1,11 +1,11 @@
 """Indexing and assignment for all of a batch, and functions that pick elements."""
 
 import operator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.batches import Batch, grouped
 from tape_ad.base.arrays.overridable import lift
 from tape_ad.batching.arrays import (
     BatchedArray,
@@ -13,6 +13,7 @@ from tape_ad.batching.arrays import (
     UnbatchableError,
     asked_by_library,
     in_front,
+    known,
     shape_of_one,
 )
 from tape_ad.batching.basics import (
@@ -29,11 +30,11 @@ from tape_ad.batching.basics import (
     ndim_of,
     spread,
 )
+from tape_ad.record.messages.callers import caller
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.indexing import index_map
 
 __all__ = [
-    "MaskError",
     "added",
     "counted",
     "digitized",
@@ -86,7 +87,8 @@ def key_of_all(batch: Batch, x: Any, key: Any) -> tuple[tuple[Any, ...], Any]:
         apart = bool(arrays) and (parted or not dense)
         return (WHOLE, *entries), (ndim, 0) if apart else None
     if any(entry.dtype == bool for entry in arrays):
-        raise_mask()
+        plain = tuple([mask_of_one(x) if is_mask(x, batch) else x for x in entries])
+        return key_of_all(batch, x, plain)
     behind = places[0] if dense and not parted else 0  # how many axes NumPy leaves before these
     aligned = [in_front(entry, ndim) if is_of(entry, batch) else entry for entry in entries]
     if is_of(x, batch):
@@ -96,6 +98,22 @@ def key_of_all(batch: Batch, x: Any, key: Any) -> tuple[tuple[Any, ...], Any]:
     if parted:
         aligned.insert(dots, ...)
     return tuple(aligned), (behind, 0) if behind else None
+
+
+def is_mask(entry: Any, batch: Batch) -> bool:
+    """Tell whether an entry is a mask that may be another for each."""
+    return is_of(entry, batch) and entry.dtype == bool
+
+
+def mask_of_one(mask: BatchedArray) -> Any:
+    """Give the mask of those that the function goes on for; a library is told to call for them."""
+    batch = mask.batch_here
+    if batch.size == 0:
+        raise UnbatchableError
+    answers = known(mask.stack)
+    if asked_by_library() and len(grouped(answers, batch.members())) > 1:
+        mask.refuse_library(answers)
+    return answers[batch.part(answers, caller)]
 
 
 def picks(entry: Any) -> bool:
@@ -127,20 +145,6 @@ def axes_used(entry: Any) -> int:
 def axes_brought(entry: Any) -> int:
     """Count the axes that an index brings in."""
     return 1 if entry.dtype == bool else int(entry.ndim)
-
-
-class MaskError(IndexError):
-    """A mask picks another number of elements for each of a batch."""
-
-
-def raise_mask() -> NoReturn:
-    """Say why a batched mask picks nothing."""
-    if asked_by_library():
-        raise UnbatchableError
-    raise MaskError(
-        "a batched mask picks another number of elements for each of the batch; write "
-        "np.where(mask, x, 0), which keeps the shape"
-    )
 
 
 def written_to_all(batch: Batch, x: BatchedArray, key: Any, value: Any) -> None:
@@ -175,7 +179,7 @@ def placed(batch: Batch, x: BatchedArray, key: Any, value: Any) -> tuple[Any, An
     mask: Any = entries[0] if len(entries) == 1 else None
     if is_of(mask, batch) and mask.dtype == bool:
         if shape_of_one(value) != () or mask.shape != x.shape[: mask.ndim]:
-            raise_mask()
+            return placed(batch, x, mask_of_one(mask), value)
         chosen: Any = np.where(mask[(..., *(None,) * (x.ndim - mask.ndim))], value, x)
         return ..., chosen.stack.astype(x.dtype)
     whole, order = key_of_all(batch, x, key)
