@@ -193,7 +193,7 @@ class BatchedFunction:
         """Note that values have decided, and warn once where it made the batch a loop."""
         line = line or "a library"
         self.parted.add(line)
-        if alone <= FEW or RATIO * alone < size:
+        if alone < size and (alone <= FEW or RATIO * alone < size):
             return
         self.looped[name] = self.looped.get(name, 0) + 1
         if self.looped[name] == 1:
