@@ -31,6 +31,8 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.record.messages.callers import caller
+from tape_ad.record.primals import memory_of
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.indexing import index_map
 
@@ -154,30 +156,51 @@ def written_to_all(batch: Batch, x: BatchedArray, key: Any, value: Any) -> None:
 
 
 def updated_for_all(batch: Batch, function: Any, args: Any, kwargs: Any) -> Any:
-    """Give copies in which the elements at a key are others; of views it is not known how."""
+    """Give copies in which the elements at a key are others."""
     options = dict(zip(("a", "value", "key", "window"), args, strict=False)) | dict(kwargs)
-    if options.get("window") is not None:
-        raise OneByOneError  # it says how the arrays of all lie in memory
-    a = options["a"]
+    a, key, value, window = (options.get(name) for name in ("a", "key", "value", "window"))
     if not is_of(a, batch):
         a = BatchedArray(np.broadcast_to(a, (batch.size, *shape_of_one(a))), batch)
-    whole, values = placed(batch, a, options["key"], options["value"])
-    return function(a.stack, values, whole)
+    if window is None:
+        whole, values = placed(batch, a, key, value)
+        return function(a.stack, values, whole)
+    if memory_of(a.stack).base is not None and not is_of(options["a"], batch):
+        a = BatchedArray(a.stack.copy(), batch)
+    window = window_of_all(a.stack, window)
+    seen = BatchedArray(np.broadcast_to(np.empty((), window.view.dtype), window.view.shape), batch)
+    whole, values = placed(batch, seen, key, value)
+    return function(a.stack, values, whole, window)
 
 
 def viewed_in_all(batch: Batch, function: Any, args: Any, kwargs: Any) -> Any:
-    """View all in the way that one is viewed in; where none is known, not."""
+    """View all in the way that one is viewed in."""
     options = dict(zip(("a", "window", "way"), args, strict=False)) | dict(kwargs)
-    if options.get("way") is None:
+    if options.get("way") is not None:
+        return options["way"].push(options["a"]).stack
+    stack = options["a"].stack
+    return function(stack, window_of_all(stack, options["window"]))
+
+
+def window_of_all(stack: Any, window: Window) -> Window:
+    """Give the window that shows in all what one shows in one of them.
+
+    Raises
+    ------
+    OneByOneError
+        When they lie in memory in another way.
+    """
+    memory = memory_of(stack)
+    step, *strides = memory.strides[memory.ndim - stack.ndim :]
+    if tuple(strides) != window.array.strides or (step == 0 and len(stack) > 1):
         raise OneByOneError
-    return options["way"].push(options["a"]).stack
+    return window.over(len(stack), step)
 
 
 def placed(batch: Batch, x: BatchedArray, key: Any, value: Any) -> tuple[Any, Any]:
     """Write a key for all, and a value that fits what it picks."""
     entries = key if type(key) is tuple else (key,)
     mask: Any = entries[0] if len(entries) == 1 else None
-    if is_of(mask, batch) and mask.dtype == bool:
+    if is_mask(mask, batch):
         if shape_of_one(value) != () or mask.shape != x.shape[: mask.ndim]:
             return placed(batch, x, mask_of_one(mask), value)
         chosen: Any = np.where(mask[(..., *(None,) * (x.ndim - mask.ndim))], value, x)

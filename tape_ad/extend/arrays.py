@@ -7,6 +7,7 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 
 from tape_ad.base.arrays.overridable import (
     TRACERS,
+    batch_in,
     foreign,
     lies_below,
     possibly,
@@ -70,6 +71,7 @@ __all__ = [
     "as_constant_handle",
     "axes_of",
     "axis_of",
+    "batch_in",
     "bounded",
     "fill",
     "foreign",
