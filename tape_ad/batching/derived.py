@@ -135,10 +135,11 @@ class Along:
             axis = args[self.place]
         data = x.stack
         whole: Any
+        one: Any = None
         if x.ndim == 0 and axis in (0, -1):
-            function(np.zeros((), x.dtype), *args[1:], **kwargs)  # raises where one has no axis
+            one = function(np.zeros((), x.dtype), *args[1:], **kwargs)  # raises if it needs axes
             data, whole = flattened(x), 1
-            if options.get("keepdims") not in (None, False):
+            if np.ndim(one) and options.get("keepdims") not in (None, False):
                 raise Looped
         elif axis is None and self.lengths and (lengths := self.lengths_in(args, kwargs)):
             whole = tuple(range(-np.size(lengths), 0))
@@ -154,7 +155,10 @@ class Along:
             given[self.place - 1] = whole
         else:
             options[self.name] = whole
-        return function(data, *given, **options)
+        out = function(data, *given, **options)
+        if one is not None and out.ndim != 1 + np.ndim(one):  # as np.diff of no differences
+            raise Looped
+        return out
 
     def aligned(self, batch: Batch, args: Any, kwargs: Options) -> tuple[Any, Options]:
         """Give the arguments with all operands in stacks that are broadcast against each other."""
@@ -247,7 +251,7 @@ def norm(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Compute a norm: of the elements, of a vector, or of a matrix."""
     x = lone(batch, args, kwargs)
     if len(args) > 3:
-        raise Looped
+        args, kwargs = args[:3], {"keepdims": args[3]}
     order = args[1] if len(args) > 1 else kwargs.get("ord")
     axis = args[2] if len(args) > 2 else kwargs.get("axis")
     kept = {"keepdims": True} if kwargs.get("keepdims") else {}
@@ -436,6 +440,11 @@ class Cored:
             elif name in options:
                 operands.append((options, name, core))
         loop, vectors = 0, False
+        if operands and operands[-1][2].optional and not self.elementwise:
+            where, key, core = operands[-1]
+            alone = [x for x in flatten((args, dict(kwargs))) if is_of(x, batch)]
+            if len(alone) == 1 and alone[0] is where[key] and alone[0].ndim <= core.ndim:
+                return by_columns(function, given, options, where, key)
         for where, key, core in operands:
             x = where[key]
             ndim = 0 if x is None else ndim_of(x)
@@ -458,3 +467,15 @@ class Cored:
         except ValueError:  # of one of them, which says so then; or SciPy takes no stack yet
             raise Looped from None
         return out[..., 0] if vectors else out
+
+
+def by_columns(function: Function, given: Any, options: Any, where: Any, key: Any) -> Any:
+    """Let the columns of all be columns of one, where the matrix is the same for each."""
+    stack = where[key].stack
+    size, n = stack.shape[:2]
+    where[key] = np.reshape(np.moveaxis(stack, 0, -1), (n, -1))
+    try:
+        out = function(*given, **options)
+    except ValueError:
+        raise Looped from None
+    return np.moveaxis(np.reshape(out, (*out.shape[:1], *stack.shape[2:], size)), -1, 0)

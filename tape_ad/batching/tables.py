@@ -38,6 +38,7 @@ from tape_ad.batching.products import (
     crossed,
     einsum,
     picked,
+    sharing,
     sparse_product,
 )
 from tape_ad.batching.shapes import (
@@ -102,8 +103,8 @@ HANDLERS: dict[Any, Handler] = {
     added_at: added,
     times_matrix: picked,
     contract: contracted,
-    np.cross: crossed,
-    np.linalg.cross: crossed,
+    **dict.fromkeys((np.cross, np.linalg.cross), crossed),
+    **dict.fromkeys((np.may_share_memory, np.shares_memory), sharing),
     np.linalg.norm: norm,
     sparse_matmul: sparse_product,
     matmul_sparse: sparse_product,

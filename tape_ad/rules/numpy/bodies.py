@@ -21,6 +21,7 @@ __all__ = [
     "deviation",
     "dstack",
     "euclidean",
+    "from_roots",
     "hstack",
     "insert",
     "interpolated",
@@ -34,6 +35,7 @@ __all__ = [
     "polymul",
     "polynomial",
     "polysub",
+    "roots",
     "searched",
     "smallest",
     "vander",
@@ -240,12 +242,31 @@ def polyder(p: Array, m: int = 1) -> Array:
 def polyint(p: Array, m: int = 1, k: Any = None) -> Array:
     """Integrate a polynomial; see `numpy.polyint`."""
     k = np.zeros(m) if k is None else np.atleast_1d(k)
-    if m < 0 or np.ndim(p) != 1 or not len(p) or len(k) not in (1, m):
+    if m < 0 or np.ndim(p) != 1 or len(k) not in (1, m):
         raise NO_BODY
     for i in range(m):
         constant = k[i if len(k) == m else 0]
         p = np.concatenate((p / np.arange(len(p), 0, -1), np.reshape(constant, (1,))))
     return p
+
+
+def from_roots(seq_of_zeros: Array) -> Array:
+    """Multiply out real roots; see `numpy.poly`."""
+    if np.ndim(seq_of_zeros) != 1 or dtype_of(seq_of_zeros).kind == "c":
+        raise NO_BODY  # where the dtype is as the values are
+    p: Any = np.ones(1, np.result_type(dtype_of(seq_of_zeros), np.ones(0)))
+    for zero in seq_of_zeros:
+        p = np.convolve(p, np.stack([np.ones_like(zero), -zero]))
+    return p
+
+
+def roots(p: Array) -> Array:
+    """Find the eigenvalues of companion matrices; see `numpy.roots`."""
+    if np.ndim(p) != 1 or len(p) < 2 or anywhere(np.equal(p[0] * p[-1], 0)):
+        raise NO_BODY  # where NumPy leaves zeros out
+    first = -p[1:] / p[0]
+    below = np.eye(len(p) - 2, len(p) - 1, dtype=first.dtype)
+    return np.linalg.eigvals(np.concatenate((first[None], below)))
 
 
 def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - NumPy's name
