@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import BOX, KINDS, boxes
+from tape_ad.base.arrays.interpreter import BOX, KINDS, Batch, boxes
 from tape_ad.base.errors import ConversionError
+from tape_ad.batching.decisions import members_of, part
 from tape_ad.record.array_interface import LIKE, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.messages.callers import DISPATCHING, caller
@@ -130,7 +130,7 @@ class BatchedArray(ArrayInterface, BitsInPlace):
     def one_answer(self) -> Any:
         """Give what is the same for the whole batch, for a rule that asks for it."""
         batch = self.batch_here
-        members = batch.members()
+        members = members_of(batch)
         if len(members) == 0:
             return False  # which is as true of none of them
         answers = self.stack.reshape(-1)
@@ -155,7 +155,7 @@ class BatchedArray(ArrayInterface, BitsInPlace):
             raise UnbatchableError
         if batch.ended:
             raise ValueError(ENDED)
-        return self.stack[batch.part(known(self.stack), caller)]
+        return self.stack[part(batch, known(self.stack), caller)]
 
     def number(self, kind: Function) -> Any:
         """Give one number of what most of the batch have; to a library, none."""

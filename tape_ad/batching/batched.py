@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE, Active
-from tape_ad.base.arrays.batches import FEW, AgainError, Batch, grouped, watch
-from tape_ad.base.arrays.interpreter import NO_OPTIONS
-from tape_ad.base.arrays.overridable import below_records
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch
+from tape_ad.base.arrays.overridable import ACTIVE, Active, below_records
 from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.batching.arrays import BatchedArray, UnbatchableError
 from tape_ad.batching.basics import is_of, spread
+from tape_ad.batching.decisions import FEW, AgainError, doubt, grouped, members_of, watch
 from tape_ad.batching.dispatch import answer_in_batch
 from tape_ad.batching.generators import BatchedGenerator, is_generator
 from tape_ad.batching.parts import Part, has_written, joined_parts, one_alone, part_of, picked
@@ -116,7 +115,7 @@ class BatchedFunction:
             except (Exception, AgainError) as error:
                 if isinstance(error, AgainError) and batch.again is None:
                     raise  # it is for another batch
-                batch.doubt()
+                doubt(batch)
                 if batch.again is None:
                     if not (isinstance(error, UnbatchableError) or batch.asked):
                         raise
@@ -164,7 +163,7 @@ class BatchedFunction:
                     if any(given is x for x in wrote):
                         front[places] = given.stack
             if batch.again is None:
-                parts.append(part_of(places[batch.members()], output, batch))
+                parts.append(part_of(places[members_of(batch)], output, batch))
             todo += [places[each] for each in others]
         self._tell_of_parts(name, line, size, alone)
         output, joined = joined_parts(name, parts)

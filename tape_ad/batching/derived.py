@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.base.trees import flatten, unflatten
 from tape_ad.batching.arrays import BatchedArray, batched_size, shape_of_one
 from tape_ad.batching.basics import (
@@ -440,11 +440,8 @@ class Cored:
             elif name in options:
                 operands.append((options, name, core))
         loop, vectors = 0, False
-        if operands and operands[-1][2].optional and not self.elementwise:
-            where, key, core = operands[-1]
-            alone = [x for x in flatten((args, dict(kwargs))) if is_of(x, batch)]
-            if len(alone) == 1 and alone[0] is where[key] and alone[0].ndim <= core.ndim:
-                return by_columns(function, given, options, where, key)
+        if not self.elementwise and (columns := columns_of(batch, operands, given, options)):
+            return by_columns(function, given, options, *columns)
         for where, key, core in operands:
             x = where[key]
             ndim = 0 if x is None else ndim_of(x)
@@ -467,6 +464,16 @@ class Cored:
         except ValueError:  # of one of them, which says so then; or SciPy takes no stack yet
             raise Looped from None
         return out[..., 0] if vectors else out
+
+
+def columns_of(batch: Batch, operands: Any, given: Any, options: Any) -> tuple[Any, Any] | None:
+    """Find the right-hand side of a system, where nothing else is another for each."""
+    if not operands or not operands[-1][2].optional:
+        return None
+    where, key, core = operands[-1]
+    batched = [leaf for leaf in flatten((given, options)) if is_of(leaf, batch)]
+    alone = len(batched) == 1 and batched[0] is where[key] and batched[0].ndim <= core.ndim
+    return (where, key) if alone else None
 
 
 def by_columns(function: Function, given: Any, options: Any, where: Any, key: Any) -> Any:

@@ -8,8 +8,7 @@ from weakref import ref
 import numpy as np
 
 from tape_ad.base.arrays import interpreter
-from tape_ad.base.arrays.batches import AgainError, Batch
-from tape_ad.base.arrays.interpreter import NO_OPTIONS, looked_through, unwrapped
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch, looked_through, unwrapped
 from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
@@ -23,6 +22,7 @@ from tape_ad.batching.arrays import (
     shape_of_one,
 )
 from tape_ad.batching.basics import Looped, is_of
+from tape_ad.batching.decisions import AgainError, doubt, part
 from tape_ad.batching.derived import elementwise, like_one
 from tape_ad.batching.indexing import item_of_all, written_to_all
 from tape_ad.batching.products import generalized
@@ -59,7 +59,7 @@ def answer_in_batch(
     try:
         return for_all(batch, function, args, kwargs)
     except Exception as error:
-        batch.doubt()  # it may come of numbers that do not count
+        doubt(batch)  # it may come of numbers that do not count
         raise AgainError from error
 
 
@@ -108,11 +108,11 @@ def looped(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
 
     outs = called_for_each(batch, function, one_by_one(batch, (args, dict(kwargs))))
     parts = list(zip(*map(flatten, outs), strict=True))
-    results = [joined(batch, function, part) for part in parts]
+    results = [joined(batch, function, column) for column in parts]
     given = [leaf.stack for leaf in flatten((args, dict(kwargs))) if is_of(leaf, batch)]
-    for part, result in zip(parts, results, strict=True):
+    for column, result in zip(parts, results, strict=True):
         if is_of(result, batch):
-            note_parted(batch, given, part, result.stack)
+            note_parted(batch, given, column, result.stack)
     following = iter(results)
     return map_leaves(lambda leaf, path: next(following), outs[0])
 
@@ -129,7 +129,7 @@ def called_for_each(batch: Batch, function: Function, calls: Iterator[Any]) -> l
     if not np.any(failed):
         batch.loops(called(function))
     else:
-        out = outs[batch.part(failed, caller)]
+        out = outs[part(batch, failed, caller)]
         if isinstance(out, Exception):
             raise out
         outs = [out if bad else each for each, bad in zip(outs, failed, strict=True)]
@@ -187,7 +187,7 @@ def joined(batch: Batch, function: Function, parts: tuple[Any, ...]) -> Any:
         return first
     shapes = list(map(shape_of_one, parts))
     if any(shape != shapes[0] for shape in shapes):
-        place = batch.part(np.array([shapes.index(shape) for shape in shapes]), caller)
+        place = part(batch, np.array([shapes.index(shape) for shape in shapes]), caller)
         parts = tuple(
             [
                 x if shape == shapes[place] else parts[place]
@@ -268,7 +268,7 @@ def assign(x: Any, key: Any, value: Any) -> None:
     if batch.parted and is_parted(batch, memory_of(x.stack)):
         raise OneByOneError
     if batch.counted is not None and is_argument(batch, memory_of(x.stack)):
-        batch.doubt()
+        doubt(batch)
         raise AgainError
     written_to_all(batch, x, key, value)
     batch.written.append(memory_of(x.stack))

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch, grouped
-from tape_ad.base.arrays.overridable import lift
+from tape_ad.base.arrays.interpreter import Batch
+from tape_ad.base.arrays.overridable import TRACERS, lift
 from tape_ad.batching.arrays import (
     BatchedArray,
     OneByOneError,
@@ -30,6 +30,7 @@ from tape_ad.batching.basics import (
     ndim_of,
     spread,
 )
+from tape_ad.batching.decisions import grouped, members_of, part
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import memory_of
 from tape_ad.rules.maps.memory import Window
@@ -39,7 +40,6 @@ from tape_ad.rules.numpy.indexing import index_map
 __all__ = [
     "added",
     "counted",
-    "digitized",
     "item_of_all",
     "scattered",
     "searched",
@@ -113,9 +113,9 @@ def mask_of_one(mask: BatchedArray) -> Any:
     if batch.size == 0:
         raise UnbatchableError
     answers = known(mask.stack)
-    if asked_by_library() and len(grouped(answers, batch.members())) > 1:
+    if asked_by_library() and len(grouped(answers, members_of(batch))) > 1:
         mask.refuse_library(answers)
-    return answers[batch.part(answers, caller)]
+    return answers[part(batch, answers, caller)]
 
 
 def picks(entry: Any) -> bool:
@@ -158,7 +158,8 @@ def written_to_all(batch: Batch, x: BatchedArray, key: Any, value: Any) -> None:
 def updated_for_all(batch: Batch, function: Any, args: Any, kwargs: Any) -> Any:
     """Give copies in which the elements at a key are others."""
     options = dict(zip(("a", "value", "key", "window"), args, strict=False)) | dict(kwargs)
-    a, key, value, window = (options.get(name) for name in ("a", "key", "value", "window"))
+    a, key, value = (options[name] for name in ("a", "key", "value"))
+    window = options.get("window")
     if not is_of(a, batch):
         a = BatchedArray(np.broadcast_to(a, (batch.size, *shape_of_one(a))), batch)
     if window is None:
@@ -206,7 +207,9 @@ def placed(batch: Batch, x: BatchedArray, key: Any, value: Any) -> tuple[Any, An
         chosen: Any = np.where(mask[(..., *(None,) * (x.ndim - mask.ndim))], value, x)
         return ..., chosen.stack.astype(x.dtype)
     whole, order = key_of_all(batch, x, key)
-    picked = np.broadcast_to(np.empty((), bool), x.stack.shape)[whole]
+    captured = not TRACERS.isdisjoint(map(type, whole))  # which no plain array is indexed with
+    stack = x.stack if captured else np.broadcast_to(np.empty((), bool), x.stack.shape)
+    picked = stack[whole]
     if order is not None:
         picked = np.moveaxis(picked, *order)
     shape = picked.shape[1:]
@@ -289,12 +292,6 @@ def searched(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
     if is_of(kwargs.get("sorter"), batch):
         raise Looped
     return function(args[0], args[1].stack, **kwargs)
-
-
-def digitized(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Look up batched values in bins that are the same for each."""
-    x = lone(batch, args, kwargs)
-    return function(x.stack, *args[1:], **kwargs)
 
 
 def windows(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

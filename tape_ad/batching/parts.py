@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.base.errors import ShapeError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.batching.arrays import BatchedArray, shape_of_one

@@ -6,9 +6,14 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 """
 
 from tape_ad.base.arrays.overridable import (
+    SYMBOLS,
     TRACERS,
+    array_of,
     batch_in,
     foreign,
+    holds,
+    is_handle,
+    joined,
     lies_below,
     possibly,
     whole,
@@ -20,7 +25,6 @@ from tape_ad.record.constants import (
 from tape_ad.record.handles import (
     any_handle,
     as_constant_handle,
-    joined,
     plain,
     refuse_handles,
 )
@@ -54,17 +58,16 @@ from tape_ad.rules.numpy.continued import (
 from tape_ad.rules.numpy.indexing import (
     item,
 )
-from tape_ad.transforms.differentiable.reach import (
-    is_handle,
-)
 
 __all__ = [
     "PLAIN_TYPES",
+    "SYMBOLS",
     "TRACERS",
     "Array",
     "Shape",
     "along",
     "any_handle",
+    "array_of",
     "as_array",
     "as_array_constants",
     "as_constant",
@@ -75,6 +78,7 @@ __all__ = [
     "bounded",
     "fill",
     "foreign",
+    "holds",
     "in_double",
     "is_handle",
     "is_number_like",

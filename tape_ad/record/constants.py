@@ -22,7 +22,7 @@ from tape_ad.base.arrays.interpreter import (
     looked_through,
     unwrapped,
 )
-from tape_ad.base.arrays.overridable import lift
+from tape_ad.base.arrays.overridable import array_of, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -384,6 +384,8 @@ class Eager:
 
     def two(self, function: Function, x: Any, y: Any) -> Any:
         """Apply a binary operator to a constant and another operand."""
+        if type(x) is list or type(y) is list:  # which may have handles in it
+            x, y = (array_of(each) if type(each) is list else each for each in (x, y))
         first = x.data if type(x) in CONSTANTS else x
         second = y.data if type(y) in CONSTANTS else y
         if is_box(first) or is_box(second):

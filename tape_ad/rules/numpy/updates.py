@@ -223,7 +223,8 @@ def outside(shape: tuple[int, ...], key: Any) -> Plain:
     mask = np.ones(shape, bool)
     entries = key if type(key) is tuple else (key,)
     if batch_in(entries) is not None:
-        return updated(as_in_key(mask, entries), False, key)
+        kept: Plain = updated(as_in_key(mask, entries), False, key)
+        return kept
     mask[key] = False
     return mask
 
