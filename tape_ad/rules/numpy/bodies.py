@@ -373,14 +373,18 @@ def least_squares(a: Array, b: Array, rcond: float | None = None) -> tuple[Array
     if dtype_of(a) != np.result_type(dtype_of(a), dtype_of(b)):
         raise NO_BODY  # NumPy computes in the wider dtype, and gives singular values of that
     (m, n), dtype = np.shape(a), np.result_type(a, b, np.float64)
-    s = np.linalg.svd(a, compute_uv=False)
+    q, r = np.linalg.qr(a) if m >= n else (None, a)
+    s = np.linalg.svd(r, compute_uv=False)  # of a triangle, where there is one, it is quicker
     smallest = np.finfo(dtype).eps * (max(m, n) if rcond is None else 1)
     cut = smallest if rcond is None or rcond == -1 else rcond
     rank = np.sum(s > cut * s[0], axis=-1, dtype=np.intc)
     if anywhere(np.not_equal(rank, min(m, n))):
         raise NO_BODY  # of another rank, residuals have another shape
     columns = b if np.ndim(b) == 2 else b[:, None]
-    x = np.linalg.pinv(a, rcond=0.0) @ columns  # of full rank it is smooth, and U and V are not
+    if q is None:
+        x = np.linalg.pinv(a, rcond=0.0) @ columns  # of full rank it is smooth; U and V are not
+    else:
+        x = np.linalg.solve(r, np.conj(q).mT @ columns)
     rest = columns - a @ x
     residuals = np.sum(np.square(np.abs(rest)), axis=0) if m > n else s[:0]
     return x if np.ndim(b) == 2 else x[:, 0], residuals, rank, s
