@@ -8,6 +8,7 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 from tape_ad.base.arrays.overridable import (
     SYMBOLS,
     array_of,
+    batch_in,
     foreign,
     holds,
     is_handle,
@@ -76,6 +77,7 @@ __all__ = [
     "as_constant_handle",
     "axes_of",
     "axis_of",
+    "batch_in",
     "bounded",
     "fill",
     "foreign",
