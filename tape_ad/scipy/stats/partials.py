@@ -382,6 +382,9 @@ def makers_of(method: str) -> Makers:
     ) -> list[Array | None]:
         with np.errstate(all="ignore"):
             x, *parameters = map(in_double, operands)
+            family: Family
+            partial: Callable[[At, int, int], Any]
+            place: Any
             if name in DISCRETE:
                 if method in ("ppf", "isf"):
                     return [None] * len(positions)
