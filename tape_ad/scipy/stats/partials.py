@@ -384,19 +384,18 @@ def makers_of(method: str) -> Makers:
             x, *parameters = map(in_double, operands)
             family: Family
             partial: Callable[[At, int, int], Any]
-            place: Any
             if name in DISCRETE:
                 if method in ("ppf", "isf"):
                     return [None] * len(positions)
-                last = len(parameters) - 1
-                wanted, place = {*positions} - {0, last + 1}, (parameters[-1], SCALE)
+                last, loc, scale = len(parameters) - 1, parameters[-1], SCALE
+                wanted = {*positions} - {0, last + 1}
                 family, partial = DISCRETE[name], of_counts
             else:
-                last = len(parameters)
-                wanted, place = {*positions} - {last - 1, last} | {0}, parameters[-2:]
+                last, loc, scale = len(parameters), parameters[-2], parameters[-1]
+                wanted = {*positions} - {last - 1, last} | {0}
                 family, partial = FAMILIES.get(name, PLAIN), CONTINUOUS_PARTIALS[method]
             shapes = parameters[: len(parameters) - (1 if name in DISCRETE else 2)]
-            at = At(out, x, shapes, *place, name, method, tuple(sorted(wanted)), family)
+            at = At(out, x, shapes, loc, scale, name, method, tuple(sorted(wanted)), family)
             return [partial(at, position, last) for position in positions]
 
     return partials
