@@ -8,6 +8,7 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 from tape_ad.base.arrays.overridable import (
     SYMBOLS,
     array_of,
+    batch_in,
     foreign,
     holds,
     is_handle,
@@ -58,6 +59,9 @@ from tape_ad.rules.numpy.continued import (
 from tape_ad.rules.numpy.indexing import (
     item,
 )
+from tape_ad.transforms.differentiable.reach import (
+    reaches,
+)
 
 __all__ = [
     "PLAIN_TYPES",
@@ -73,6 +77,7 @@ __all__ = [
     "as_constant_handle",
     "axes_of",
     "axis_of",
+    "batch_in",
     "bounded",
     "fill",
     "foreign",
@@ -90,6 +95,7 @@ __all__ = [
     "possibly",
     "primal",
     "ratio",
+    "reaches",
     "refuse_handles",
     "refuse_to_change",
     "unit",

@@ -380,5 +380,5 @@ SORTING: dict[Any, Entry] = {
     # Where elements are, as plain data
     **constants(np.argsort, np.argpartition, stable_order, facts=facts.along()),
     **constants(np.lexsort, np.searchsorted),
-    **constants(np.digitize, facts=facts.Facts(may_raise=True)),
+    **constants(np.digitize, facts=facts.cores("(),(k)!->()").also(may_raise=True)),
 }

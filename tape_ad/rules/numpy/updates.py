@@ -10,7 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable, shaped_by_values, whole
+from tape_ad.base.arrays.overridable import (
+    as_in_key,
+    batch_in,
+    overridable,
+    shaped_by_values,
+    whole,
+)
 from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.maps import (
@@ -215,6 +221,10 @@ def all_but(kept: Array) -> LinearMap:
 def outside(shape: tuple[int, ...], key: Any) -> Plain:
     """Mark the elements of an array that are not at ``[key]``."""
     mask = np.ones(shape, bool)
+    entries = key if type(key) is tuple else (key,)
+    if batch_in(entries) is not None:
+        kept: Plain = updated(as_in_key(mask, entries), False, key)
+        return kept
     mask[key] = False
     return mask
 
