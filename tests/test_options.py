@@ -103,6 +103,9 @@ TRANSFORMS: dict[Any, Call] = {
 }
 
 
+filled: Any = nn.init
+
+
 def layer(kind: Any, x: Array, *sizes: int) -> Call:
     """Give what makes a layer, fills its store, and calls it."""
 
@@ -161,7 +164,7 @@ LAYERS: dict[Any, Call] = {
     nn.GRUCell: cell(nn.GRUCell),
     nn.LSTMCell: cell(nn.LSTMCell),
     nn.RNNCell: cell(nn.RNNCell),
-    nn.init: lambda **options: nn.init(
+    nn.init: lambda **options: filled(
         nn.Linear("l", 3, 2),
         np.random.default_rng(0),
         **{"store": nn.init(nn.Linear("l", 3, 2), np.random.default_rng(0)), "keep": True}
