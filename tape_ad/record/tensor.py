@@ -193,9 +193,9 @@ class Tensor(ArrayInterface):
             `ComputationRecord`.
         """
         record: Arena = self.record
-        if hasattr(seed, "record") and seed.record is None:
+        if seed is not None and getattr(seed, "record", record) is None:
             seed = seed.data
-        if hasattr(seed, "record") and not record.is_within(seed.record):
+        if seed is not None and hasattr(seed, "record") and not record.is_within(seed.record):
             raise RecordMismatchError(
                 "a seed may be a handle only of a record that encloses the one it is swept on; "
                 "pass seed.data if it is meant as a constant, and write t.grad().wrt(x) for the "

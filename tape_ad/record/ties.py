@@ -328,10 +328,10 @@ def tell(frame: FrameType) -> None:
         )
         return
     call = library_call(asking)
+    advice = f"write {FOR_THE_VALUE}" if call is None or call.ours else call.advice
     raise TieError(
         f"{call or name} branches on numbers that are exactly equal ({caller(asking)}), and the "
-        "derivative of that branch need not be the function's; "
-        f"{call.advice if call else f'write {FOR_THE_VALUE}'}"
+        f"derivative of that branch need not be the function's; {advice}"
     )
 
 

@@ -103,3 +103,21 @@ ORDERS = [
 def test_orders_and_degrees_are_refused(call: Any, name: str, argument: str) -> None:
     with pytest.raises(UnsupportedArgumentError, match=rf"special\.{name}\b.*\b{argument}\b"):
         call(ta.ComputationRecord().tensor(1.0))
+
+
+@pytest.mark.parametrize("kind", ["jn", "yn", "in", "kn"])
+def test_the_fraction_of_an_order_is_left_out_and_no_curve_is_of_another_order(kind: str) -> None:
+    def of_order(n: Any) -> Callable[..., Any]:
+        return lambda z: getattr(special, f"spherical_{kind}")(n, z)
+
+    value, slope = ta.value_and_grad(of_order(1.7))(0.6)
+    assert (value, slope) == ta.value_and_grad(of_order(1))(0.6)
+    with pytest.raises(UnsupportedArgumentError, match="leaves out the fraction of an order"):
+        ta.grad(ta.grad(of_order(1.7)))(0.6)
+    assert ta.grad(ta.grad(of_order(2.0)))(0.6) == ta.grad(ta.grad(of_order(2)))(0.6)
+
+
+@pytest.mark.parametrize("name", ["jvp", "yvp", "ivp", "kvp", "h1vp", "h2vp"])
+def test_there_is_no_negative_derivative(name: str) -> None:
+    with pytest.raises(ValueError, match="n must be a non-negative integer"):
+        getattr(special, name)(1.5, ta.ComputationRecord().tensor(0.3), -1)
