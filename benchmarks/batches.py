@@ -5,11 +5,11 @@
     python -m benchmarks.batches                # two minutes
     python -m benchmarks.batches --only chains  # what has "chains" in its name
 
-Each program is written once, for one member of the batch, in NumPy's and SciPy's names; JAX runs the
-same lines under `jax.vmap` and `jax.jit`. By hand it is written with a leading axis, and compiled by
-tape_ad too, so that this shows what batching costs. All in one process on one core, in turns; the
-ratios are of the least times. Results are compared before they are timed; the exit status is 1 when
-two disagree. A missed time is printed, and changes nothing.
+Each program is written once, for one member of the batch, in NumPy's and SciPy's names; JAX runs
+the same lines under `jax.vmap` and `jax.jit`. By hand it is written with a leading axis, and
+compiled by tape_ad too, so that this shows what batching costs. All in one process on one core, in
+turns; the ratios are of the least times. Results are compared before they are timed; the exit
+status is 1 when two disagree. A missed time is printed, and changes nothing.
 """
 
 import argparse
@@ -50,8 +50,8 @@ class Library:
 
     xp: Any
     scipy: Any
-    grad: Function
-    jacobian: Function
+    grad: Callable[..., Function]
+    jacobian: Callable[..., Function]
 
 
 OURS = Library(np, tsp, ta.grad, ta.jacobian)
@@ -434,10 +434,11 @@ def ways(program: Program) -> dict[str, Callable[[], Any]]:
     hand = ta.compile(program.every, engine="native")
     theirs = jax.jit(jax.vmap(program.one(THEIRS), program.in_axes))
     given = jax.tree.map(jnp.asarray, program.arguments)
+    wait: Callable[[Any], Any] = jax.block_until_ready
     return {
         "tape_ad": lambda: ours(*program.arguments),
         "by hand": lambda: hand(*program.arguments),
-        "JAX": lambda: jax.block_until_ready(theirs(*given)),
+        "JAX": lambda: wait(theirs(*given)),
         "not compiled": lambda: batched(*program.arguments),
     }
 
@@ -455,9 +456,7 @@ def row(name: str, program: Program, pace: Pace) -> tuple[list[str], bool]:
     least = {way: times.least for way, times in in_turns(timers, pace).items()}
     ratios = {way: least["tape_ad"] / least[way] for way in ("JAX", "by hand")}
     missed = (ratios["JAX"] > JAX_GOAL, ratios["by hand"] > HAND_GOAL)
-    cells = [
-        f"{ratio:.2f}" + "*" * bad for ratio, bad in zip(ratios.values(), missed, strict=True)
-    ]
+    cells = [f"{ratio:.2f}" + "*" * bad for ratio, bad in zip(ratios.values(), missed, strict=True)]
     times = [duration(least[way]) for way in ("tape_ad", "JAX", "by hand", "not compiled")]
     return [name if agree else f"{name} (results differ)", *cells, *times], agree
 

@@ -472,7 +472,7 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
 
 
 def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:
-    """Do what `replace` does for keys of integers and slices, and values that fit as they are.
+    """Write into the owner's memory itself, for keys of integers and slices and values that fit.
 
     Where nobody else has the memory, neither a user nor a partial that needs what is there, it is
     written to, and nothing is copied.

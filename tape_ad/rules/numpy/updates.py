@@ -14,7 +14,7 @@ from tape_ad.base.arrays.overridable import (
     as_in_key,
     batch_in,
     overridable,
-    relies_on_shape,
+    shaped_by_values,
     whole,
 )
 from tape_ad.rules import facts
@@ -259,12 +259,10 @@ def written(out: Array, value: Array, a: Array, key: Any, window: Window | None)
 
 def shape_at(shape: tuple[int, ...], key: Any) -> tuple[int, ...]:
     """Find the shape of ``array[key]``."""
-    at = picked(shape, key)
-    relies_on_shape(at)
-    return np.shape(at)
+    return np.shape(picked(shape, key))
 
 
-@whole
+@shaped_by_values
 def picked(shape: tuple[int, ...], key: Any) -> Plain:
     """Give an array of the shape of ``array[key]``."""
     return np.asarray(np.broadcast_to(False, shape)[key])  # which takes no memory before
@@ -274,7 +272,6 @@ def landing(window: Window, key: Any, value: tuple[int, ...]) -> tuple[LinearMap
     """Make the maps that bring a value's elements to where an assignment puts them."""
     shape, own = shape_at(window.view.shape, key), window.array.shape
     numbers, places = landed(window, key)
-    relies_on_shape(places)
     count, size, node = math.prod(shape), math.prod(own), places.shape
     return (
         Stretch(value, shape),
@@ -285,7 +282,7 @@ def landing(window: Window, key: Any, value: tuple[int, ...]) -> tuple[LinearMap
     )
 
 
-@whole
+@shaped_by_values
 def landed(window: Window, key: Any) -> tuple[Plain, Plain]:
     """Find which elements of a value are there after an assignment, and where."""
     flat = Marks.of_assignment(window, key).halves()[window.half or 0].reshape(-1)
