@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad import grad
 from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
-from tape_ad.extend.solvers import implicit, on_plain_arrays
+from tape_ad.extend.solvers import between_for_all, implicit, on_plain_arrays
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.constraints import boxed_in, stationary, warn_if_not
 from tape_ad.scipy.optimize.roots import as_number, as_tuple, warn_if_unconverged
@@ -90,6 +90,10 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
         further = tuple(further) if handle is as_fixed_point else as_tuple(further)
         bounds = [(given["x1"], given["x2"])] if "x2" in given else given.get("bounds")
         function, handles = given[first], list(given.values())
+        if name in BRACKETED and not given.get("full_output"):
+            every = between_for_all(lambda x: function(x, *further), given["a"], given["b"])
+            if every is not None:
+                return implicit(lambda x: function(x, *further), every, name, elementwise=True)
         searched = [on_plain_arrays(function)]
         given[first] = searched[0]
         for each in ("fprime", "fprime2", "fhess", "fhess_p"):
@@ -138,6 +142,9 @@ STARTS = frozenset({"x0", "xin"})
 
 NUMBERS = frozenset({"a", "b", "x1", "x2", "brack", "bracket"})
 """Where a search of numbers starts from; but what is found between `x1` and `x2` may be at one."""
+
+BRACKETED = frozenset({"bisect", "brenth", "brentq", "ridder", "toms748"})
+"""Those which search between two numbers."""
 
 WITH_GRADIENT = frozenset({"fmin_l_bfgs_b", "fmin_tnc"})
 """Those whose function gives a pair, of the value and the gradient, where it is given alone."""

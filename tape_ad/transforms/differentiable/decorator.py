@@ -116,7 +116,11 @@ def in_a_record(
     if not len(record):
         ask_for_one_by_one()
         raise error
-    return map_leaves(value, call_copy(copy, noted_args, noted_kwargs))
+    found = map_leaves(value, call_copy(copy, noted_args, noted_kwargs))
+    beside = vars(found) if isinstance(found, tuple) and hasattr(found, "__dict__") else {}
+    for name, leaf in beside.items():  # what a tuple has beside its fields
+        beside[name] = value(leaf, name)
+    return found
 
 
 def refused_number(copy: Any, args: Any, kwargs: Any, error: Exception) -> Exception | None:
