@@ -6,6 +6,7 @@ replaced. The original is untouched.
 """
 
 import builtins
+import contextlib
 import functools
 import sys
 import threading
@@ -22,6 +23,7 @@ from tape_ad.record.constants import borrowed
 from tape_ad.record.messages.callers import variables_bound
 from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
+from tape_ad.transforms.differentiable.plain_globals import PlainGlobals
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import (
@@ -66,6 +68,10 @@ COPIED = ("numpy.polynomial", "statistics", "autograd.numpy.numpy_wrapper")
 """What is copied of packages of which nothing else is."""
 
 
+SAMPLED = 1024
+"""After how many look-ups the function that makes one is given plain globals."""
+
+
 class Globals(dict[str, Any]):
     """The globals of the copies of one module's functions.
 
@@ -76,14 +82,20 @@ class Globals(dict[str, Any]):
         assigns to a global goes there.
     """
 
-    __slots__ = ("__weakref__", "fixed", "memo", "original", "own")
+    __slots__ = ("__weakref__", *("fixed", "found", "made", "memo", "original", "own", "plain"))
 
     original: dict[str, Any]
     fixed: set[str]
     memo: dict[str, tuple[Any, Any]]
     own: bool
+    found: int
+    made: "list[weakref.ref[Any]]"
+    plain: PlainGlobals
 
     def __missing__(self, name: str) -> Any:
+        self.found += 1
+        if self.found % SAMPLED == 0:
+            self.watch(sys._getframe(1))
         value = self.original.get(name, ABSENT)
         if type(value) in PLAIN:
             return value
@@ -109,6 +121,17 @@ class Globals(dict[str, Any]):
         for name in list(dict.keys(self)):
             if name not in self.fixed:
                 self.original[name] = source_of(self.pop(name))
+                self.plain.bound_anew(name)
+
+    def watch(self, frame: types.FrameType) -> None:
+        """Give the function that is looking up a name plain globals, as it looks up many."""
+        with LOCK:
+            code = self.plain.code_of(frame)
+            alive = [copy for each in self.made if (copy := each()) is not None]
+            self.made = [weakref.ref(copy) for copy in alive if copy.__code__ is not code]
+            for copy in alive:
+                if copy.__code__ is code:
+                    self.plain.quicken(copy)
 
     def get(self, name: str, default: Any = None) -> Any:
         """Get what a name means in copies."""
@@ -177,6 +200,9 @@ def globals_of(original: dict[str, Any]) -> Globals:
         found.original, found.memo = original, {}
         found.own = str(original.get("__name__")).startswith("scipy.")
         found.fixed = set(dict.keys(found))
+        found.found, found.made = 0, []
+        fixed = {name: dict.__getitem__(found, name) for name in found.fixed}
+        found.plain = PlainGlobals(original, fixed, found.__getitem__)
         NAMESPACES[id(original)] = found
     return found
 
@@ -306,12 +332,20 @@ def make_function(function: Any) -> Any:
         each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
         each.__qualname__, each.__module__ = function.__qualname__, function.__module__
         each.__doc__ = function.__doc__
+        for name in ANNOTATIONS:
+            setattr(each, name, getattr(function, name))
         each.__defaults__, each.__kwdefaults__ = copy.__defaults__, copy.__kwdefaults__
+    if own is None and "<locals>" not in function.__qualname__:
+        namespace.made.append(weakref.ref(copy))
     if writes_globals(code):
         copy = writing_back(copy, namespace)
     if own is None or not any(map(holds_itself(function), own)):
         COPIES[function] = copy
     return copy
+
+
+ANNOTATIONS = ("__annotate__",) if sys.version_info >= (3, 14) else ("__annotations__",)
+"""Where the types of parameters are; later versions of Python make them when they are asked for."""
 
 
 def rebind(cells: list[Any], copy: Any, own: Any) -> None:
@@ -411,10 +445,31 @@ def copied_module(module: types.ModuleType) -> Any:
 
 
 def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) -> "ModuleCopy":
-    """Make the view of a module."""
-    view = (kind or ModuleCopy)(module.__name__, module.__doc__)
+    """Make the view of a module, with a class of its own that knows what it has been asked for."""
+    names, memo = vars(module), dict[str, tuple[Any, Any]]()
+
+    def attribute(self: ModuleCopy, name: str) -> Any:
+        try:
+            value, found = memo[name]
+            if names[name] is value:
+                return found
+        except KeyError:
+            pass
+        if name[0] == "_":
+            with contextlib.suppress(AttributeError):
+                return object.__getattribute__(self, name)
+        value = getattr(module, name)
+        try:
+            found = self._converted(value)
+        except AttributeError as error:  # which Python would take for a name that is not there
+            raise RuntimeError(f"no copy of {name} could be made") from error
+        if type(value) in KEPT or replaced(value) is not ABSENT:
+            memo[name] = value, found
+        return found
+
+    made = type("ModuleCopy", (kind or ModuleCopy,), {"__getattribute__": attribute})
+    view: ModuleCopy = made(module.__name__, module.__doc__)
     object.__setattr__(view, "_original", module)
-    object.__setattr__(view, "_memo", {})
     for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
         if hasattr(module, name):
             object.__setattr__(view, name, getattr(module, name))
@@ -426,27 +481,13 @@ class ModuleCopy(types.ModuleType):
     """A view of a module that gives copies of its functions and classes."""
 
     _original: types.ModuleType
-    _memo: dict[str, tuple[Any, Any]]
-
-    def __getattr__(self, name: str) -> Any:
-        own = object.__getattribute__
-        value = getattr(own(self, "_original"), name)
-        known = own(self, "_memo").get(name)
-        if known is not None and known[0] is value:
-            return known[1]
-        try:
-            found = own(self, "_converted")(value)
-        except AttributeError as error:  # which Python would take for a name that is not there
-            raise RuntimeError(f"no copy of {name} could be made") from error
-        if type(value) in KEPT:
-            own(self, "_memo")[name] = value, found
-        return found
 
     def _converted(self, value: Any) -> Any:
         return converted(value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._original, name, original_of(value))
+        setattr(self._original, name, source_of(value))
+        globals_of(vars(self._original)).plain.bound_anew(name)
 
     def __delattr__(self, name: str) -> None:
         delattr(self._original, name)

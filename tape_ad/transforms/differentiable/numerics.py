@@ -165,6 +165,10 @@ OF_SAMPLES: dict[str, Function] = {
 }
 
 
+NUMBERS = frozenset({int, float, complex, bool, np.float64})
+"""The types of most numbers that are no handles."""
+
+
 def of_handles(original: Function, function: Function, *, kind: type | None) -> Function:
     """Make what stands in for a function of numbers: NumPy's, where it is given a handle.
 
@@ -172,18 +176,18 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
     """
 
     @functools.wraps(original)
-    def calling(*args: Any, **kwargs: Any) -> Any:
-        if not any(map(is_handle, args)):
-            return original(*args, **kwargs)
+    def calling(*args: Any) -> Any:
+        if NUMBERS.issuperset(map(type, args)) or not any(map(is_handle, args)):
+            return original(*args)
         given = [as_number(each) if is_handle(each) else each for each in args]
         plain = [primal(each) if is_handle(each) else each for each in given]
         if kind and all(
             isinstance(each, (int, float, complex, np.generic, np.ndarray)) for each in plain
         ):
-            original(*map(kind, plain), **kwargs)  # a batch has no one number to try
+            original(*map(kind, plain))  # a batch has no one number to try
         if kind is complex:  # NumPy's functions of real numbers give nan where these are complex
             given = [each.astype(complex) if is_handle(each) else each for each in given]
-        return function(*given, **kwargs)
+        return function(*given)
 
     return calling
 

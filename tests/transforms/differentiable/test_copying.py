@@ -2,9 +2,11 @@
 
 import functools
 import gc
+import inspect
 import math
 import pickle
 import threading
+import typing
 import weakref
 from typing import Any
 
@@ -27,6 +29,14 @@ def test_a_function_and_its_defaults_keep_gradients() -> None:
 
     np.testing.assert_allclose(slopes(f), 2 * np.exp(X))
     np.testing.assert_allclose(slopes(lambda x: f(x, kernel=np.sin)), 2 * np.cos(X))
+
+
+def test_signatures_of_copies_are_those_of_the_originals() -> None:
+    copy = copying.copied_function(foreign.scaled)
+
+    assert inspect.signature(copy) == inspect.signature(foreign.scaled)
+    assert typing.get_type_hints(copy) == typing.get_type_hints(foreign.scaled)
+    assert inspect.getsource(copy) == inspect.getsource(foreign.scaled)
 
 
 def test_globals_that_are_bound_anew_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
