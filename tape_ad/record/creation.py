@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.interpreter import unwrapped
+from tape_ad.base.arrays.interpreter import joined, unwrapped
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.record.arena import CONSTANT
@@ -14,7 +14,7 @@ from tape_ad.record.constants import ConstantTensor, as_constants
 from tape_ad.record.handles import any_handle
 from tape_ad.record.tensor import Tensor
 
-__all__ = ["created", "joined", "spread", "taken"]
+__all__ = ["created", "spread", "taken"]
 
 TAKING = frozenset(
     {np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require}
@@ -113,10 +113,3 @@ def spread(shape: Any, fill_value: Any, dtype: Any = None, **others: Any) -> Any
     """Make an array full of a handle."""
     full = np.copy(np.broadcast_to(fill_value, unwrapped(shape)))
     return full if dtype is None or full.dtype == np.dtype(dtype) else full.astype(dtype)
-
-
-def joined(values: Any) -> Any:
-    """Join what stands in nested lists; what is none stays as it is."""
-    if isinstance(values, (list, tuple)):
-        return np.stack([joined(each) for each in values])
-    return values

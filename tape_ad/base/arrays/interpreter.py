@@ -23,9 +23,11 @@ __all__ = [
     "call",
     "enter",
     "is_box",
+    "joined",
     "looked_through",
     "plain",
     "unwrapped",
+    "without_lists",
 ]
 
 Function = Callable[..., Any]
@@ -177,7 +179,23 @@ def call(
         args = unwrapped(args)
         if kwargs:
             kwargs = {k: v if k == "out" else unwrapped(v) for k, v in kwargs.items()}
+    if type(function) is np.ufunc:
+        args = tuple(map(without_lists, args))
     return found.call(function, args, kwargs)
+
+
+def without_lists(value: Any) -> Any:
+    """Give an operand that is a list, or nested ones, with boxes in it as one array."""
+    if isinstance(value, (list, tuple)) and looked_through(value)[0] is not None:
+        return joined(value)
+    return value
+
+
+def joined(values: Any) -> Any:
+    """Join what stands in nested lists; what is none stays as it is."""
+    if isinstance(values, (list, tuple)):
+        return np.stack([joined(each) for each in values])
+    return values
 
 
 # What depends on nothing is its plain array to everybody else

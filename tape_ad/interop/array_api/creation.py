@@ -7,11 +7,11 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad import Tensor
-from tape_ad.base.arrays.interpreter import unwrapped
+from tape_ad.base.arrays.interpreter import joined, unwrapped
 from tape_ad.extend.arrays import any_handle
 from tape_ad.interop.array_api.wrapping import as_handle, check_device, gives_handles
 from tape_ad.record.constants import as_constants
-from tape_ad.record.creation import joined, spread
+from tape_ad.record.creation import spread
 
 NAMES = (
     "bool",

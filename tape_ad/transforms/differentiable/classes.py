@@ -19,6 +19,7 @@ from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
 from tape_ad.transforms.differentiable.kinds import KNOWN
 from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.settling import note_shared
 from tape_ad.transforms.differentiable.table import ORIGINALS, WeakIdentities, original_of
 
 __all__ = ["copied_class"]
@@ -288,6 +289,7 @@ def copied_object(value: Any) -> Any:
     owner = copied_class(kind)
     if owner is kind or copying.is_copy(kind):
         return value
+    note_shared(value.__dict__)
     with copying.LOCK:
         found = TWINS.get(value, no_twin)()
         if found is None:

@@ -26,6 +26,7 @@ from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.plain_globals import PlainGlobals
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
 from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.settling import note_global, note_shared
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     BUILTINS,
@@ -122,6 +123,7 @@ class Globals(dict[str, Any]):
             if name not in self.fixed:
                 self.original[name] = source_of(self.pop(name))
                 self.plain.bound_anew(name)
+                note_global(self.original, name)
 
     def watch(self, frame: types.FrameType) -> None:
         """Give the function that is looking up a name plain globals, as it looks up many."""
@@ -577,6 +579,8 @@ def listed(values: Any) -> Any:
     """Convert what is in a list or tuple, if anything is a function, a class or a module."""
     if len(values) > ELEMENTS:
         return values
+    if type(values) is list:
+        note_shared(values)
     found = [contained(each) for each in values]
     if all(map(same, found, values)):
         return values
@@ -591,6 +595,7 @@ def mapped(values: dict[Any, Any]) -> Any:
     """Convert the functions, classes and modules in a dict; what is written goes to both."""
     if len(values) > ELEMENTS:
         return values
+    note_shared(values)
     keys, entries = [*values], [*values.values()]  # of now, as a copy may add to globals
     given = [*keys, *entries]
     found = [*map(contained, given)]
@@ -599,6 +604,12 @@ def mapped(values: dict[Any, Any]) -> Any:
     copy = DictCopy(zip(found, found[len(keys) :], strict=False))
     copy.original, copy.sources = values, sources_of(found, given)
     return copy
+
+
+def of_a_set(values: Any) -> Any:
+    """Give a set as it is, in which there may be handles later."""
+    note_shared(values)
+    return values
 
 
 def contained(value: Any) -> Any:
@@ -691,6 +702,7 @@ MAKERS: dict[type, Callable[[Any], Any]] = {
     list: listed,
     tuple: listed,
     dict: mapped,
+    set: of_a_set,
 }
 """How to convert what is of exactly these types."""
 

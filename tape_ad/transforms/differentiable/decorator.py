@@ -20,6 +20,7 @@ from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
     masked_arrays,
+    matrices,
     methods,
     numerics,
     numpy_code,
@@ -35,6 +36,7 @@ from tape_ad.transforms.differentiable.copying import (
 from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.settling import calling
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
 from tape_ad.transforms.tracing import Transformed
 
@@ -52,25 +54,30 @@ class Differentiable(Transformed):
         function = self.function
         if not (reaches((args, kwargs)) or reaches(function)):
             return function(*args, **kwargs)
-        return call_copy(converted(function), args, kwargs)
+        return call_copy(converted, function, args, kwargs)
 
 
-def call_copy(copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a copy with what users give, and give them what they know.
+def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the copy of a function with what users give, and give them what they know.
 
     What an error of ours was the reason of is that error.
     """
     try:
-        found = copy(*map(given_in, args), **{name: given_in(kwargs[name]) for name in kwargs})
+        found = calling(run, make, function, args, kwargs)
     except InPlaceError as error:
-        return in_a_record(copy, args, kwargs, error)
+        return in_a_record(make, function, args, kwargs, error)
     except Exception as error:
         ask_for_one_by_one()
-        reason = reason_of(error) or refused_number(copy, args, kwargs, error)
+        reason = reason_of(error) or refused_number(function, args, kwargs, error)
         if reason is None:
             raise
         raise reason from error
     return given_out(found)
+
+
+def run(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the copy of a function with arguments as it sees them."""
+    return make(function)(*map(given_in, args), **{name: given_in(kwargs[name]) for name in kwargs})
 
 
 def ask_for_one_by_one() -> None:
@@ -84,7 +91,7 @@ KNOWN = (np.ndarray, np.generic, int, float, complex, str)
 
 
 def in_a_record(
-    copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: InPlaceError
+    make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: InPlaceError
 ) -> Any:
     """Call a copy that assigns to parts of arrays with handles for what is captured.
 
@@ -117,18 +124,18 @@ def in_a_record(
     if not len(record):
         ask_for_one_by_one()
         raise error
-    return map_leaves(value, call_copy(copy, noted_args, noted_kwargs))
+    return map_leaves(value, call_copy(make, function, noted_args, noted_kwargs))
 
 
-def refused_number(copy: Any, args: Any, kwargs: Any, error: Exception) -> Exception | None:
+def refused_number(function: Any, args: Any, kwargs: Any, error: Exception) -> Exception | None:
     """Make the error for a handle where Python wants a whole number, if that is what went wrong."""
     if isinstance(error, TypeError) and any(words in str(error) for words in WHOLE):
-        arguments = inspect.signature(copy).bind(*args, **kwargs).arguments
+        arguments = inspect.signature(function).bind(*args, **kwargs).arguments
         names = [name for name, x in arguments.items() if is_array_like(x) and x.ndim == 0]
         if names:
             wanted = " or ".join(f"{name}=" for name in names)
             return UnsupportedArgumentError(
-                f"{called(copy)}: a whole number is wanted for {wanted}, for which a handle is "
+                f"{called(function)}: a whole number is wanted for {wanted}, for which a handle is "
                 "given; pass its value, .data"
             )
     return None
@@ -145,7 +152,7 @@ def copied(function: Any) -> Any:
     def calling(*args: Any, **kwargs: Any) -> Any:
         if not reaches((args, kwargs)):
             return function(*args, **kwargs)
-        return call_copy(copied_function(function), args, kwargs)
+        return call_copy(copied_function, function, args, kwargs)
 
     return calling
 

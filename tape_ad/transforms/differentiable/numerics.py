@@ -76,6 +76,19 @@ def frexp(x: Any) -> Any:
     return mantissa, int(primal(exponent))
 
 
+def remainder(x: Any, y: Any) -> Any:
+    """`math.remainder`; how often the divisor is taken off is a plain number."""
+    given = [as_number(each).item() if is_handle(each) else each for each in (x, y)]
+    plain = [primal(each) for each in given]
+    return x - round((plain[0] - math.remainder(*plain)) / plain[1]) * y
+
+
+def nextafter(x: Any, y: Any) -> Any:
+    """`math.nextafter`, which is the number but for a constant step."""
+    start = primal(x)
+    return x + (math.nextafter(start, primal(y)) - start)
+
+
 def polar(z: Any) -> Any:
     """`cmath.polar`."""
     return np.absolute(z), np.angle(z)
@@ -130,6 +143,8 @@ OF_NUMBERS: dict[str, Function] = {
     "hypot": hypot,
     "modf": modf,
     "ldexp": ldexp,
+    "remainder": remainder,
+    "nextafter": nextafter,
     "frexp": frexp,
     "erf": special("erf"),
     "erfc": special("erfc"),

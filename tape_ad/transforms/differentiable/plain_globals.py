@@ -1,8 +1,9 @@
-"""Copies that are called often, made anew with a plain dict for globals, which Python looks up fast.
+"""Copies that are called often, made anew with a plain dict for globals.
 
-Such a function is one of a module's own, with a loop or many names in it. Its copy stays the object
-that it is, and gets code that compares what the module's names mean with what they meant before it
-calls the fast one. What copies assign to a module's attribute is put into the dict at once.
+Python looks names up fast in a plain dict alone. A function that is made anew is one of a module's
+own, with a loop or many names in it. Its copy stays the object that it is, and gets code that
+compares what the module's names mean with what they meant before it calls the fast one. What copies
+assign to a module's attribute is put into the dict at once.
 """
 
 import ast
