@@ -148,8 +148,10 @@ def as_matrix(found: Any) -> Any:
 
 
 def handle_of(value: Any, path: str = "") -> Any:
-    """Give the handle of a matrix; anything else as it is."""
-    return value.A if type(value) is Matrix else value
+    """Give the handle of a matrix, or the array of a plain one; anything else as it is."""
+    if type(value) is Matrix:
+        return value.A
+    return np.asarray(value) if isinstance(value, np.matrix) else value
 
 
 class PlainMatrix(np.matrix):

@@ -7,7 +7,6 @@ assign to a module's attribute is put into the dict at once.
 """
 
 import ast
-import dis
 import functools
 import inspect
 import linecache
@@ -19,7 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.record.messages.callers import PLAIN_GLOBALS
+from tape_ad.record.messages.callers import (
+    PLAIN_GLOBALS,
+    tree_of,
+    variables_bound,
+    variables_read,
+)
 
 __all__ = ["PlainGlobals"]
 
@@ -39,32 +43,28 @@ ASSIGNING = re.compile(r"\bglobal\s+([^#;\n]*(?:\\\n[^#;\n]*)*)")
 FROM_AFAR = re.compile(r"\bglobals\s*\(|\bsys\.modules\b")
 
 
-@functools.lru_cache(4096)
-def simple_names(code: types.CodeType) -> frozenset[str] | None:
-    """Give the globals that a function looks up; None where it has to keep the slow ones."""
+REFUSED = (
+    *(ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef),
+    *(ast.Lambda, ast.GeneratorExp),
+)
+"""What a function may not have in it: what asks for its globals, or what outlives the call."""
+
+LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp)
+
+
+def names_of(code: types.CodeType) -> set[str] | None:
+    """Give the globals of a function that looks many up; None where it keeps those it has."""
+    tree: Any = tree_of(code)
+    if tree is None or not hasattr(tree, "body") or not isinstance(tree.body, list):
+        return None
     if code.co_freevars or code.co_flags & SUSPENDS or not STACK.isdisjoint(code.co_names):
         return None
-    names = set()
-    for each in dis.get_instructions(code):
-        if each.opname in ("IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_BUILD_CLASS"):
-            return None
-        if each.opname == "LOAD_GLOBAL":
-            names.add(str(each.argval))
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            found = simple_names(inner) if inner.co_name in INNER else None
-            if found is None:
-                return None
-            names |= found
-    return frozenset(names)
-
-
-def is_worth_it(code: types.CodeType) -> bool:
-    """Tell whether a function looks names up again and again, or many of them."""
-    parts = [code, *(each for each in code.co_consts if isinstance(each, types.CodeType))]
-    steps = (each.opname for part in parts for each in dis.get_instructions(part))
-    loops = any(each.startswith("JUMP_BACKWARD") for each in steps)
-    return loops or len(simple_names(code) or ()) >= LEAST_NAMES
+    parts = [part for each in tree.body for part in ast.walk(each)]
+    if any(isinstance(each, REFUSED) for each in parts) or variables_bound(code):
+        return None
+    names = variables_read(code)
+    loops = any(isinstance(each, LOOPS) for each in parts)
+    return names if loops or len(names) >= LEAST_NAMES else None
 
 
 @functools.lru_cache(512)
@@ -121,9 +121,8 @@ class PlainGlobals:
     def quicken(self, copy: Any) -> None:
         """Let a copy run with these globals, if it may."""
         code = copy.__code__
-        names = simple_names(code)
-        assigned = names_assigned(code.co_filename)
-        if names is None or assigned is None or names & assigned or not is_worth_it(code):
+        names, assigned = names_of(code), names_assigned(code.co_filename)
+        if names is None or assigned is None or names & assigned:
             return
         if not set(LOCALS).isdisjoint(code.co_varnames):
             return

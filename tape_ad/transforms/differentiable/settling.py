@@ -69,15 +69,20 @@ def settle(thing: Any) -> None:
     if len(thing) > MOST:
         return
     if isinstance(thing, dict):
+        kept = [pair for pair in thing.items() if type(pair[0]) is str or not reaches(pair[0])]
+        if len(kept) < len(thing):
+            thing.clear()  # for a handle is hashed in copies alone
+            thing.update(kept)
         for key, value in [*thing.items()]:
-            if type(key) is not str and reaches(key):
-                del thing[key]
-            elif type(value) in HOLDING:
+            if type(value) in HOLDING:
                 found = settled(value)
                 if found is not value:
                     thing[key] = found
     elif isinstance(thing, set):
-        thing -= {each for each in thing if reaches(each)}
+        kept = [each for each in thing if not reaches(each)]
+        if len(kept) < len(thing):
+            thing.clear()
+            thing.update(kept)
     else:
         for i, value in enumerate(thing):
             if type(value) in HOLDING:
