@@ -282,7 +282,23 @@ def adapted(function: Any) -> Any:
         return memoized(function, single_dispatch)
     if hasattr(function, "fun") and hasattr(function, "_is_autograd_primitive"):
         return converted(function.fun)  # NumPy's, of which it is a primitive
+    if function.__closure__ is not None and type(function.__globals__) is dict:
+        return memoized(function, around_copies)
     return function
+
+
+def around_copies(function: Any) -> Any:
+    """Give a function that is not copied, as that of a decorator of Python's, around copies."""
+    if module_of(function).partition(".")[0] not in sys.stdlib_module_names:
+        return function
+    own = closure_of(function)
+    if all(map(same, own, function.__closure__)):
+        return function
+    copy: Any = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, own
+    )
+    note_source(function, copy)
+    return functools.update_wrapper(copy, function)
 
 
 def single_dispatch(function: Any) -> Any:
