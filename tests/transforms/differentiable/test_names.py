@@ -342,7 +342,7 @@ ROWS: dict[str, Function] = {
     "a table": of_a_table,
     **{name: drawn(name, 0, 1) for name in ("normal", "laplace", "gumbel", "logistic", "uniform")},
     "lognormal": drawn("lognormal", 0, 1, (2, 3)),
-    **{name: drawn(name, 0) for name in ("exponential", "rayleigh", "weibull", "pareto")},
+    **{name: drawn(name, 0) for name in ("exponential", "rayleigh", "weibull", "pareto", "power")},
     "gamma": drawn("gamma", 2.0, 1),
     "multivariate_normal": drawn_in_several_dimensions,
     "choice": chosen,
