@@ -11,7 +11,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.errors import InPlaceError, TapeError, UnsupportedArgumentError
+from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed, given_away
@@ -35,7 +35,7 @@ from tape_ad.transforms.differentiable.copying import (
 )
 from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
-from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.reach import DEPTH, reaches
 from tape_ad.transforms.differentiable.settling import calling
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
 from tape_ad.transforms.tracing import Transformed
@@ -50,10 +50,24 @@ class Differentiable(Transformed):
     made_by: ClassVar[str] = "differentiable"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function."""
+        """Call the function.
+
+        Raises
+        ------
+        ConversionError
+            For a handle that is further away than is looked, too.
+        """
         function = self.function
         if not (reaches((args, kwargs)) or reaches(function)):
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except ConversionError as error:
+                error.add_note(
+                    f"ta.differentiable has run the original of {called(function)}, for it found "
+                    f"no handle within {DEPTH} steps of what that is given (in lists, dicts, "
+                    "attributes and closures); give it the handle itself, or what holds it"
+                )
+                raise
         return call_copy(converted, function, args, kwargs)
 
 

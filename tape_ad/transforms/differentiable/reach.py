@@ -11,9 +11,11 @@ from tape_ad.base.arrays.overridable import TRACERS, is_dask
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 
-__all__ = ["is_handle", "reaches"]
+__all__ = ["DEPTH", "is_handle", "reaches"]
 
 DEPTH = 5
+"""How many steps a handle may be away."""
+
 BUDGET = 4000
 """How many objects are looked at. What is larger counts as one that holds handles."""
 

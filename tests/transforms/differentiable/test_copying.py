@@ -8,12 +8,14 @@ import math
 import pickle
 import sys
 import threading
+import types
 import typing
 import weakref
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import tape_ad as ta
 from tape_ad.transforms.differentiable import copying
@@ -455,3 +457,37 @@ def test_code_in_c_gets_arrays_from_copied_objects() -> None:
     np.testing.assert_allclose(slopes(lambda x: holding(x).total()), [1, 1, 1])
     with pytest.raises(ta.errors.ConversionError):
         ta.grad(lambda x: np.sum(np.sin(holding(x))))(X)
+
+
+def test_a_handle_that_is_hidden_deeper_is_said_to_be() -> None:
+    @ta.differentiable
+    def dug_out(deep: Any) -> Any:
+        while isinstance(deep, dict):
+            deep = deep["inside"]
+        return np.sum(np.asarray(deep) ** 2)
+
+    def buried(x: Any, depth: int) -> Any:
+        return x if not depth else {"inside": buried(x, depth - 1)}
+
+    np.testing.assert_array_equal(slopes(lambda x: dug_out(buried(x, 2))), 2 * X)
+    assert dug_out(buried(X, 9)) == 14.0
+    with pytest.raises(ta.errors.ConversionError) as caught:
+        slopes(lambda x: dug_out(buried(x, 9)))
+    assert "no handle within 5 steps" in caught.value.__notes__[0]
+
+
+def test_a_rule_that_refuses_is_not_followed_by_a_copy() -> None:
+    with pytest.raises(ta.errors.UnsupportedArgumentError, match="does not take handles"):
+        slopes(ta.differentiable(lambda x: scipy.stats.norm.fit(x)[1]))
+
+
+def test_a_module_with_numpys_names_is_not_taken_for_numpy() -> None:
+    other: Any = types.ModuleType("like_numpy")
+    exec("import numpy\ndef sin(x): return numpy.asarray(x) ** 2\n", vars(other))  # noqa: S102 - as a package is
+    f = ta.differentiable(lambda x: other.sin(x) + np.sin(x))
+
+    np.testing.assert_allclose(slopes(f), 2 * X + np.cos(X))
+
+
+def test_a_relative_import_within_a_function() -> None:
+    np.testing.assert_allclose(slopes(ta.differentiable(kinds.imported_beside)), 2 * np.exp(X))
