@@ -72,9 +72,11 @@ def is_copied_class(kind: type) -> bool:
 
 def is_code(value: Any) -> bool:
     """Tell whether an attribute of a class is a function, or an object that stands for one."""
-    kind = type(value)
-    decorates = hasattr(kind, "__get__") and bool(kind.__flags__ & HEAP_TYPE)
-    return isinstance(value, FUNCTIONS) or (decorates and copying.is_copied_module(kind.__module__))
+    if isinstance(value, FUNCTIONS):
+        return True
+    kind: Any = type(value)
+    decorates = type(getattr(kind, "__get__", None)) is types.FunctionType
+    return decorates and copying.is_copied_module(kind.__module__)
 
 
 def computes(kind: type) -> bool:

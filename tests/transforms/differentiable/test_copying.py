@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.interpolate
 import scipy.stats
 
 import tape_ad as ta
@@ -491,3 +492,10 @@ def test_a_module_with_numpys_names_is_not_taken_for_numpy() -> None:
 
 def test_a_relative_import_within_a_function() -> None:
     np.testing.assert_allclose(slopes(ta.differentiable(kinds.imported_beside)), 2 * np.exp(X))
+
+
+def test_classes_that_are_compiled_stay_as_they_are() -> None:
+    corners, values = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]]), np.arange(4.0)
+    f = copying.copied_function(scipy.interpolate.griddata)
+
+    np.testing.assert_allclose(f(corners, values, [[0.2, 0.3]]), [0.8])
