@@ -8,8 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import BOX, KINDS, boxes
+from tape_ad.base.arrays.interpreter import BOX, KINDS, Batch, boxes
 from tape_ad.base.errors import ConversionError
 from tape_ad.record.array_interface import LIKE, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace

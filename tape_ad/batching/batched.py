@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE, Active
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import NO_OPTIONS
-from tape_ad.base.arrays.overridable import below_records
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch
+from tape_ad.base.arrays.overridable import ACTIVE, Active, below_records
 from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten

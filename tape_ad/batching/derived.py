@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.base.trees import flatten, unflatten
 from tape_ad.batching.arrays import BatchedArray, batched_size, shape_of_one
 from tape_ad.batching.basics import (

@@ -8,8 +8,7 @@ from weakref import ref
 import numpy as np
 
 from tape_ad.base.arrays import interpreter
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import NO_OPTIONS, looked_through, unwrapped
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch, looked_through, unwrapped
 from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves

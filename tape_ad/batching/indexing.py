@@ -5,8 +5,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.overridable import lift
+from tape_ad.base.arrays.interpreter import Batch
+from tape_ad.base.arrays.overridable import TRACERS, lift
 from tape_ad.batching.arrays import (
     BatchedArray,
     OneByOneError,
@@ -179,7 +179,9 @@ def placed(batch: Batch, x: BatchedArray, key: Any, value: Any) -> tuple[Any, An
         chosen: Any = np.where(mask[(..., *(None,) * (x.ndim - mask.ndim))], value, x)
         return ..., chosen.stack.astype(x.dtype)
     whole, order = key_of_all(batch, x, key)
-    picked = np.broadcast_to(np.empty((), bool), x.stack.shape)[whole]
+    captured = not TRACERS.isdisjoint(map(type, whole))  # which no plain array is indexed with
+    stack = x.stack if captured else np.broadcast_to(np.empty((), bool), x.stack.shape)
+    picked = stack[whole]
     if order is not None:
         picked = np.moveaxis(picked, *order)
     shape = picked.shape[1:]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.batching.arrays import BatchedArray
 from tape_ad.batching.basics import (
     Function,

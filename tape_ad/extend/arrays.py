@@ -6,8 +6,13 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 """
 
 from tape_ad.base.arrays.overridable import (
+    SYMBOLS,
     TRACERS,
+    array_of,
     foreign,
+    holds,
+    is_handle,
+    joined,
     lies_below,
     possibly,
     whole,
@@ -19,7 +24,6 @@ from tape_ad.record.constants import (
 from tape_ad.record.handles import (
     any_handle,
     as_constant_handle,
-    joined,
     plain,
     refuse_handles,
 )
@@ -53,17 +57,16 @@ from tape_ad.rules.numpy.continued import (
 from tape_ad.rules.numpy.indexing import (
     item,
 )
-from tape_ad.transforms.differentiable.reach import (
-    is_handle,
-)
 
 __all__ = [
     "PLAIN_TYPES",
+    "SYMBOLS",
     "TRACERS",
     "Array",
     "Shape",
     "along",
     "any_handle",
+    "array_of",
     "as_array",
     "as_array_constants",
     "as_constant",
@@ -73,6 +76,7 @@ __all__ = [
     "bounded",
     "fill",
     "foreign",
+    "holds",
     "in_double",
     "is_handle",
     "is_number_like",

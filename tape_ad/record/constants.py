@@ -19,12 +19,10 @@ from tape_ad.base.arrays.interpreter import (
     boxes,
     call,
     is_box,
-    joined,
     looked_through,
     unwrapped,
-    without_lists,
 )
-from tape_ad.base.arrays.overridable import lift
+from tape_ad.base.arrays.overridable import joined, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -432,7 +430,7 @@ class Eager:
         record = record_among(other)
         if record is not None:
             promote(target, record)
-            return Tensor._change(function, target, without_lists(other))
+            return Tensor._change(function, target, joined(other))
         prepare(target)
         function(target.data, unwrapped(other), out=target.data)
         return target

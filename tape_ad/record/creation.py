@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.interpreter import joined, unwrapped
+from tape_ad.base.arrays.interpreter import unwrapped
+from tape_ad.base.arrays.overridable import array_of
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.record.arena import CONSTANT
@@ -87,14 +88,14 @@ def taken(
     values, dtype, order, copy, ndmin
         Its arguments.
     join : callable, optional
-        What makes one handle of the values; `joined` if it is None.
+        What makes one handle of the values; `array_of` if it is None.
 
     Raises
     ------
     ValueError
         When ``copy=False`` and it needs a copy.
     """
-    handle = joined(values) if join is None else join(values)
+    handle = array_of(values) if join is None else join(values)
     never, copies = copy is False, function is np.array if copy is None else copy
     if isinstance(copy, enum.Enum):  # of NumPy's three, which the array API's wrappers give
         never, copies = copy.name == "NEVER", copy.name == "ALWAYS"

@@ -17,7 +17,7 @@ from tape_ad.record.primals import is_number_like, primal
 from tape_ad.rules.maps import Array
 
 if TYPE_CHECKING:
-    from tape_ad.base.tree_types import OverLeaves
+    from tape_ad.base.trees import OverLeaves
 
 __all__ = ["Gradients", "through_buffer"]
 

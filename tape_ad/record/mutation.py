@@ -11,22 +11,21 @@ from collections.abc import Callable
 from sys import getrefcount
 from threading import get_ident
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import looked_through, unwrapped, without_lists
-from tape_ad.base.arrays.overridable import is_later
+from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
+from tape_ad.base.arrays.overridable import is_later, joined
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.base.naming import OPERATORS, called, function_name
 from tape_ad.record.arena import Arena, wait_until_assigned
 from tape_ad.record.messages.callers import is_at
 from tape_ad.record.messages.refusals import batched_value
 from tape_ad.record.primals import PLAIN_TYPES, is_number, memory_of, primal
-from tape_ad.rules.maps import Chain, Index, LinearMap, Stretch, clone, rearranges
+from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Stretch, clone, rearranges
 from tape_ad.rules.maps.memory import Marks, Window
 from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
@@ -47,6 +46,7 @@ __all__ = [
     "refuse_moving",
     "refuse_to_write",
     "replace",
+    "unmarked",
     "way_to",
 ]
 
@@ -55,6 +55,7 @@ __all__ = [
 
 Handle = Any
 """A Tensor, whose methods end here."""
+Some = TypeVar("Some", bound=Any)
 Box = Any
 """A Tensor, or anything else that stands for an array and has it as ``data``."""
 
@@ -159,10 +160,18 @@ def base_of(view: Handle) -> Handle:
     for each in memory.alive():
         if each.index == memory.place:
             return each
-    base = type(view)(view.record, memory.place, memory.data)
-    base.mark, base.memory = object(), memory
+    base = unmarked(view, memory.place, memory.data)
+    base.memory = memory
     memory.boxes.append(ref(base))
     return base
+
+
+def unmarked(beside: Some, index: int, data: Array) -> Some:
+    """Make a handle of a node of another handle's record, for which a sweep keeps no gradient."""
+    handle: Any = new(type(beside))
+    handle.record, handle.index, handle.data = beside.record, index, data
+    handle.mark = object()
+    return handle  # type: ignore[no-any-return]  # which is made without its fields
 
 
 def way_to(view: Handle) -> LinearMap | None:
@@ -244,7 +253,7 @@ def assign(target: Handle, key: Any, value: Any) -> None:
         raise batched_value()
     if constants:
         key, value = unwrapped((key, value))
-    value = without_lists(value)
+    value = joined(value)
     if target.record.namespaced:
         make_array(target)
     refuse_to_write(target, "write x = x.copy() first and assign to that")
@@ -402,7 +411,10 @@ def is_known_part(target: Handle, key: Any, value: Handle) -> bool:
     if plain is None or value.record is not record:
         return False
     way = way_to(value) if base_index(value) == target.index else None
-    return type(way) is Index and way.key == plain + (WHOLE,) * (len(way.parent) - len(plain))
+    if type(way) is not Index:
+        return False
+    whole = plain + (WHOLE,) * (len(way.parent) - len(plain))
+    return plain_key(way.key) == whole  # a diagonal has arrays for a key
 
 
 def is_that_part(target: Handle, key: Any, value: Handle) -> bool:
@@ -441,7 +453,7 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
             base = base_of(target)
             way = way_to(target) if key is ... else None
             if type(way) is Index:  # a row, as in x[key] += y
-                key = way.key
+                key = way.key if target.ndim else (*way.key, ...)  # an array, and no number
             else:
                 window = Window.of(memory_of(base.data), memory_of(target.data))
         views = boxes_beside(base)

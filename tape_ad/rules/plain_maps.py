@@ -6,13 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import as_one_call, overridable
+from tape_ad.base.arrays.overridable import ACTIVE, as_one_call, overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, along, rule
+from tape_ad.rules.base import Entry, along, arguments_of, rule
 from tape_ad.rules.maps import Adjoint, Array
 from tape_ad.rules.maps.patterns import permutation
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "pulled", "pushed", "summed_by_index"]
 

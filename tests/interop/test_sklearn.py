@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve, frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.interop import sklearn
 from tape_ad.interop.sklearn import pairs, pairwise
 

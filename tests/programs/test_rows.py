@@ -16,8 +16,8 @@ import pytest
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError, InPlaceError
 from tape_ad.base.naming import called
+from tape_ad.errors import CaptureError, InPlaceError
 from tape_ad.transforms.tracing import Transformed
 from tests.programs.bits import all_same, nearly_same, replayed
 from tests.rules.checks import pairing

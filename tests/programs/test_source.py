@@ -11,11 +11,10 @@ import scipy.special
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import CaptureError
 from tape_ad.base.trees import flatten
+from tape_ad.errors import CaptureError
 from tape_ad.programs.engines.numpy.source import source_of
-from tape_ad.programs.program.interpreter import interpret
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program, interpret
 from tests.programs.building import Builder, same_bits
 
 RNG = np.random.default_rng(0)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.record.arena import Arena
 from tests.sampling import some
 

@@ -9,7 +9,7 @@ import scipy
 import scipy.interpolate as host
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import interpolate
 
 checked = functools.partial(ta.testing.check_grads, order=2)

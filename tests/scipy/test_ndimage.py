@@ -9,7 +9,7 @@ import pytest
 import scipy.ndimage
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import ndimage
 from tape_ad.scipy.ndimage.extension import MODES
 from tape_ad.scipy.ndimage.splines import SplineFilter

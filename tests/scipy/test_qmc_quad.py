@@ -8,7 +8,7 @@ import scipy.integrate
 from scipy.stats import qmc
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import integrate
 
 A, B = np.array([0.0, 1.5]), np.array([1.0, 0.5])

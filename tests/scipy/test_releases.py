@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import NoRuleError, UnsupportedArgumentError
+from tape_ad.errors import NoRuleError, UnsupportedArgumentError
 from tape_ad.scipy import interpolate, signal, stats
 from tests.rules.checks import central_difference
 

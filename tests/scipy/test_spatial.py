@@ -6,7 +6,7 @@ import scipy.spatial as host
 import scipy.spatial.distance as scipy_distance
 
 import tape_ad as ta
-from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
+from tape_ad.errors import InPlaceError, UnsupportedArgumentError
 from tape_ad.scipy import spatial
 from tape_ad.scipy.spatial import distance
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation as Host
 from scipy.spatial.transform import Slerp as HostSlerp
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.scipy.spatial import geometric_slerp
 from tape_ad.scipy.spatial.rotations import projects
 from tape_ad.scipy.spatial.transform import Rotation, Slerp

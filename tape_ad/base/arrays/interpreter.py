@@ -13,22 +13,24 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from attrs import define, field
 
+from tape_ad.base.arrays.overridable import joined
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 
 __all__ = [
     "NO_OPTIONS",
+    "Batch",
     "Interpreter",
     "boxes",
     "call",
     "enter",
     "is_box",
-    "joined",
     "looked_through",
     "plain",
     "unwrapped",
-    "without_lists",
 ]
+
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
@@ -180,22 +182,8 @@ def call(
         if kwargs:
             kwargs = {k: v if k == "out" else unwrapped(v) for k, v in kwargs.items()}
     if type(function) is np.ufunc:
-        args = tuple(map(without_lists, args))
+        args = tuple(map(joined, args))  # a list of handles is an operand like an array
     return found.call(function, args, kwargs)
-
-
-def without_lists(value: Any) -> Any:
-    """Give an operand that is a list, or nested ones, with boxes in it as one array."""
-    if isinstance(value, (list, tuple)) and looked_through(value)[0] is not None:
-        return joined(value)
-    return value
-
-
-def joined(values: Any) -> Any:
-    """Join what stands in nested lists; what is none stays as it is."""
-    if isinstance(values, (list, tuple)):
-        return np.stack([joined(each) for each in values])
-    return values
 
 
 # What depends on nothing is its plain array to everybody else
@@ -229,3 +217,50 @@ def plain(leaf: Any, path: str = "") -> Any:
         ends = (leaf.start, leaf.stop, leaf.step)
         return slice(*[end if end is None else operator.index(end) for end in ends])
     return leaf
+
+
+@define(eq=False, repr=False)
+class Batch:
+    """One run of a function over a batch of arguments.
+
+    What is of a lower level is the same for each of the batch, and stays as it is.
+
+    Attributes
+    ----------
+    size : int
+        How many there are.
+    answer : callable
+        ``answer(batch, function, args, kwargs)`` makes a call that holds arrays of the batch.
+    loops : callable
+        ``loops(name)`` is told what is done one after the other.
+    spread : callable
+        ``spread(batch, array)`` gives a plain array as one of the batch.
+    level : int
+        When it was entered, beside other interpreters.
+    ended : bool
+        Whether the function has returned.
+    asked : bool
+        Whether a library has asked for values of one, which code in C does not let through.
+    written : list of array
+        The memory that was assigned to.
+    parted : list of pairs of weak references to arrays
+        Arrays that share memory when there is one, but not here, where they were made in a loop.
+    """
+
+    size: int
+    answer: Callable[..., Any]
+    loops: Callable[[str], None]
+    spread: Callable[..., Any]
+    level: int = field(factory=enter, init=False)
+    ended: bool = field(default=False, init=False)
+    asked: bool = field(default=False, init=False)
+    written: list[Any] = field(factory=list, init=False)
+    parted: list[Any] = field(factory=list, init=False)
+
+    def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Make a call that holds arrays of the batch."""
+        return self.answer(self, function, args, kwargs)
+
+    def lift(self, array: Any) -> Any:
+        """Give an array that is the same for each as one of the batch."""
+        return self.spread(self, array)

@@ -4,19 +4,23 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar, cast
+from contextvars import ContextVar
+from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
-from attrs import evolve
+from attrs import define, evolve
 
-from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.adapters import adapter, operand_of
 
 __all__ = [
+    "ACTIVE",
     "SYMBOLS",
     "TRACERS",
+    "Active",
+    "SameKind",
     "anywhere",
     "apart",
+    "array_of",
     "as_in_key",
     "as_one_call",
     "asarray",
@@ -26,9 +30,12 @@ __all__ = [
     "composition",
     "declined",
     "foreign",
+    "holds",
     "is_dask",
     "is_differentiated",
+    "is_handle",
     "is_later",
+    "joined",
     "lies_below",
     "lift",
     "lift_number",
@@ -49,7 +56,52 @@ SYMBOLS: set[type] = set()
 """Types of arrays of which only shape and dtype are known, with which a compiler looks into a
 function; `tape_ad.programs` adds its own. No derivative is taken through them."""
 
+
+@define(eq=False)
+class Active:
+    """What is going on in a thread or task, that what is called there has to know.
+
+    Attributes
+    ----------
+    capture : Capture or None
+        What notes the calls of the function that is compiled; see `tape_ad.programs`.
+    record : ComputationRecord or None
+        The record that the function of the innermost transform is traced in.
+    wishes : Wishes or None
+        What fresh records are asked to see to; see `tape_ad.record.inspection.observing`.
+    batches : tuple of Batch
+        Those that functions are being run over.
+    """
+
+    capture: Any = None
+    record: Any = None
+    wishes: Any = None
+    batches: tuple[Any, ...] = ()
+
+
+NOBODY = Active()
+ACTIVE: ContextVar[Active] = ContextVar("tape_ad_active", default=NOBODY)
+"""The interpreters that are active here. What puts itself there puts back what it has found."""
+
 F = TypeVar("F", bound=Callable[..., Any])
+Operand = TypeVar("Operand")
+Options = ParamSpec("Options")
+
+
+class SameKind(Protocol[Options]):
+    """A function that makes a handle of a handle, and an array of an array."""
+
+    __name__: str
+
+    def __call__(self, x: Operand, /, *args: Options.args, **kwargs: Options.kwargs) -> Operand:
+        """Compute it."""
+        ...
+
+
+def same_kind(function: Callable[Concatenate[Any, Options], Any]) -> SameKind[Options]:
+    """Say to checkers that a function makes handles of handles; at run time it stays as it is."""
+    same: SameKind[Options] = function
+    return same
 
 
 def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
@@ -159,6 +211,40 @@ def has_protocol(kind: type) -> bool:
 
 takes_over = cast("Callable[[Any], bool]", functools.lru_cache(4096)(has_protocol))
 """`has_protocol`, which remembers the types that it was asked for."""
+
+
+def is_handle(value: Any) -> bool:
+    """Tell whether something is an array that records what is done with it, and no tracer."""
+    kind = type(value)
+    known = kind is np.ndarray or kind in TRACERS or lies_below(kind)
+    return not known and takes_over(kind)
+
+
+def holds(tree: Any) -> bool:
+    """Tell whether something is a list or tuple with an array in it that takes calls over."""
+    if not isinstance(tree, (list, tuple)):
+        return False
+    kinds = set(map(type, tree))
+    return any(map(takes_over, kinds)) or (
+        any(issubclass(kind, (list, tuple)) for kind in kinds) and any(map(holds, tree))
+    )
+
+
+def joined(tree: Any) -> Any:
+    """Stack what stands in a list or tuple, if there are handles in it."""
+    return np.stack([joined(each) for each in tree]) if holds(tree) else tree
+
+
+def array_of(values: Any) -> Any:
+    """Turn what a user's function returns into an array, also lists with handles in them.
+
+    Examples
+    --------
+    >>> array_of([1.0, 2.0])
+    array([1., 2.])
+    """
+    values = joined(values)
+    return values if hasattr(values, "__array_function__") else np.asarray(values)
 
 
 def lift(tree: Any) -> Any:

@@ -10,7 +10,7 @@ from tape_ad.base.naming import called
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.constants import same_memory
 from tape_ad.programs.capture.tracers import exact_question
-from tape_ad.programs.program.program import Call, Constant, Guard, Program, Step, Value
+from tape_ad.programs.program import Call, Constant, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 
 __all__ = ["Comparison"]

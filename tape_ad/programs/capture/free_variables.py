@@ -43,8 +43,8 @@ from tape_ad.programs.capture.variables import (
     names_used,
     quick_test,
 )
+from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import varies
-from tape_ad.programs.program.program import Program
 from tape_ad.record.messages.callers import is_library_module, is_library_name
 
 __all__ = ["FreeVariables", "objects_in"]

@@ -20,7 +20,7 @@ from tape_ad.programs.passes.simplifications import (
     fold_constants,
     literals_of,
 )
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 
 __all__ = ["PASSES", "simplified"]
 

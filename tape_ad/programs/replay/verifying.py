@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.base.trees import paired
 from tape_ad.programs.capture.capture import Capture
@@ -19,8 +19,8 @@ from tape_ad.programs.capture.comparison import alike_functions
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.opaque_calls import OpaqueFunction
 from tape_ad.programs.engines import engine_named
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, written
 from tape_ad.programs.program.keys import rebuilder
-from tape_ad.programs.program.program import Call, Guard, Program, Step, Value, replaced, written
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.paths import Path
 from tape_ad.programs.replay.trust import UntestedInput, near_by, still_untested

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import is_later
+from tape_ad.base.arrays.overridable import ACTIVE, is_later
 from tape_ad.base.errors import ConversionError, NonFiniteError
 from tape_ad.base.naming import function_name, line_name
 from tape_ad.base.trees import flatten, map_leaves

@@ -293,6 +293,8 @@ MIGRATION_HINTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "dim": "axis=",
             "keepdim": "keepdims=",
             "input": "the operand without a name",
+            "retain_graph": "leave it out: a record may be swept again unless release=True",
+            "create_graph": "ComputationRecord(within=outer), or ta.grad of ta.grad",
         },
     }
 )
@@ -449,7 +451,13 @@ class BoundOnly:
         self.declared, self.__self__ = declared, thing
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.declared.method(self.__self__, *args, **kwargs)
+        try:
+            return self.declared.method(self.__self__, *args, **kwargs)
+        except TypeError as error:
+            hints = [words for name in kwargs if (words := hint_for("argument", name))]
+            if not hints:
+                raise
+            raise TypeError(f"{error}{hints[0]}") from None
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -31,12 +31,20 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import TRACERS, overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Derivation, Entry, add_facts, constants, outputs, rule, stated
+from tape_ad.rules.base import (
+    Derivation,
+    Entry,
+    add_facts,
+    arguments_of,
+    constants,
+    outputs,
+    rule,
+    stated,
+)
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, ill_conditioned
 from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
 from tape_ad.rules.maps.patterns import batched, elementwise
 from tape_ad.rules.numpy.elementwise import is_complex
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "SPECTRA",

@@ -13,7 +13,16 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.rules import facts
-from tape_ad.rules.base import Derivation, Entry, as_array, constants, jointly, outputs, rule
+from tape_ad.rules.base import (
+    Derivation,
+    Entry,
+    arguments_of,
+    as_array,
+    constants,
+    jointly,
+    outputs,
+    rule,
+)
 from tape_ad.rules.linalg.decompositions import singular_values_map
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, solve_all
 from tape_ad.rules.maps import (
@@ -32,7 +41,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import Pattern, batched, by_batch, by_columns, reads
 from tape_ad.rules.numpy.bodies import least_squares
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["LINALG"]
 

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.overridable import (
+    ACTIVE,
     TRACERS,
     as_in_key,
     as_one_call,

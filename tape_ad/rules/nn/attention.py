@@ -15,7 +15,7 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import TRACERS, as_one_call, overridable, takes_over, whole
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.base import Entry, arguments_of, rule
 from tape_ad.rules.maps import (
     Array,
     Chain,
@@ -30,7 +30,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import Pattern, dense_blocks, reads
 from tape_ad.rules.nn.activations import SoftmaxMap, softmax
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["ATTENTION", "attend", "takes", "weights_of"]
 

@@ -9,12 +9,11 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import anywhere, as_one_call, overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, constants, rule
+from tape_ad.rules.base import Entry, arguments_of, constants, rule
 from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Reshape, Shape
 from tape_ad.rules.maps.patterns import Pattern, reads, separable
 from tape_ad.rules.nn.images import Windows
 from tape_ad.rules.plain_maps import PlainMap
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["POOLING", "largest", "largest_places", "pick", "sum_of_windows"]
 

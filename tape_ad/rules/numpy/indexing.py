@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call
+from tape_ad.base.arrays.overridable import ACTIVE, TRACERS, as_one_call
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.base import Entry, arguments_of, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Index, added_at, scatter
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["INDEXING", "WHOLE", "filled_key", "in_short", "index_map", "item", "plain_key"]
 

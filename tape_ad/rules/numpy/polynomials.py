@@ -16,7 +16,7 @@ from attrs import define
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, add_facts, as_array, rule
+from tape_ad.rules.base import Call, Derivation, Entry, add_facts, arguments_of, as_array, rule
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -36,7 +36,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import Pattern, banded, dense, reads, separable
 from tape_ad.rules.numpy import bodies
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["CONVOLUTION", "POLYNOMIALS", "convolved"]
 

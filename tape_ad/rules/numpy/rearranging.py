@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from tape_ad.base.arrays.overridable import relies_on_shape, whole
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, along, as_array, axes_of, rule
+from tape_ad.rules.base import Call, Derivation, Entry, along, arguments_of, as_array, axes_of, rule
 from tape_ad.rules.maps import (
     SAME,
     Adjoint,
@@ -29,7 +29,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.plain_maps import Gather, PlainMap
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["FLIPPING", "REPEATING", "SPLITTING"]
 

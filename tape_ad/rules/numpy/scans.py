@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import as_one_call, overridable
+from tape_ad.base.arrays.overridable import ACTIVE, as_one_call, overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
@@ -21,6 +20,7 @@ from tape_ad.rules.base import (
     Maker,
     Signature,
     along,
+    arguments_of,
     axes_of,
     refuse,
     rule,
@@ -31,7 +31,6 @@ from tape_ad.rules.maps.patterns import in_order
 from tape_ad.rules.numpy.continued import all_finite, difference, greatest, least
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import SMALLEST, as_cast, reaches
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SCANS", "recurrence"]
 

@@ -19,6 +19,7 @@ from tape_ad.rules.base import (
     Entry,
     Refused,
     add_facts,
+    arguments_of,
     as_array,
     axes_of,
     axis_of,
@@ -30,7 +31,6 @@ from tape_ad.rules.base import (
 from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.indexing import index_map
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SELECTING", "SORTING"]
 

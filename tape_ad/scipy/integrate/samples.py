@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, along, as_array, axis_of
 from tape_ad.extend.rules import Derivation, Entry
 from tape_ad.scipy.counterparts import takes_lists

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, in_double, primal
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, in_double, joined, primal
 from tape_ad.extend.rules import Entry, constants, overridable
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.interpolate.bsplines import BSpline, padded, splder
 from tape_ad.scipy.interpolate.fitting import make_interp_spline, make_lsq_spline
 from tape_ad.scipy.interpolate.shared import increasing, is_plain

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
 from tape_ad.scipy.interpolate.bsplines import (
     BSpline,

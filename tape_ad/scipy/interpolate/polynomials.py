@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, in_double, primal
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, in_double
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, in_double, joined
 from tape_ad.extend.rules import Derivation, Entry, overridable
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial.metrics import cdist, sqeuclidean_pairs
 

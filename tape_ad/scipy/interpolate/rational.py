@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
+from tape_ad.extend.arrays import Array, as_array, axis_of, in_double, joined
 from tape_ad.extend.rules import Entry, constants, overridable
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
 
 __all__ = ["AAA", "RATIONAL", "FloaterHormannInterpolator", "nearest_support"]

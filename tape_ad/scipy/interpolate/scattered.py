@@ -9,10 +9,10 @@ import numpy as np
 import scipy.interpolate
 import scipy.spatial
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, in_double
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, as_array, in_double, joined
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
-from tape_ad.scipy.counterparts import WITH_VALUE, joined, with_value
+from tape_ad.scipy.counterparts import WITH_VALUE, with_value
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
 from tape_ad.scipy.interpolate.univariate import interp1d
 

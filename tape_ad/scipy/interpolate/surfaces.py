@@ -11,9 +11,8 @@ import numpy as np
 import scipy
 import scipy.interpolate
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, in_double
-from tape_ad.scipy.counterparts import is_handle, joined
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, as_array, in_double, is_handle, joined
 from tape_ad.scipy.interpolate.fitting import knots_for
 from tape_ad.scipy.interpolate.grids import tensor_coefficients, tensor_value
 from tape_ad.scipy.interpolate.shared import increasing, is_plain, refuse_handles

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
-from tape_ad.scipy.counterparts import joined
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, as_array, axis_of, in_double, joined
 from tape_ad.scipy.interpolate.fitting import make_interp_spline
 from tape_ad.scipy.interpolate.polynomials import piece_of
 from tape_ad.scipy.interpolate.shared import in_place_of_axis, is_plain

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, as_array, fill
 from tape_ad.extend.maps import Chain, Deferred, LinearMap, Reshape
 from tape_ad.extend.rules import Entry, arguments_of, each, overridable

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, along
 from tape_ad.extend.maps import LinearMap, PlainMap, summed_by_index
 from tape_ad.extend.patterns import Pattern, banded, by_batch, permutation, reads, separable

@@ -15,13 +15,21 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, Shape, any_handle, as_array, primal
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import (
+    Array,
+    Shape,
+    any_handle,
+    as_array,
+    holds,
+    is_handle,
+    joined,
+    primal,
+)
 from tape_ad.extend.maps import Deferred, LinearMap, PlainMap
 from tape_ad.extend.packages import copied
 from tape_ad.extend.patterns import Pattern, dense_blocks, permutation, reads, stacked
 from tape_ad.extend.rules import Entry, arguments_of, each, overridable
-from tape_ad.scipy.counterparts import holds, is_handle, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, folded

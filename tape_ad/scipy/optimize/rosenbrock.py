@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 
-from tape_ad.extend.arrays import any_handle, joined
+from tape_ad.extend.arrays import any_handle, array_of
 
 __all__ = ["rosen", "rosen_der", "rosen_hess", "rosen_hess_prod"]
 
@@ -28,7 +28,7 @@ def rosen(x: Any) -> Any:
     """
     if not any_handle(x):
         return scipy.optimize.rosen(x)
-    x = joined(x)
+    x = array_of(x)
     return np.sum(100.0 * (x[1:] - x[:-1] ** 2.0) ** 2.0 + (1 - x[:-1]) ** 2.0, axis=0)
 
 
@@ -42,7 +42,7 @@ def rosen_der(x: Any) -> Any:
     """
     if not any_handle(x):
         return scipy.optimize.rosen_der(x)
-    x = joined(x)
+    x = array_of(x)
     rise = 200 * (x[1:] - x[:-1] ** 2)
     zero = np.zeros_like(x[:1])
     own = np.concatenate([-2 * x[:-1] * rise - 2 * (1 - x[:-1]), zero])
@@ -60,7 +60,7 @@ def rosen_hess(x: Any) -> Any:
     """
     if not any_handle(x):
         return scipy.optimize.rosen_hess(x)
-    main, beside = diagonals(joined(x))
+    main, beside = diagonals(array_of(x))
     return np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1)
 
 
@@ -74,7 +74,7 @@ def rosen_hess_prod(x: Any, p: Any) -> Any:
     """
     if not any_handle((x, p)):
         return scipy.optimize.rosen_hess_prod(x, p)
-    p, (main, beside) = joined(p), diagonals(joined(x))
+    p, (main, beside) = array_of(p), diagonals(array_of(x))
     zero = np.zeros_like(p[:1])
     return (
         main * p + np.concatenate([beside * p[1:], zero]) + np.concatenate([zero, beside * p[:-1]])

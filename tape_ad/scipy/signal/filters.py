@@ -17,13 +17,13 @@ import numpy as np
 import scipy.signal
 from attrs import define
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, axis_of, primal
 from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape
 from tape_ad.extend.patterns import rows_of
 from tape_ad.extend.rules import Entry, add_facts, arguments_of, overridable, rule
-from tape_ad.scipy.counterparts import scipy_composition
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import Convolution, convolved
 
@@ -161,7 +161,7 @@ SKIPS_ZEROS = np.lib.NumpyVersion(scipy.__version__) < "1.18.0"
 """Whether `lfilter_zi` passes over zeros that a denominator begins with; newer ones refuse them."""
 
 
-@scipy_composition(FILTERS, scipy.signal.lfilter, "b a x zi")
+@counterpart(FILTERS, scipy.signal.lfilter, "b a x zi")
 def lfilter(b: Array, a: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     """Filter along one axis, as `scipy.signal.lfilter` does.
 
@@ -196,7 +196,7 @@ def lfilter(b: Array, a: Array, x: Array, axis: int = -1, zi: Any = None) -> Any
     return from_last(y, axis), from_last(zf, axis)
 
 
-@scipy_composition(FILTERS, scipy.signal.lfilter_zi, "b a")
+@counterpart(FILTERS, scipy.signal.lfilter_zi, "b a")
 def lfilter_zi(b: Array, a: Array) -> Array:
     """Compute the state in which a filter answers a step at once, as SciPy's `lfilter_zi` does.
 
@@ -229,7 +229,7 @@ def lfilter_zi(b: Array, a: Array) -> Array:
     return np.linalg.solve(delays + a[1:, None] * first, b[1:] - a[1:] * b[0])
 
 
-@scipy_composition(FILTERS, scipy.signal.sosfilt, "sos x zi")
+@counterpart(FILTERS, scipy.signal.sosfilt, "sos x zi")
 def sosfilt(sos: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     """Filter along one axis by second-order sections, as `scipy.signal.sosfilt` does.
 

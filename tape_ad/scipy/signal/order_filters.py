@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import DtypeError, ShapeError
+from tape_ad.errors import DtypeError, ShapeError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry, constants
-from tape_ad.scipy.counterparts import scipy_composition, scipy_function
+from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 
 __all__ = [
@@ -32,7 +32,7 @@ ORDER: dict[Any, Entry] = constants(
 )
 
 
-@scipy_composition(ORDER, scipy.signal.order_filter, "a")
+@counterpart(ORDER, scipy.signal.order_filter, "a")
 def order_filter(a: Array, domain: Any, rank: int) -> Array:
     """Take the element of a rank in each window, as `scipy.signal.order_filter` does.
 
@@ -53,7 +53,7 @@ def order_filter(a: Array, domain: Any, rank: int) -> Array:
     return chosen("order_filter", as_array(a), np.asarray(domain) != 0, rank)
 
 
-@scipy_composition(ORDER, scipy.signal.medfilt, "volume")
+@counterpart(ORDER, scipy.signal.medfilt, "volume")
 def medfilt(volume: Array, kernel_size: Any = None) -> Array:
     """Take the median of each window, as `scipy.signal.medfilt` does.
 
@@ -73,7 +73,7 @@ def medfilt(volume: Array, kernel_size: Any = None) -> Array:
     return median("medfilt", volume, np.broadcast_to(size, (volume.ndim,)))
 
 
-@scipy_composition(ORDER, scipy.signal.medfilt2d, "input")
+@counterpart(ORDER, scipy.signal.medfilt2d, "input")
 def medfilt2d(input: Array, kernel_size: Any = 3) -> Array:  # noqa: A002 - SciPy's name
     """Take the median of each window of an image, as `scipy.signal.medfilt2d` does.
 

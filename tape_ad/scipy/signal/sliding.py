@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import scipy.signal
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, axis_of
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, as_array, axis_of, is_handle, joined
 from tape_ad.extend.rules import Constant, Entry, overridable
-from tape_ad.scipy.counterparts import is_handle, joined
 from tape_ad.scipy.signal.spectra import framed
 from tape_ad.scipy.signal.trends import detrend
 

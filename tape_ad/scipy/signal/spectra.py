@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.base.errors import ShapeError
-from tape_ad.extend.arrays import Array, as_array, axis_of
+from tape_ad.errors import ShapeError
+from tape_ad.extend.arrays import Array, as_array, axis_of, is_handle, joined
 from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.rules import Entry
-from tape_ad.scipy.counterparts import is_handle, joined, scipy_composition
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import beside_nothing
 from tape_ad.scipy.signal.filters import from_last, to_last
@@ -23,7 +23,7 @@ SPECTRA: dict[Any, Entry] = {}
 get_window = differentiable(scipy.signal.get_window)
 
 
-@scipy_composition(SPECTRA, scipy.signal.csd, "x y fs window", trees="window")
+@counterpart(SPECTRA, scipy.signal.csd, "x y fs window", trees="window")
 def csd(
     x: Array,
     y: Array,

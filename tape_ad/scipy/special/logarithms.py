@@ -15,7 +15,7 @@ from tape_ad.extend.maps import Divide, LinearMap, WeightedSum
 from tape_ad.extend.rules import Call, Entry, Rule, overridable, quiet, rule
 from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt
 from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.shared import Probe, no_partial, sp
+from tape_ad.scipy.special.shared import Probe, no_partial, sp, ufuncs
 
 __all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]
 
@@ -148,6 +148,7 @@ LOGARITHMS: dict[Any, Entry] = {
     sp.logit: rule(quiet(lambda out, x: 1 / (x * (1 - x)))),
     sp.expit: rule(lambda out, x: out * sp.expit(-x)),
     sp.log_expit: rule(lambda out, x: sp.expit(-x)),
+    ufuncs._log1mexp: rule(quiet(lambda out, x: -1 / np.expm1(-x))),
     sp.entr: rule(quiet(lambda out, x: -np.log(x) - 1)),
     sp.rel_entr: rule(rel_entr_first, lambda out, x, y: -ratio(x, y)),
     sp.kl_div: rule(

@@ -10,7 +10,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad import Tensor
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, any_handle, as_array, primal
 from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value
@@ -100,19 +100,14 @@ class Distribution:
         theirs = getattr(self.scipy, name)
         if name.startswith("_"):  # which SciPy's own code asks for, where that is copied
             return getattr(copied_object(self.scipy), name)
-        return self._refusing(name, theirs) if callable(theirs) else theirs
+        if not callable(theirs):
+            return theirs
 
-    def _refusing(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(theirs)
         def method(*args: Any, **kwargs: Any) -> Any:
-            if any_handle((args, kwargs)):
-                raise UnsupportedArgumentError(
-                    f"scipy.stats.{self.name}.{name} does not take handles; "
-                    + INSTEAD.get(name, "pass .data of those that are meant as constants")
-                )
-            return theirs(*args, **kwargs)
+            plain = not any_handle((args, kwargs))
+            return (theirs if plain else getattr(copied_object(self.scipy), name))(*args, **kwargs)
 
-        method.__name__ = name
-        method.__doc__ = f"See `scipy.stats.{self.name}.{name}`."
         return method
 
     def median(self, *args: Any, **kwargs: Any) -> Any:
@@ -374,8 +369,3 @@ def theirs(distribution: Any, letter: str, parameters: Any) -> Any:
     if letter == "e":
         return distribution.entropy(*parameters)
     return distribution.stats(*parameters, moments=letter)
-
-
-INSTEAD = {
-    "fit": "write -np.sum(logpdf(data, ...)) and minimise it, by ta.scipy.optimize for instance",
-}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.installed import scipy

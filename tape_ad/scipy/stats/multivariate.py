@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import TRACERS, Array, any_handle, as_array, primal, whole
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import TRACERS, Array, any_handle, as_array, holds, joined, primal, whole
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import takes_over
-from tape_ad.scipy.counterparts import holds, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.systems import solve_triangular
 from tape_ad.scipy.special.gamma_functions import multigammaln

@@ -14,7 +14,7 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad import grad
-from tape_ad.base.errors import ConversionError, NoRuleError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import TRACERS, Array, as_array, ratio
 from tape_ad.extend.packages import copied_object
@@ -32,7 +32,7 @@ from tape_ad.scipy.stats.expectations import (
     total,
 )
 from tape_ad.scipy.stats.families import DERIVED, PLAIN, Family, Shape
-from tape_ad.scipy.stats.methods import METHODS, isf, logpdf, pdf, pmf, ppf
+from tape_ad.scipy.stats.methods import METHODS, isf, lines_of, logpdf, pdf, pmf, ppf
 
 __all__ = ["DISTRIBUTIONS", "body_of", "constant_shapes", "parameter_names", "refused"]
 
@@ -96,6 +96,7 @@ def body_of(name: str, method: str) -> Callable[..., Any] | None:
 
 
 GENERAL = (scipy.stats.rv_continuous, scipy.stats.rv_discrete)
+
 
 WITHOUT: set[tuple[str, str]] = set()
 """The methods whose bodies have no derivative, as they call what is compiled."""
@@ -396,7 +397,11 @@ def signature(x: Array, *parameters: Array, name: str) -> Call:
 
 
 DISTRIBUTIONS: dict[Any, Entry] = {
-    function: jointly(makers_of(method), signature=signature, facts=facts.ELEMENTWISE)
+    function: jointly(
+        makers_of(method),
+        signature=signature,
+        facts=facts.ELEMENTWISE.also(body=None if method in ("ppf", "isf") else lines_of(method)),
+    )
     for method, function in METHODS.items()
 } | LANDMARKS
 """The rules for the methods of distributions."""

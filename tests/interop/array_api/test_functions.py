@@ -9,7 +9,7 @@ import pytest
 
 import tape_ad as ta
 import tape_ad.interop.array_api as xp
-from tape_ad.base.errors import ConversionError, InPlaceError
+from tape_ad.errors import ConversionError, InPlaceError
 from tape_ad.interop.array_api import fft, linalg
 from tape_ad.record.constants import ConstantTensor
 

@@ -19,8 +19,8 @@ import dask.array as da
 import numpy as np
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError
 from tape_ad.base.naming import called
+from tape_ad.errors import TapeError
 from tests.rules.rows import ROWS
 from tests.rules.table import Case, cases
 

@@ -21,9 +21,8 @@ from tape_ad.programs.engines.native.ir import (
 )
 from tape_ad.programs.engines.native.lowering import Lowered, LoweredStep
 from tape_ad.programs.engines.native.lowering.calls import Work
-from tape_ad.programs.engines.out_support import overwritten
-from tape_ad.programs.engines.plans import LiveRanges
-from tape_ad.programs.program.program import Call, Guard, Program, Value, root_of
+from tape_ad.programs.engines.plans import LiveRanges, overwritten
+from tape_ad.programs.program import Call, Guard, Program, Value, root_of
 from tape_ad.rules.maps.indexing import added_at
 from tape_ad.rules.numpy.updates import updated
 

@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 from tape_ad.base.naming import called
 from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.passes.inlining import stand_in
-from tape_ad.programs.program.program import Call, Constant, Program, Step, Value, listed
+from tape_ad.programs.program import Call, Constant, Program, Step, Value, listed
 
 __all__ = [
     "Callee",

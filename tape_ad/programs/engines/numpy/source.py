@@ -19,7 +19,7 @@ from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import called
 from tape_ad.programs.engines.numpy import Writer
 from tape_ad.programs.engines.plans import Plan
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 
 __all__ = ["source_of"]
 

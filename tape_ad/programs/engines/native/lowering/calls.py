@@ -32,10 +32,10 @@ from tape_ad.programs.engines.native.ir import (
     MemRef,
     RuntimeCheck,
 )
-from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
-from tape_ad.programs.engines.out_support import can_be_placed
+from tape_ad.programs.engines.native.runtime.compiling import inner_loop
+from tape_ad.programs.engines.plans import can_be_placed
 from tape_ad.programs.passes.inlining import kind_of, resolved
-from tape_ad.programs.program.program import Call, Constant, Value, values_in
+from tape_ad.programs.program import Call, Constant, Value, values_in
 
 __all__ = [
     "LOWERINGS",

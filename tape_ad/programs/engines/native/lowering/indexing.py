@@ -26,7 +26,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     copy,
     fill,
 )
-from tape_ad.programs.program.program import Value, values_in
+from tape_ad.programs.program import Value, values_in
 from tape_ad.rules.maps.indexing import Index, added_at, pushed_plainly, scatter
 from tape_ad.rules.numpy import updates
 

@@ -25,9 +25,9 @@ from tape_ad.programs.engines.native.lowering.calls import (
     with_axis,
 )
 from tape_ad.programs.engines.native.lowering.reductions import brought_together, ended
-from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
+from tape_ad.programs.engines.native.runtime.compiling import inner_loop
 from tape_ad.programs.passes.inlining import kind_of, resolved
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.program import Value
 from tape_ad.record.spaces import times_ones
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear

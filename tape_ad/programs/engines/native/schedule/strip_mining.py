@@ -20,7 +20,7 @@ from tape_ad.programs.engines.native.ir import (
     is_external,
 )
 from tape_ad.programs.engines.plans import Block, LiveRanges, placed
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.program import Value
 
 __all__ = ["StripMined"]
 
