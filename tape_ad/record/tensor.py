@@ -210,7 +210,7 @@ class Tensor(ArrayInterface):
 
     def __hash__(self) -> int:  # type: ignore[override]  # == is elementwise, as for ndarray
         if self.ndim == 0 and is_copied(sys._getframe(1)):  # Python's numbers have one
-            data = self.data
+            data: Any = self.data
             while type(data) is Tensor:
                 data = data.data
             return hash(data[()])

@@ -12,10 +12,25 @@ fftpack = pytest.importorskip("scipy.fftpack")
 
 X = np.array([0.3, 0.5, 0.7, 0.2, -0.4])
 
-TRANSFORMS: dict[str, Callable[[Any], Any]] = {
+Function = Callable[[Any], Any]
+
+
+def of_a_kind(name: str, kind: int) -> Function:
+    return lambda x: getattr(fftpack, name)(x, kind)
+
+
+def of_two_axes(name: str) -> Function:
+    return lambda x: getattr(fftpack, name)(np.outer(x, x[:2]))
+
+
+def of_two_lengths(name: str) -> Function:
+    return lambda x: getattr(fftpack, name)(x, 0.5, 0.6)
+
+
+TRANSFORMS: dict[str, Function] = {
     **{name: getattr(fftpack, name) for name in ("fft", "ifft", "rfft", "irfft")},
     **{
-        f"{name} of type {kind}": lambda x, name=name, kind=kind: getattr(fftpack, name)(x, kind)
+        f"{name} of type {kind}": of_a_kind(name, kind)
         for name in ("dct", "idct", "dst", "idst")
         for kind in (1, 2, 3)
     },
@@ -26,7 +41,7 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
     "along an axis": lambda x: fftpack.rfft(np.outer(x, x[:3]), axis=0),
     "back along an axis": lambda x: fftpack.irfft(np.outer(x[:4], x), axis=0),
     **{
-        name: lambda x, name=name: getattr(fftpack, name)(np.outer(x, x[:2]))
+        name: of_two_axes(name)
         for name in ("fft2", "ifft2", "fftn", "ifftn", "dctn", "idctn", "dstn", "idstn")
     },
     "fftshift": fftpack.fftshift,
@@ -34,10 +49,7 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
     "second derivative": lambda x: fftpack.diff(x[:4], 2, period=3.0),
     "tilbert": lambda x: fftpack.tilbert(x, 0.5),
     "itilbert": lambda x: fftpack.itilbert(x, 0.5),
-    **{
-        name: lambda x, name=name: getattr(fftpack, name)(x, 0.5, 0.6)
-        for name in ("cs_diff", "sc_diff", "ss_diff", "cc_diff")
-    },
+    **{name: of_two_lengths(name) for name in ("cs_diff", "sc_diff", "ss_diff", "cc_diff")},
     "shift": lambda x: fftpack.shift(x, 0.3),
     "shift of an even length": lambda x: fftpack.shift(x[:4], 0.3),
 }

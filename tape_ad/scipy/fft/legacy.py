@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array
-from tape_ad.scipy.counterparts import joined
+from tape_ad.extend.arrays import Array, joined
 from tape_ad.scipy.fft import fourier, trigonometric
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for

@@ -28,6 +28,7 @@ class Matrix(np.lib.mixins.NDArrayOperatorsMixin):
     """
 
     __array_priority__ = 10.0  # as that of numpy.matrix
+    A: Any
 
     def __init__(self, data: Any) -> None:
         handle = data.A if type(data) is Matrix else as_array_handle(data)
@@ -35,8 +36,8 @@ class Matrix(np.lib.mixins.NDArrayOperatorsMixin):
             raise ValueError("matrix must be 2-dimensional")
         self.A = np.reshape(handle, (1, -1)) if handle.ndim < 2 else handle
 
-    @property
-    def __class__(self) -> Any:  # for isinstance, also of code that is not copied
+    @property  # type: ignore[misc]  # for isinstance, also of code that is not copied
+    def __class__(self) -> Any:
         return np.matrix
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
@@ -107,7 +108,7 @@ class Matrix(np.lib.mixins.NDArrayOperatorsMixin):
         """The elements as an array of one axis."""
         return np.reshape(self.A, -1)
 
-    def flatten(self, order: str = "C") -> Any:
+    def flatten(self, order: Any = "C") -> Any:
         """Give the elements as a row."""
         return Matrix(self.A.flatten(order))
 

@@ -599,7 +599,7 @@ class Elementwise:
         """Call the function for each element."""
         if not reaches((args, kwargs)) and not reaches(self.pyfunc):
             return self.original(*unwrapped(args), **unwrapped(kwargs))
-        given = {**dict(enumerate(args)), **kwargs}
+        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         varied = [key for key in given if key not in (self.excluded or ())]
         arrays = [
             as_array_handle(given[key]) if holds(given[key]) else np.asarray(given[key])
@@ -701,7 +701,7 @@ class Iteration:
         ]
         self.writes, self.lone, self.index = writes, lone, 0
         self.shape = shape
-        self.places = [*np.ndindex(shape)]
+        self.places: list[tuple[int, ...]] = [*np.ndindex(shape)]
         if order == "F":
             self.places = [each[::-1] for each in np.ndindex(shape[::-1])]
 
@@ -782,7 +782,7 @@ def nditer(
     several = op if isinstance(op, SEQUENCES) else (op,)
     if not any(map(holds, several)):
         options = {"order": order, **kwargs}
-        return np.nditer(unwrapped(op), [*flags], op_flags, *args, **options)  # type: ignore[call-overload]  # as it is given
+        return np.nditer(unwrapped(op), [*flags], op_flags, *args, **options)
     if args or kwargs or set(flags) - FLAGS:
         raise NoRuleError(
             "np.nditer with external_loop, or with dtypes or axes of its own, takes no handles; "

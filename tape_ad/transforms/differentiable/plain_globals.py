@@ -13,7 +13,7 @@ import linecache
 import re
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 import numpy as np
@@ -166,7 +166,7 @@ LOCALS = ("_names_of_the_module", "_names_seen", "_fast_function", "_again")
 
 
 def entering(
-    code: types.CodeType, own: frozenset[str], absent: frozenset[str], constants: tuple[Any, ...]
+    code: types.CodeType, own: Set[str], absent: Set[str], constants: tuple[Any, ...]
 ) -> types.CodeType:
     """Make code with a function's parameters that calls the fast one, if names mean the same."""
     module, seen, fast, again = LOCALS

@@ -82,7 +82,7 @@ MOST_TYPES = 4096
 """How many types are kept, of those that are made anew with every call."""
 
 
-def look_of(kind: type) -> Any:  # noqa: PLR0911 - one for each kind
+def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
     """Say how to look into the objects of a type."""
     if kind in PLAIN or issubclass(kind, (type, types.ModuleType)):
         return None
@@ -110,7 +110,7 @@ def but_plain(values: Any) -> Any:
 
 def slots_of(kind: type) -> tuple[str, ...]:
     """Name the slots of a class and of those that it derives from."""
-    found = []
+    found: list[str] = []
     for owner in kind.__mro__[:-1]:
         slots = owner.__dict__.get("__slots__", ())
         found += [slots] if isinstance(slots, str) else slots

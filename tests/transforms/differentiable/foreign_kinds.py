@@ -5,7 +5,7 @@ import contextlib
 import dataclasses
 import functools
 import math
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import attrs
@@ -165,7 +165,7 @@ class Large:
         return math.exp(float(x))
 
 
-def told_back(xs: Any) -> Iterator[Any]:
+def told_back(xs: Any) -> Generator[Any, Any, None]:
     offset = 0.0
     for x in np.asarray(xs):
         told = yield math.exp(x) + offset
@@ -173,7 +173,7 @@ def told_back(xs: Any) -> Iterator[Any]:
 
 
 def telling(xs: Any) -> Any:
-    iterator: Any = told_back(xs)
+    iterator = told_back(xs)
     return next(iterator) + iterator.send(xs[0]) + next(iterator)
 
 

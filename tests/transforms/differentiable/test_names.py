@@ -162,15 +162,18 @@ def of_matrices(x: Any) -> Any:
 
 def over_several(x: Any) -> Any:
     total, out = 0.0, np.zeros((2, 4))
-    for a, b in np.nditer([x, np.arange(8.0).reshape(2, 4)]):
+    pairs: Any = np.nditer([x, np.arange(8.0).reshape(2, 4)])
+    for a, b in pairs:
         total = total + a * b
     with np.nditer([x, out], op_flags=[["readonly"], ["writeonly"]]) as iteration:
-        for a, b in iteration:
+        written: Any = iteration
+        for a, b in written:
             b[...] = a**3
     made: Any = np.nditer([x, x[::-1], None])
     for a, b, c in made:
         c[...] = a * b
-    rest = sum((i + 1) * a for i, a in enumerate(np.nditer(x.reshape(2, 2), order="F")))
+    columns: Any = np.nditer(x.reshape(2, 2), order="F")
+    rest = sum((i + 1) * a for i, a in enumerate(columns))
     return total + np.sum(out * out[::-1]) + np.sum(made.operands[2] * x) + rest
 
 
