@@ -38,7 +38,15 @@ from tape_ad.transforms.differentiable.table import (
     source_of,
 )
 
-__all__ = ["Globals", "ModuleCopy", "converted", "copied_function", "is_copied_module", "is_copy"]
+__all__ = [
+    "DictCopy",
+    "Globals",
+    "ModuleCopy",
+    "converted",
+    "copied_function",
+    "is_copied_module",
+    "is_copy",
+]
 
 LOCK = threading.RLock()
 """Held while a copy is made, so that there is one of each."""

@@ -28,6 +28,7 @@ from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     random_draws,
 )
 from tape_ad.transforms.differentiable.copying import (
+    DictCopy,
     converted,
     converted_in_scipy,
     copied_function,
@@ -192,14 +193,21 @@ def given_in(value: Any) -> Any:
     return converted(value)
 
 
-def given_out(result: Any) -> Any:
+def given_out(result: Any, depth: int = 5) -> Any:
     """Give what a copy returns, with arrays that nothing was assigned to as plain ones."""
     if type(result) is ArrayConstant:
         return given_away(result) if result.data.flags.writeable else result.data
+    if not depth:  # a dict may hold itself
+        return result
     if isinstance(result, tuple) and hasattr(result, "_make"):
-        return result._make(map(given_out, result))
+        return result._make(given_out(each, depth - 1) for each in result)
     if type(result) in (tuple, list):
-        return type(result)(map(given_out, result))
+        return type(result)(given_out(each, depth - 1) for each in result)
+    if isinstance(result, dict) and type(result) is not DictCopy:
+        for name, value in [*result.items()]:
+            own = given_out(value, depth - 1)
+            if own is not value:
+                result[name] = own
     return result
 
 

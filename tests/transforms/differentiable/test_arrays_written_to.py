@@ -74,3 +74,15 @@ def test_what_a_method_leaves_in_the_users_own_object_is_plain() -> None:
     assert ta.grad(ta.differentiable(holder.keep))(1.0) == 6.0
     assert type(holder.weights) is np.ndarray
     assert type(holder.result) is ta.Tensor  # which has the gradient
+
+
+def test_what_does_not_depend_on_a_handle_is_plain_in_results() -> None:
+    @ta.differentiable
+    def results(x: Any) -> Any:
+        return {"slope": x * 2, "weights": np.ones(3), "more": [np.zeros(2), (np.arange(2.0),)]}
+
+    found = results(ta.ComputationRecord().tensor(1.0))
+
+    assert type(found["slope"]) is ta.Tensor
+    zeros, (numbers,) = found["more"]
+    assert list(map(type, (found["weights"], zeros, numbers))) == [np.ndarray] * 3
