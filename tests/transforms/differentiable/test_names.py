@@ -209,7 +209,10 @@ def masked(x: Any) -> Any:
     a, plain = np.ma.asarray(x), np.ma.array([1.0, 2.0, 3.0, 4.0])
     assert not np.any(np.ma.getmask(a))
     assert not np.ma.is_masked(a)
-    return np.sum((plain - a) * np.ma.filled(a) * a) + np.sum(plain.dot(np.ones(4)))
+    rest = np.ma.masked_invalid(a).mean() + np.ma.masked_where(x > 2, x).max()
+    rest += np.ma.MaskedArray(x).std() + np.ma.masked_less(plain, 2.5).sum() * x[0]
+    assert isinstance(plain, np.ma.MaskedArray)
+    return np.sum((plain - a) * np.ma.filled(a) * a) + np.sum(plain.dot(np.ones(4))) + rest
 
 
 def number_matched(x: Any) -> Any:
@@ -426,6 +429,12 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
             ta.errors.NoRuleError,
             "with a mask",
         ),
+        (
+            lambda x: np.ma.masked_array(x, [True, False, False, False]).sum(),
+            ta.errors.NoRuleError,
+            "with a mask",
+        ),
+        (lambda x: np.ma.masked_less(x, 0.4).sum(), ta.errors.NoRuleError, "masked_less with a"),
     ],
 )
 def test_what_has_no_meaning_is_an_error(function: Function, error: Any, match: str) -> None:
