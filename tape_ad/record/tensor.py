@@ -5,7 +5,7 @@ import re
 import sys
 import warnings
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 from weakref import ref
 
 import numpy as np
@@ -208,7 +208,12 @@ class Tensor(ArrayInterface):
         cotangents = reverse_sweep(record, self.index, start, release=release)
         return Gradients(ref(record), len(record.functions), self.index, stack, cotangents)
 
-    def __hash__(self) -> NoReturn:  # type: ignore[override]  # == is elementwise, as for ndarray
+    def __hash__(self) -> int:  # type: ignore[override]  # == is elementwise, as for ndarray
+        if self.ndim == 0 and is_copied(sys._getframe(1)):  # Python's numbers have one
+            data: Any = self.data
+            while type(data) is Tensor:
+                data = data.data
+            return hash(data[()])
         raise TypeError(
             "a handle is unhashable, for == compares its elements and it may be "
             "assigned to; write t.item() for a number to be looked up"

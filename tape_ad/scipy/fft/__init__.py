@@ -33,6 +33,7 @@ with extra("scipy", "tape_ad.scipy.fft"):
 from tape_ad import Tensor
 from tape_ad.extend.arrays import is_traced
 from tape_ad.extend.rules import add_rules, merged
+from tape_ad.scipy.fft import legacy  # noqa: F401 - which stands for steps of SciPy's own code
 from tape_ad.scipy.fft.fourier import *
 from tape_ad.scipy.fft.hankel import *
 from tape_ad.scipy.fft.trigonometric import *
