@@ -121,3 +121,19 @@ def test_the_fraction_of_an_order_is_left_out_and_no_curve_is_of_another_order(k
 def test_there_is_no_negative_derivative(name: str) -> None:
     with pytest.raises(ValueError, match="n must be a non-negative integer"):
         getattr(special, name)(1.5, ta.ComputationRecord().tensor(0.3), -1)
+
+
+@pytest.mark.parametrize("df", [1e-4, 1e-3, 0.0136, 0.05])
+@pytest.mark.parametrize(("nc", "t"), [(0.652, 0.836), (-1.2, 0.5), (2.0, -3.0), (0.0, 1.0)])
+def test_students_distribution_of_few_degrees_of_freedom(df: float, nc: float, t: float) -> None:
+    def below(at: Any) -> Any:
+        return special.nctdtr(df, at, t)
+
+    step = 1e-3
+    near, far = (below(nc + k * step) - below(nc - k * step) for k in (1, 2))
+    np.testing.assert_allclose(ta.grad(below)(nc), (8 * near - far) / (12 * step), rtol=1e-8)
+    slope = ta.grad(below)
+    near, far = (slope(nc + k * step) - slope(nc - k * step) for k in (1, 2))
+    np.testing.assert_allclose(
+        ta.grad(slope)(nc), (8 * near - far) / (12 * step), rtol=1e-7, atol=1e-9
+    )
