@@ -145,7 +145,7 @@ def scipy_function(
 
     signature = inspect.signature(model or function)
     plain.__name__ = plain.__qualname__ = name
-    plain.__module__ = module
+    plain.__module__ = model.__module__ if model else module
     plain.__doc__ = model.__doc__ if model else documented(name, home, handles)
     plain.__signature__ = signature  # type: ignore[attr-defined]  # as inspect looks for it
     public = overridable(plain)
