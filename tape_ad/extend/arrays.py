@@ -7,11 +7,13 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 
 from tape_ad.base.arrays.overridable import (
     SYMBOLS,
-    TRACERS,
     array_of,
+    batch_in,
     foreign,
     holds,
     is_handle,
+    is_plain,
+    is_traced,
     joined,
     lies_below,
     possibly,
@@ -57,11 +59,13 @@ from tape_ad.rules.numpy.continued import (
 from tape_ad.rules.numpy.indexing import (
     item,
 )
+from tape_ad.transforms.differentiable.reach import (
+    reaches,
+)
 
 __all__ = [
     "PLAIN_TYPES",
     "SYMBOLS",
-    "TRACERS",
     "Array",
     "Shape",
     "along",
@@ -73,6 +77,7 @@ __all__ = [
     "as_constant_handle",
     "axes_of",
     "axis_of",
+    "batch_in",
     "bounded",
     "fill",
     "foreign",
@@ -80,6 +85,8 @@ __all__ = [
     "in_double",
     "is_handle",
     "is_number_like",
+    "is_plain",
+    "is_traced",
     "item",
     "joined",
     "lies_below",
@@ -88,6 +95,7 @@ __all__ = [
     "possibly",
     "primal",
     "ratio",
+    "reaches",
     "refuse_handles",
     "refuse_to_change",
     "unit",

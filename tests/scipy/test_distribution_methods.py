@@ -59,13 +59,17 @@ def test_the_ends_of_a_support(name: str) -> None:
             lambda a: stats.poisson(a).expect(lambda x: np.log(x + 1)),
             lambda a: scipy.stats.poisson(a).expect(lambda x: np.log(x + 1)),
         ),
+        (
+            lambda a: stats.norm.expect(loc=a, lb=0.0),
+            lambda a: scipy.stats.norm.expect(loc=a, lb=0.0),
+        ),
         (lambda a: stats.gamma.moment(5, a), lambda a: np.prod(a + np.arange(5))),
         (
             lambda a: stats.gamma.nnlf((a, 0, 2), [1, 3]),
             lambda a: scipy.stats.gamma.nnlf((a, 0, 2), np.array([1, 3])),
         ),
     ],
-    ids=["powers", "a handle inside", "sums", "a high moment", "likelihood"],
+    ids=["powers", "a handle inside", "sums", "bounds", "a high moment", "likelihood"],
 )
 def test_expectations_and_likelihoods(expected: Any, theirs: Any) -> None:
     assert ta.value_and_grad(expected)(2.3)[0] == pytest.approx(theirs(2.3), rel=1e-9)
