@@ -793,7 +793,7 @@ def nditer(
     flags: Any = (),
     op_flags: Any = None,
     op_dtypes: Any = None,
-    order: str = "K",
+    order: Any = "K",
     **kwargs: Any,
 ) -> Any:
     """Stand in for `numpy.nditer`, element by element.
@@ -805,7 +805,9 @@ def nditer(
     """
     several = op if isinstance(op, SEQUENCES) else (op,)
     if not any(map(holds, several)):
-        dtypes = [*map(real, op_dtypes)] if isinstance(op_dtypes, SEQUENCES) else real(op_dtypes)
+        dtypes: Any = (
+            [*map(real, op_dtypes)] if isinstance(op_dtypes, SEQUENCES) else real(op_dtypes)
+        )
         return np.nditer(unwrapped(op), [*flags], op_flags, dtypes, order, **kwargs)
     if kwargs or set(flags) - FLAGS:
         raise NoRuleError(
